@@ -16,8 +16,8 @@ import click
 from benchmarks.command import benchmark, data_option
 from benchmarks.gold_web import SEED, GoldWeb, sample_pages
 from benchmarks.results import Figure, publish
-from docstore.errors import PlumblineError
-from docstore.model import StageReport
+from domain.errors import PlumblineError
+from domain.outcome import StageReport
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress

@@ -9,7 +9,7 @@ import click
 
 from benchmarks import results
 from benchmarks.results import SHARED
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 FAILURES = (PlumblineError, OSError, subprocess.SubprocessError)
 """What ends a benchmark with one line. Other exceptions are bugs and keep their traceback."""

@@ -18,7 +18,7 @@ import click
 from benchmarks.command import benchmark, data_option
 from benchmarks.conformance_suites import SUITES, Check, Verdict
 from benchmarks.results import Figure, publish
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "background" / "crawl-conformance.md"
 _HEAD = """# Crawl conformance

@@ -20,8 +20,9 @@ from crawler.sitemaps.timestamps import parse_timestamp
 from crawler.urls.canonical import canonicalize_url, parse_url_forms, resolve_url
 from crawler.urls.dust import apply_all_equivalences
 from crawler.urls.registrable_domains import registrable_domain
-from docstore.frontier.frontier_table import StoredRobots
-from docstore.model import Origin, Page, Reason
+from domain.frontier import StoredRobots
+from domain.outcome import Reason
+from domain.page import Origin, Page
 from text.decoding.decode import decode_page
 from text.decoding.encoding_labels import python_codec
 from text.decoding.meta_charset import detect_bom, find_meta_charset

@@ -34,7 +34,7 @@ from benchmarks.crawl_million import million_figures
 from benchmarks.crawl_site import BenchSite, built
 from benchmarks.crawl_tables import bloom_figures, sharding_figures
 from benchmarks.results import SHARED, Figure, publish
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 SOURCE = SHARED.parent / "tools" / "crawlbench"
 PEERS = Path(__file__).resolve().parents[1] / ".venv-crawlers" / "bin" / "python"

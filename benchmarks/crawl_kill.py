@@ -15,8 +15,8 @@ from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
 from crawler.settings import CrawlSettings
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES
-from docstore.model import WarcPointer
 from docstore.warc_archive import WarcArchive
+from domain.page import WarcPointer
 
 MAX_AT_ONCE = CrawlSettings().threads + (MAX_QUEUED_BATCHES + 2) * BATCH_SIZE  # pages fetched and not yet recorded
 _LONGEST = 900.0  # seconds for the rest of the crawl after the last kill

@@ -11,10 +11,10 @@ from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
 from crawler.schedule.queues import make_fold_hash_queue_function
 from crawler.settings import DEFAULT_QUEUES
-from docstore.batches import batched
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import Host, UrlKind
 from docstore.store import open_sqlite_store
+from domain.batches import batched
+from domain.frontier import NewUrl, UrlKind
+from domain.page import Host
 
 KNOWN = 1_000_000
 _PAGES = 1000

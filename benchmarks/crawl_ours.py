@@ -21,8 +21,8 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import host_of
-from docstore.model import Reason, StageReport
 from docstore.store import open_sqlite_store
+from domain.outcome import Reason, StageReport
 
 
 @click.command()

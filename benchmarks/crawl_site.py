@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 _PATIENCE = 30.0
 

@@ -12,7 +12,7 @@ from crawler.schedule.bloom_filters import FILTER_BY_NAME, FingerprintFilter
 from crawler.schedule.queues import elf_hash, fold_hash
 from crawler.schedule.url_seen import url_fingerprint
 from crawler.urls.canonical import host_of
-from docstore.batches import batched
+from domain.batches import batched
 
 HASHES: Mapping[str, Callable[[str], int]] = {
     "elf": elf_hash,

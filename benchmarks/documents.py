@@ -23,7 +23,7 @@ from benchmarks.command import benchmark, data_option, names
 from benchmarks.document_systems import OURS, READERS, TIKA, Reader
 from benchmarks.extract_pages import PEERS, ROOT, quiet
 from benchmarks.results import SHARED, Figure, check_floors, sample, values_by_name, write
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 NAME = "documents"
 ALL = "all"

@@ -23,8 +23,8 @@ from benchmarks.extract_scores import ALL, GAIN, score
 from benchmarks.extract_systems import OURS, SYSTEMS
 from benchmarks.extract_tables import tables
 from benchmarks.results import SHARED, Figure, check_floors, sample, values_by_name, write
-from docstore.errors import PlumblineError
-from docstore.model import Article
+from domain.article import Article
+from domain.errors import PlumblineError
 from extractor import extract
 
 WIDE = 150  # columns of the tables without a terminal

@@ -19,7 +19,7 @@ from urllib.parse import urljoin, urlsplit
 from benchmarks.extract_pages import GoldSet, Run
 from benchmarks.extract_systems import OURS
 from benchmarks.results import SHARED, Figure
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.demo.articles import generate_articles
 from pipeline.demo.render import SITES, load_design, render_site
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.extract_systems import System
 from benchmarks.results import SHARED
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from text.decoding.decode import decode_page
 
 ROOT = Path(__file__).resolve().parents[1]

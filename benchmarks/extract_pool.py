@@ -7,8 +7,9 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from threading import BrokenBarrierError
 
-from docstore.errors import PlumblineError
-from docstore.model import Article, Outcome
+from domain.article import Article
+from domain.errors import PlumblineError
+from domain.outcome import Outcome
 from extractor import extract
 
 CHUNK = 8  # pages per request to a process

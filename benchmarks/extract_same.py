@@ -19,7 +19,7 @@ import click
 
 from benchmarks.extract_pages import load_scorer, load_sets
 from benchmarks.results import SHARED
-from docstore.model import ExtractionResult, PageTraits, SiteTemplate
+from domain.article import ExtractionResult, PageTraits, SiteTemplate
 from extractor.article_extractor import ArticleExtractor
 from extractor.body_methods import BODY_METHODS
 from extractor.settings import ExtractSettings

@@ -50,7 +50,7 @@ from benchmarks.focus_worth import WebIndex, questions_of
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
 from benchmarks.results import SHARED, Figure, out_folder, publish
 from crawler.focused_policy import FocusedStrategy, TopicWords
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from focused.fused.strategy import FusedFeatureStrategy
 from focused.paper_strategies.semantic import SemanticSettings, SemanticStrategy
 from focused.strategy_registry import STRATEGIES

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.focused_policy import BLOCK_CONTENT, BLOCK_TITLE, LinkWords, PageWords, WordBlock, Words
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from text.segment import base_segmenter
 
 CONTEXT = {"en": 100, "zh": 40}  # characters either side of an anchor, as ../shared/data/webgraph/README.md has them

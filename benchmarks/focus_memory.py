@@ -34,12 +34,12 @@ from benchmarks.focus_replay import Queue, replay
 from benchmarks.focus_scores import mean, score
 from benchmarks.results import SHARED, Figure, publish
 from crawler.focused_policy import LinkWords, PageWords, TokenizedPage, TopicWords, serialize_page
-from docstore.batches import batched
 from docstore.database import Database
-from docstore.errors import PlumblineError
-from docstore.model import UrlKind
 from docstore.schema.crawl_tables import focused_decisions, urls
-from docstore.topic import ExamplePage, Topic
+from domain.batches import batched
+from domain.errors import PlumblineError
+from domain.frontier import UrlKind
+from domain.topic import ExamplePage, Topic
 from focused.fused.strategy import FusedFeatureStrategy
 from focused.topic.topic_file_store import TopicFileStore
 from focused.topic_policy import TopicPolicy

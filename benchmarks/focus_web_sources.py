@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 KINDS = ("blog", "manual", "wiki")
 MAX_BYTES = 400_000  # of a page; what is larger is a dump or a listing of code

@@ -26,7 +26,7 @@ from benchmarks.focus_web_sites import Row, web_rows
 from benchmarks.focus_web_sources import Web, commit_of, git_directory, webs_of
 from benchmarks.focus_web_topics import prefixes, topics_of
 from benchmarks.results import out_folder
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 WEBS = Path(__file__).with_suffix(".toml")
 

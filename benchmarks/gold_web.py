@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 from benchmarks.results import sample
 from crawler.urls.canonical import canonicalize_url, host_of
-from docstore.errors import PlumblineError
-from docstore.model import Reason
+from domain.errors import PlumblineError
+from domain.outcome import Reason
 
 SETS = ("zh-news", "zh-short", "zh-web", "zh-netease", "en-fundus", "en-wcxb", "en-aeb", "date-multi")
 LIST_HOST = "lists.gold.test"

@@ -35,13 +35,13 @@ from sqlalchemy import create_engine
 
 from benchmarks.command import benchmark, data_option
 from benchmarks.results import Figure, publish
-from docstore.batches import batched
-from docstore.errors import PlumblineError
-from docstore.model import TermStatus, document_id
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import urls
-from docstore.solr_fields import BODY_DOMAIN, LEXICON_VERSION
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
+from domain.article import document_id
+from domain.batches import batched
+from domain.errors import PlumblineError
+from domain.review import ReviewDecisionKind, TermEdit
+from domain.term import TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -50,6 +50,7 @@ from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
 from search_ui.query.solr_query import quote_phrase
 from search_ui.settings import SearchSettings
+from solr_client.solr_fields import BODY_DOMAIN, LEXICON_VERSION
 
 SYSTEM, SET = "plumbline", "publish"
 PARTS = ("深海", "钻采", "平台")

@@ -23,7 +23,7 @@ from benchmarks.real_sites import site_figures
 from benchmarks.real_terms import term_figures
 from benchmarks.real_vertical import Vertical, open_vertical
 from benchmarks.results import Figure, publish
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.demo.site import write_sites
 from pipeline.progress import Progress, TerminalProgress
 

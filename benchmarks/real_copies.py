@@ -15,7 +15,7 @@ from benchmarks.real_copies_made import all_made
 from benchmarks.real_copies_store import Told, hiding_of
 from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import Figure, out_folder
-from docstore.model import StoredArticle
+from domain.article import StoredArticle
 from pipeline import stages
 from pipeline.compute.extraction_jobs import create_copy_detection
 

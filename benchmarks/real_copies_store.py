@@ -10,12 +10,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstore.articles.article_table import PageExtraction
-from docstore.batches import batched
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Article, Host, Outcome, Page, Reason, UrlKind
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.near_duplicates.clusters import CopyDetection
 from docstore.store import Store
+from domain.article import Article
+from domain.batches import batched
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
+from domain.page import Host, Page
 from extractor.minhash import minhash_signature
 from extractor.settings import ExtractSettings
 from pipeline.compute.extraction_jobs import SAVE_BATCH_SIZE

@@ -11,7 +11,7 @@ from benchmarks.real_recipe import Site
 from benchmarks.real_vertical import Vertical, is_article, is_list, path_of
 from benchmarks.results import Figure, out_folder
 from crawler.urls.canonical import canonicalize_url
-from docstore.model import Stage
+from domain.outcome import Stage
 
 SAMPLE = 300
 MIN_TEXT = 100  # characters that an article has more than the barest page of its kind
@@ -23,7 +23,7 @@ _CANONICAL = re.compile(r"<link\b(?=[^>]*\brel=[\"']?canonical\b)[^>]*\bhref=[\"
 
 @dataclass(frozen=True)
 class Kept:
-    """An article of the store; see `docstore.model.StoredArticle`."""
+    """An article of the store; see `domain.article.StoredArticle`."""
 
     url: str
     doc_id: str

@@ -23,7 +23,7 @@ from typing import Any
 
 from rich.console import Console
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 RECIPE = Path(__file__).parent / "real_sites.toml"
 KEPT_SUFFIXES = (".html", ".htm", ".xhtml", ".xml", ".txt")

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.real_vertical import Vertical, is_article, path_of
 from benchmarks.results import Figure, out_folder
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline import stages
 from pipeline.search_site.serve import create_search_app
 

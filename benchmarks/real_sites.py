@@ -11,7 +11,7 @@ from benchmarks.real_vertical import Vertical, is_article
 from benchmarks.real_web import reply_of
 from benchmarks.results import Figure, out_folder
 from crawler.urls.canonical import canonicalize_url
-from docstore.model import Reason
+from domain.outcome import Reason
 
 MAX_SITEMAPS = 1000
 Coverage = Mapping[str, bool]

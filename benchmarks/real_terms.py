@@ -17,8 +17,8 @@ from pathlib import Path
 from benchmarks.real_terms_corpus import FileCorpus, changed, multiplied, write_documents
 from benchmarks.real_vertical import Vertical
 from benchmarks.results import Figure, out_folder
-from docstore.errors import PlumblineError
-from docstore.model import Term
+from domain.errors import PlumblineError
+from domain.term import Term
 from lexicon.counting.corpus import Corpus, CorpusDocument
 from lexicon.mining import mine_terms
 from pipeline.stages import StoredCorpus

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from docstore.articles.row_mapping import block_to_list, blocks_from_lists
-from docstore.model import Block
+from domain.article import Block
 from lexicon.counting.corpus import CorpusDocument
 from text.segment import cut_by_dictionary
 

@@ -12,8 +12,8 @@ from urllib.parse import quote, unquote, urlsplit
 from benchmarks.real_recipe import PAGE_SUFFIXES, Site, kept_files
 from benchmarks.real_web import RealWeb
 from crawler.urls.canonical import canonicalize_url
-from docstore.errors import PlumblineError
-from docstore.model import Reason, StageReport
+from domain.errors import PlumblineError
+from domain.outcome import Reason, StageReport
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import Progress

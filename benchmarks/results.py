@@ -11,7 +11,7 @@ from zlib import crc32
 from rich.console import Console
 from rich.table import Table
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 OUT = Path(__file__).parent / "out"
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"

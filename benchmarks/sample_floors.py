@@ -28,7 +28,7 @@ from benchmarks.search_systems import WORDS, running_solr
 from benchmarks.terms_sets import load_scorer as load_term_scorer
 from benchmarks.terms_sets import read_sets
 from benchmarks.terms_sets import score as score_terms
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from lexicon.counting.incremental_count import count_in_memory
 from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows, select_from_table
 

@@ -28,7 +28,7 @@ from benchmarks.scale_cost import costs, leases
 from benchmarks.scale_partitions import partitions
 from benchmarks.scale_search import measure as search
 from benchmarks.scale_speedup import speedup
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 SETS = "chaos,extract,mine,speedup,bands,leases,partitions,search"
 

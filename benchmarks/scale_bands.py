@@ -21,7 +21,6 @@ from sqlalchemy import create_engine, event, insert, text
 from benchmarks.gold_web import GoldPage
 from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
-from docstore.batches import batched
 from docstore.database import Database
 from docstore.near_duplicates.clusters import leaders_by_shared_keys, signature_bands
 from docstore.near_duplicates.key_compaction import KeyCompaction
@@ -29,6 +28,7 @@ from docstore.near_duplicates.key_segments import ready_segments
 from docstore.schema.article_tables import articles
 from docstore.schema.article_tables import near_duplicate_keys as band_rows
 from docstore.schema.crawl_tables import urls
+from domain.batches import batched
 from extractor.minhash import minhash_signature
 from text.similarity.duplicates import ComparedArticle
 

@@ -20,7 +20,7 @@ from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
 from benchmarks.scale_cluster import Cluster
 from benchmarks.scale_web import ScaleWeb
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.settings_template import toml_value
 
 HEARTBEAT, LONGEST_REQUEST = 0.5, 5.0  # seconds

@@ -23,10 +23,11 @@ from benchmarks.results import Figure
 from benchmarks.scale_cluster import Cluster, cpu_seconds
 from crawler.urls.canonical import host_of
 from docstore.database import Database
-from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.locking.leases import LeaseTable
-from docstore.model import Outcome, Page, Reason, UrlKind
 from docstore.store import Store
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
+from domain.page import Page
 from lexicon.counting.distributed_count import count_piece
 from lexicon.model.term_model import counting_digest, load_shipped_models
 from pipeline import stages

@@ -38,7 +38,7 @@ from benchmarks.command import benchmark
 from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure, publish
 from benchmarks.scale_cluster import end, free_port
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-frontiers" / "bin" / "python"

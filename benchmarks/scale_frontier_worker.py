@@ -45,7 +45,7 @@ class Plumbline:
     """`store.frontier`, in this process."""
 
     def __init__(self, where: str, folder: Path, hosts: int) -> None:
-        self._hosts, self._model = hosts, import_module("docstore.model")
+        self._hosts, self._model = hosts, import_module("domain")
         self._module = import_module("docstore.frontier.frontier_table")
         self._table = import_module("docstore.store").Store(where, folder).frontier
         self._known: dict[int, Any] = {}

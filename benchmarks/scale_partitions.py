@@ -19,12 +19,14 @@ from sqlalchemy import create_engine, text
 from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure
 from benchmarks.scale_cluster import cpu_seconds
-from docstore.batches import batched
 from docstore.database import Database
-from docstore.frontier.frontier_table import FrontierTable, NewUrl, Visit
+from docstore.frontier.frontier_table import FrontierTable
 from docstore.locking.leases import LeaseTable
-from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
 from docstore.warc_archive import WarcArchive
+from domain.batches import batched
+from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
+from domain.page import Host
 
 PARTS = 16
 HOSTS, PAGES = 2_000, 200  # of each

@@ -37,12 +37,11 @@ import requests
 from benchmarks.command import benchmark
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
 from benchmarks.results import Figure, publish
-from docstore.errors import PlumblineError
-from docstore.model import Page, WarcPointer
-from docstore.solr_session import SolrSession, collection_replicas
 from docstore.warc_archive import WarcArchive
 from docstore.warc_object_store import WarcObjectStore
 from docstore.warc_reader import read_warc
+from domain.errors import PlumblineError
+from domain.page import Page, WarcPointer
 from indexer.cluster.local_cluster import LocalSolrCluster
 from pipeline import stages
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
@@ -51,6 +50,7 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings, build_settings
 from pipeline.warc_sources import WarcSource
+from solr_client.session import SolrSession, collection_replicas
 
 SEARCH, CHAOS, OURS = "search", "chaos", "plumbline"
 RATE = 20.0  # requests a second

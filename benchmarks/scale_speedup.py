@@ -17,9 +17,8 @@ from benchmarks.results import Figure
 from benchmarks.scale_cluster import TICKS, Cluster, cpu_seconds
 from benchmarks.scale_cost import fill
 from crawler.urls.canonical import host_of
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import UrlKind
 from docstore.store import Store
+from domain.frontier import NewUrl, UrlKind
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress

@@ -33,8 +33,8 @@ from benchmarks.search_partial import PARTIAL, partial_figures
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
 from benchmarks.search_tables import tables
 from benchmarks.search_typos import TYPOS, typo_figures
-from docstore.errors import PlumblineError
-from docstore.model import Lexicon
+from domain.errors import PlumblineError
+from domain.term import Lexicon
 
 WITH_LEXICON = f"{OURS}+lexicon"
 COMPARE = "compare"

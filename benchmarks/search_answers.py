@@ -27,8 +27,7 @@ from benchmarks.search_data import Collection
 from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_systems import OURS, WORDS
 from benchmarks.training.answers import half_of
-from docstore import solr_fields
-from docstore.model import Lexicon
+from domain.term import Lexicon
 from search_ui.query.semantic.answer_extraction import (
     AnswerEvidence,
     SourceQuote,
@@ -41,6 +40,7 @@ from search_ui.query.semantic.answer_extraction import (
 )
 from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_query import QueryVariant
+from solr_client import solr_fields
 
 ANSWERS, ANSWERS_EN, RELATED = "answers", "answers_en", "related"
 COLLECTIONS = {ANSWERS: "zh_statute", ANSWERS_EN: "en_cran", RELATED: "zh_statute"}

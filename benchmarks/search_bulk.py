@@ -16,11 +16,14 @@ from benchmarks.results import Figure
 from benchmarks.search_data import Collection, Document
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, TIMEOUT
 from docstore.articles.extraction_writer import PageExtraction
-from docstore.batches import batched
-from docstore.errors import PlumblineError
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Article, Host, Lexicon, Outcome, Page, Reason, UrlKind
 from docstore.store import Store, open_sqlite_store
+from domain.article import Article
+from domain.batches import batched
+from domain.errors import PlumblineError
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
+from domain.page import Host, Page
+from domain.term import Lexicon
 from indexer.document_mapping import TextAnalysis
 from indexer.settings import IndexSettings
 from indexer.solr_index import SolrIndex

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from docstore.batches import batched
-from docstore.model import StoredArticle
 from docstore.store import open_sqlite_store
+from domain.article import StoredArticle
+from domain.batches import batched
 from indexer.article_relations import extract_citations
 
 BATCH = 1000

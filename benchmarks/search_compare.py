@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from benchmarks.results import Figure
 from benchmarks.search_data import Collection, Document
 from benchmarks.search_systems import OURS, TIMEOUT, Ours
-from docstore.errors import PlumblineError
-from docstore.model import Lexicon, LexiconEntry, Term
+from domain.errors import PlumblineError
+from domain.term import Lexicon, LexiconEntry, Term
 from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings

@@ -15,8 +15,8 @@ from types import ModuleType
 from zlib import crc32
 
 from benchmarks.results import SHARED
-from docstore.errors import PlumblineError
-from docstore.model import Article, StoredArticle, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.errors import PlumblineError
 
 SCORER = Path("tools") / "score_ir.py"
 Judgments = Mapping[str, Mapping[str, float]]

@@ -30,11 +30,10 @@ from benchmarks.results import Figure
 from benchmarks.search_data import Document
 from benchmarks.search_meaning import SETTINGS, vectors_of
 from benchmarks.search_systems import OURS, TIMEOUT
-from docstore import solr_fields
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector
-from docstore.batches import batched
-from docstore.model import Lexicon, Outcome, Reason
-from docstore.solr_session import auth_headers
+from domain.batches import batched
+from domain.outcome import Outcome, Reason
+from domain.term import Lexicon
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.settings import IndexSettings
 from indexer.solr_index import CommitWithin, SolrIndex
@@ -52,6 +51,8 @@ from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, select_params
 from search_ui.query.solr_requests import ranking_query, segment_words
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
+from solr_client.session import auth_headers
 from text.embedding.model_spec import ModelSpec
 from text.segment import base_segmenter
 

@@ -14,10 +14,10 @@ import numpy as np
 from benchmarks.results import OUT
 from benchmarks.search_data import Document
 from benchmarks.search_systems import DEPTH, Ours
-from docstore import solr_fields
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, PendingText
-from docstore.batches import batched
-from docstore.model import Lexicon, StoredArticle
+from domain.article import StoredArticle
+from domain.batches import batched
+from domain.term import Lexicon
 from extractor.fields.language import detect_language
 from pipeline.embedding.embedding_pool import embed_in_processes
 from pipeline.embedding.models import Embedders, configured_models, fetch_models
@@ -34,6 +34,7 @@ from search_ui.query.semantic.related import (
     nearest_articles_params,
 )
 from search_ui.query.solr_query import QueryWords
+from solr_client import solr_fields
 from text.embedding.embedder import quantize
 from text.embedding.model_spec import ModelSpec
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks.results import OURS, Figure
 from benchmarks.search_data import Collection, sample
 from benchmarks.search_meaning import WithMeaning
-from docstore.model import Lexicon
+from domain.term import Lexicon
 
 PARTIAL = "partial"
 PERCENTAGES = (5, 25, 50)

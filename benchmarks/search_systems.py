@@ -14,9 +14,9 @@ import rjieba
 
 from benchmarks.search_citations import with_citations
 from benchmarks.search_data import Document
-from docstore import solr_fields
-from docstore.batches import batched
-from docstore.model import Lexicon, StoredArticle
+from domain.article import StoredArticle
+from domain.batches import batched
+from domain.term import Lexicon
 from indexer.configset import configset_digest, configset_zip
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
@@ -35,6 +35,7 @@ from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords
 from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from text.segment import RjiebaSegmenter, base_segmenter
 from text.solr_words import WORD_SEPARATOR
 

@@ -17,7 +17,7 @@ from benchmarks.results import OURS, Figure
 from benchmarks.search_compare import accepted, mined
 from benchmarks.search_data import Collection, Document, sample
 from benchmarks.search_systems import TIMEOUT, Ours
-from docstore.model import LexiconEntry
+from domain.term import LexiconEntry
 from search_ui.query.results import parse_total
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_requests import count_params

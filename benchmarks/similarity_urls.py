@@ -23,8 +23,8 @@ import click
 from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
 from crawler.parsing.links import parse_page
-from docstore.errors import PlumblineError
-from docstore.model import Page
+from domain.errors import PlumblineError
+from domain.page import Page
 from focused.paper_strategies.url_similarity import DEFAULT_SETTINGS, UrlSimilaritySettings, url_similarity
 
 SITES, PAIRS = 25, 100  # pairs a site: half of one board, half of two

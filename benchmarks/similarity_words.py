@@ -17,7 +17,7 @@ import click
 
 from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from focused.paper_strategies.concept_source import ConceptSource
 from focused.paper_strategies.hownet import read_pooled_sememes
 from focused.paper_strategies.synonym_groups import read_data_lines

@@ -28,7 +28,7 @@ import click
 
 from benchmarks.command import benchmark
 from benchmarks.results import Figure, publish
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline import stages
 from pipeline.demo.run import DemoOptions, demo_settings
 from pipeline.demo.site import DemoServer, write_sites

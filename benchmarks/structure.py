@@ -16,7 +16,7 @@ import click
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.results import OURS, Figure, publish
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 ROOT = Path(__file__).resolve().parents[1]
 NOT_PRODUCT = ("tests/", "benchmarks/", "deploy/", "setup.py")

@@ -26,7 +26,7 @@ from benchmarks.terms_sets import METRICS, TermSet, load_scorer, read_sets, scor
 from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, UNSEEN, System
 from benchmarks.terms_texts import write_texts
 from benchmarks.training.terms import Trainer, load_sets
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.mining import mine_terms
 from lexicon.model.term_model import save_model

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks.results import SHARED
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from lexicon.counting.tokens import detect_line_language
 
 METRICS = {"AvP": "avp", "P@100": "p100", "P@500": "p500", "bestF1": "best_f1"}

@@ -21,8 +21,8 @@ from crawler.settings import CrawlSettings
 from crawler.state_files import state_path_factory
 from crawler.workers.coordinator import SingleProcessCoordinator
 from crawler.workers.process_shards import ReopenableTable, crawl_in_processes
-from docstore.errors import StoreError
-from docstore.model import StageReport
+from domain.errors import StoreError
+from domain.outcome import StageReport
 
 __all__ = ["CrawlProgress", "crawl"]
 

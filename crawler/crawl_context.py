@@ -17,8 +17,7 @@ from crawler.sitemaps.lastmod_trust import LastmodTrust
 from crawler.urls.canonical import host_of
 from crawler.urls.dust import DustRules
 from crawler.workers.coordinator import Coordinator
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import UrlKind
+from domain.frontier import NewUrl, UrlKind
 
 DEFAULT_SEED_PRIORITY = 1.0
 

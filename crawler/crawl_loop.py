@@ -23,10 +23,10 @@ from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult, SkippedResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
-from docstore.coded_message import CodedMessage
-from docstore.errors import PlumblineError
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import FETCH_SUCCESS_REASONS, FrontierEntry, Outcome, Reason, UrlKind
+from domain.coded_message import CodedMessage
+from domain.errors import PlumblineError
+from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason
 
 _MAX_POLL_SECONDS = 0.5  # maximum wait for a result, if no frontier entry has a known start
 _MAX_UNEXPECTED_FAILURES = 20

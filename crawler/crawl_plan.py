@@ -20,8 +20,8 @@ from crawler.urls.canonical import (
     rejection_reason,
     split_host_port,
 )
-from docstore.errors import SettingsError
-from docstore.model import Reason
+from domain.errors import SettingsError
+from domain.outcome import Reason
 
 
 @dataclass(frozen=True)

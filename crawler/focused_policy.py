@@ -19,9 +19,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Protocol, runtime_checkable
 
-from docstore.errors import StoreError
-from docstore.frontier.focused_decisions import FocusedDecision
-from docstore.model import Link, Page
+from domain.errors import StoreError
+from domain.focused_decision import FocusedDecision
+from domain.page import Link, Page
 
 FOCUSED_SEED_PRIORITY = 1e9  # above every priority of a strategy
 

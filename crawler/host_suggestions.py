@@ -13,8 +13,9 @@ from zlib import crc32
 from crawler.settings import CrawlSettings
 from crawler.state_files import read_state, write_state
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
-from docstore.errors import SettingsError
-from docstore.model import Link, Reason
+from domain.errors import SettingsError
+from domain.outcome import Reason
+from domain.page import Link
 
 MAX_EXTERNAL_HOSTS_PER_PAGE = 50  # hosts counted per page
 _MAX_HOSTS = 5000

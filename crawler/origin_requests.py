@@ -16,8 +16,8 @@ from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.sitemaps.sitemap_scheduler import SitemapScheduler
 from crawler.urls.canonical import host_of, url_origin
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, PageResult, RobotsResult, SitemapResult
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import FrontierEntry, Outcome, UrlKind
+from domain.frontier import FrontierEntry, NewUrl, UrlKind
+from domain.outcome import Outcome
 
 
 @dataclass

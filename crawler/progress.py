@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from crawler.schedule.throttle import HostThrottle
-from docstore.coded_message import CodedMessage
-from docstore.errors import PlumblineError
-from docstore.model import FETCH_SUCCESS_REASONS, Host, Outcome, Reason, Stage, StageReport
+from domain.coded_message import CodedMessage
+from domain.errors import PlumblineError
+from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason, Stage, StageReport
+from domain.page import Host
 
 _SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _SEED_ADVICE = CodedMessage("check crawl.seeds and that the sites respond, then run again", "seeds_failed")

@@ -12,10 +12,11 @@ from crawler.urls.deduplicator import Deduplicator
 from crawler.urls.probe_urls import FamilyProbe, make_probe_urls
 from crawler.urls.trap_detector import TrapDetector, detect_shape_trap
 from crawler.workers.fetch_pool import PageResult
-from docstore.coded_message import CodedMessage
-from docstore.frontier.focused_decisions import FocusedDecision
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import FrontierEntry, Host, Outcome, Reason, UrlKind
+from domain.coded_message import CodedMessage
+from domain.focused_decision import FocusedDecision
+from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
+from domain.page import Host
 
 _MAX_SUSPECT_URLS = 20_000  # URLs that are not followed because their pattern may be a trap
 _MAX_REDIRECT_CHAINS = 10_000

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from crawler.schedule.bloom_filters import FILTER_BY_NAME
 from crawler.schedule.queues import QUEUE_POLICIES
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 
 T = TypeVar("T")
 DEFAULT_QUEUES = 101

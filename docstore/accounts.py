@@ -5,44 +5,18 @@ Passwords are stored as hashes, which `search_ui` computes and verifies.
 
 import re
 import time
-import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
 
-from docstore.bookkeeping import sanitize_text
 from docstore.database import Database
-from docstore.errors import AccountError
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.roles import Role
 from docstore.schema.operation_tables import accounts, revoked_sessions
+from domain.account import Account, Role, normalize_account_name
+from domain.errors import AccountError
 
 _NAME_PATTERN = re.compile(r"[\w.@-]{1,64}")
-
-
-@dataclass(frozen=True)
-class Account:
-    """One account. `created_at` and `disabled_at` are epoch seconds; `disabled_at` is None for an active account."""
-
-    name: str
-    password_hash: str
-    roles: frozenset[Role]
-    created_at: float = 0.0
-    disabled_at: float | None = None
-
-    def has_role(self, role: Role) -> bool:
-        """True if the account is active and has `role` or the administrator role, which includes all others."""
-        return self.disabled_at is None and bool(self.roles & {role, Role.OPERATOR})
-
-
-def normalize_account_name(name: str) -> str:
-    """Return the canonical form of an account name.
-
-    The form is NFKC, trimmed and case-folded, without characters that the databases cannot store.
-    """
-    return sanitize_text(unicodedata.normalize("NFKC", name).strip().casefold())
 
 
 class AccountTable:

@@ -1,18 +1,17 @@
 """Outcomes, change-log entries and counters: records that every part of the store writes next to its own result."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from sqlalchemy import Connection, select
 
-from docstore.coded_message import truncate_message
 from docstore.database import Database
-from docstore.model import Outcome, Stage
 from docstore.schema.article_tables import index_changes
 from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import outcomes
+from domain.index_change import IndexOperation
+from domain.outcome import Outcome, Stage
+from domain.storable_text import sanitize_message
 
 TEXT_VERSION_KEY = "text_version"  # counter; increases whenever an article is added or changed
 EXTRACTOR_VERSION_KEY = "extractor_version"  # version of the extractor; pages of older versions are pending
@@ -20,16 +19,6 @@ GROUPING_VERSION_KEY = "grouping_version"  # version of the rules that assigned 
 GROUPING_CURSOR_KEY = "grouped_to"  # resume cursor of regrouping: last url_id processed; 0 after the last article
 MINED_TEXT_VERSION_KEY = "mined_version"  # the text version of the last term mining
 MAX_DETAIL_CHARS = 500  # of an outcome; longer details are cut
-# PostgreSQL rejects NUL in text, and neither database can encode a lone surrogate.
-UNSTORABLE_CHARS = re.compile("[\x00\ud800-\udfff]")
-
-
-class IndexOperation(StrEnum):
-    """Operation that the indexer must perform on a document."""
-
-    UPSERT = "upsert"
-    DELETE = "delete"
-    RESEGMENT = "resegment"  # the text is unchanged, the lexicon changed
 
 
 @dataclass(frozen=True)
@@ -44,17 +33,6 @@ class OutcomeRow:
     outcome: Outcome
     recorded_at: float
     input_digest: str = ""
-
-
-def sanitize_text(text: str) -> str:
-    """Replace characters that the databases cannot store (NUL, lone surrogates) by U+FFFD."""
-    return UNSTORABLE_CHARS.sub("\ufffd", text)
-
-
-def sanitize_message(message: str, max_chars: int) -> str:
-    """Return a message that the databases can store. A message that must be changed loses its code."""
-    text = sanitize_text(message)
-    return truncate_message(message if text == message else text, max_chars)
 
 
 def write_outcomes(database: Database, connection: Connection, rows: Iterable[OutcomeRow]) -> None:

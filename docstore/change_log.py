@@ -8,40 +8,19 @@ current state of the document.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, and_, delete, exists, func, insert, literal, or_, select
 
-from docstore.batches import batched
-from docstore.bookkeeping import IndexOperation, OutcomeRow, write_outcomes
+from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
-from docstore.model import Outcome, Reason, Stage
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, urls
+from domain.batches import batched
+from domain.index_change import IndexChange, IndexOperation, IndexResult
+from domain.outcome import Reason, Stage
 
 MAX_ROWS_PER_STATEMENT = 100
-
-
-@dataclass(frozen=True)
-class IndexChange:
-    """One entry of the change log. `seq` increases with every entry; `logged_at` is epoch seconds."""
-
-    seq: int
-    url_id: int
-    url: str
-    operation: IndexOperation
-    logged_at: float
-
-
-@dataclass(frozen=True)
-class IndexResult:
-    """Result of indexing one document. `digest` is "" and `lexicon_version` 0 after a deletion or rejection."""
-
-    url_id: int
-    outcome: Outcome
-    digest: str = ""
-    lexicon_version: int = 0
 
 
 class ChangeLog:

@@ -19,13 +19,13 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.integrity import page_checksums
-from docstore.locking.fences import check_commit
 from docstore.schema import SCHEMA_VERSION, metadata
 from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
+from domain.coded_message import CodedMessage
+from domain.errors import StoreError, StoreFullError, StoreTooNewError
+from locks.fences import check_commit
 
 BUSY_TIMEOUT_MS = 60_000
 SCHEMA_ADVISORY_LOCK_ID = 0x506C756D  # serializes processes that create or upgrade the tables of a PostgreSQL store
@@ -109,7 +109,7 @@ class Database:
         """Open a write transaction.
 
         It commits completely at the end of the block, or rolls back if the block raises. Raises LeaseLostError instead
-        of committing if the work of this context has lost its lease (docstore/locking/fences.py).
+        of committing if the work of this context has lost its lease (locks/fences.py).
         """
         with translate_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)

@@ -41,7 +41,6 @@ from docstore.articles.stories import StoryTable
 from docstore.articles.vectors import VectorTable
 from docstore.change_log import ChangeLog
 from docstore.database import Database
-from docstore.errors import StoreError
 from docstore.frontier.document_backfill import DocumentBackfill
 from docstore.frontier.focused_decisions import FocusedDecisionTable
 from docstore.frontier.frontier_table import FrontierTable
@@ -62,6 +61,7 @@ from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import ReviewQueue
 from docstore.warc_archive import ROTATE_BYTES, WarcArchive
+from domain.errors import StoreError
 
 
 class Store:

@@ -18,10 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
-from docstore.errors import StoreError
 from docstore.large_bodies import MAX_BODY_BYTES, LargeBodyError
-from docstore.model import Outcome, Page, Reason, WarcPointer
 from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, machine_name
+from domain.errors import StoreError
+from domain.outcome import Outcome, Reason
+from domain.page import Page, WarcPointer
 
 ROTATE_BYTES = 512 * 1024 * 1024
 GZIP_LEVEL = 1  # level 3 saves 2.5% of the bytes but takes a third more time

@@ -18,7 +18,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from docstore.errors import StoreError
+from domain.errors import StoreError
 
 log = logging.getLogger(__name__)
 

@@ -19,9 +19,10 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
 
-from docstore.errors import StoreError
 from docstore.large_bodies import MAX_BODY_BYTES, LargeBodyError
-from docstore.model import Outcome, Page, Reason
+from domain.errors import StoreError
+from domain.outcome import Outcome, Reason
+from domain.page import Page
 
 # Exceptions of warcio for damaged files; AttributeError if a record has no URL.
 WARC_ERRORS = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)

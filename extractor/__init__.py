@@ -1,6 +1,6 @@
 """Extractor stage: turns a fetched page into an article, or into an outcome with the reason for its rejection.
 
-Input: bytes (or text) of a page and its URL. Output: docstore.model.Article or Outcome.
+Input: bytes (or text) of a page and its URL. Output: domain.article.Article or Outcome.
 
 Start with article_extractor.py, which contains the flow:
 
@@ -14,7 +14,8 @@ Start with article_extractor.py, which contains the flow:
     minhash.py     signature of a text, used to find near-duplicates
 """
 
-from docstore.model import Article, Outcome
+from domain.article import Article
+from domain.outcome import Outcome
 from extractor.settings import ExtractSettings
 
 __all__ = ["ExtractSettings", "extract"]

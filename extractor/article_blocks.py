@@ -1,4 +1,4 @@
-"""Builds the blocks of an article: its lines with links, pictures and captions (docstore.model.Block).
+"""Builds the blocks of an article: its lines with links, pictures and captions (domain.article.Block).
 
     <h2>产量</h2><ul><li>原油<ol><li><a href="/a">大庆</a></ol></ul><img src="1.jpg">
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from urllib.parse import urljoin
 
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from extractor.body_methods.base import Body
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import CODE_TAG, Layout, Line, Picture

@@ -3,18 +3,9 @@
 import datetime
 from dataclasses import replace
 
-from docstore.coded_message import CodedMessage
-from docstore.model import (
-    Article,
-    Block,
-    BlockKind,
-    ExtractionResult,
-    Outcome,
-    PageTraits,
-    Reason,
-    SiteTemplate,
-    text_hash64,
-)
+from domain.article import Article, Block, BlockKind, ExtractionResult, PageTraits, SiteTemplate, text_hash64
+from domain.coded_message import CodedMessage
+from domain.outcome import Outcome, Reason
 from extractor.article_blocks import build_blocks
 from extractor.body_methods import BODY_METHODS
 from extractor.body_methods.base import Body

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from urllib.parse import quote
 
-from docstore.model import Article, Block, BlockKind
+from domain.article import Article, Block, BlockKind
 
 HTTP_RE = re.compile(r"https?://[^\s/?#\\]", re.I)
 # Consecutive blocks of one of these kinds are one list, table or quote.
@@ -47,7 +47,7 @@ def block_text_lines(block: Block) -> Iterator[str]:
 
 
 def to_json(article: Article) -> str:
-    """Return all fields of an article as JSON, named as in docstore.model."""
+    """Return all fields of an article as JSON, named as in domain."""
     return json.dumps(dataclasses.asdict(article), ensure_ascii=False, indent=1)
 
 

@@ -25,7 +25,7 @@ from crawler.focused_policy import (
     serialize_page,
     tokenize_links,
 )
-from docstore.frontier.focused_decisions import (
+from domain.focused_decision import (
     ALL_DECISIONS,
     DecisionSample,
     FocusedDecision,
@@ -33,7 +33,7 @@ from docstore.frontier.focused_decisions import (
     StoredFocusedDecision,
     StoredFocusedScore,
 )
-from docstore.model import Link, Page
+from domain.page import Link, Page
 from focused.paper_strategies.position_weighting import top_block_weighted_terms
 from focused.paper_strategies.term_expansion import DynamicTermLibrary
 from focused.state_snapshot import StateSnapshot

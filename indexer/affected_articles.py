@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from docstore.batches import batched
 from docstore.store import Store
+from domain.batches import batched
 from indexer.document_mapping import strip_unindexable
 from text.mixed_terms import MixedTermMatcher
 

@@ -9,11 +9,10 @@ from datetime import date
 
 import numpy as np
 
-from docstore.articles.citations import ArticleCitations
-from docstore.articles.stories import NewsItem
-from docstore.model import Article, BlockKind, PageType, StoredArticle
 from docstore.store import Store
-from docstore.terms.glosses import StoredGloss
+from domain.article import Article, BlockKind, PageType, StoredArticle
+from domain.article_relations import ArticleCitations, NewsItem
+from domain.term import StoredGloss
 from text.citations import document_keys, extract_citation_keys, extract_link_keys
 from text.embedding.embedder import cosine_similarities, unpack_vectors
 from text.glosses import iter_glosses

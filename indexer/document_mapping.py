@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from docstore import solr_fields
-from docstore.articles.citations import authority_score
-from docstore.articles.page_offsets import find_page_offsets, format_page_offsets
-from docstore.model import Article, BlockKind, Lexicon, PageType, StoredArticle
+from domain.article import Article, BlockKind, PageType, StoredArticle
+from domain.article_relations import authority_score
+from domain.page_offsets import find_page_offsets, format_page_offsets
+from domain.term import Lexicon
+from solr_client import solr_fields
 from text.folding import word_key
 from text.pinyin import fuzzy_units
 from text.segment import Segmenter
@@ -45,7 +46,7 @@ NO_VECTORS: Mapping[str, bytes] = {}
 def to_solr_document(
     stored_article: StoredArticle, analysis: TextAnalysis, vectors: Mapping[str, bytes] = NO_VECTORS
 ) -> dict[str, object]:
-    """Return the Solr document of an article; field names are those of docstore.solr_fields.
+    """Return the Solr document of an article; field names are those of solr_client.solr_fields.
 
     Segmented words are joined here. Solr derives the character fields from title and body.
 

@@ -29,14 +29,14 @@ from typing import IO, Self
 
 import requests
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
-from docstore.solr_session import SolrSession, collection_replicas, redact_credentials
+from domain.coded_message import CodedMessage
+from domain.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from indexer.class_data_sharing import JAVA_PATH, cds_java_options
 from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
 from indexer.settings import IndexSettings
 from indexer.solr_credentials import SOLR_USER, ensure_secret_files, read_secret, secret_java_properties
 from indexer.solr_jars import default_jar_folder, ensure_jars
+from solr_client.session import SolrSession, collection_replicas, redact_credentials
 
 JETTY_DIR = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"

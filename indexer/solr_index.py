@@ -27,14 +27,14 @@ from typing import Any, TypeVar
 import pysolr
 import requests
 
-from docstore import solr_fields
-from docstore.batches import batched
-from docstore.coded_message import CodedMessage
-from docstore.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
-from docstore.locking.fences import check_request
-from docstore.solr_session import SolrSession, collection_replicas, node_urls, redact_credentials
+from domain.batches import batched
+from domain.coded_message import CodedMessage
+from domain.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
 from indexer.configset import configset_digest, configset_zip
 from indexer.schema_compat import add_missing_fields
+from locks.fences import check_request
+from solr_client import solr_fields
+from solr_client.session import SolrSession, collection_replicas, node_urls, redact_credentials
 from solr_conf import CONFIGSET_DIR
 
 _log = logging.getLogger(__name__)

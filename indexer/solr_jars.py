@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from docstore.errors import SolrError
+from domain.errors import SolrError
 from maven_jars.jar_cache import Jar, JarError, JarSet, ProgressCallback, default_cache_folder, file_sha256, parse_lock
 from maven_jars.jar_cache import ensure_jars as ensure_jar_set
 

@@ -18,14 +18,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
-from docstore.batches import batched
-from docstore.change_log import IndexChange, IndexResult
-from docstore.locking.fences import in_this_context
-from docstore.model import Outcome, Reason, StoredArticle, document_id
 from docstore.store import Store
+from domain.article import StoredArticle, document_id
+from domain.batches import batched
+from domain.index_change import IndexChange, IndexResult
+from domain.outcome import Outcome, Reason
 from indexer.affected_articles import find_url_ids_containing
 from indexer.document_mapping import NO_VECTORS, TextAnalysis, to_solr_document
 from indexer.solr_index import CommitWithin
+from locks.fences import in_this_context
 
 LOOKUP_BATCH_SIZE = 500
 BACKLOG_THRESHOLD = 2000  # pending changes; above it, commits are less frequent

@@ -11,9 +11,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import DictionaryError
-from docstore.model import LexiconEntry
+from domain.coded_message import CodedMessage
+from domain.errors import DictionaryError
+from domain.term import LexiconEntry
 from text.folding import word_key
 from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason
 from text.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter

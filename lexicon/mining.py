@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from docstore.batches import batched
-from docstore.errors import LexiconError, SettingsError
-from docstore.model import Term
+from domain.batches import batched
+from domain.errors import LexiconError, SettingsError
+from domain.term import Term
 from lexicon.c_value.c_value import make_scorer
 from lexicon.c_value.candidates import (
     BatchCounts,

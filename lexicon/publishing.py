@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import LexiconError
-from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.jieba_dictionary import find_term_error
 from text.folding import word_key
 

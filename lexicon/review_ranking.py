@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from docstore.model import Term, TermStatus
+from domain.term import Term, TermStatus
 
 PRIOR_SAMPLE_SIZE = 400  # candidates used as prior training examples
 PRIOR_DECISIONS = 40.0  # total weight of the prior examples; each decision weighs 1

@@ -17,9 +17,9 @@ from dataclasses import replace
 from itertools import groupby
 from urllib.parse import quote
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import DictionaryError
-from docstore.model import LexiconEntry, TermClass
+from domain.coded_message import CodedMessage
+from domain.errors import DictionaryError
+from domain.term import LexiconEntry, TermClass
 from lexicon.jieba_dictionary import build_entry, collect_entries, find_term_error, format_dictionary, parse_dictionary
 
 CSV_COLUMNS = ("term", "frequency", "tag", "synonyms", "class", "broader")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 MAX_PARALLEL_DOWNLOADS = 6
 

@@ -9,12 +9,12 @@ from crawler.http.document_types import is_plain_text_version, parse_document_ru
 from crawler.parsing.links import parse_page
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
 from crawler.urls.canonical import host_of, path_extension, rejection_reason
-from docstore.articles.article_table import PendingPage
+from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.source_pages import ArchivedPage
-from docstore.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME, HTML_FORMAT, format_for_content_type
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import Page, UrlKind
 from docstore.warc_archive import WarcRecordLostError
+from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME, HTML_FORMAT, format_for_content_type
+from domain.frontier import NewUrl, UrlKind
+from domain.page import Page
 from pipeline.engine import Engine
 
 FOCUSED_PRIORITY = 0.0  # neutral; the linking pages were saved, so they are on topic

@@ -16,11 +16,12 @@ from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
-from docstore.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
-from docstore.locking.file_locks import stage_lock, stage_lock_holder
-from docstore.model import Lexicon, Reason, Stage
 from docstore.store import Store
+from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
+from domain.outcome import Reason, Stage
+from domain.term import Lexicon
+from locks.file_locks import stage_lock, stage_lock_holder
 from pipeline.background_open import BackgroundOpener
 from pipeline.compute.settings import DASK, ClusterSettings
 from pipeline.progress import Progress

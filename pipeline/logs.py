@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor, WrappedLogger

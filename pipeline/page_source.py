@@ -17,10 +17,13 @@ from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_
 from crawler.robots.robots_txt import product_token
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
-from docstore.articles.article_table import PendingPage
-from docstore.errors import PlumblineError
-from docstore.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
-from docstore.model import FrontierEntry, Origin, Outcome, Page, Reason, SiteTemplate, UrlKind, WarcPointer
+from docstore.articles.extraction_writer import PendingPage
+from domain.article import SiteTemplate
+from domain.errors import PlumblineError
+from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
+from domain.frontier import FrontierEntry, UrlKind
+from domain.outcome import Outcome, Reason
+from domain.page import Origin, Page, WarcPointer
 from pipeline.workers.page_reading import EXTRACTOR_MODULES
 from pipeline.workers.worker_process import WorkerError, WorkerProcess
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from crawler.crawl import crawl as run_crawl
 from crawler.http.fetch import Fetcher
 from crawler.urls.canonical import canonicalize_url
-from docstore import solr_fields
-from docstore.errors import PlumblineError
-from docstore.frontier.frontier_table import FrontierTable, NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Origin, Reason, StageReport, UrlKind, document_id
+from docstore.frontier.frontier_table import FrontierTable
+from domain.article import document_id
+from domain.errors import PlumblineError
+from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
+from domain.outcome import Reason, StageReport
+from domain.page import Origin
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.local_time import local_time
+from solr_client import solr_fields
 
 SEARCHABLE_TIMEOUT_SECONDS = 30.0
 

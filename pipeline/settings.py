@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from crawler.settings import CrawlSettings, violated_bound
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings

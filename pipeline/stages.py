@@ -25,9 +25,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
-from docstore.coded_message import CodedMessage
-from docstore.errors import BusyError, EmbeddingError, IndexOwnershipError, PlumblineError
-from docstore.model import Reason, Stage, StageReport, TermStatus
+from domain.coded_message import CodedMessage
+from domain.errors import BusyError, EmbeddingError, IndexOwnershipError, PlumblineError
+from domain.outcome import Reason, Stage, StageReport
+from domain.term import TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
 from pipeline.crawl_progress import show_crawl_progress
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from crawler.focused_policy import FocusedPolicy
     from crawler.progress import CrawlProgress
     from docstore.articles.article_table import ArticleTable
-    from docstore.model import Lexicon
     from docstore.near_duplicates.clusters import CopyDetection
     from docstore.store import Store
+    from domain.term import Lexicon
     from indexer.solr_index import SolrIndex
     from lexicon.counting.corpus import CorpusDocument
     from lexicon.review_selection import ReviewState

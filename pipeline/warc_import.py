@@ -11,10 +11,11 @@ from crawler.http.document_types import DocumentRules, parse_document_rules, sto
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
-from docstore.errors import StoreError
-from docstore.file_formats import HTML_FORMAT
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Outcome, Page, Reason, Stage, StageReport, UrlKind
+from domain.errors import StoreError
+from domain.file_formats import HTML_FORMAT
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason, Stage, StageReport
+from domain.page import Page
 from pipeline.engine import Engine
 from pipeline.warc_sources import NO_FILTER, ImportFilter, SourceFailure, WarcSource, read_matching, read_sources
 

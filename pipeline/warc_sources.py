@@ -20,8 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from docstore.errors import SettingsError, StoreError
-from docstore.model import Outcome, Page, Reason
+from domain.errors import SettingsError, StoreError
+from domain.outcome import Outcome, Reason
+from domain.page import Page
 
 COMMON_CRAWL_URL = "https://data.commoncrawl.org/"
 WARC_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")

@@ -22,8 +22,7 @@ from flask_login import LoginManager, current_user, login_user
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.accounts import Account, normalize_account_name
-from docstore.roles import Role
+from domain.account import Account, Role, normalize_account_name
 from search_ui.context import current_account, current_site, error_response, render_page, wants_json
 from search_ui.i18n import translate
 from search_ui.login_throttle import ACCOUNT_RULE, ADDRESS_RULE, LoginThrottle, ThrottleKey

@@ -10,7 +10,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
+from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
 from search_ui import api
 from search_ui.accounts import init_accounts
 from search_ui.admin import views

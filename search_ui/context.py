@@ -8,8 +8,7 @@ from typing import Any, cast
 from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request, url_for
 from flask_login import current_user
 
-from docstore.accounts import Account
-from docstore.roles import Role
+from domain.account import Account, Role
 from search_ui.i18n import HTML_LANGUAGES, LANGUAGES, lang_attribute, translate, translate_markup, translate_message
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.query.semantic.hybrid import NO_QUERY_VECTORS, QueryVectors

@@ -19,7 +19,7 @@ from flask import Flask, g
 from flask_babel import Babel, Domain
 from markupsafe import Markup, escape
 
-from docstore.coded_message import CodedMessage, coded_message
+from domain.coded_message import CodedMessage, coded_message
 from search_ui.query.display_text import clean_text
 
 LANGUAGES = ("zh", "en")  # the first is the default

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from docstore.accounts import Account
-from docstore.errors import PlumblineError
-from docstore.model import Lexicon, Term, TermStatus
-from docstore.reports.alerts import Alert
-from docstore.reports.runs import RunState
-from docstore.reports.search_log import SearchReport
-from docstore.reports.site_runs import SiteArticles, SiteRun
-from docstore.reports.status import Freshness, OutcomeSample, SiteTotals
+from domain.account import Account
+from domain.alert import Alert
+from domain.errors import PlumblineError
+from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
+from domain.search_log import SearchReport
+from domain.term import Lexicon, Term, TermStatus
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
 
@@ -24,7 +22,7 @@ class OriginalError(PlumblineError):
 class OriginalDocument:
     """The saved response that an article was extracted from.
 
-    `fetched_at` is in epoch seconds, `format` is `html` or a name of docstore/file_formats.py, `sha256` is the hex
+    `fetched_at` is in epoch seconds, `format` is `html` or a name of domain/file_formats.py, `sha256` is the hex
     digest of the bytes.
     """
 

@@ -7,7 +7,7 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from docstore.errors import AccountError
+from domain.errors import AccountError
 
 MIN_PASSWORD_CHARS = 10
 MAX_PASSWORD_CHARS = 1000  # bounds the cost of hashing

@@ -11,8 +11,8 @@ import threading
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from docstore.errors import PlumblineError
-from docstore.reports.search_log import MAX_QUERY_CHARS, Click, LoggedSearch
+from domain.errors import PlumblineError
+from domain.search_log import MAX_QUERY_CHARS, Click, LoggedSearch
 from text.folding import word_key
 
 _log = logging.getLogger(__name__)

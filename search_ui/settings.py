@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 
 # Solr allows 1,024 clauses. A character adds at most six: a bigram, itself and a word, each in title and body.
 MAX_QUERY_UNITS = 160  # a Latin word is one unit

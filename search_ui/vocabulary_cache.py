@@ -10,15 +10,15 @@ from typing import cast
 
 from flask import current_app
 
-from docstore import solr_fields
-from docstore.errors import PlumblineError
-from docstore.model import Lexicon, Term, TermStatus
+from domain.errors import PlumblineError
+from domain.term import Lexicon, Term, TermStatus
 from search_ui.context import SiteContext, current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.query.solr_client import SolrBackend
 from search_ui.query.solr_query import MATCH_ALL, Params, select_params
 from search_ui.query.thesaurus import Thesaurus, build_thesaurus
 from search_ui.spelling.vocabulary import Vocabulary
+from solr_client import solr_fields
 from text.pinyin import has_han
 from text.segment import is_in_dictionary
 

@@ -1,6 +1,6 @@
 """The Solr configset that `indexer.solr_index` uploads.
 
-Documents have the fields of `docstore/solr_fields.py`. Solr indexes each text in four forms: CJK bigrams, single
+Documents have the fields of `solr_client/solr_fields.py`. Solr indexes each text in four forms: CJK bigrams, single
 characters, and words segmented in Python with two dictionaries (base and domain).
 
 Start with `schema.xml`: fields, and the tokens of each text type. `solrconfig.xml` defines commits and request

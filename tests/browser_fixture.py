@@ -25,7 +25,7 @@ from argon2 import PasswordHasher
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Dialog, Locator, Page, Response, expect, sync_playwright
 
-from docstore.accounts import Role
+from domain.account import Role
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
 from pipeline import stages

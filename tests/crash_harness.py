@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from docstore.model import WarcPointer
 from docstore.warc_archive import WarcArchive
+from domain.page import WarcPointer
 from indexer.embedded_solr import open_solr
 from indexer.solr_index import SolrIndex
 from pipeline.demo.site import SITE_NAMES, ConditionalHeaders, DemoResponse, DemoServer

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.settings import CrawlSettings
-from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Page, UrlKind
+from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
+from domain.page import Page
 
 
 @dataclass

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.workers.worker_process import WorkerExceptionError, WorkerProcess
 
 

@@ -13,18 +13,15 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
-from docstore import solr_fields
-from docstore.accounts import Account, Role, normalize_account_name
-from docstore.errors import LexiconError, SolrError
-from docstore.model import Lexicon, Reason, Term, TermStatus
-from docstore.reports.alerts import Alert
-from docstore.reports.runs import RunState
-from docstore.reports.search_log import Click, LoggedSearch, SearchReport
-from docstore.reports.site_runs import SiteArticles, SiteRun
-from docstore.reports.status import Freshness, OutcomeSample, SiteTotals
 from docstore.store import Store
-from docstore.terms.review_history import ReviewDecision, ReviewDecisionKind, TermEdit
-from docstore.terms.review_queue import TermQuery
+from domain.account import Account, Role, normalize_account_name
+from domain.alert import Alert
+from domain.errors import LexiconError, SolrError
+from domain.outcome import Reason
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
+from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
+from domain.search_log import Click, LoggedSearch, SearchReport
+from domain.term import Lexicon, Term, TermStatus
 from pipeline.search_site.review_service import StoreReview
 from search_ui.app import create_app
 from search_ui.interfaces import (
@@ -42,6 +39,7 @@ from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.terms import decide
 from text.segment import RjiebaSegmenter, Segmenter
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from docstore.model import TermStatus
 from docstore.store import Store
-from docstore.terms.review_history import ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.term import TermStatus
 
 
 def decide(store: Store, texts: Sequence[str], status: TermStatus, by: str = "") -> ReviewDecision:

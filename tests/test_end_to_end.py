@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from benchmarks.chain import chain_settings
 from benchmarks.gold_web import GoldPage, GoldWeb, load_pages
 from benchmarks.results import read_floors
-from docstore.model import Reason, Stage, StageReport
+from domain.outcome import Reason, Stage, StageReport
 from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.engine import Engine

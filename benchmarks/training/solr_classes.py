@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.search_data import Document
 from benchmarks.search_systems import Ours
-from docstore.model import Lexicon
+from domain.term import Lexicon
 from indexer.class_data_sharing import CLASS_LIST_PATH, JAVA_OPTIONS_ENV
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings

@@ -27,7 +27,7 @@ from urllib3.util.ssl_ import create_urllib3_context
 from urllib3.util.url import parse_url
 
 from crawler.http.ip_policy import IpPolicy, UnrestrictedPolicy
-from docstore.locking.fences import check_request
+from locks.fences import check_request
 
 _MAX_POOLED_HOSTS = 256
 _NO_RETRY = Retry(False, redirect=False)

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from crawler.http.content_type import parse_content_type
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import NON_PAGE_EXTENSIONS, path_extension
-from docstore.errors import SettingsError
-from docstore.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME, HTML_FORMAT
+from domain.errors import SettingsError
+from domain.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME, HTML_FORMAT
 
 TEXT_PLAIN = "text/plain"
 PDF_SIGNATURE = b"%PDF-"
@@ -44,7 +44,7 @@ class DocumentRules:
     """Which document formats are fetched, and their maximum size.
 
     Attributes:
-        formats: names of `docstore.file_formats.FORMATS_BY_NAME`.
+        formats: names of `domain.file_formats.FORMATS_BY_NAME`.
         max_document_bytes: maximum size of one document.
     """
 

@@ -35,8 +35,10 @@ from crawler.http.site_options import parse_site_options
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlForms, host_of, parse_url_forms, split_host_port
-from docstore.file_formats import HTML_FORMAT
-from docstore.model import FrontierEntry, Outcome, Page, Reason
+from domain.file_formats import HTML_FORMAT
+from domain.frontier import FrontierEntry
+from domain.outcome import Outcome, Reason
+from domain.page import Page
 
 _CHUNK_BYTES = 1 << 16
 _USUAL_COMPRESSION_RATIO = 16  # HTML is compressed to a tenth; a body with a higher ratio reserves the maximum size

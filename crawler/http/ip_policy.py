@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Protocol
 
-from docstore.errors import PlumblineError, SettingsError
+from domain.errors import PlumblineError, SettingsError
 
 Resolver = Callable[[str, int], list[str]]
 

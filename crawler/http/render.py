@@ -22,9 +22,10 @@ from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
-from docstore.errors import SettingsError
-from docstore.locking.fences import in_this_context
-from docstore.model import Origin, Page, Reason
+from domain.errors import SettingsError
+from domain.outcome import Reason
+from domain.page import Origin, Page
+from locks.fences import in_this_context
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from urllib3.util.url import parse_url
 
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Scope, parse_scope
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _COOKIE = re.compile(r"[\x21-\x7e][\x20-\x7e]*=[\x20-\x7e]*")

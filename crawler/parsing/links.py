@@ -19,8 +19,9 @@ from crawler.parsing.content_fingerprint import (
 from crawler.parsing.meta_refresh import parse_meta_refresh
 from crawler.robots.page_directives import NO_DIRECTIVES, Directives, parse_meta_robots, parse_x_robots_tag
 from crawler.urls.canonical import canonicalize_url, parse_url_forms
-from docstore.file_formats import HTML_FORMAT
-from docstore.model import Link, Page, Reason
+from domain.file_formats import HTML_FORMAT
+from domain.outcome import Reason
+from domain.page import Link, Page
 from text.decoding.decode import decode_page
 from text.decoding.html_limits import flatten_deep_elements, trim_attributes, truncate_markup
 

@@ -11,8 +11,9 @@ from typing import Protocol
 
 from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.robots.robots_txt import RobotsTxt, parse_robots_txt
-from docstore.frontier.frontier_table import StoredRobots
-from docstore.model import Origin, Outcome, Reason
+from domain.frontier import StoredRobots
+from domain.outcome import Outcome, Reason
+from domain.page import Origin
 
 MAX_ROBOTS_BYTES = 500 * 1024  # RFC 9309, 2.5
 CACHE_SECONDS = 24 * 3600.0  # RFC 9309, 2.4

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from docstore.frontier.frontier_table import NewUrl, Visit
+from domain.frontier import NewUrl, Visit
 
 
 @runtime_checkable

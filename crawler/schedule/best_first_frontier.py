@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Iterable
 
 from crawler.schedule.frontier import MAX_URLS_IN_MEMORY, WINDOW_SIZE, CrawlTable, Frontier
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
-from docstore.frontier.due_order import is_off_topic
-from docstore.frontier.frontier_table import Visit
-from docstore.model import FrontierEntry, Host
+from domain.frontier import FrontierEntry, Visit, is_off_topic
+from domain.page import Host
 
 _MIN_WINDOW_SIZE = 4
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from crawler.schedule.throttle import HostStatus
 from crawler.settings import CrawlSettings
 from crawler.state_files import read_state, write_state
-from docstore.frontier.due_order import HostBacklog
+from domain.frontier import HostBacklog
 
 PACES_STATE = "paces"
 _DEFAULT_RESPONSE_SECONDS = 0.5  # response time without a measurement

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
-from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
-from docstore.model import FrontierEntry, Host, Origin, UrlKind
+from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
+from domain.page import Host, Origin
 
 WINDOW_SIZE = 64  # URLs loaded from a queue at once
 MAX_URLS_IN_MEMORY = 20_000  # total URLs in memory

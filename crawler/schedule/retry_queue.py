@@ -4,7 +4,7 @@ import heapq
 import itertools
 
 from crawler.workers.fetch_pool import PageResult
-from docstore.model import Outcome, Reason
+from domain.outcome import Outcome, Reason
 
 _MAX_RETRIES = 2
 _FIRST_WAIT_SECONDS = 1.0  # doubles with each further attempt

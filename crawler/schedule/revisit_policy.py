@@ -19,7 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from crawler.settings import CrawlSettings
-from docstore.model import FETCH_SUCCESS_REASONS, FrontierEntry, Reason, UrlKind
+from domain.frontier import FrontierEntry, UrlKind
+from domain.outcome import FETCH_SUCCESS_REASONS, Reason
 
 SECONDS_PER_HOUR = 3600.0
 _CHANGED_FACTOR = 2 / (1 + 1 / (1 - math.exp(-1)))

@@ -15,7 +15,7 @@ No method waits or reads a clock. The caller passes the time in monotonic second
 from collections import Counter
 from dataclasses import dataclass
 
-from docstore.model import Host
+from domain.page import Host
 
 NO_KNOWN_START = float("inf")
 MAX_RETRY_AFTER_SECONDS = 3600.0

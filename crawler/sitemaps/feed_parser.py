@@ -9,7 +9,7 @@ from html import unescape
 from crawler.sitemaps.timestamps import parse_timestamp
 from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_xml_records
 from crawler.urls.canonical import canonicalize_url, parse_url_forms
-from docstore.model import Reason
+from domain.outcome import Reason
 
 MAX_ENTRIES = 5000
 MAX_FEED_BYTES = 10_000_000  # the rest is ignored

@@ -16,8 +16,8 @@ from zlib import crc32
 
 from crawler.sitemaps.sitemap_parser import LastmodTrustLevel, SitemapEntry, rate_lastmod
 from crawler.state_files import read_state, write_state
-from docstore.frontier.frontier_table import LastVisit
-from docstore.model import Host, Origin
+from domain.frontier import LastVisit
+from domain.page import Host, Origin
 
 UNCHANGED_TRUST_SECONDS = 7 * 86400.0  # postponement of an unchanged page
 _SECONDS_PER_DAY = 86400.0

@@ -11,7 +11,7 @@ from crawler.sitemaps.feed_parser import EMPTY_FEED, parse_feed
 from crawler.sitemaps.timestamps import parse_timestamp
 from crawler.sitemaps.xml_records import Field, Record, decode_xml, iter_xml_records
 from crawler.urls.canonical import parse_url_forms
-from docstore.model import Reason
+from domain.outcome import Reason
 
 MAX_SITEMAP_BYTES = 50_000_000  # per file, after decompression
 MAX_URLS_PER_SITEMAP = 50_000

@@ -22,8 +22,9 @@ from crawler.sitemaps.sitemap_walk import SitemapWalk, default_sitemap_urls, rob
 from crawler.urls.canonical import host_of, rejection_reason, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from crawler.workers.fetch_pool import Job, JobKind, SitemapResult
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import Origin, Reason
+from domain.frontier import NewUrl
+from domain.outcome import Reason
+from domain.page import Origin
 
 _DECLARED_PRIORITY = -1.0
 _MAX_DECLARED_URLS = 200_000  # URLs of one origin that are compared with the saved ones

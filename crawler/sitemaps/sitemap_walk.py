@@ -9,7 +9,8 @@ from crawler.robots.robots_txt import RobotsTxt
 from crawler.sitemaps.sitemap_parser import Sitemap, SitemapEntry
 from crawler.urls.canonical import canonicalize_url, host_of
 from crawler.urls.registrable_domains import registrable_domain
-from docstore.model import Origin, Reason
+from domain.outcome import Reason
+from domain.page import Origin
 
 # Default paths by the protocol, by WordPress and its plugins, and by site generators.
 DEFAULT_SITEMAP_FILES = ("sitemap.xml", "sitemap_index.xml", "sitemap-index.xml", "wp-sitemap.xml", "sitemap.txt")

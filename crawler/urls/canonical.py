@@ -16,7 +16,8 @@ from typing import NamedTuple
 import ada_url
 
 from crawler.urls.ignored_parameters import strip_ignored_parameters, strip_session_ids
-from docstore.model import Host, Origin, Reason
+from domain.outcome import Reason
+from domain.page import Host, Origin
 
 _MAX_INPUT_CHARS = 20_000  # upper bound before any work; `rejection_reason` has the real limit
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from urllib.parse import quote, unquote
 
-from docstore.model import Host
+from domain.page import Host
 
 PROBES_PER_FAMILY = 3
 _MIN_WORD_LETTERS = 6

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from crawler.schedule.throttle import HostThrottle
-from docstore.model import FrontierEntry
+from domain.frontier import FrontierEntry
 
 
 class Coordinator(Protocol):

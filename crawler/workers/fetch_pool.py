@@ -30,11 +30,13 @@ from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.sitemaps.feed_parser import parse_feed
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, Sitemap, SitemapEntry, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
-from docstore.coded_message import CodedMessage
-from docstore.errors import StoreError
-from docstore.file_formats import HTML_FORMAT
-from docstore.locking.fences import start_thread
-from docstore.model import FrontierEntry, Link, Origin, Outcome, Page, Reason
+from domain.coded_message import CodedMessage
+from domain.errors import StoreError
+from domain.file_formats import HTML_FORMAT
+from domain.frontier import FrontierEntry
+from domain.outcome import Outcome, Reason
+from domain.page import Link, Origin, Page
+from locks.fences import start_thread
 
 logger = logging.getLogger(__name__)
 

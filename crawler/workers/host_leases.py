@@ -24,10 +24,10 @@ from crawler.http.ip_policy import IpPolicy
 from crawler.schedule.queues import fold_hash
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import split_host_port
-from docstore.errors import LeaseLostError, PlumblineError
-from docstore.locking.fences import hold_fence
-from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat
-from docstore.model import FrontierEntry
+from domain.errors import LeaseLostError, PlumblineError
+from domain.frontier import FrontierEntry
+from domain.lease import Lease, LeaseClient
+from locks.fences import hold_fence
 
 HOST_LEASE_KIND, IP_LEASE_KIND = "host", "ip"  # kinds of leases
 LEASED_HOSTS_PER_THREAD = 4  # leased at once; most hosts wait for their crawl delay
@@ -57,7 +57,7 @@ class LeaseCoordinator:
         crawler_count: number of crawlers that share the hosts.
     """
 
-    heartbeat: LeaseHeartbeat
+    heartbeat: LeaseClient
     table: DueTable
     due_before: float
     max_request_seconds: float
@@ -161,7 +161,7 @@ class LeaseCoordinator:
                 yield False
                 return
             try:
-                with hold_fence(LeaseFence(self.heartbeat, [lease])):
+                with hold_fence(self.heartbeat.make_fence([lease])):
                     yield True
             except LeaseLostError:
                 self._drop_lease(entry.queue, lease)
@@ -226,7 +226,7 @@ class LeaseCoordinator:
 class IpSlots:
     """The leases of IP addresses, at most `per_ip` for each. Every request uses one. Thread-safe."""
 
-    def __init__(self, heartbeat: LeaseHeartbeat, per_ip: int, max_request_seconds: float) -> None:
+    def __init__(self, heartbeat: LeaseClient, per_ip: int, max_request_seconds: float) -> None:
         self._heartbeat, self._max_leases_per_ip, self._max_request_seconds = heartbeat, per_ip, max_request_seconds
         self._free_leases_by_ip: dict[str, list[tuple[Lease, float]]] = {}
         self._lock = threading.Lock()
@@ -271,7 +271,7 @@ class IpSlots:
 
 
 def wait_until_held(
-    heartbeat: LeaseHeartbeat, lease: Lease, seconds: float, sleep: Callable[[float], None] = time.sleep
+    heartbeat: LeaseClient, lease: Lease, seconds: float, sleep: Callable[[float], None] = time.sleep
 ) -> bool:
     """Return True if the lease is valid for at least `seconds`. Waits for its renewal while it is valid for less."""
     while 0 < (seconds_left := heartbeat.seconds_left(lease)) < seconds:

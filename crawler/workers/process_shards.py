@@ -32,8 +32,9 @@ from crawler.schedule.queues import find_shard
 from crawler.schedule.throttle import HostThrottle
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import state_path_factory
-from docstore.errors import PlumblineError, StoreError
-from docstore.model import FrontierEntry, Reason
+from domain.errors import PlumblineError, StoreError
+from domain.frontier import FrontierEntry
+from domain.outcome import Reason
 
 _POLL_SECONDS = 0.1  # interval of table and process polls
 _SHUTDOWN_SECONDS = 120.0  # time to record pending visits after a stop

@@ -9,8 +9,8 @@ import queue
 import time
 from collections.abc import Callable, Sequence
 
-from docstore.frontier.frontier_table import Visit
-from docstore.locking.fences import start_thread
+from domain.frontier import Visit
+from locks.fences import start_thread
 
 BATCH_SIZE = 64  # visits recorded at once
 BATCH_BYTES = 8_000_000  # bodies and links of a batch; a larger visit is recorded by itself

@@ -13,19 +13,16 @@ from sqlalchemy import Connection, Row, and_, func, or_, select, union, update
 from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction, PendingPage
 from docstore.articles.row_mapping import blocks_from_lists, stored_article_from_row
 from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
-from docstore.batches import batched
 from docstore.bookkeeping import (
     EXTRACTOR_VERSION_KEY,
     GROUPING_CURSOR_KEY,
     GROUPING_VERSION_KEY,
     TEXT_VERSION_KEY,
-    IndexOperation,
     log_index_changes,
     read_meta_int,
     write_meta_int,
 )
 from docstore.database import Database
-from docstore.model import Block, Reason, SiteTemplate, Stage, StoredArticle, WarcPointer
 from docstore.near_duplicates.clusters import CopyDetection, missing_leaders, reassign_clusters
 from docstore.schema.article_tables import (
     article_parts,
@@ -37,6 +34,11 @@ from docstore.schema.article_tables import (
 )
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
+from domain.article import Block, SiteTemplate, StoredArticle
+from domain.batches import batched
+from domain.index_change import IndexOperation
+from domain.outcome import Reason, Stage
+from domain.page import WarcPointer
 
 BATCH_SIZE = 500
 REMOVAL_BATCH_SIZE = 100  # removed pages per transaction

@@ -10,18 +10,14 @@ of a site's pages are boilerplate and ignored. A name shared by more than MAX_AR
 ignored. An interrupted call resumes on the next call.
 """
 
-import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection, Select, and_, delete, func, or_, select, update
 
-from docstore.batches import batched
-from docstore.bookkeeping import IndexOperation, log_index_changes
+from docstore.bookkeeping import log_index_changes
 from docstore.database import Database
-from docstore.model import text_hash64
 from docstore.schema.article_tables import articles, index_changes
 from docstore.schema.relation_tables import (
     article_citation_sources,
@@ -29,44 +25,17 @@ from docstore.schema.relation_tables import (
     article_own_keys,
     stale_citation_keys,
 )
+from domain.article import text_hash64
+from domain.article_relations import ArticleCitations, authority_score
+from domain.batches import batched
+from domain.index_change import IndexOperation
 
 BATCH_SIZE = 200  # articles or keys per transaction
 MIN_BOILERPLATE_CITATIONS = 10  # up to this number, citations from one site are never boilerplate
 MAX_BOILERPLATE_SHARE = 0.3  # of a site's articles; a larger share of citing articles is boilerplate
 MAX_ARTICLES_PER_NAME = 8  # sources with the same name; if there are more, the name is ambiguous
-AUTHORITY_STEPS_PER_UNIT = 4  # resolution of authority scores: smaller changes do not cause indexing
 
 CLUSTER_ID_EXPRESSION = func.coalesce(func.nullif(articles.c.duplicate_of, ""), articles.c.doc_id)
-
-
-@dataclass(frozen=True)
-class ArticleCitations:
-    """Citation keys of one article.
-
-    Attributes:
-        cluster_id: Document id of its near-duplicate cluster.
-        work_name: Name of the work of which the article is a part, or "".
-        cited_keys: Keys that the article cites.
-        own_keys: Keys by which the article is cited.
-    """
-
-    url_id: int
-    digest: str
-    cluster_id: str
-    host: str
-    work_name: str = ""
-    cited_keys: Collection[str] = ()
-    own_keys: Collection[str] = ()
-
-    @property
-    def source_hash(self) -> int:
-        """64-bit hash of the source. Articles with the same hash count as one source."""
-        return text_hash64(f"work {self.work_name}" if self.work_name else self.cluster_id)
-
-
-def authority_score(count: int) -> float:
-    """Return the authority of an article with `count` citations: ln(1 + count), rounded to a quarter."""
-    return round(math.log1p(count) * AUTHORITY_STEPS_PER_UNIT) / AUTHORITY_STEPS_PER_UNIT
 
 
 class CitationTable:

@@ -16,7 +16,6 @@ from docstore.articles.site_templates import learn_pages
 from docstore.bookkeeping import (
     MAX_DETAIL_CHARS,
     TEXT_VERSION_KEY,
-    IndexOperation,
     OutcomeRow,
     log_index_changes,
     read_meta_int,
@@ -24,15 +23,19 @@ from docstore.bookkeeping import (
     write_outcomes,
 )
 from docstore.database import Database
-from docstore.file_formats import HTML_FORMAT, format_for_content_type
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.model import Article, Outcome, PageTraits, PageType, Reason, Stage, Teaser, UrlKind, WarcPointer
 from docstore.near_duplicates.clusters import CopyDetection, reassign_clusters
 from docstore.page_roles.page_graph import PageArticle, replace_references
 from docstore.page_roles.resolve_roles import PageRole, resolve_roles
 from docstore.page_roles.url_patterns import ListEvidence, PatternMember, new_member
 from docstore.schema.article_tables import article_parts, articles
 from docstore.schema.crawl_tables import outcomes, urls
+from domain.article import Article, PageTraits, PageType, Teaser
+from domain.file_formats import HTML_FORMAT, format_for_content_type
+from domain.frontier import UrlKind
+from domain.index_change import IndexOperation
+from domain.outcome import Outcome, Reason, Stage
+from domain.page import WarcPointer
 
 # Pages that are useful for their links: the crawl fetches them in every run.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_JAVASCRIPT})
@@ -69,7 +72,7 @@ class PendingPage:
 class PageExtraction:
     """Extraction result of one page: an article, or the outcome that says why there is none.
 
-    `page_traits`, `teaser`, `is_declared_article` and `warning`: see `docstore.model.ExtractionResult`.
+    `page_traits`, `teaser`, `is_declared_article` and `warning`: see `domain.article.ExtractionResult`.
     """
 
     page: PendingPage

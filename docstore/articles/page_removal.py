@@ -2,12 +2,13 @@
 
 from sqlalchemy import Connection, delete, update
 
-from docstore.bookkeeping import IndexOperation, log_index_changes
+from docstore.bookkeeping import log_index_changes
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.model import Stage
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from domain.index_change import IndexOperation
+from domain.outcome import Stage
 
 
 def remove_page(database: Database, connection: Connection, url_id: int, removed_at: float) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from docstore.bookkeeping import sanitize_text
-from docstore.model import Article, Block, BlockKind, StoredArticle, document_id, text_hash64
+from domain.article import Article, Block, BlockKind, StoredArticle, document_id, text_hash64
+from domain.storable_text import sanitize_text
 
 TEXT_COLUMNS = (
     "title",

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, Table, delete, func, select, update
 
 from docstore.database import dialect_insert
-from docstore.model import PageTraits, SiteTemplate
 from docstore.schema.article_tables import counted_site_pages, site_lines, site_page_counts, site_title_suffixes
+from domain.article import PageTraits, SiteTemplate
 
 MIN_REPEATED_PAGES = 3  # pages with a line or suffix before it is part of a template
 MIN_LINE_SHARE = 0.3  # of the host's pages, for a template line

@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import Row, Select, select
 
 from docstore.database import Database
-from docstore.model import Page, WarcPointer
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import pages, urls
 from docstore.warc_archive import WarcArchive
+from domain.page import Page, WarcPointer
 
 
 @dataclass(frozen=True)

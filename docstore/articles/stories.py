@@ -10,45 +10,22 @@ caller decides how similar two events are (`EventSimilarity`).
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from docstore.bookkeeping import IndexOperation, log_index_changes
+from docstore.bookkeeping import log_index_changes
 from docstore.database import Database
-from docstore.model import text_hash64
 from docstore.schema.article_tables import articles
 from docstore.schema.relation_tables import news_item_keys, news_items
+from domain.article import text_hash64
+from domain.article_relations import EventSimilarity, NewsItem
+from domain.index_change import IndexOperation
 
 MAX_DAYS_APART = 3  # between two articles on one event
 MAX_STORY_DAYS = 14  # between the first and the last article of a story
 MIN_SHARED_KEYS = 2  # common keys of two articles before they are compared
 MAX_CANDIDATES = 20
-
-
-@dataclass(frozen=True)
-class NewsItem:
-    """An article as input of story detection.
-
-    Attributes:
-        ordinal_day: Day of publication, counted from 0001-01-01.
-        word_weights: Words that describe the event, with their weights.
-        keys: The most distinctive words.
-        vector: int8 bytes, or empty.
-    """
-
-    url_id: int
-    doc_id: str
-    host: str
-    ordinal_day: int
-    word_weights: Mapping[str, float]
-    keys: Sequence[str] = ()
-    vector: bytes = b""
-
-
-EventSimilarity = Callable[[NewsItem, NewsItem], float]
-"""Confidence that two articles report the same event; 0 if they do not."""
 
 
 class StoryTable:

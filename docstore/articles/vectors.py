@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, FromClause, and_, delete, exists, func, or_, select, true
 
-from docstore.batches import batched
-from docstore.bookkeeping import IndexOperation, OutcomeRow, log_index_changes, write_outcomes
+from docstore.bookkeeping import OutcomeRow, log_index_changes, write_outcomes
 from docstore.database import Database
-from docstore.model import Outcome, Reason, Stage
 from docstore.schema.article_tables import articles, vectors
 from docstore.schema.base import store_meta
+from domain.batches import batched
+from domain.index_change import IndexOperation
+from domain.outcome import Outcome, Reason, Stage
 
 BATCH_SIZE = 200
 SERVED_MODELS_KEY = "served_models"

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, select, update
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import read_meta_int, write_meta_int
 from docstore.database import Database
-from docstore.model import Reason, Stage
 from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from domain.outcome import Reason, Stage
 
 KNOWN_FORMATS_KEY = "document_formats"  # key of the formats whose URLs are in the frontier, as a JSON list
 BACKFILL_CURSOR_KEY = "document_links_read_to"  # key of the resume cursor: the last url_id whose page was read

@@ -15,22 +15,17 @@ A focused crawl (`is_focused`) discovers more URLs than it can fetch, and most l
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, case, func, select
 
-from docstore.model import FrontierEntry, Host, UrlKind
 from docstore.schema.crawl_tables import urls
+from domain.frontier import HostBacklog, UrlKind
+from domain.page import Host
 
 _IS_SEED_OR_HUB = f"kind IN ('{UrlKind.SEED.value}', '{UrlKind.HUB.value}')"
 _HOST_PATTERN = re.compile(r"[A-Za-z0-9_.:\[\]-]+")
 _IS_DUE_EARLY = "attempts = 0 AND due_at < visited_at + gap - 1"  # 1 s tolerance for float times
 _IS_OFF_TOPIC = "digest = '' AND gap > 0 AND attempts = 0"
-
-
-def is_off_topic(entry: FrontierEntry) -> bool:
-    """True if the URL was fetched but not stored, and is neither a seed nor a hub."""
-    return entry.kind not in (UrlKind.SEED, UrlKind.HUB) and not entry.digest and entry.gap > 0 and not entry.attempts
 
 
 def due_order_sql(due_before: float, is_focused: bool = False) -> str:
@@ -81,24 +76,6 @@ def change_rates_by_host(connection: Connection) -> dict[Host, tuple[float, int]
     query = select(urls.c.host, func.sum(1.0 / urls.c.gap), func.count()).where(has_change_rate).group_by(urls.c.host)
     visited_query = query.where(urls.c.visited_at.is_not(None))
     return {row[0]: (float(row[1]), row[2]) for row in connection.execute(visited_query)}
-
-
-@dataclass(frozen=True)
-class HostBacklog:
-    """Pending URLs of a host for the next run.
-
-    Attributes:
-        known_urls: All URLs of the host.
-        new_urls: Due URLs that were never fetched, without seeds and lists.
-        list_pages: Due seeds and lists.
-        due_urls: Other due URLs, fetched before.
-    """
-
-    host: Host
-    known_urls: int
-    new_urls: int
-    list_pages: int
-    due_urls: int
 
 
 def backlog_by_host(connection: Connection, due_before: float) -> list[HostBacklog]:

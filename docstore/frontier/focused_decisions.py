@@ -6,133 +6,32 @@ StoredFocusedDecision  the decision as stored                                   
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, update
 
 from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.page_removal import remove_page
-from docstore.bookkeeping import OutcomeRow, sanitize_text, write_outcomes
+from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
-from docstore.model import Outcome, Reason, Stage, WarcPointer
 from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
+from domain.focused_decision import (
+    ALL_DECISIONS,
+    DecisionSample,
+    FocusedDecision,
+    HostHarvest,
+    RejectedLink,
+    RevisedDecision,
+    RevisionResult,
+    StoredFocusedDecision,
+    StoredFocusedScore,
+)
+from domain.outcome import Outcome, Reason, Stage
+from domain.page import WarcPointer
+from domain.storable_text import sanitize_text
 
 _BATCH_SIZE = 200  # rows with words
 _SCORE_BATCH_SIZE = 10_000  # rows without words
-
-
-@dataclass(frozen=True)
-class RejectedLink:
-    """A link that the crawl does not follow, with the reason."""
-
-    url: str
-    anchor: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class FocusedDecision:
-    """Decision of a focused crawl on one page.
-
-    Attributes:
-        seq: Position in the order of decisions.
-        strategy: Name of the strategy.
-        topic: Name of the topic.
-        score: Relevance score.
-        is_retained: True if the page is stored as relevant.
-        packed_words: Packed text features that the decision used.
-        priorities: New priorities of URLs discovered before.
-        rejected_links: Links of the page that are not followed.
-    """
-
-    seq: int
-    strategy: str
-    topic: str
-    score: float
-    is_retained: bool
-    packed_words: bytes
-    priorities: Mapping[str, float] = field(default_factory=dict)
-    rejected_links: tuple[RejectedLink, ...] = ()
-
-
-@dataclass(frozen=True)
-class StoredFocusedDecision:
-    """A stored decision with the URL of its page. Fields as in `FocusedDecision`."""
-
-    url: str
-    seq: int
-    strategy: str
-    topic: str
-    score: float
-    is_retained: bool
-    packed_words: bytes
-
-
-@dataclass(frozen=True)
-class StoredFocusedScore:
-    """A stored decision without its text features."""
-
-    url: str
-    seq: int
-    score: float
-
-
-@dataclass(frozen=True)
-class DecisionSample:
-    """A sample of the decided pages: every `interval`-th page, and the URLs `always_included_urls`."""
-
-    interval: int = 1
-    always_included_urls: frozenset[str] = frozenset()
-
-    @property
-    def sql_condition(self) -> ColumnElement[bool]:
-        """SQL condition on rows of `focused_decisions` joined with `urls`."""
-        return (focused_decisions.c.seq % self.interval == 0) | urls.c.url.in_(self.always_included_urls)
-
-
-ALL_DECISIONS = DecisionSample()
-
-
-@dataclass(frozen=True)
-class RevisedDecision:
-    """A new decision on a page that was already decided."""
-
-    is_retained: bool
-    score: float
-
-
-@dataclass(frozen=True)
-class RevisionResult:
-    """Result of revised decisions.
-
-    Attributes:
-        dropped_count: Number of pages removed from the store.
-        missing_urls: URLs of pages that are now relevant, but whose content is not in the archive.
-    """
-
-    dropped_count: int = 0
-    missing_urls: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class HostHarvest:
-    """Decisions of one strategy on the pages of a host.
-
-    `mean_retained_score` is the mean score of the retained pages. If scores are probabilities, it is the expected
-    precision.
-    """
-
-    host: str
-    strategy: str
-    decided_count: int
-    retained_count: int
-    mean_retained_score: float = 0.0
-
-    @property
-    def harvest_rate(self) -> float:
-        """Share of the decided pages that were retained, 0 to 1."""
-        return self.retained_count / self.decided_count if self.decided_count else 0.0
 
 
 class FocusedDecisionTable:
@@ -147,7 +46,7 @@ class FocusedDecisionTable:
     ) -> Iterator[StoredFocusedDecision]:
         """Iterate over the decisions of a sample in order of decision, from `since_seq`. Reads in batches."""
         yield from map(
-            _decision_from_row, self._iter_rows(_DECISIONS_QUERY, since_seq, sample.sql_condition, _BATCH_SIZE)
+            _decision_from_row, self._iter_rows(_DECISIONS_QUERY, since_seq, _is_in_sample(sample), _BATCH_SIZE)
         )
 
     def iter_unsampled_scores(self, since_seq: int, sample: DecisionSample) -> Iterator[StoredFocusedScore]:
@@ -155,7 +54,7 @@ class FocusedDecisionTable:
 
         Reads in batches.
         """
-        rows = self._iter_rows(_SCORES_QUERY, since_seq, ~sample.sql_condition, _SCORE_BATCH_SIZE)
+        rows = self._iter_rows(_SCORES_QUERY, since_seq, ~_is_in_sample(sample), _SCORE_BATCH_SIZE)
         return (StoredFocusedScore(row.url, row.seq, row.score) for row in rows)
 
     def _iter_rows(
@@ -372,6 +271,11 @@ def _rejected_link_row(link: RejectedLink, parent_id: int, seen_at: float) -> di
 def _pending_page_from_row(row: Any) -> PendingPage:
     pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
     return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
+
+
+def _is_in_sample(sample: DecisionSample) -> ColumnElement[bool]:
+    """SQL condition on rows of `focused_decisions` joined with `urls`."""
+    return (focused_decisions.c.seq % sample.interval == 0) | urls.c.url.in_(sample.always_included_urls)
 
 
 def _decision_from_row(row: Any) -> StoredFocusedDecision:

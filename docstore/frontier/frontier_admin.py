@@ -8,8 +8,10 @@ from sqlalchemy import ColumnElement, and_, case, func, select, update
 
 from docstore.database import Database
 from docstore.frontier.depth_increase import requeue_deepest_pages
-from docstore.model import FETCH_SUCCESS_REASONS, Reason, Stage, UrlKind, WarcPointer
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from domain.frontier import UrlKind
+from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
+from domain.page import WarcPointer
 
 _SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _BATCH_SIZE = 10_000

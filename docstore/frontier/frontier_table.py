@@ -8,7 +8,6 @@ Visit          all results of one fetch                crawler -> frontier, save
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from docstore.articles.page_removal import remove_page
-from docstore.batches import batched
-from docstore.bookkeeping import OutcomeRow, sanitize_text, write_outcomes
+from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database, translate_errors
 from docstore.frontier.due_order import (
     change_rates_by_host,
@@ -25,89 +23,23 @@ from docstore.frontier.due_order import (
     due_order_sql,
     host_filter_sql,
 )
-from docstore.frontier.focused_decisions import FocusedDecision, write_focused_decisions
+from docstore.frontier.focused_decisions import write_focused_decisions
 from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.queue_reassignment import reassign_queues
 from docstore.frontier.spurious_changes import discount_spurious_changes
-from docstore.locking.fences import SharedFence, shared_fences
-from docstore.locking.leases import Lease, lock_held_leases
-from docstore.model import FrontierEntry, Host, Origin, Outcome, Page, Stage, UrlKind, WarcPointer
+from docstore.locking.leases import lock_held_leases
 from docstore.schema.crawl_tables import pages, robots_files, urls
 from docstore.warc_archive import ROTATE_BYTES, WarcArchive
+from domain.batches import batched
+from domain.frontier import FrontierEntry, LastVisit, NewUrl, StoredRobots, UrlKind, Visit
+from domain.lease import Lease, SharedFence
+from domain.outcome import Stage
+from domain.page import Host, Origin, Page, WarcPointer
+from domain.storable_text import sanitize_text
+from locks.fences import shared_fences
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
 MAX_SQL_PARAMETERS = 10_000
-
-
-@dataclass(frozen=True)
-class NewUrl:
-    """A discovered URL that passed the crawl's rules. `url` is canonical, `host` is host[:port]."""
-
-    url: str
-    host: Host
-    queue: int
-    depth: int
-    kind: UrlKind
-    priority: float
-    parent_id: int | None = None
-    anchor: str = ""
-    context: str = ""
-
-
-@dataclass(frozen=True)
-class Visit:
-    """All results of one fetch.
-
-    Attributes:
-        visited_at: Epoch seconds.
-        next_visit_at: Epoch seconds at which the URL is due again; None for never.
-        revisit_seconds: Current revisit interval in seconds.
-        page: A new or changed version to store; None after a 304, an unchanged body or a failure.
-        is_gone: True if the article must leave the store and the index.
-        discovered_urls: Links of the page that passed the rules.
-        failed_attempts: Failures since the last success.
-        focused_decision: Decision of a focused crawl on the page.
-    """
-
-    entry: FrontierEntry
-    outcome: Outcome
-    visited_at: float
-    next_visit_at: float | None
-    revisit_seconds: float
-    page: Page | None = None
-    etag: str = ""
-    last_modified: str = ""
-    is_gone: bool = False
-    discovered_urls: tuple[NewUrl, ...] = ()
-    failed_attempts: int = 0
-    focused_decision: FocusedDecision | None = None
-
-
-@dataclass(frozen=True)
-class LastVisit:
-    """Times of the last and the next visit of a URL, in epoch seconds.
-
-    Attributes:
-        visited_at: None if the URL was never visited.
-        due_at: None if the URL is never due again.
-        failed_attempts: Failures since the last success.
-        can_postpone: True if the last fetch succeeded and the URL is neither a seed nor a hub.
-    """
-
-    visited_at: float | None
-    due_at: float | None
-    failed_attempts: int
-    can_postpone: bool
-
-
-@dataclass(frozen=True)
-class StoredRobots:
-    """robots.txt of one origin: HTTP status (0: no response), body, and time of the fetch in epoch seconds."""
-
-    origin: Origin
-    status: int
-    body: bytes
-    fetched_at: float
 
 
 LeaseForQueue = Callable[[int], Lease | None]

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from sqlalchemy import and_, bindparam, select, update
 
 from docstore.database import Database
-from docstore.model import Reason, Stage, UrlKind
 from docstore.schema.crawl_tables import outcomes, urls
+from domain.frontier import UrlKind
+from domain.outcome import Reason, Stage
 
 _CRAWL_OUTCOME = outcomes.alias("crawled")
 _EXTRACT_OUTCOME = outcomes.alias("extracted")

@@ -2,27 +2,15 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import delete, select
 
-from docstore.bookkeeping import sanitize_text
 from docstore.database import Database
 from docstore.schema.crawl_tables import topic_questions
+from domain.focused_decision import TopicQuestion
+from domain.storable_text import sanitize_text
 
 MAX_TITLE_CHARS = 300
-
-
-@dataclass(frozen=True)
-class TopicQuestion:
-    """A page without an answer.
-
-    `score` is its estimated probability of being on topic when the question was created.
-    """
-
-    url: str
-    title: str
-    score: float
 
 
 class TopicQuestionTable:

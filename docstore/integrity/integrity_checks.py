@@ -8,8 +8,7 @@ from sqlalchemy import delete, select, tuple_, update
 from sqlalchemy.exc import DatabaseError
 
 from docstore.articles.extraction_writer import force_refetch
-from docstore.batches import batched
-from docstore.bookkeeping import IndexOperation, log_index_changes, read_meta_int, write_meta_int
+from docstore.bookkeeping import log_index_changes, read_meta_int, write_meta_int
 from docstore.database import Database
 from docstore.integrity.row_checksums import (
     CHECKSUMMED_TABLES,
@@ -18,9 +17,13 @@ from docstore.integrity.row_checksums import (
     rebuild_row_checksums,
     update_row_checksums,
 )
-from docstore.model import Stage, WarcPointer, document_id
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from domain.article import document_id
+from domain.batches import batched
+from domain.index_change import IndexOperation
+from domain.outcome import Stage
+from domain.page import WarcPointer
 
 CHECKSUM_FORMAT_KEY = "row_sums_form"  # key of the id of the columns that the checksums cover
 BATCH_SIZE = 500

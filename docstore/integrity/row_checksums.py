@@ -14,12 +14,12 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, select
 
-from docstore.batches import batched
 from docstore.database import Database
-from docstore.model import TermStatus
 from docstore.schema.article_tables import articles
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_changes, review_decisions, terms
 from docstore.schema.operation_tables import accounts, row_checksums
+from domain.batches import batched
+from domain.term import TermStatus
 
 BATCH_SIZE = 500
 RowKey = int | str

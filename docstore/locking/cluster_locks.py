@@ -1,8 +1,8 @@
 """One process per stage on all machines that share a store: a local file lock, then a lease.
 
-The file lock (docstore/locking/file_locks.py) guarantees that no other process of this machine runs the stage. A lease
+The file lock (locks/file_locks.py) guarantees that no other process of this machine runs the stage. A lease
 left by a killed process of this machine is therefore taken over immediately. A lease left by another machine expires.
-The lease fences the commits and the requests of all threads and processes of the stage (docstore/locking/fences.py).
+The lease fences the commits and the requests of all threads and processes of the stage (locks/fences.py).
 """
 
 import os
@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from docstore.errors import BusyError, StoreError
-from docstore.locking.fences import hold_fence
-from docstore.locking.file_locks import stage_lock
-from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat, LeaseTable
+from docstore.locking.leases import LeaseFence, LeaseHeartbeat, LeaseTable
+from domain.errors import BusyError, StoreError
+from domain.lease import Lease
+from locks.fences import hold_fence
+from locks.file_locks import stage_lock
 
 STAGE_LEASE_KIND = "stage"
 POLL_SECONDS = 0.2

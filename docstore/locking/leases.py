@@ -21,27 +21,14 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Float, and_, cast, extract, func, select, tuple_, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from docstore.batches import batched
 from docstore.database import Database
-from docstore.errors import LeaseLostError, StoreError
-from docstore.locking.fences import hold_fence
 from docstore.schema.operation_tables import leases
+from domain.batches import batched
+from domain.errors import LeaseLostError, StoreError
+from domain.lease import Lease
+from locks.fences import hold_fence
 
 MAX_KEYS_PER_STATEMENT = 1_000
-
-
-@dataclass(frozen=True)
-class Lease:
-    """An acquired lease: kind of work, key within the kind, and fencing token."""
-
-    kind: str
-    key: str
-    token: int
-
-    @property
-    def identity(self) -> tuple[str, str]:
-        """(kind, key): the unit of work."""
-        return self.kind, self.key
 
 
 class LeaseTable:
@@ -151,7 +138,9 @@ def lock_held_leases(connection: Connection, leases_held: Collection[Lease]) -> 
 
 
 class LeaseHeartbeat:
-    """Renews leases in a thread every `interval_seconds` until closed. Each renewal is for `lease_seconds`.
+    """The `LeaseClient` of a process.
+
+    Renews leases in a thread every `interval_seconds` until closed. Each renewal is for `lease_seconds`.
 
     The remaining time of a lease is measured by the clock of this machine, from before the database request. A lease
     therefore expires here before it expires in the database, also while the database is not responding.
@@ -180,6 +169,10 @@ class LeaseHeartbeat:
     def seconds_left(self, lease: Lease) -> float:
         """Return the seconds for which a lease is certainly owned; 0 or less if another process may own it."""
         return self._expires_at.get(lease, 0.0) - time.monotonic()
+
+    def make_fence(self, leases_held: Collection[Lease]) -> "LeaseFence":
+        """Return a fence of leases that this heartbeat renews."""
+        return LeaseFence(self, leases_held)
 
     def release(self, leases_held: Collection[Lease], cooldown_seconds: float = 0.0) -> None:
         """Stop renewing leases and release them. If the database fails, they expire."""
@@ -225,7 +218,7 @@ class LeaseHeartbeat:
 
 
 class LeaseFence:
-    """A fence (`docstore.locking.fences.Fence`) of leases that `heartbeat` renews.
+    """A fence (`domain.lease.Fence`) of leases that `heartbeat` renews.
 
     A commit is allowed while the tokens of all leases are the newest. A request is allowed while no lease has expired.
     An expired lease is renewed first, which succeeds only if no other process has acquired it.

@@ -29,11 +29,11 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Row, delete, select, update
 
 from docstore.articles.row_mapping import signature_from_bytes
-from docstore.batches import batched
 from docstore.database import Database
 from docstore.near_duplicates.key_segments import KeySegment, iter_sealed_matches, ready_segments
-from docstore.page_roles.pagination import estimate_jaccard
 from docstore.schema.article_tables import articles, near_duplicate_keys, sealed_leaders
+from domain.batches import batched
+from domain.pagination import estimate_jaccard
 
 MIN_JACCARD = 0.6  # of the shingles of two texts, as estimated by their signatures
 BAND_SIZE = 6  # signature values per band

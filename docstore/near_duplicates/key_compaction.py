@@ -19,7 +19,6 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from docstore.articles.article_table import serialize_saves
 from docstore.bookkeeping import GROUPING_VERSION_KEY, read_meta_int, write_meta_int
 from docstore.database import Database
-from docstore.errors import StoreError
 from docstore.near_duplicates.key_segments import (
     KEY_BITS,
     SIGN_OFFSET,
@@ -42,6 +41,7 @@ from docstore.schema.article_tables import (
     near_duplicate_keys,
     sealed_leaders,
 )
+from domain.errors import StoreError
 
 MIN_ROWS_TO_SEAL = 1_000_000  # a smaller table is fast enough without compaction
 ARTICLES_PER_SEAL = 500  # per transaction: about 15,000 rows

@@ -28,9 +28,9 @@ from enum import StrEnum
 
 from sqlalchemy import Connection, and_, or_, select
 
-from docstore.batches import batched
-from docstore.errors import StoreError
 from docstore.schema.article_tables import key_segment_buckets, key_segments, sealed_leaders
+from domain.batches import batched
+from domain.errors import StoreError
 
 SIGN_OFFSET = 1 << 63
 KEY_BITS = 64

@@ -10,12 +10,12 @@ from sqlalchemy import Connection, delete, select
 
 from docstore.articles.row_mapping import article_from_json, article_from_row
 from docstore.database import Database
-from docstore.model import Article, Teaser
-from docstore.page_roles.pagination import can_reference, is_same_content, without_scheme
 from docstore.page_roles.teasers import load_teasers, replace_teasers, shows_article
 from docstore.page_roles.url_patterns import is_in_list_pattern
 from docstore.schema.article_tables import article_parts, articles, page_references
 from docstore.schema.crawl_tables import urls
+from domain.article import Article, Teaser
+from domain.pagination import can_reference, is_same_content, without_scheme
 
 NEXT_PAGE = "next"
 CANONICAL_PAGE = "canonical"

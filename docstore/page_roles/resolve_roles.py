@@ -18,15 +18,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Select, and_, select, 
 
 from docstore.articles.row_mapping import text_hash
 from docstore.database import Database
-from docstore.model import Article, Outcome, Reason, Stage
 from docstore.page_roles.page_graph import CANONICAL_PAGE, MAX_REFERRERS, PageArticle, PageGraph
-from docstore.page_roles.pagination import (
-    MAX_CHAIN_PAGES,
-    find_first_page,
-    follow_next_pages,
-    join_pages,
-    without_scheme,
-)
 from docstore.page_roles.teasers import is_not_yet_part, teased_urls, teasing_pages_query
 from docstore.page_roles.url_patterns import (
     ListEvidence,
@@ -38,6 +30,9 @@ from docstore.page_roles.url_patterns import (
 )
 from docstore.schema.article_tables import article_parts, articles, pattern_members, teasers
 from docstore.schema.crawl_tables import outcomes, urls
+from domain.article import Article
+from domain.outcome import Outcome, Reason, Stage
+from domain.pagination import MAX_CHAIN_PAGES, find_first_page, follow_next_pages, join_pages, without_scheme
 
 MAX_DEPENDENTS = 2_000  # pages that one transaction resolves because of one change; the others are extracted again
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, select
 
-from docstore.bookkeeping import sanitize_text
 from docstore.database import Database
-from docstore.model import Article, Teaser
-from docstore.page_roles.pagination import normalize_for_comparison, without_scheme
 from docstore.schema.article_tables import article_parts, teasers
+from domain.article import Article, Teaser
+from domain.pagination import normalize_for_comparison, without_scheme
+from domain.storable_text import sanitize_text
 
 COMPARED_CHARS = 40  # characters of a line that are compared: a list may cut the lead anywhere
 MIN_MATCHING_LINES_SHARE = 0.5  # share of the teaser's lines that the linked article must contain

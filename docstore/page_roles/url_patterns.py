@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy import Connection, Select, delete, select
 
 from docstore.database import Database
-from docstore.model import text_hash64
 from docstore.schema.article_tables import pattern_members, url_pattern_counts
+from domain.article import text_hash64
 
 MIN_LIST_PAGES = 8  # lists in a pattern before it decides about other pages
 MAX_NON_LIST_RATIO = 0.2  # other pages of a pattern per list

@@ -2,33 +2,13 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 
 from sqlalchemy import delete, select
 
-from docstore.coded_message import parse_message, serialize_message
 from docstore.database import Database
 from docstore.schema.operation_tables import alert_notices, alerts
-
-
-@dataclass(frozen=True, order=True)
-class AlertKey:
-    """Identity of an alert: its kind, and a subject such as a host ("" if the kind has only one)."""
-
-    kind: str
-    subject: str = ""
-
-
-@dataclass(frozen=True)
-class Alert:
-    """A condition that needs an administrator.
-
-    `message_values` are the values in its message; `firing_since` is epoch seconds.
-    """
-
-    key: AlertKey
-    message_values: Mapping[str, str | int] = field(default_factory=dict)
-    firing_since: float = 0.0
+from domain.alert import Alert, AlertKey
+from domain.coded_message import parse_message, serialize_message
 
 
 def values_to_json(values: Mapping[str, str | int]) -> str:

@@ -7,71 +7,19 @@ its last stage. Only the lock of a run shows whether an unfinished run is active
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Row, select
 
-from docstore.coded_message import parse_message, serialize_message
 from docstore.database import Database
-from docstore.model import StageReport
 from docstore.schema.operation_tables import runs
+from domain.coded_message import parse_message, serialize_message
+from domain.outcome import StageReport
+from domain.run import PipelineRun, RunState, StageRun
 
 MAX_ERROR_CHARS = 1000  # longer error messages are cut
-
-
-class RunState(StrEnum):
-    """State of a run or of a stage."""
-
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"  # ended by an error
-    STOPPED = "stopped"  # stopped by a person or the service manager
-    KILLED = "killed"  # ended without recording a result: kill -9, crash, power failure
-
-
-@dataclass(frozen=True)
-class StageRun:
-    """One stage of a run: outcome counts by reason, duration in seconds, notes, and the error that ended it or "".
-
-    A stage that is RUNNING in a killed run is the stage in which the run was killed.
-    """
-
-    stage: str
-    counts: Mapping[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
-    notes: tuple[str, ...] = ()
-    state: RunState = RunState.DONE
-    error: str = ""
-
-
-@dataclass(frozen=True)
-class PipelineRun:
-    """One run. Times are epoch seconds; `finished_at` is None for an active or killed run."""
-
-    run_id: int
-    command: str
-    started_at: float
-    finished_at: float | None
-    stages: tuple[StageRun, ...]
-
-    @property
-    def is_partial(self) -> bool:
-        """True if the run was limited to a stage or to some sites of the schedule."""
-        return " " in self.command
-
-    @property
-    def last_stage(self) -> StageRun | None:
-        """The current or last stage; None if no stage has started."""
-        return self.stages[-1] if self.stages else None
-
-    def current_state(self, is_lock_held: bool) -> RunState:
-        """Return the state of the run. `is_lock_held`: a living process owns the lock of this run."""
-        if self.finished_at is None:
-            return RunState.RUNNING if is_lock_held else RunState.KILLED
-        return self.last_stage.state if self.last_stage else RunState.DONE
 
 
 class RunTable:

@@ -6,107 +6,22 @@ case-folded and with personal data masked (search_ui/search_log.py).
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, case, delete, func, select
 
-from docstore.bookkeeping import read_meta_int, sanitize_text, write_meta_int
+from docstore.bookkeeping import read_meta_int, write_meta_int
 from docstore.database import Database
 from docstore.schema.operation_tables import clicks, searches
+from domain.search_log import MAX_QUERY_CHARS, Click, DayCount, LoggedSearch, QueryCount, SearchReport, SlowSearch
+from domain.storable_text import sanitize_text
 
 DROPPED_SEARCHES_KEY = "searches_dropped"  # key of the number of searches that could not be logged
 MIN_POPULAR_DAYS = 3  # number of days with a query before it is suggested to others
-MAX_QUERY_CHARS = 160
 MAX_REPORTED_QUERIES = 20  # per list of a report
 MINUTES_PER_DAY = 24 * 60
 CORRECTED_MARK = "corrected"  # word in the column `filters` of a corrected search; no filter has this name
-
-
-@dataclass(frozen=True)
-class LoggedSearch:
-    """One displayed results page.
-
-    Attributes:
-        query: Case-folded query.
-        latency_ms: Response time of the search site in milliseconds.
-        page: Number of the results page, from 1.
-        filters: Names of the filters used, separated by spaces (`site from`).
-        is_masked: True if personal data was masked in the query.
-        is_corrected: True if the query had no results and the page shows those of its corrected spelling.
-        searched_at: Epoch seconds.
-    """
-
-    search_id: str
-    query: str
-    hit_count: int
-    latency_ms: int
-    page: int = 1
-    filters: str = ""
-    is_masked: bool = False
-    searched_at: float = 0.0
-    is_corrected: bool = False
-
-
-@dataclass(frozen=True)
-class Click:
-    """An opened result. `rank` counts from 1 over all results pages."""
-
-    search_id: str
-    doc_id: str
-    rank: int
-
-
-@dataclass(frozen=True)
-class DayCount:
-    """Number of searches, and of searches without results, on one day (`2016-05-09`).
-
-    A search whose spelling was corrected had results.
-    """
-
-    day: str
-    search_count: int
-    without_hits: int
-
-
-@dataclass(frozen=True)
-class QueryCount:
-    """Statistics of a query: number of searches, maximum number of results, and number of searches with a click."""
-
-    query: str
-    search_count: int
-    max_hits: int
-    click_count: int
-    is_masked: bool
-
-
-@dataclass(frozen=True)
-class SlowSearch:
-    """One of the slowest searches. `searched_at` is epoch seconds, accurate to the minute."""
-
-    query: str
-    latency_ms: int
-    searched_at: float
-
-
-@dataclass(frozen=True)
-class SearchReport:
-    """Statistics of the search log over some days.
-
-    Only `slowest_searches` and the latencies include results pages after the first.
-    """
-
-    by_day: tuple[DayCount, ...]
-    search_count: int
-    searches_without_hits: int
-    searches_with_click: int
-    median_ms: int
-    p95_ms: int
-    top_queries: tuple[QueryCount, ...]
-    top_queries_without_hits: tuple[QueryCount, ...]
-    slowest_searches: tuple[SlowSearch, ...]
-    dropped_count: int
 
 
 class SearchLog:

@@ -3,16 +3,16 @@
 The store contains only the last outcome of a URL. These counts make it possible to compare runs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Integer, case, cast, delete, func, literal, or_, select
 
 from docstore.database import Database
-from docstore.model import Reason, Stage
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import outcomes, urls
 from docstore.schema.operation_tables import runs, site_runs
+from domain.outcome import Reason, Stage
+from domain.run import SiteArticles, SiteRun
 
 CERTIFICATE_ERROR = "certificate"  # replaces `unreachable` if the certificate of the site is invalid
 CERTIFICATE_ERROR_LIKE = "%certificate verify failed%"  # message of OpenSSL
@@ -20,36 +20,6 @@ MAX_STORED_RUNS = 60
 MAX_HOSTS = 2000  # per run: the hosts with the most outcomes
 SECONDS_PER_DAY = 86_400
 COUNTED_STAGES = (Stage.CRAWL, Stage.EXTRACT)
-
-ReasonCounts = Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class SiteRun:
-    """Outcome counts of one run at one site, for crawl and extraction. Keys are `Reason` values and CERTIFICATE_ERROR.
-
-    `started_at` is the start of the run in epoch seconds.
-    """
-
-    run_id: int
-    started_at: float
-    crawl_counts: ReasonCounts = field(default_factory=dict)
-    extract_counts: ReasonCounts = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class SiteArticles:
-    """Articles of a host.
-
-    Attributes:
-        article_count: Number of articles.
-        newest_found_at: Discovery of the newest URL with an article, in epoch seconds.
-        days_with_articles: Number of days on which such URLs were discovered.
-    """
-
-    article_count: int
-    newest_found_at: float
-    days_with_articles: int
 
 
 class SiteRunTable:

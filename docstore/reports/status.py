@@ -1,63 +1,21 @@
 """Counts for `plumb status`, results by site, and the report of one URL for `plumb explain`."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from sqlalchemy import ColumnElement, Connection, case, func, or_, select, true
 
 from docstore.database import Database
-from docstore.frontier.due_order import HostBacklog, backlog_by_host
-from docstore.model import Reason, Stage
+from docstore.frontier.due_order import backlog_by_host
 from docstore.reports.url_report import UrlReport, url_report
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from domain.frontier import HostBacklog
+from domain.outcome import Reason, Stage
+from domain.run import Freshness, OutcomeSample, SiteTotals
 
 MAX_SITES = 200
 SAMPLES_PER_REASON = 3  # example URLs per reason
-
-
-@dataclass(frozen=True)
-class Freshness:
-    """How far the index is behind the store. Times are epoch seconds, None if there was no such event."""
-
-    article_count: int
-    indexed_count: int
-    pending_count: int
-    pending_since: float | None
-    last_fetched_at: float | None
-    last_indexed_at: float | None
-
-
-@dataclass(frozen=True)
-class SiteTotals:
-    """Totals of one host.
-
-    Attributes:
-        example_url: Any URL of the host.
-        last_visit_at: Epoch seconds, or None.
-        outcome_counts: Number of pages by the outcome of their last visit, and of pages whose extraction is incomplete
-            (`suspect_body`) or needs JavaScript (`needs_scripts`).
-    """
-
-    host: str
-    example_url: str
-    url_count: int
-    due_count: int
-    article_count: int
-    last_visit_at: float | None
-    outcome_counts: Mapping[Reason, int]
-
-
-@dataclass(frozen=True)
-class OutcomeSample:
-    """A URL with the outcome `reason` in `stage`. `recorded_at` is epoch seconds; `detail` may be ""."""
-
-    stage: Stage
-    reason: Reason
-    url: str
-    detail: str
-    recorded_at: float
 
 
 class StatusReports:

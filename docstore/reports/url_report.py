@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, func, select
 
-from docstore.model import Reason, Stage
 from docstore.schema.article_tables import article_parts, articles, index_changes, indexed_documents, page_references
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from domain.outcome import Reason, Stage
 
 MAX_RELATED = 20  # per list: parts, near-duplicates
 MAX_SIMILAR = 5

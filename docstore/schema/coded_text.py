@@ -3,7 +3,7 @@
 from sqlalchemy import Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
-from docstore.coded_message import parse_message, serialize_message
+from domain.coded_message import parse_message, serialize_message
 
 
 class CodedText(TypeDecorator[str]):

@@ -4,26 +4,17 @@ Pairs are saved when articles are read before indexing, and loaded when a term i
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, exists, func, or_, select
 
-from docstore.bookkeeping import sanitize_text
 from docstore.database import Database
 from docstore.schema.article_tables import articles
 from docstore.schema.relation_tables import glosses
+from domain.storable_text import sanitize_text
+from domain.term import StoredGloss
 
 MAX_GLOSSES_PER_TERM = 200
 GLOSS_LANGUAGES = ("zh", "en")  # glosses are only suggested if the store has articles in both
-
-
-@dataclass(frozen=True)
-class StoredGloss:
-    """A Chinese and a Latin text. One is a complete term; the other is a text run that ends with a term."""
-
-    han: str
-    latin: str
-    is_han_whole: bool
 
 
 class GlossTable:

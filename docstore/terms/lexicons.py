@@ -7,26 +7,26 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from docstore.batches import batched
 from docstore.bookkeeping import (
     MINED_TEXT_VERSION_KEY,
     TEXT_VERSION_KEY,
-    IndexOperation,
     log_index_changes,
     read_meta_int,
-    sanitize_text,
     write_meta_int,
 )
-from docstore.coded_message import CodedMessage
 from docstore.database import Database
-from docstore.errors import LexiconError
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.model import Lexicon, Term, TermStatus
 from docstore.schema.article_tables import index_changes
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
 from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import NEVER_RANKED, RANKED_TEXT_VERSION_KEY
 from docstore.terms.row_mapping import entry_row, lexicon_entry_from_row, lexicon_from_row, term_from_row, term_row
+from domain.batches import batched
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError
+from domain.index_change import IndexOperation
+from domain.storable_text import sanitize_text
+from domain.term import Lexicon, Term, TermStatus
 
 BATCH_SIZE = 500
 EVIDENCE_COLUMNS = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")

@@ -7,68 +7,32 @@ completely or not at all.
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select, update
 
-from docstore.batches import batched
-from docstore.bookkeeping import sanitize_text
-from docstore.coded_message import CodedMessage
 from docstore.database import Database
-from docstore.errors import ConcurrentEditError, LexiconError
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.model import Term, TermClass, TermStatus
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
-    DecisionState,
     decision_state_from_json,
     decision_state_from_row,
     decision_state_to_json,
     term_row,
     to_json_list,
 )
+from domain.batches import batched
+from domain.coded_message import CodedMessage
+from domain.errors import ConcurrentEditError, LexiconError
+from domain.review import ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
+from domain.storable_text import sanitize_text
+from domain.term import Term, TermClass, TermStatus
 
 BATCH_SIZE = 500
 MAX_SYNONYMS = 8  # per term
 MAX_SYNONYM_CHARS = 64
-
-
-@dataclass(frozen=True)
-class TermChange:
-    """Change of one term by a decision.
-
-    `before` and `after` are its states, None if the term does not exist. `version` is its version after the decision.
-    """
-
-    text: str
-    before: DecisionState | None
-    after: DecisionState | None
-    version: int
-
-
-@dataclass(frozen=True)
-class ReviewDecision:
-    """One review decision. The field names are public: `plumb lexicon history --json` prints them.
-
-    Attributes:
-        act_id: Id, increasing.
-        at: Epoch seconds.
-        by: Account of the reviewer; "" for the term miner.
-        changes: Changed terms.
-        undoes: Id of the decision that this one undid; None if it is not an undo.
-        undone: True if this decision was undone.
-    """
-
-    act_id: int
-    at: float
-    by: str
-    kind: ReviewDecisionKind
-    changes: tuple[TermChange, ...]
-    undoes: int | None = None
-    undone: bool = False
 
 
 class ReviewHistory:

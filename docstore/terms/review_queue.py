@@ -1,18 +1,18 @@
 """The review queue: terms in review order, their context of other terms, and statistics of past decisions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, literal, or_, select, union_all, update
 
-from docstore.batches import batched
-from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, sanitize_text, write_meta_int
+from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta_int
 from docstore.database import Database
-from docstore.model import Term, TermStatus
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_decisions, terms
-from docstore.terms.queries import Order, TermQuery
 from docstore.terms.row_mapping import term_from_row
+from domain.batches import batched
+from domain.review import Order, TermQuery, TermStatistics
+from domain.storable_text import sanitize_text
+from domain.term import Term, TermStatus
 
 BATCH_SIZE = 500
 RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
@@ -20,21 +20,6 @@ RANKED_TEXT_VERSION_KEY = "ranked_mined"  # key of the mined text version of the
 NEVER_RANKED = -1  # differs from every text version
 POSITIVE_STATUSES = (TermStatus.ACCEPTED, TermStatus.MERGED)
 DECIDED_STATUSES = (*POSITIVE_STATUSES, TermStatus.REJECTED)
-
-
-@dataclass(frozen=True)
-class TermStatistics:
-    """Statistics of all terms.
-
-    Attributes:
-        lengths: (length in characters, status, number of terms).
-        pos_tags: (part-of-speech sequence, status, number of terms).
-        scores: (score, status) of each term.
-    """
-
-    lengths: tuple[tuple[int, TermStatus, int], ...]
-    pos_tags: tuple[tuple[str, TermStatus, int], ...]
-    scores: tuple[tuple[float, TermStatus], ...]
 
 
 class ReviewQueue:

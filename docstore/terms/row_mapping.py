@@ -6,11 +6,9 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from docstore.bookkeeping import sanitize_text
-from docstore.model import Lexicon, LexiconEntry, Term, TermClass, TermStatus
-
-DecisionState = dict[str, Any]
-"""Values of the columns of a term that people edit; stored as JSON in `term_changes`."""
+from domain.review import DecisionState
+from domain.storable_text import sanitize_text
+from domain.term import Lexicon, LexiconEntry, Term, TermClass, TermStatus
 
 DECISION_COLUMNS = (
     "status",

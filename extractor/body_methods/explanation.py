@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import accumulate, takewhile
 
-from docstore.model import text_hash64
+from domain.article import text_hash64
 from extractor.body_methods.base import Body, BodyCandidate, Explanation, LineVerdict
 from extractor.body_methods.element_counts import ElementCounts
 from extractor.body_methods.tag_blocks import TagBlock, build_tag_blocks

@@ -7,7 +7,7 @@ the best contains only a part.
 import re
 from collections.abc import Sequence
 
-from docstore.model import text_hash64
+from domain.article import text_hash64
 from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import MIN_SENTENCE_SIZE, is_notice_or_label, weigh_line
 from extractor.page.dom import HEADING_TAGS

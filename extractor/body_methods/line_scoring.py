@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from typing import ClassVar
 
-from docstore.model import text_hash64
+from domain.article import text_hash64
 from extractor.body_methods.asides import aside_line_mask, is_link_list, resolve_hints
 from extractor.body_methods.base import Body, Explanation
 from extractor.body_methods.explanation import explain_line_scoring

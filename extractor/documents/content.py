@@ -4,8 +4,9 @@ import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 
 MAX_CHARACTERS = 2_000_000  # text of one document, about 1,500 pages
 MAX_PAGES = 2_000

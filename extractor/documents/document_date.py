@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from extractor.documents.content import DocumentContent
 from extractor.documents.document_title import DOCUMENT_NUMBER_RE
 from extractor.fields.dates.date_parsing import (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lxml.etree import _Element as Element
 
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from extractor.article_blocks import build_blocks
 from extractor.body_methods.base import Body
 from extractor.documents.content import (

@@ -5,7 +5,7 @@ import re
 import zipfile
 from urllib.parse import unquote, urlsplit
 
-from docstore.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME
+from domain.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME
 from text.decoding.decode import decode_page
 
 HEAD_BYTES = 4_096
@@ -27,7 +27,7 @@ BINARY_FORMATS = tuple(name for name in FORMATS_BY_NAME if name not in TEXT_FORM
 
 
 def detect_format(data: bytes, url: str = "", content_type: str = "") -> str:
-    """Return the format of a file, a key of docstore.file_formats.FORMATS_BY_NAME.
+    """Return the format of a file, a key of domain.file_formats.FORMATS_BY_NAME.
 
     Returns an empty string for files that are not documents; HTML is no document.
     """

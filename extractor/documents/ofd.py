@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from lxml.etree import _Element as Element
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Reason
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import MAX_PAGES, DocumentContent, FileProperties, UnreadableError, no_text_error
 from extractor.documents.office_properties import first_element_text
 from extractor.documents.printed_layout import PrintedLine, PrintedPage, build_content, has_same_font_size

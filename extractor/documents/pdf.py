@@ -17,8 +17,8 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Reason
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_CHARACTERS,
     MAX_PAGES,

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
 from extractor.fields.dates.date_parsing import find_date_in_text
 from text.decoding.decode import decode_page

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from extractor.documents.content import (
     MAX_OPENING_LINES,
     BlockCollector,

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from importlib import import_module
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Article, Outcome, PageType, Reason
+from domain.article import Article, PageType
+from domain.coded_message import CodedMessage
+from domain.outcome import Outcome, Reason
 from extractor.article_extractor import max_published_date
 from extractor.documents.content import (
     NESTED_TOO_DEEP_MESSAGE,

@@ -4,8 +4,9 @@ import re
 
 from striprtf.striprtf import rtf_to_text
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import (
     NESTED_TOO_DEEP_MESSAGE,
     BlockCollector,

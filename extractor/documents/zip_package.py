@@ -12,8 +12,8 @@ from posixpath import join, normpath
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Reason
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import UnreadableError, damaged_error
 
 MAX_ENTRIES = 20_000

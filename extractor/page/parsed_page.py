@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from lxml.etree import _Element as Element
 
-from docstore.model import SiteTemplate
+from domain.article import SiteTemplate
 from extractor.page import dom
 from extractor.page.layout import Layout, text_size
 from extractor.page.layout_builder import build_layout

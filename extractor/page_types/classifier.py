@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from docstore.model import Article, PageType
+from domain.article import Article, PageType
 from extractor.body_methods.base import Body
 from extractor.body_methods.inclusive import boilerplate_line_mask, extract_inclusive_body
 from extractor.fields.dates.publication_date import MODIFIED_META_NAMES, PublicationDate

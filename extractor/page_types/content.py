@@ -6,7 +6,7 @@ half of it code          -> code         a listing, a page of an API
 pictures with captions   -> pictures
 """
 
-from docstore.model import Article, BlockKind, PageType
+from domain.article import Article, BlockKind, PageType
 
 MIN_GALLERY_PICTURES = 3
 MAX_CHARS_PER_PICTURE = 100  # the length of a caption

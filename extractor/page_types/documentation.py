@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from docstore.coded_message import CodedMessage
+from domain.coded_message import CodedMessage
 from extractor.page.layout import CODE_TAG, Line
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.urls import path_segments

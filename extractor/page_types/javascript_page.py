@@ -8,8 +8,8 @@ Such a page has almost no text, has scripts, and shows one of these signals:
 
 import re
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Outcome, Reason
+from domain.coded_message import CodedMessage
+from domain.outcome import Outcome, Reason
 from extractor.body_methods.base import Body
 from extractor.page.layout import Layout
 from extractor.page.parsed_page import ParsedPage, visible_text_size

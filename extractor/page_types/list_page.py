@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
-from docstore.model import Teaser
+from domain.article import Teaser
 from extractor.body_methods.base import Body
 from extractor.fields.dates.date_parsing import find_date_in_url
 from extractor.fields.json_ld import PAGE_IS_ARTICLE, PAGE_IS_COLLECTION, find_json_ld_article

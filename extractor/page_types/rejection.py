@@ -2,8 +2,9 @@
 
 import re
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Outcome, PageType, Reason, Teaser, text_hash64
+from domain.article import PageType, Teaser, text_hash64
+from domain.coded_message import CodedMessage
+from domain.outcome import Outcome, Reason
 from extractor.body_methods.base import Body
 from extractor.fields.person_names import normalize_name
 from extractor.page.boilerplate_phrases import is_copyright

@@ -5,8 +5,9 @@ links       links outside the body are larger than it, and the page does not dec
 nothing     the page shows no text: the body comes from JSON-LD or meta tags
 """
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Outcome, PageType, Reason
+from domain.article import PageType
+from domain.coded_message import CodedMessage
+from domain.outcome import Outcome, Reason
 from extractor.body_methods.base import Body
 from extractor.page.parsed_page import ParsedPage, with_complete_layout
 from extractor.page_types.body_coverage import BodyCoverage, measure_coverage

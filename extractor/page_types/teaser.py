@@ -14,8 +14,8 @@ import re
 from collections.abc import Sequence
 from urllib.parse import unquote, urljoin, urlsplit
 
-from docstore.model import Teaser
-from docstore.page_roles.pagination import is_same_site, site_host
+from domain.article import Teaser
+from domain.pagination import is_same_site, site_host
 from extractor.body_methods.base import Body
 from extractor.fields.canonical_and_next import absolute_url
 from extractor.fields.site_name import normalize_letters

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from extractor.article_blocks import build_blocks
 from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import is_notice_or_label, positive_sum, weigh_lines

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from text.sparse_vectors import cosine
 
 HALF_SIMILARITY_DISTANCE = 1.6  # Liu and Li: distance in the sememe tree at which similarity is 0.5

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from focused.paper_strategies.concept_source import CombinedConcepts, ConceptSource
 from focused.paper_strategies.hownet import read_hownet, read_pooled_sememes
 from focused.paper_strategies.synonym_groups import CilinConcepts, read_data_lines, read_open_wordnet

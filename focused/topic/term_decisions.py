@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import TopicError
-from docstore.topic import Topic, TopicState, TopicTerm, TopicTermClass
+from domain.coded_message import CodedMessage
+from domain.errors import TopicError
+from domain.topic import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import MAX_TERM_CHARS, TopicFileStore
 
 OPERATOR_ORIGIN = "operator"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from crawler.focused_policy import PageWords, WordTokenizer
-from docstore.coded_message import CodedMessage
-from docstore.topic import ExamplePage, TopicSeed, TopicTerm
+from domain.coded_message import CodedMessage
+from domain.topic import ExamplePage, TopicSeed, TopicTerm
 from focused.paper_strategies.concept_source import ConceptSource
 from focused.topic.tokenizing import tokenize_example
 

@@ -4,7 +4,7 @@ import re
 import sys
 
 from crawler.focused_policy import BLOCK_TITLE, PageWords, WordBlock, Words, WordTokenizer
-from docstore.topic import ExamplePage
+from domain.topic import ExamplePage
 from text.segment import Segmenter
 
 _WORD_PATTERN = re.compile(r"\w(?:[\w+#. -]*[\w+#])?")  # matches terms of several words, too

@@ -15,10 +15,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from docstore.coded_message import parse_message, serialize_message
-from docstore.errors import TopicError
-from docstore.locking.file_locks import stage_lock
-from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from domain.coded_message import parse_message, serialize_message
+from domain.errors import TopicError
+from domain.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from locks.file_locks import stage_lock
 
 FORMAT_VERSION = 1
 MAX_NAME_CHARS = 60

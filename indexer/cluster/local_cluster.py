@@ -25,8 +25,7 @@ from typing import IO, Self
 
 import requests
 
-from docstore.errors import SolrError, SolrUnavailableError
-from docstore.solr_session import SolrSession
+from domain.errors import SolrError, SolrUnavailableError
 from indexer.class_data_sharing import cds_java_options
 from indexer.cluster.security import security_json
 from indexer.embedded_solr import (
@@ -46,6 +45,7 @@ from indexer.solr_credentials import (
     write_private_file,
 )
 from indexer.solr_jars import default_jar_folder, ensure_jars
+from solr_client.session import SolrSession
 
 ZOOKEEPER_HEAP = "64m"
 MAX_ERROR_CHARS = 400

@@ -6,8 +6,8 @@ live_node_urls("zk://plumb:word@zk1:2181,zk2:2181/solr", 30)   # "http://plumb:w
 import json
 from urllib.parse import quote
 
-from docstore.errors import SettingsError, SolrUnavailableError
-from docstore.solr_session import split_credentials
+from domain.errors import SettingsError, SolrUnavailableError
+from solr_client.session import split_credentials
 
 ZOOKEEPER_SCHEME = "zk://"
 LIVE_NODES_PATH, CLUSTER_PROPERTIES_PATH = "/live_nodes", "/clusterprops.json"

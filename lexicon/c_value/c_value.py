@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from lexicon.c_value.candidates import TermCandidate
 from lexicon.settings import LexiconSettings
 from text.folding import ALPHABETIC

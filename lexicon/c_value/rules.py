@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from docstore.errors import LexiconError, SettingsError
+from domain.errors import LexiconError, SettingsError
 
 TagSequence = tuple[str, ...]
 

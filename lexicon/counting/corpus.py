@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from docstore.model import Block
+from domain.article import Block
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from docstore.batches import batched
+from domain.batches import batched
 from lexicon.counting.count_files import delete_counts
 from lexicon.counting.ngram_table import Int32Array, Int64Array, NgramRows, allocate_rows
 from lexicon.counting.row_serialization import read_rows, write_rows

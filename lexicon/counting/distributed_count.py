@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from docstore.errors import LexiconError
+from domain.errors import LexiconError
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.ngram_table import Int32Array, Int64Array, NgramRows, NgramTable
 from lexicon.counting.tokens import IDENTIFIER_WORD_ID

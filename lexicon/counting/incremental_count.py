@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from docstore.batches import batched
-from docstore.model import text_hash64
+from domain.article import text_hash64
+from domain.batches import batched
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.candidate_selection import CandidateSelector, should_retain
 from lexicon.counting.corpus import Corpus

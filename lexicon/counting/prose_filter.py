@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from docstore.model import BlockKind
+from domain.article import BlockKind
 from lexicon.counting.corpus import CorpusDocument
 from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER, function_words
 from text.scripts import HAN, UNSPACED_SCRIPTS

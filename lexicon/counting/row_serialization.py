@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from docstore.errors import LexiconError
+from domain.errors import LexiconError
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     COUNT_COLUMNS,

@@ -18,8 +18,8 @@ from urllib3.exceptions import HTTPError
 
 from crawler.http.connections import ConnectionPool
 from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
-from docstore.errors import PlumblineError, SettingsError
-from docstore.reports.alerts import Alert
+from domain.alert import Alert
+from domain.errors import PlumblineError, SettingsError
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject
 from pipeline.alerts.secrets import read_smtp_password
 from pipeline.settings import Settings

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from docstore.reports.alerts import Alert, AlertKey
+from domain.alert import Alert, AlertKey
 from search_ui.admin.alert_messages import alert_message
 from search_ui.i18n import translate_to
 

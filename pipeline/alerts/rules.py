@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from docstore.model import FETCH_SUCCESS_REASONS, Reason
-from docstore.reports.alerts import Alert, AlertKey
-from docstore.reports.site_runs import CERTIFICATE_ERROR, ReasonCounts, SiteArticles, SiteRun
+from docstore.reports.site_runs import CERTIFICATE_ERROR
+from domain.alert import Alert, AlertKey
+from domain.outcome import FETCH_SUCCESS_REASONS, Reason
+from domain.run import ReasonCounts, SiteArticles, SiteRun
 
 ALERT_KINDS = ("run_failed", "night_missed", "site_stopped", "robots", "certificate", "template", "nothing_new")
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from pipeline.alerts.settings import AlertSettings
 from pipeline.logs import register_secrets
 

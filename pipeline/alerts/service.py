@@ -4,8 +4,8 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from docstore.errors import BusyError, PlumblineError
-from docstore.reports.alerts import Alert
+from domain.alert import Alert
+from domain.errors import BusyError, PlumblineError
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
 from pipeline.engine import Engine

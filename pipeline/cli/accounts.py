@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from docstore.errors import AccountError
-from docstore.roles import Role
+from domain.account import Role
+from domain.errors import AccountError
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_table_or_json, stdout_console
 from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
-    from docstore.accounts import Account
+    from domain.account import Account
 
 role_option = click.option(
     "--role",
@@ -43,7 +43,8 @@ def account() -> None:
 def add_account(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
     """Create an account; prompts for its password."""
     with open_engine(load_call_settings(context)) as engine:
-        from docstore.accounts import normalize_account_name, validate_account_name
+        from docstore.accounts import validate_account_name
+        from domain.account import normalize_account_name
         from search_ui.passwords import hash_password
 
         validate_account_name(name)
@@ -59,7 +60,7 @@ def add_account(context: click.Context, name: str, roles: tuple[str, ...]) -> No
 def change_password(context: click.Context, name: str) -> None:
     """Set a new password. Ends all sessions; enables a disabled account."""
     with open_engine(load_call_settings(context)) as engine:
-        from docstore.accounts import normalize_account_name
+        from domain.account import normalize_account_name
         from search_ui.passwords import hash_password
 
         if engine.store.accounts.find(name) is None:
@@ -75,7 +76,7 @@ def change_password(context: click.Context, name: str) -> None:
 def change_roles(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
     """Change the roles of an account. Ends all its sessions."""
     with open_engine(load_call_settings(context)) as engine:
-        from docstore.accounts import normalize_account_name
+        from domain.account import normalize_account_name
 
         engine.store.accounts.set_roles(name, map(Role, roles))
         print_line(
@@ -89,7 +90,7 @@ def change_roles(context: click.Context, name: str, roles: tuple[str, ...]) -> N
 def disable_account(context: click.Context, name: str) -> None:
     """Disable an account and end its sessions. `plumb account password` enables it again."""
     with open_engine(load_call_settings(context)) as engine:
-        from docstore.accounts import normalize_account_name
+        from domain.account import normalize_account_name
 
         engine.store.accounts.disable(name)
         print_line(f"account {normalize_account_name(name)} is disabled; all sessions ended")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json
 from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine
@@ -40,7 +40,7 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
 
 def send_test(engine: "Engine") -> Iterator[str]:
     """Send a test alert through each channel; yields one line for each. Raises the error of the first failure."""
-    from docstore.reports.alerts import Alert, AlertKey
+    from domain.alert import Alert, AlertKey
     from pipeline.alerts.channels import require_channels
     from pipeline.alerts.message import AlertNotification
 

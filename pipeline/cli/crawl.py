@@ -15,8 +15,9 @@ from rich.text import Text
 
 from crawler.host_suggestions import HostSuggestion, add_site, load_host_suggestions, remove_site, with_added_sites
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
-from docstore.errors import PlumblineError
-from docstore.model import FrontierEntry, Reason, UrlKind
+from domain.errors import PlumblineError
+from domain.frontier import FrontierEntry, UrlKind
+from domain.outcome import Reason
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand, VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stderr_console
@@ -331,7 +332,7 @@ def add_urls(context: click.Context, urls: tuple[str, ...]) -> None:
     """Add URLs to the frontier; the next crawl fetches them first."""
     with open_engine(load_call_settings(context)) as engine:
         from crawler.crawl_plan import build_crawl_plan
-        from docstore.frontier.frontier_table import NewUrl
+        from domain.frontier import NewUrl
 
         plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
         new_urls: list[NewUrl] = []

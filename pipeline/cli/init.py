@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE
 from pipeline.cli.console import stdout_console
 from pipeline.settings_template import render_sample_toml

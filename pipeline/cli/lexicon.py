@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from docstore.errors import DictionaryError, LexiconError
-from docstore.model import LexiconEntry, Term, TermStatus
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
-from docstore.terms.queries import Order, TermQuery
+from domain.errors import DictionaryError, LexiconError
+from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
+from domain.term import LexiconEntry, Term, TermStatus
 from lexicon.c_value.rule_derivation import derive_rules, format_rules
 from lexicon.jieba_dictionary import MAX_LISTED_ERRORS, decode_dictionary
 from lexicon.publishing import NothingToPublishError

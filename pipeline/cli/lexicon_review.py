@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from docstore.errors import LexiconError
-from docstore.model import Lexicon, Term, TermClass, TermStatus
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
+from domain.errors import LexiconError
+from domain.review import ReviewDecisionKind, TermEdit
+from domain.term import Lexicon, Term, TermClass, TermStatus
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stdout_console
 from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine, terminal_user
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
-    from docstore.terms.review_history import ReviewDecision
-    from docstore.terms.review_queue import TermStatistics
+    from domain.review import ReviewDecision, TermStatistics
     from pipeline.engine import Engine
     from pipeline.search_site.review_service import StoreReview
     from search_ui.review.interfaces import RelatedTerms, VersionChange, VersionProposal

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, format_usage_error
 from pipeline.cli.console import stderr_console
 

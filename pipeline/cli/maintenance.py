@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from docstore.errors import PlumblineError, StoreError
+from domain.errors import PlumblineError, StoreError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
 from pipeline.cli.console import json_option, print_json, print_lines
 from pipeline.cli.session import load_call_settings, open_engine

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crawler.urls.canonical import canonicalize_url
-from docstore.errors import PlumblineError
-from docstore.model import Article, Block, BlockKind, Reason
+from domain.article import Article, Block, BlockKind
+from domain.errors import PlumblineError
+from domain.outcome import Reason
 from extractor.rendering import to_html, to_json, to_markdown
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand

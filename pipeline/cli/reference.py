@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import click
 
-from docstore.model import Reason
+from domain.outcome import Reason
 from pipeline.cli.main import cli
 from search_ui.i18n import translate_to
 

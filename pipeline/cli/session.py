@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docstore.errors import PlumblineError, SettingsError
-from docstore.model import Reason, StageReport
+from domain.errors import PlumblineError, SettingsError
+from domain.outcome import Reason, StageReport
 from pipeline.alerts.secrets import alert_secrets
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE
 from pipeline.cli.console import print_lines, stderr_console

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from docstore.errors import EmbeddingError
-from docstore.file_formats import HTML_FORMAT
-from docstore.model import Reason
+from domain.errors import EmbeddingError
+from domain.file_formats import HTML_FORMAT
+from domain.outcome import Reason
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_lines_or_json
 from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine, sort_by_count
@@ -173,7 +173,7 @@ def format_status(status: Mapping[str, Any]) -> Iterator[str]:
 
 def format_run(run: Mapping[str, Any]) -> str:
     """Format a run as one line: state, last stage, seconds and error."""
-    from docstore.reports.runs import RunState
+    from domain.run import RunState
 
     seconds = sum(stage["seconds"] for stage in run["stages"])
     if run["state"] == RunState.DONE:

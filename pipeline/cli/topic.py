@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from docstore.errors import PlumblineError
-from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from domain.errors import PlumblineError
+from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from docstore.errors import EmbeddingError
 from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS, holder_name
-from docstore.locking.fences import hold_fence
-from docstore.locking.leases import Lease, LeaseFence, LeaseHeartbeat
+from docstore.locking.leases import LeaseFence, LeaseHeartbeat
 from docstore.store import Store
+from domain.errors import EmbeddingError
+from domain.lease import Lease
+from locks.fences import hold_fence
 from pipeline.engine import open_store
 from pipeline.settings import Settings
 

@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any
 
-from docstore.errors import PlumblineError, SettingsError
+from domain.errors import PlumblineError, SettingsError
 from pipeline.compute.backend import P, R
 
 log = logging.getLogger(__name__)
@@ -177,7 +177,7 @@ def is_transient(exc: Exception) -> bool:
     """True if a retry of the same item can succeed: a worker was lost, or the store was not available."""
     from distributed.scheduler import KilledWorker
 
-    from docstore.errors import StoreError
+    from domain.errors import StoreError
 
     return isinstance(exc, KilledWorker | StoreError)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.compute.settings import DASK, ClusterSettings, is_http_url
 
 SCHEDULER_TIMEOUT_SECONDS = 1.0  # short: a person waits for the page

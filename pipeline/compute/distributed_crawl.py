@@ -25,11 +25,11 @@ from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from crawler.state_files import read_state, state_path_factory, write_state
 from crawler.workers.host_leases import LEASED_HOSTS_PER_THREAD, LeaseCoordinator
-from docstore.errors import PlumblineError
 from docstore.frontier.site_state import SiteStateTable
 from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS
 from docstore.locking.leases import LeaseHeartbeat
-from docstore.model import StageReport
+from domain.errors import PlumblineError
+from domain.outcome import StageReport
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.settings import DASK
 from pipeline.settings import Settings

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from docstore.articles.vectors import VectorTable
-from docstore.model import Reason
+from domain.outcome import Reason
 from pipeline.compute.backend import ComputeBackend
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.leased_blocks import process_blocks

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
-from docstore.articles.article_table import ArticleTable, PageExtraction, PendingPage
-from docstore.batches import batched
-from docstore.model import Article, Reason
+from docstore.articles.article_table import ArticleTable
+from docstore.articles.extraction_writer import PageExtraction, PendingPage
 from docstore.near_duplicates.clusters import CopyDetection
+from domain.article import Article
+from domain.batches import batched
+from domain.outcome import Reason
 from extractor.settings import ExtractSettings
 from pipeline.compute.backend import ComputeBackend
 from pipeline.compute.cluster_worker import get_worker

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.compute.backend import ComputeBackend
 
 R = TypeVar("R")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 
 LOCAL, DASK = "local", "dask"
 

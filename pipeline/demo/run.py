@@ -19,9 +19,10 @@ import requests
 from rich.console import Console
 
 from docstore.accounts import AccountTable
-from docstore.errors import PlumblineError, PortInUseError
-from docstore.model import Reason, StageReport, TermStatus
-from docstore.roles import Role
+from domain.account import Role
+from domain.errors import PlumblineError, PortInUseError
+from domain.outcome import Reason, StageReport
+from domain.term import TermStatus
 from pipeline import stages
 from pipeline.cli.session import format_reports
 from pipeline.demo.site import SITE_NAMES, DemoServer, WrittenSites, change_article, demo_urls, write_sites

@@ -28,7 +28,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
 
-from docstore.errors import PlumblineError, PortInUseError
+from domain.errors import PlumblineError, PortInUseError
 from pipeline.demo.articles import DemoArticle, generate_articles
 from pipeline.demo.featured import DemoDocument, load_articles, load_documents
 from pipeline.demo.render import SITES, SiteDesign, load_design, render_site

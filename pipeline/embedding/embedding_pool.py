@@ -13,8 +13,8 @@ from contextlib import closing
 from functools import lru_cache, partial
 
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector, PendingText
-from docstore.batches import batched
-from docstore.model import Outcome, Reason
+from domain.batches import batched
+from domain.outcome import Outcome, Reason
 from pipeline.embedding.models import load_model
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerPool, WorkerProcess

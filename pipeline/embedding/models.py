@@ -18,8 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from docstore.errors import EmbeddingError, PlumblineError
-from docstore.solr_fields import VECTOR_DIMENSIONS
+from domain.errors import EmbeddingError, PlumblineError
 from maven_jars.jar_cache import (
     Jar,
     JarSet,
@@ -30,6 +29,7 @@ from maven_jars.jar_cache import (
     parse_lock,
 )
 from pipeline.embedding.settings import DEFAULT_MODEL, MODEL_OFF, EmbedSettings
+from solr_client.solr_fields import VECTOR_DIMENSIONS
 from text.embedding.model_spec import ModelSpec, Pooling
 from text.scripts import LANGUAGE_PATTERNS
 

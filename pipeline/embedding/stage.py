@@ -10,8 +10,8 @@ the next stage purges the old vectors.
 import time
 from collections import Counter
 
-from docstore.errors import EmbeddingError
-from docstore.model import Reason, Stage, StageReport
+from domain.errors import EmbeddingError
+from domain.outcome import Reason, Stage, StageReport
 from pipeline.compute.embedding_jobs import NO_DEADLINE, embed_pending
 from pipeline.embedding.models import ensure_models_available, load_model
 from pipeline.engine import Engine

@@ -1,8 +1,8 @@
 """Why another article is a duplicate of this article, or only similar; part of `plumb explain URL`."""
 
 from docstore.articles.article_table import ArticleTable
-from docstore.model import Article
 from docstore.reports.url_report import UrlReport
+from domain.article import Article
 from pipeline.explain.url_explanation import CopyVerdict
 from text.similarity.duplicates import ComparedArticle, DifferenceKind, TextDifference
 from text.similarity.duplicates import compare_articles as compare

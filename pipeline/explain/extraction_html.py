@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from itertools import groupby
 
-from docstore.model import Article, Outcome
+from domain.article import Article
+from domain.outcome import Outcome
 from extractor.body_methods.base import BodyCandidate, LineVerdict
 from extractor.body_methods.explanation import VERDICT_REASONS
 from extractor.page.dom import HEADING_TAGS

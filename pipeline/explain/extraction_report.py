@@ -12,8 +12,9 @@ from rich.box import SIMPLE
 from rich.table import Table
 from rich.text import Text
 
-from docstore.errors import PlumblineError
-from docstore.model import Article, Outcome
+from domain.article import Article
+from domain.errors import PlumblineError
+from domain.outcome import Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
 from extractor.body_methods.base import Explanation, LineVerdict

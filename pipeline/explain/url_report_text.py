@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from docstore.model import Stage, UrlKind
 from docstore.reports.url_report import StageOutcome, UrlReport
+from domain.frontier import UrlKind
+from domain.outcome import Stage
 from pipeline.explain.url_explanation import (
     CopyVerdict,
     TopicRows,

@@ -24,9 +24,9 @@ from typing import Any
 
 from crawler.state_files import read_state, write_state
 from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database
-from docstore.errors import PlumblineError
 from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, damaged_keys
 from docstore.schema import SCHEMA_VERSION
+from domain.errors import PlumblineError
 from pipeline.settings import Settings
 
 MANIFEST_FILE, DATABASE_FILE, WARC_DIR, STATE_DIR, CONFIG_FILE = (

@@ -15,13 +15,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from docstore.errors import PlumblineError
-from docstore.locking.file_locks import stage_lock_holder
-from docstore.solr_session import auth_headers, node_urls
+from domain.errors import PlumblineError
 from indexer.class_data_sharing import JAVA_PATH
+from locks.file_locks import stage_lock_holder
 from pipeline.maintenance.backup import backup_locations, find_newest_backup
 from pipeline.runs.timetable import nightly_timetable
 from pipeline.settings import Settings
+from solr_client.session import auth_headers, node_urls
 
 MIN_FREE_BYTES = 2 * 1024**3  # for the pages of one run and a segment merge of Solr
 CONNECT_TIMEOUT_SECONDS = 5.0

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import StoreError, StoreFullError, StoreTooNewError
 from docstore.integrity.page_checksums import ChecksumStatus, checksum_file, read_checksums
+from domain.coded_message import CodedMessage
+from domain.errors import StoreError, StoreFullError, StoreTooNewError
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import DATABASE_FILE, WARC_DIR
 from pipeline.maintenance.integrity_check import (

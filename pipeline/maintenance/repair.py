@@ -21,11 +21,11 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstore.batches import batched
-from docstore.errors import StoreError
 from docstore.integrity.page_checksums import delete_checksums, repair_pages
 from docstore.integrity.salvage import SalvageReport, salvage_store
-from docstore.locking.file_locks import stage_lock
+from domain.batches import batched
+from domain.errors import StoreError
+from locks.file_locks import stage_lock
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import DATABASE_FILE, STATE_DIR, WARC_DIR, read_manifest

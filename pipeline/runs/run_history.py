@@ -7,7 +7,7 @@ known only while the lock of `plumb schedule` is held.
 import time
 from statistics import median
 
-from docstore.reports.runs import PipelineRun, RunState
+from domain.run import PipelineRun, RunState
 from pipeline.engine import Engine
 from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
 from search_ui.interfaces import RunHistory, RunSummary, StageSummary

@@ -8,11 +8,12 @@ from types import TracebackType
 
 from structlog.contextvars import bind_contextvars, unbind_contextvars
 
-from docstore.coded_message import CodedMessage, coded_message, truncate_message
-from docstore.errors import PlumblineError
-from docstore.model import Stage, StageReport
-from docstore.reports.runs import MAX_ERROR_CHARS, RunState, StageRun, stage_run_from_report
+from docstore.reports.runs import MAX_ERROR_CHARS, stage_run_from_report
 from docstore.store import Store
+from domain.coded_message import CodedMessage, coded_message, truncate_message
+from domain.errors import PlumblineError
+from domain.outcome import Stage, StageReport
+from domain.run import RunState, StageRun
 
 
 class RunRecord:

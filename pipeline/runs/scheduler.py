@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
-from docstore.errors import BusyError, PlumblineError
-from docstore.locking.file_locks import stage_lock
-from docstore.model import StageReport
+from domain.errors import BusyError, PlumblineError
+from domain.outcome import StageReport
+from locks.file_locks import stage_lock
 from pipeline import stages
 from pipeline.alerts.service import notify_operator
 from pipeline.engine import Engine

@@ -7,9 +7,9 @@ from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
-from docstore.model import Lexicon, Term, TermStatus
-from docstore.reports.search_log import SearchReport
-from docstore.reports.status import SiteTotals
+from domain.run import SiteTotals
+from domain.search_log import SearchReport
+from domain.term import Lexicon, Term, TermStatus
 from pipeline.compute.dask_dashboard import DashboardLink
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history

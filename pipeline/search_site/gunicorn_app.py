@@ -23,7 +23,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 from prometheus_client.multiprocess import mark_process_dead
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.alerts.secrets import alert_secrets
 from pipeline.engine import Engine, ensure_folder
 from pipeline.logs import configure_access_log, configure_logging, register_secrets

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 
 from crawler.robots.robots_txt import product_token
 from docstore.articles.source_pages import ArchivedPage, SourcePageTable
-from docstore.file_formats import HTML_FORMAT, format_for_content_type
-from docstore.model import Page
 from docstore.warc_archive import WarcRecordLostError
+from domain.file_formats import HTML_FORMAT, format_for_content_type
+from domain.page import Page
 from pipeline.search_site.html_sanitizer import MAX_HTML_LENGTH, is_noarchive_file, sanitize_page, x_robots_tags
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from search_ui.interfaces import OriginalDocument, OriginalError

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
-from docstore.errors import EmbeddingError, StoreError
-from docstore.solr_fields import vector_field_name
+from domain.errors import EmbeddingError, StoreError
 from pipeline.engine import Engine
 from search_ui.query.semantic.hybrid import QueryVector
+from solr_client.solr_fields import vector_field_name
 
 if TYPE_CHECKING:
     from pipeline.embedding.models import Embedders

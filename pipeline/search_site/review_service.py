@@ -4,14 +4,11 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import LexiconError
-from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
-from docstore.terms.queries import TermQuery
-from docstore.terms.review_history import ReviewDecision
-from docstore.terms.review_queue import TermStatistics
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.jieba_dictionary import decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex

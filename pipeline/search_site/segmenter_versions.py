@@ -7,8 +7,8 @@ documents use the newer version and some the older, so a query must be segmented
 import time
 from collections.abc import Callable
 
-from docstore.model import Lexicon
 from docstore.terms.lexicons import LexiconTable
+from domain.term import Lexicon
 from indexer.document_mapping import TextAnalysis
 from text.segment import Segmenter
 

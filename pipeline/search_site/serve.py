@@ -16,7 +16,7 @@ from types import TracebackType
 import requests
 from flask import Flask
 
-from docstore.errors import (
+from domain.errors import (
     BusyError,
     CollectionReplacedError,
     PlumblineError,

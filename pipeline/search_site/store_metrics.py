@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from docstore.errors import PlumblineError
-from docstore.reports.runs import PipelineRun, RunState
+from domain.errors import PlumblineError
+from domain.run import PipelineRun, RunState
 from pipeline.alerts.rules import ALERT_KINDS
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history

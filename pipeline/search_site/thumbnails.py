@@ -29,7 +29,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from crawler.urls.registrable_domains import registrable_domain
-from docstore.model import Reason
+from domain.outcome import Reason
 
 log = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from docstore.frontier.focused_decisions import HostHarvest
-from docstore.topic import Topic, TopicState, TopicTermClass
+from domain.focused_decision import HostHarvest
+from domain.topic import Topic, TopicState, TopicTermClass
 from focused.topic.term_decisions import decide_terms
 from focused.topic.topic_file_store import TopicFileStore
 from pipeline.engine import Engine

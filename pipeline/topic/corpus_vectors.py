@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from crawler.focused_policy import WordTokenizer
-from docstore.errors import StoreError
+from domain.errors import StoreError
 from focused.paper_strategies.word_vectors import WordVectors, train_word_vectors
 from pipeline.engine import Engine
 

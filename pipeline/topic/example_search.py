@@ -5,15 +5,16 @@ from math import log
 from urllib.parse import quote, urlsplit
 
 from crawler.parsing.links import parse_page
-from docstore import solr_fields
-from docstore.errors import PlumblineError
-from docstore.model import Article, Page
-from docstore.topic import ExamplePage
+from domain.article import Article
+from domain.errors import PlumblineError
+from domain.page import Page
+from domain.topic import ExamplePage
 from focused.topic.term_proposals import SearchSource
 from pipeline.engine import Engine
 from pipeline.page_source import LoadedPage, fetch_page, run_isolated
 from pipeline.topic.page_reader import article_to_example, read_example
 from pipeline.workers.page_reading import read_article
+from solr_client import solr_fields
 
 QUERY_PLACEHOLDER = "{query}"
 INDEX_ORIGIN, SEARCH_ORIGIN = "index", "search"

@@ -5,9 +5,12 @@ import threading
 from collections.abc import Iterable
 
 from crawler.focused_policy import BLOCK_CONTENT, BLOCK_TITLE
-from docstore.file_formats import HTML_FORMAT
-from docstore.model import Article, Lexicon, Outcome, Page
-from docstore.topic import ExamplePage
+from domain.article import Article
+from domain.file_formats import HTML_FORMAT
+from domain.outcome import Outcome
+from domain.page import Page
+from domain.term import Lexicon
+from domain.topic import ExamplePage
 from extractor.article_extractor import ArticleExtractor
 from extractor.body_methods.tag_blocks import build_tag_blocks
 from extractor.documents.reader import read_document

@@ -17,14 +17,15 @@ from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedStrategy, Topic
 from crawler.parsing.links import parse_page
 from crawler.settings import BREADTH_FIRST, CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
-from docstore.articles.article_table import WarcRecordLostError
 from docstore.articles.extraction_writer import PendingPage
-from docstore.batches import batched
-from docstore.coded_message import CodedMessage
-from docstore.file_formats import format_for_content_type
-from docstore.frontier.focused_decisions import ALL_DECISIONS, FocusedDecision
-from docstore.model import Page, Reason
-from docstore.topic import Topic, TopicState, TopicTerm, TopicTermClass
+from docstore.warc_archive import WarcRecordLostError
+from domain.batches import batched
+from domain.coded_message import CodedMessage
+from domain.file_formats import format_for_content_type
+from domain.focused_decision import ALL_DECISIONS, FocusedDecision
+from domain.outcome import Reason
+from domain.page import Page
+from domain.topic import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.paper_strategies.semantic import SemanticStrategy
 from focused.paper_strategies.semantic_tree import SemanticTreeStrategy, VectorSpaceStrategy
 from focused.paper_strategies.topic_knowledge import OperatorResources

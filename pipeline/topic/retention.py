@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from crawler.focused_policy import ReviewInstructions, deserialize_page
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
-from docstore.coded_message import CodedMessage
-from docstore.errors import TopicError
-from docstore.frontier.focused_decisions import RevisedDecision
-from docstore.frontier.topic_questions import TopicQuestion
+from domain.coded_message import CodedMessage
+from domain.errors import TopicError
+from domain.focused_decision import RevisedDecision, TopicQuestion
 
 if TYPE_CHECKING:  # imports scikit-learn, which reading answers does not need
     from focused.topic_policy import TopicPolicy

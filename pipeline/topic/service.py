@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from docstore.errors import PlumblineError, TopicError
-from docstore.topic import ExamplePage, Topic, TopicState, TopicTermClass
+from domain.errors import PlumblineError, TopicError
+from domain.topic import ExamplePage, Topic, TopicState, TopicTermClass
 from focused.topic.concept_loader import load_concepts
 from focused.topic.term_decisions import operator_terms
 from focused.topic.term_proposals import (

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from docstore.articles.article_table import PageExtraction, PendingPage, WarcRecordLostError
-from docstore.coded_message import CodedMessage, coded_message
-from docstore.model import ExtractionResult, Outcome, Reason, SiteTemplate
-from docstore.warc_archive import WarcRecordNotUploadedError
+from docstore.articles.extraction_writer import PageExtraction, PendingPage
+from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
+from domain.article import ExtractionResult, SiteTemplate
+from domain.coded_message import CodedMessage, coded_message
+from domain.outcome import Outcome, Reason
 from extractor.settings import ExtractSettings
 from pipeline.workers.page_reading import EXTRACTOR_MODULES, extract_page
 from pipeline.workers.worker_process import (

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from crawler.http.content_type import parse_content_type
 from crawler.urls.canonical import canonicalize_url
-from docstore.model import Article, ExtractionResult, Outcome, Reason, SiteTemplate, Teaser
+from domain.article import Article, ExtractionResult, SiteTemplate, Teaser
+from domain.outcome import Outcome, Reason
 from extractor.settings import ExtractSettings
 
 EXTRACTOR_MODULES = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash", "datasketch")

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from traceback import format_exc
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 STATUS_DONE, STATUS_ERROR, STATUS_RAISED, STATUS_OUT_OF_MEMORY = "done", "refused", "raised", "over memory"
 ORPHAN_GRACE_SECONDS = 10.0  # after the deadline SIGALRM ends the child if its parent is dead and cannot kill it

@@ -21,8 +21,8 @@ from multiprocessing.connection import Connection
 from queue import LifoQueue
 from typing import Any, ParamSpec, TypeVar
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import PlumblineError
+from domain.coded_message import CodedMessage
+from domain.errors import PlumblineError
 from pipeline.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STATUS_RAISED
 
 P = ParamSpec("P")

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from docstore.coded_message import CodedMessage
-from docstore.reports.alerts import Alert
+from domain.alert import Alert
+from domain.coded_message import CodedMessage
 from search_ui.i18n import has_message, translate_message_to, translate_to
 
 CODE_VALUE_KINDS: Mapping[str, str] = {

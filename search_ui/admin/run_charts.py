@@ -3,9 +3,8 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from docstore.model import Reason
-from docstore.reports.runs import RunState
-from docstore.reports.site_runs import SiteRun
+from domain.outcome import Reason
+from domain.run import RunState, SiteRun
 from search_ui.charts import ChartPoint
 from search_ui.interfaces import RunSummary
 

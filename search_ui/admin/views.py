@@ -5,11 +5,12 @@ import time
 from flask import Blueprint, abort, flash, g, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.errors import LexiconError, SolrError
-from docstore.frontier.focused_decisions import HostHarvest
-from docstore.model import Reason, Stage, TermStatus
-from docstore.reports.status import OutcomeSample
-from docstore.roles import Role
+from domain.account import Role
+from domain.errors import LexiconError, SolrError
+from domain.focused_decision import HostHarvest
+from domain.outcome import Reason, Stage
+from domain.run import OutcomeSample
+from domain.term import TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin import run_charts
 from search_ui.admin.alert_messages import alert_message

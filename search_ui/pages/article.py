@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from docstore import solr_fields
-from docstore.articles.page_offsets import PageOffsets, page_number_at, parse_page_offsets
-from docstore.file_formats import HTML_FORMAT
+from domain.file_formats import HTML_FORMAT
+from domain.page_offsets import PageOffsets, page_number_at, parse_page_offsets
 from search_ui.query.display_text import Segment, Segments, clean_text, safe_url, split_highlights
 from search_ui.query.results import display_format, display_title, plain_text, site_display_name
 from search_ui.query.score_explanation import RankExplanation, parse_explain
@@ -17,6 +16,7 @@ from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params, ranking_query
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 
 MAX_SIMILAR = 5
 MAX_COPIES = 20
@@ -66,7 +66,7 @@ class ArticleDetails:
         fetched: Time of the fetch (ISO 8601, UTC), or "".
         length: Number of characters without whitespace.
         paragraphs: The text, highlighted.
-        format: `html`, or the file format (docstore/file_formats.py).
+        format: `html`, or the file format (domain/file_formats.py).
         pages: The paragraphs by page of the document; () if it has no pages.
         story: Id of the news story, or "".
         article_digest: Digest of the article as it was indexed.

@@ -9,7 +9,7 @@ import secrets
 from flask import Blueprint, Response, abort, current_app, g, request, url_for
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-from docstore.reports.search_log import Click, LoggedSearch
+from domain.search_log import Click, LoggedSearch
 from search_ui.context import current_site
 from search_ui.search_log import mask_personal_data
 

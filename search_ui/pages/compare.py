@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from docstore import solr_fields
 from search_ui.query.display_text import (
     Segments,
     clean_text,
@@ -22,6 +21,7 @@ from search_ui.query.ranking import build_rank_query
 from search_ui.query.solr_client import SolrBackend
 from search_ui.query.solr_query import QueryVariant, select_params
 from search_ui.query.solr_requests import segment_words
+from solr_client import solr_fields
 from text.segment import Segmenter
 
 COMPARED_RESULTS = 50  # results examined for the term, on each side

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from flask import Blueprint, Response, abort, send_file
 
-from docstore.file_formats import FORMATS_BY_NAME, HTML_FORMAT
+from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui.context import current_site, error_response, render_page
 from search_ui.i18n import translate
 from search_ui.interfaces import OriginalDocument, OriginalError

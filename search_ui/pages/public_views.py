@@ -9,9 +9,9 @@ from babel import Locale, UnknownLocaleError
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.errors import PlumblineError, SolrError, SolrStartingError
-from docstore.file_formats import FORMATS_BY_NAME, HTML_FORMAT
-from docstore.model import PageType
+from domain.article import PageType
+from domain.errors import PlumblineError, SolrError, SolrStartingError
+from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui import api
 from search_ui.accounts import require_role
 from search_ui.context import can_use_developer_tools, current_site, elapsed_ms, render_page, wants_json

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from docstore import solr_fields
 from search_ui.query.results import Hit
 from search_ui.query.semantic.answer_extraction import (
     MAX_QUOTES,
@@ -19,6 +18,7 @@ from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_client import SolrBackend, SolrResponse
 from search_ui.query.solr_query import QueryVariant, QueryWords
 from search_ui.query.solr_requests import body_params
+from solr_client import solr_fields
 
 
 def answer_from_hits(

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from flask import current_app
 
-from docstore.errors import SolrError
+from domain.errors import SolrError
 from search_ui.context import current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.pages.article import (

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from docstore import solr_fields
 from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle, parse_related
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 
 MAX_STORY_ARTICLES = 200
 _STORY_ID_RE = re.compile("[0-9a-f]{16}")

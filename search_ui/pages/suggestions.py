@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from flask import Blueprint, Response, jsonify, request
 
-from docstore import solr_fields
-from docstore.errors import SolrError
+from domain.errors import SolrError
 from search_ui.context import current_site
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.query_parser import as_plain_words
@@ -21,6 +20,7 @@ from search_ui.query.solr_client import SolrBackend, SolrResponse
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.spelling.vocabulary import KnownWord, WordKind
 from search_ui.vocabulary_cache import current_vocabulary
+from solr_client import solr_fields
 from text.folding import word_key
 
 blueprint = Blueprint("suggestions", __name__)

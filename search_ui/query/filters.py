@@ -10,12 +10,12 @@ from datetime import date
 
 import idna
 
-from docstore import solr_fields
 from search_ui.query.min_should_match import content_parts
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart
 from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, QueryVariant, QueryWords, SolrQuery
 from search_ui.query.thesaurus import synonym_lookup
+from solr_client import solr_fields
 
 SynonymLookup = Callable[[str], Sequence[str]]
 """Returns the synonyms of a word in the lexicon, possibly none."""

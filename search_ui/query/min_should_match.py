@@ -8,11 +8,11 @@ occur.
 import re
 from collections.abc import Sequence
 
-from docstore import solr_fields
 from search_ui.query.display_text import has_word
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL, FieldClause, QueryParam, QueryVariant, QueryWords, SolrQuery
 from search_ui.query.thesaurus import synonym_lookup
+from solr_client import solr_fields
 from text.compound_words import split_compounds
 
 _BIGRAM_FIELDS = (

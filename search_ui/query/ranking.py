@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docstore import solr_fields
 from search_ui.query.min_should_match import all_parts, all_parts_query
 from search_ui.query.solr_query import (
     FieldClause,
@@ -23,6 +22,7 @@ from search_ui.query.solr_query import (
     select_params,
 )
 from search_ui.query.thesaurus import list_synonyms
+from solr_client import solr_fields
 from text.compound_words import split_compounds
 from text.solr_words import join_words
 from text.titles import extract_numbers, title_lookup_keys

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from docstore import solr_fields
-from docstore.articles.page_offsets import page_number_at, parse_page_offsets
-from docstore.file_formats import FORMATS_BY_NAME, HTML_FORMAT
+from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
+from domain.page_offsets import page_number_at, parse_page_offsets
 from search_ui.query.display_text import (
     Segment,
     Segments,
@@ -25,6 +24,7 @@ from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START, is_full_match
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 
 SNIPPET_CHARS = 160
 SENTENCE_SNIPPET_CHARS = 320  # of a snippet of whole sentences
@@ -43,7 +43,7 @@ class Hit:
         similar: Number of other documents of the series, without near-duplicates.
         is_partial: The document contains too little of the query to be counted in the total.
         picture: URL of the document's own picture, or "".
-        format: `html`, or the file format (docstore/file_formats.py).
+        format: `html`, or the file format (domain/file_formats.py).
         page: Page of the file that contains the snippet, from 1; 0 if unknown.
         by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
         paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docstore import solr_fields
 from search_ui.query.display_text import clean_text
+from solr_client import solr_fields
 from text.scripts import UNSPACED_SCRIPTS
 
 ExplainNode = Mapping[str, Any]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from search_ui.query.display_text import normalize_query, truncate_query
 from search_ui.query.query_parser import ParsedQuery, parse_query
 from search_ui.settings import SearchSettings

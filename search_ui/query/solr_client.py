@@ -12,15 +12,15 @@ from zlib import crc32
 
 import urllib3
 
-from docstore.errors import (
+from domain.errors import (
     MISSING_COLLECTION_MESSAGE,
     CollectionReplacedError,
     SolrError,
     SolrUnavailableError,
     UnknownFieldError,
 )
-from docstore.solr_session import CONNECT_TIMEOUT_SECONDS, SolrNodes, auth_headers, error_message, redact_credentials
 from search_ui.query.solr_query import Params
+from solr_client.session import CONNECT_TIMEOUT_SECONDS, SolrNodes, auth_headers, error_message, redact_credentials
 
 SolrResponse = Mapping[str, Any]
 MAX_RESPONSE_BYTES = 32 * 1024 * 1024  # a page needs about 50 kB, a comparison about 100 kB

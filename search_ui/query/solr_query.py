@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from docstore import solr_fields
+from solr_client import solr_fields
 
 Params = list[tuple[str, str]]
 

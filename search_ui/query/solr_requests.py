@@ -8,7 +8,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from docstore import solr_fields
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.display_text import has_word
 from search_ui.query.filters import build_filter_queries
@@ -25,6 +24,7 @@ from search_ui.query.solr_query import (
     SolrQuery,
     select_params,
 )
+from solr_client import solr_fields
 from text.segment import Segmenter
 from text.titles import title_key
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from docstore.model import Lexicon
+from domain.term import Lexicon
 from search_ui.query.query_parser import ParsedQuery, PartKind
 from text.folding import word_key
 from text.solr_words import WORD_SEPARATOR

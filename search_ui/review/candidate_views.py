@@ -11,12 +11,10 @@ from typing import Any
 from flask import Blueprint, abort, flash, jsonify, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.errors import ConcurrentEditError, LexiconError
-from docstore.model import Term, TermClass, TermStatus
-from docstore.roles import Role
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
-from docstore.terms.queries import Order, TermQuery
-from docstore.terms.review_history import ReviewDecision
+from domain.account import Role
+from domain.errors import ConcurrentEditError, LexiconError
+from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
+from domain.term import Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
 from search_ui.i18n import translate, translate_error

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from docstore.model import Lexicon, Term, TermStatus
-from docstore.terms.edits import ReviewDecisionKind, TermEdit
-from docstore.terms.queries import TermQuery
-from docstore.terms.review_history import ReviewDecision
-from docstore.terms.review_queue import TermStatistics
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
+from domain.term import Lexicon, Term, TermStatus
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]

@@ -6,10 +6,10 @@ from flask import Blueprint, Response, flash, redirect, request, url_for
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.errors import DictionaryError, LexiconError
-from docstore.model import TermStatus
-from docstore.roles import Role
-from docstore.terms.review_queue import TermStatistics
+from domain.account import Role
+from domain.errors import DictionaryError, LexiconError
+from domain.review import TermStatistics
+from domain.term import TermStatus
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.charts import Chart, ChartPoint, bar_chart

@@ -9,8 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from docstore import solr_fields
-from docstore.model import Lexicon
+from domain.term import Lexicon
 from search_ui.pages.search_service import QueryWords, SearchService, current_search_service
 from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import clean_text, normalize_query
@@ -23,6 +22,7 @@ from search_ui.query.solr_query import QueryParam, QueryVariant, SolrQuery, sele
 from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
 from search_ui.review.interfaces import VersionChange, VersionProposal
+from solr_client import solr_fields
 from text.segment import RjiebaSegmenter, Segmenter
 
 SHOWN_RESULTS = 10  # on each side

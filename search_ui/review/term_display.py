@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import abort
 
-from docstore.model import Term
+from domain.term import Term
 from search_ui.context import current_account
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
 from search_ui.review.interfaces import RelatedTerms

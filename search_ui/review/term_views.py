@@ -4,15 +4,15 @@ from flask import Blueprint, redirect, request, url_for
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore import solr_fields
-from docstore.errors import SolrError
-from docstore.model import TermClass
-from docstore.roles import Role
+from domain.account import Role
+from domain.errors import SolrError
+from domain.term import TermClass
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
+from solr_client import solr_fields
 
 blueprint = Blueprint("term", __name__)
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import TopicError
-from docstore.frontier.focused_decisions import HostHarvest
-from docstore.frontier.topic_questions import TopicQuestion
-from docstore.topic import Topic, TopicState, TopicTermClass
+from domain.coded_message import CodedMessage
+from domain.errors import TopicError
+from domain.focused_decision import HostHarvest, TopicQuestion
+from domain.topic import Topic, TopicState, TopicTermClass
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import TypeVar
 from flask import Blueprint, abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from docstore.errors import TopicError
-from docstore.roles import Role
-from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from domain.account import Role
+from domain.errors import TopicError
+from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from docstore import solr_fields
 from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
 from search_ui.query.min_should_match import all_parts_query, content_parts, enough_parts_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
@@ -32,6 +31,7 @@ from search_ui.spelling.corrections import (
 )
 from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings, title_sound_params
 from search_ui.spelling.vocabulary import Vocabulary
+from solr_client import solr_fields
 from text.segment import Segmenter
 
 MAX_HITS_FOR_SUGGESTIONS = 2  # more hits than this need no suggestions but corrections

@@ -1,16 +1,16 @@
 """Finds title substrings that sound like a part of the query.
 
 `yeyanqi` and `叶岩气` find 页岩气 in titles even if no dictionary has that word. Solr finds the titles by their sound
-(`docstore.solr_fields.TITLE_PINYIN`); the substrings are extracted here.
+(`solr_client.solr_fields.TITLE_PINYIN`); the substrings are extracted here.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise, product
 
-from docstore import solr_fields
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, SolrQuery, select_params
+from solr_client import solr_fields
 from text.pinyin import fuzzy_syllable, fuzzy_units, has_han, join_syllables, pinyin_syllables, split_pinyin
 from text.segment import Segmenter
 

@@ -9,7 +9,7 @@ from benchmarks import documents as bench
 from benchmarks.document_systems import OURS, READERS, Reader
 from benchmarks.document_worker import in_child
 from benchmarks.results import read_floors
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from tests.conftest import SHARED
 from tests.extractor import document_files as files
 

@@ -19,7 +19,7 @@ from benchmarks.results import read_floors
 from benchmarks.training.focus import COUNTS, logistic
 from benchmarks.training.focus_lessons import drawn
 from crawler.focused_policy import BLOCK_CONTENT, PageWords, WordBlock, Words
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from focused.fused.link_features import LINK_FEATURES
 from focused.fused.page_features import (
     INITIAL_PAGE_FEATURES,

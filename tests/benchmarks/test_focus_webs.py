@@ -19,7 +19,7 @@ from benchmarks.focus_web_topics import topics_of
 from benchmarks.focus_webs import main
 from benchmarks.results import Figure
 from benchmarks.training import focus as training
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from focused.fused.page_features import load_pretrained_models
 
 TEXT = "This is what the page says of it, at some length, so that it is no stub. " * 2

@@ -18,7 +18,7 @@ from benchmarks.real_terms import JUDGED, load_verdicts, term_figures
 from benchmarks.real_terms_corpus import FileCorpus, changed, multiplied, write_documents
 from benchmarks.real_web import reply_of
 from benchmarks.results import Figure, output_to
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from lexicon.counting.corpus import CorpusDocument
 from pipeline.demo.articles import generate_articles
 from pipeline.progress import NullProgress

@@ -15,8 +15,8 @@ from benchmarks.search_compare import articles, compare_figures, looked_for
 from benchmarks.search_data import Collection, Document, load_collections, load_scorer, sample
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Ours, escaped, joined_words, running_solr
 from benchmarks.search_tables import tables
-from docstore.errors import PlumblineError
-from docstore.model import Lexicon, Term
+from domain.errors import PlumblineError
+from domain.term import Lexicon, Term
 from indexer.embedded_solr import EmbeddedSolr
 from tests.conftest import SHARED
 from text.segment import base_segmenter

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from benchmarks import results
 from benchmarks.command import BenchmarkCommand, benchmark, data_option
 from benchmarks.results import Figure, output_to, publish
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
 CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "structure")

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from docstore.accounts import Role
-from docstore.model import TermStatus
-from docstore.reports.runs import RunState, StageRun
+from domain.account import Role
+from domain.run import RunState, StageRun
+from domain.term import TermStatus
 from pipeline.alerts.service import evaluate_and_send
 from tests.browser_fixture import (
     ACCOUNT,

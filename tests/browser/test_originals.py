@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from docstore.model import document_id
+from domain.article import document_id
 from indexer.embedded_solr import EmbeddedSolr
 from pipeline import stages
 from pipeline.engine import Engine

@@ -11,13 +11,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from docstore import solr_fields
-from docstore.model import Article, StoredArticle, TermStatus, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.term import TermStatus
 from indexer.document_mapping import strip_unindexable, to_solr_document
 from pipeline import stages
 from pipeline.demo.run import ACCEPTED_TERM_COUNT
 from pipeline.engine import Engine
 from search_ui.query.display_text import clean_text
+from solr_client import solr_fields
 from tests.browser_fixture import (
     PATIENCE,
     Vertical,

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from docstore.frontier.focused_decisions import FocusedDecision
-from docstore.model import Term, TermClass, TermStatus
-from docstore.terms.review_history import ReviewDecisionKind, TermEdit
-from docstore.terms.review_queue import TermQuery
-from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from domain.focused_decision import FocusedDecision
+from domain.review import ReviewDecisionKind, TermEdit, TermQuery
+from domain.term import Term, TermClass, TermStatus
+from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import TopicFileStore
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
 from tests.terms import decide, propose

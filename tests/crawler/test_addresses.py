@@ -10,8 +10,8 @@ import pytest
 
 from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy, is_public_ip, resolve_by_dns
 from crawler.urls.canonical import canonicalize_url, host_of
-from docstore.errors import SettingsError
-from docstore.model import Reason
+from domain.errors import SettingsError
+from domain.outcome import Reason
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 

@@ -20,9 +20,11 @@ from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.schedule.queues import QUEUE_POLICIES, find_shard
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import host_of
-from docstore.errors import PlumblineError, SettingsError, StoreError
-from docstore.frontier.focused_decisions import FocusedDecision
-from docstore.model import Page, Reason, StageReport, UrlKind
+from domain.errors import PlumblineError, SettingsError, StoreError
+from domain.focused_decision import FocusedDecision
+from domain.frontier import UrlKind
+from domain.outcome import Reason, StageReport
+from domain.page import Page
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Request, Site, page
 

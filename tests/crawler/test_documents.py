@@ -13,10 +13,10 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import rejection_reason
-from docstore.errors import SettingsError
-from docstore.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
-from docstore.model import Reason
 from docstore.store import open_sqlite_store
+from domain.errors import SettingsError
+from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
+from domain.outcome import Reason
 from tests.crawler.test_crawl import run, settings
 from tests.crawler_fakes import MemoryTable
 from tests.document_files import docx, pdf

@@ -8,7 +8,7 @@ from lxml import html
 from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint, fingerprint_page
 from crawler.urls.deduplicator import Deduplicator
 from crawler.urls.dust import DustRules
-from docstore.model import Reason
+from domain.outcome import Reason
 from tests.crawler.test_crawl import run
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Site, page

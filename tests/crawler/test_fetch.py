@@ -21,7 +21,7 @@ from crawler.http.content_encoding import ContentDecodingError, TooLargeError, d
 from crawler.http.fetch import Fetcher, interpret_response, parse_retry_after
 from crawler.http.fetch import HttpResponse as Got
 from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
-from docstore.model import Reason
+from domain.outcome import Reason
 from tests.crawler_fakes import entry, settings
 from tests.web_fixture import Answer, Site, page, raw_server
 

@@ -9,8 +9,8 @@ from crawler.schedule import frontier as frontier_module
 from crawler.schedule.backlog import Backlog
 from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import FrontierEntry, Outcome, Reason, UrlKind
+from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
 from tests.crawler_fakes import MemoryTable
 
 URLS = Sequence[tuple[str, int, float]]

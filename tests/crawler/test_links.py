@@ -6,7 +6,8 @@ import pytest
 
 from crawler.parsing.links import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_LINKS, detect_encoding, parse_page
 from crawler.robots.page_directives import Directives
-from docstore.model import Link, Page, Reason
+from domain.outcome import Reason
+from domain.page import Link, Page
 
 URL = "http://site.test/a/b.html"
 

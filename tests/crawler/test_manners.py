@@ -14,7 +14,8 @@ from crawler.schedule.throttle import (
     NO_KNOWN_START,
     HostThrottle,
 )
-from docstore.model import Reason, UrlKind
+from domain.frontier import UrlKind
+from domain.outcome import Reason
 from tests.crawler_fakes import entry, settings
 
 H = "site.test"

@@ -14,8 +14,8 @@ from crawler.host_suggestions import (
     with_added_sites,
 )
 from crawler.settings import CrawlSettings
-from docstore.errors import SettingsError
-from docstore.model import Link
+from domain.errors import SettingsError
+from domain.page import Link
 
 
 def linked(found: HostSuggestionStats, source: str, *urls: str) -> None:

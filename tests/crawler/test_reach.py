@@ -19,11 +19,10 @@ from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.state_files import state_path_factory
 from crawler.workers.host_leases import LeaseCoordinator
-from docstore.frontier.due_order import HostBacklog
-from docstore.frontier.frontier_table import NewUrl, Visit
 from docstore.locking.leases import LeaseHeartbeat
-from docstore.model import Outcome, Reason, StageReport, UrlKind
 from docstore.store import Store, open_sqlite_store
+from domain.frontier import HostBacklog, NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason, StageReport
 from tests.crawler.test_trap_shapes import sentence
 from tests.crawler_fakes import settings
 from tests.web_fixture import Answer, Site, page

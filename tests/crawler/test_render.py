@@ -12,8 +12,9 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.render import Renderer
 from crawler.settings import CrawlSettings
-from docstore.errors import SettingsError
-from docstore.model import Page, Reason
+from domain.errors import SettingsError
+from domain.outcome import Reason
+from domain.page import Page
 from tests.crawler.test_crawl import run
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Site, page

@@ -16,8 +16,8 @@ from crawler.robots.robots_cache import (
     parse_stored_robots,
 )
 from crawler.robots.robots_txt import product_token
-from docstore.frontier.frontier_table import StoredRobots
-from docstore.model import Outcome, Reason
+from domain.frontier import StoredRobots
+from domain.outcome import Outcome, Reason
 from tests.crawler_fakes import MemoryTable, settings
 from tests.web_fixture import Answer, Site
 

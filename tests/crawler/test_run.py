@@ -35,11 +35,12 @@ from crawler.workers.coordinator import SingleProcessCoordinator
 from crawler.workers.fetch_pool import Job, JobKind, PageResult, RobotsResult
 from crawler.workers.host_leases import LeaseCoordinator
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
-from docstore.errors import StoreError
-from docstore.frontier.frontier_table import LastVisit, StoredRobots
-from docstore.locking.leases import Lease, LeaseHeartbeat
-from docstore.model import Outcome, Reason, StageReport
+from docstore.locking.leases import LeaseHeartbeat
 from docstore.store import open_sqlite_store
+from domain.errors import StoreError
+from domain.frontier import LastVisit, StoredRobots
+from domain.lease import Lease
+from domain.outcome import Outcome, Reason, StageReport
 from tests.crawler_fakes import MemoryTable, entry, settings
 from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 

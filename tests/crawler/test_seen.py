@@ -7,8 +7,7 @@ import pytest
 from crawler.schedule import url_seen as seen_module
 from crawler.schedule.bloom_filters import FILTER_BY_NAME
 from crawler.schedule.url_seen import UrlSeenTest, url_fingerprint
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import UrlKind
+from domain.frontier import NewUrl, UrlKind
 from tests.crawler_fakes import MemoryTable
 
 

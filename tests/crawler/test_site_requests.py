@@ -9,8 +9,8 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.site_options import parse_site_options
 from crawler.settings import CrawlSettings
-from docstore.errors import SettingsError
-from docstore.model import Reason
+from domain.errors import SettingsError
+from domain.outcome import Reason
 from tests.crawler.test_crawl import run
 from tests.crawler_fakes import MemoryTable, entry, settings
 from tests.web_fixture import Answer, Site, page

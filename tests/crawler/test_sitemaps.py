@@ -25,7 +25,7 @@ from crawler.sitemaps.sitemap_walk import (
     robots_sitemap_urls,
 )
 from crawler.urls.canonical import Scope, UrlRules, rejection_reason
-from docstore.model import Reason
+from domain.outcome import Reason
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 URL = "http://site.test/sitemap.xml"

@@ -19,7 +19,7 @@ from crawler.urls.canonical import (
     resolve_url,
     url_origin,
 )
-from docstore.model import Reason
+from domain.outcome import Reason
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 BASE = "http://site.test/a/b?c"

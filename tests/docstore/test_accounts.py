@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from docstore.accounts import Account, AccountTable, Role
-from docstore.errors import AccountError
+from docstore.accounts import AccountTable
 from docstore.store import Store
+from domain.account import Account, Role
+from domain.errors import AccountError
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.article_table import PageExtraction
-from docstore.model import Article, Outcome, Reason, document_id
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.near_duplicates.clusters import CopyDetection
 from docstore.store import Store
+from domain.article import Article, document_id
+from domain.outcome import Outcome, Reason
 from extractor.minhash import minhash_signature
 from extractor.settings import ExtractSettings
 from pipeline.explain.copy_verdicts import copy_verdicts

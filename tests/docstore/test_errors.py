@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from docstore.database import Database, translate_errors
-from docstore.errors import StoreError, StoreFullError
 from docstore.schema.base import store_meta
+from domain.errors import StoreError, StoreFullError
 from tests.web_fixture import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITED = """
 import resource, sys
-from docstore.errors import StoreFullError
+from domain.errors import StoreFullError
 resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
 try:
     {writing}
@@ -37,7 +37,7 @@ INTO_THE_ARCHIVE = """
     from random import randbytes
     from docstore.warc_archive import WarcArchive
     from docstore.database import translate_errors
-    from docstore.model import Page
+    from domain import Page
     with translate_errors(), WarcArchive(Path(sys.argv[2])) as archive:
         for number in range(1000):
             body = randbytes(20_000)

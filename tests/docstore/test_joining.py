@@ -11,8 +11,8 @@ from docstore.articles.row_mapping import (
     signature_from_bytes,
     signature_to_bytes,
 )
-from docstore.model import Article, Block, BlockKind, text_hash64
-from docstore.page_roles.pagination import (
+from domain.article import Article, Block, BlockKind, text_hash64
+from domain.pagination import (
     MAX_CHAIN_PAGES,
     can_reference,
     estimate_jaccard,

@@ -1,6 +1,7 @@
 """Decisions of a focused crawl: saved with their visits in one transaction."""
 
-from docstore.frontier.focused_decisions import (
+from docstore.store import Store
+from domain.focused_decision import (
     DecisionSample,
     FocusedDecision,
     HostHarvest,
@@ -9,11 +10,10 @@ from docstore.frontier.focused_decisions import (
     RevisionResult,
     StoredFocusedDecision,
     StoredFocusedScore,
+    TopicQuestion,
 )
-from docstore.frontier.frontier_table import NewUrl
-from docstore.frontier.topic_questions import TopicQuestion
-from docstore.model import Outcome, Reason, UrlKind
-from docstore.store import Store
+from domain.frontier import NewUrl, UrlKind
+from domain.outcome import Outcome, Reason
 from tests.docstore.test_store import fetched, new_url
 
 SEED = "http://a.test/1"

@@ -2,11 +2,13 @@
 
 import hashlib
 
-from docstore.articles.article_table import PageExtraction
-from docstore.bookkeeping import IndexOperation
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Article, Outcome, Page, PageType, Reason, Stage, UrlKind
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store
+from domain.article import Article, PageType
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.index_change import IndexOperation
+from domain.outcome import Outcome, Reason, Stage
+from domain.page import Page
 
 DOUBT = Outcome(Reason.INCOMPLETE_BODY, "9% of the readable text is in the body; 900 of sentences outside the body")
 SCRIPTS = Outcome(Reason.NEEDS_JAVASCRIPT, "application root without text (root)")

@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import func, select
 
 from docstore.database import Database
-from docstore.errors import BusyError, LeaseLostError, StoreError
 from docstore.locking.cluster_locks import (
     STAGE_LEASE_KIND,
     cluster_stage_holder,
@@ -20,10 +19,11 @@ from docstore.locking.cluster_locks import (
     holder_name,
     machine_id,
 )
-from docstore.locking.fences import check_request, hold_fence, in_this_context, shared_fences
 from docstore.locking.leases import LeaseFence, LeaseHeartbeat, LeaseTable
 from docstore.schema.base import store_meta
 from docstore.store import Store
+from domain.errors import BusyError, LeaseLostError, StoreError
+from locks.fences import check_request, hold_fence, in_this_context, shared_fences
 from tests.web_fixture import PATIENCE
 
 LONG = 600.0  # seconds

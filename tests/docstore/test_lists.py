@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.article_table import PageExtraction
-from docstore.bookkeeping import IndexOperation
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Article, Outcome, Page, Reason, Stage, Teaser, UrlKind
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.page_roles import resolve_roles as settling
 from docstore.page_roles import url_patterns
 from docstore.page_roles.url_patterns import url_pattern
 from docstore.store import Store
+from domain.article import Article, Teaser
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.index_change import IndexOperation
+from domain.outcome import Outcome, Reason, Stage
+from domain.page import Page
 from pipeline.explain.url_explanation import UrlExplanation
 from pipeline.explain.url_report_text import iter_sentences
 from tests.conftest import logic_store_url, on_both

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
-from docstore.articles.article_table import PageExtraction
-from docstore.errors import StoreError
-from docstore.model import Article, Block, BlockKind, Origin, Reason
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.schema import base, metadata, migrations
 from docstore.store import Store
+from domain.article import Article, Block, BlockKind
+from domain.errors import StoreError
+from domain.outcome import Reason
+from domain.page import Origin
 from tests.docstore.test_store import ARTICLE, keep_page
 
 # As version 1 had it.

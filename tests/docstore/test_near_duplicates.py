@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, func, select
 
-from docstore.articles.article_table import PageExtraction
-from docstore.bookkeeping import IndexOperation
-from docstore.model import Article, Outcome, Reason, document_id
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.near_duplicates.clusters import MAX_LEADERS_PER_KEY, MAX_TEXT_COMPARISONS, CopyDetection, signature_bands
-from docstore.page_roles.pagination import estimate_jaccard
 from docstore.schema.article_tables import near_duplicate_keys
 from docstore.store import Store
+from domain.article import Article, document_id
+from domain.index_change import IndexOperation
+from domain.outcome import Outcome, Reason
+from domain.pagination import estimate_jaccard
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web as AnyWeb
 from tests.docstore.test_settling import url

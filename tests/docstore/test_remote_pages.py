@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.object_store import environment, free_port, make_bucket, object_store
-from docstore.errors import StoreError
-from docstore.model import Page, WarcPointer
 from docstore.warc_archive import WarcArchive, WarcRecordLostError, WarcRecordNotUploadedError
 from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, machine_name
+from domain.errors import StoreError
+from domain.page import Page, WarcPointer
 from tests.web_fixture import PATIENCE
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, event, func, select, text, update
 
-from docstore.errors import StoreError
 from docstore.near_duplicates import key_compaction
 from docstore.near_duplicates.key_compaction import choose_segments_to_merge, iter_slice_entries, month_start
 from docstore.near_duplicates.key_segments import (
@@ -28,6 +27,7 @@ from docstore.near_duplicates.key_segments import (
 from docstore.schema.article_tables import key_segment_buckets, key_segments, near_duplicate_keys, sealed_leaders
 from docstore.schema.crawl_tables import urls
 from docstore.store import Store
+from domain.errors import StoreError
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_near_duplicates import GROUPING, Web, article, groups, series, signature
 

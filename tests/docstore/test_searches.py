@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from docstore.reports.search_log import Click, DayCount, LoggedSearch, QueryCount, SearchLog, SlowSearch
+from docstore.reports.search_log import SearchLog
 from docstore.store import Store
+from domain.search_log import Click, DayCount, LoggedSearch, QueryCount, SlowSearch
 
 DAY = 86400.0
 NOW = 20_000 * DAY + 8 * 3600 + 59.0  # 08:00:59 UTC

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from docstore.articles import extraction_writer as saving
-from docstore.articles.article_table import PageExtraction
-from docstore.bookkeeping import IndexOperation
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Article, Block, BlockKind, Outcome, Page, Reason, Stage, StoredArticle, UrlKind
-from docstore.page_roles import pagination as joining
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.page_roles import resolve_roles as settling
 from docstore.reports.url_report import ArticlePart, PageReferenceRow, UrlReport
 from docstore.store import Store
+from domain import pagination as joining
+from domain.article import Article, Block, BlockKind, StoredArticle
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.index_change import IndexOperation
+from domain.outcome import Outcome, Reason, Stage
+from domain.page import Page
 from tests.conftest import logic_store_url, on_both
 
 store_url = logic_store_url

@@ -5,20 +5,16 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
-from docstore.articles.article_table import PageExtraction
-from docstore.coded_message import CodedMessage
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Article, Outcome, Reason, Stage, UrlKind
-from docstore.reports.alerts import Alert, AlertKey
-from docstore.reports.site_runs import (
-    CERTIFICATE_ERROR,
-    MAX_STORED_RUNS,
-    SECONDS_PER_DAY,
-    SiteRun,
-    limit_to_largest_hosts,
-)
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.reports.site_runs import CERTIFICATE_ERROR, MAX_STORED_RUNS, SECONDS_PER_DAY, limit_to_largest_hosts
 from docstore.schema.operation_tables import site_runs
 from docstore.store import Store
+from domain.alert import Alert, AlertKey
+from domain.article import Article
+from domain.coded_message import CodedMessage
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason, Stage
+from domain.run import SiteRun
 from tests.docstore.test_store import extract_all, keep_page
 
 EXPIRED = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)"

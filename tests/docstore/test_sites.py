@@ -3,9 +3,10 @@
 import pytest
 
 from docstore.articles import site_templates as sites
-from docstore.articles.article_table import PageExtraction
-from docstore.model import Outcome, PageTraits, Reason, SiteTemplate
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store
+from domain.article import PageTraits, SiteTemplate
+from domain.outcome import Outcome, Reason
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web, article, url
 

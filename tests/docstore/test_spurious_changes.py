@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from docstore.model import Article, Reason, UrlKind
 from docstore.store import Store, open_sqlite_store
+from domain.article import Article
+from domain.frontier import UrlKind
+from domain.outcome import Reason
 from tests.docstore.test_store import ARTICLE, extract_all, fetched, keep_page
 
 URL = "http://a.test/1"

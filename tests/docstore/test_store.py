@@ -16,31 +16,20 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from docstore.articles.article_table import PageExtraction
-from docstore.bookkeeping import IndexOperation
-from docstore.change_log import IndexResult
-from docstore.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
-from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
-from docstore.model import (
-    Article,
-    FrontierEntry,
-    Lexicon,
-    LexiconEntry,
-    Outcome,
-    Page,
-    Reason,
-    Stage,
-    StageReport,
-    Term,
-    TermStatus,
-    UrlKind,
-    document_id,
-)
-from docstore.reports.runs import RunState, StageRun, stage_run_from_report, stages_from_json
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.reports.runs import stage_run_from_report, stages_from_json
 from docstore.store import Store
 from docstore.terms.review_history import MAX_SYNONYM_CHARS, MAX_SYNONYMS
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
 from docstore.warc_reader import read_warc
+from domain.article import Article, document_id
+from domain.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
+from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
+from domain.index_change import IndexOperation, IndexResult
+from domain.outcome import Outcome, Reason, Stage, StageReport
+from domain.page import Page
+from domain.run import RunState, StageRun
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from tests.terms import add, decide, set_synonyms
 
 

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import ConcurrentEditError, LexiconError
-from docstore.model import Term, TermClass, TermStatus
 from docstore.store import Store
-from docstore.terms.review_history import ReviewDecisionKind, TermEdit
-from docstore.terms.review_queue import Order, TermQuery
+from domain.errors import ConcurrentEditError, LexiconError
+from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
+from domain.term import Term, TermClass, TermStatus
 from lexicon.publishing import build_next_version
 from tests.terms import add, propose, set_synonyms
 from text.scripts import LANGUAGE_PATTERNS, language_of_term

@@ -2,10 +2,11 @@
 
 from sqlalchemy import create_engine, text
 
-from docstore.articles.article_table import PageExtraction
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector, PendingText
-from docstore.model import Article, Outcome, Reason
 from docstore.store import Store
+from domain.article import Article
+from domain.outcome import Outcome, Reason
 from tests.docstore.test_store import keep_page
 
 MODEL, ZH = "m", ("zh",)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from docstore.model import Article
+from domain.article import Article
 from extractor import extract
 
 ZH = "2024年5月1日，大庆油田的工人在井场检查设备。"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from docstore.model import Article, Outcome, Reason
+from domain.article import Article
+from domain.outcome import Outcome, Reason
 from extractor import extract
 from extractor.page_types.list_page import url_score
 

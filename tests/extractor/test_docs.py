@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docstore.model import Article, Block, BlockKind
+from domain.article import Article, Block, BlockKind
 from extractor import ExtractSettings, extract
 from extractor.body_methods import BODY_METHODS
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from docstore.coded_message import CodedMessage
-from docstore.file_formats import FORMATS_BY_NAME
-from docstore.model import Article, BlockKind, Outcome, PageType, Reason
+from domain.article import Article, BlockKind, PageType
+from domain.coded_message import CodedMessage
+from domain.file_formats import FORMATS_BY_NAME
+from domain.outcome import Outcome, Reason
 from extractor.documents import plain_text, reader
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
 from extractor.documents.reader import READERS, detect_format, read_document

@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from docstore.model import Article, Block, BlockKind, Outcome, Reason
+from domain.article import Article, Block, BlockKind
+from domain.outcome import Outcome, Reason
 from extractor import ExtractSettings, extract
 from extractor.article_extractor import ArticleExtractor
 

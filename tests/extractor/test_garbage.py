@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from docstore.model import Article
+from domain.article import Article
 from extractor.article_extractor import ArticleExtractor
 from extractor.garbage import gc_paused
 

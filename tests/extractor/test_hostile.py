@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from docstore.model import Article, Outcome
+from domain.article import Article
+from domain.outcome import Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
 from extractor.body_methods import BODY_METHODS

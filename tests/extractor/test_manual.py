@@ -2,7 +2,8 @@
 
 import pytest
 
-from docstore.model import Article, BlockKind, Outcome, Reason
+from domain.article import Article, BlockKind
+from domain.outcome import Outcome, Reason
 from extractor import extract
 from extractor.fields.dates.date_parsing import find_first_date
 from extractor.fields.site_name import is_title_before_separator

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from docstore.page_roles.pagination import estimate_jaccard
+from domain.pagination import estimate_jaccard
 from extractor.minhash import MIN_SHINGLES, NUM_PERMUTATIONS, SHINGLE_SIZE, minhash_signature
 
 HAN = "".join(map(chr, range(0x4E00, 0x4E00 + 1500)))

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 
-from docstore.model import Article, Block, BlockKind
+from domain.article import Article, Block, BlockKind
 from extractor.rendering import to_html, to_json, to_markdown, to_text
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"

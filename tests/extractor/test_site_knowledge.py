@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import Connection, create_engine
 
 from docstore.articles import site_templates as sites
-from docstore.model import Article, Outcome, Reason, SiteTemplate
 from docstore.schema import metadata
+from domain.article import Article, SiteTemplate
+from domain.outcome import Outcome, Reason
 from extractor.article_extractor import ArticleExtractor
 
 BOX = "欢迎订阅石化要闻快讯，每个工作日早晨为您送上最新消息。"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from docstore.model import Article
+from domain.article import Article
 from extractor import extract
 from extractor.page.layout import join_lines
 from extractor.page.parsed_page import parse_text

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.results import sample
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from extractor.article_blocks import absolute_url, build_blocks
 from extractor.body_methods import BODY_METHODS
 from extractor.body_methods.base import Body

@@ -2,7 +2,8 @@
 
 import pytest
 
-from docstore.model import Article, ExtractionResult, Outcome, Reason
+from domain.article import Article, ExtractionResult
+from domain.outcome import Outcome, Reason
 from extractor.article_extractor import ArticleExtractor
 
 URL = "http://blog.test/tags/oil/"

@@ -3,7 +3,8 @@
 
 import pytest
 
-from docstore.model import Article, Block, BlockKind, ExtractionResult, Outcome, PageType, Reason
+from domain.article import Article, Block, BlockKind, ExtractionResult, PageType
+from domain.outcome import Outcome, Reason
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
 from extractor.page_types.content import type_by_content

@@ -9,8 +9,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from docstore.errors import StoreError
 from docstore.warc_reader import read_warc
+from domain.errors import StoreError
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
 

@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from docstore.model import Article, Outcome
+from domain.article import Article
+from domain.outcome import Outcome
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
 from extractor.fields.dates.date_parsing import find_date_in_text
@@ -227,7 +228,7 @@ def ssrf_faults(data: Path | None) -> Tally:
 
     from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy, is_public_ip
     from crawler.urls.canonical import canonicalize_url, host_of
-    from docstore.model import Reason
+    from domain.outcome import Reason
 
     tally, policy = Tally("ssrf", connections=0), PublicOnlyPolicy()
     own = [

@@ -9,9 +9,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from crawler.crawl_loop import CrawlLoop
-from docstore.frontier.frontier_table import FrontierTable, Visit
-from docstore.model import Page, WarcPointer
+from docstore.frontier.frontier_table import FrontierTable
 from docstore.warc_archive import WarcArchive
+from domain.frontier import Visit
+from domain.page import Page, WarcPointer
 from pipeline.cli.main import main
 from tests.crash_harness import Vertical, until
 from tests.faults.processes import StageResult, account, copied

@@ -73,7 +73,7 @@ class Damaged:
 
 def add_account(data: Path) -> None:
     """Add an account that must not be lost."""
-    from docstore.roles import Role
+    from domain.account import Role
 
     with open_sqlite_store(data) as store:
         store.accounts.create("anna", "hash", [Role.OPERATOR])

@@ -12,8 +12,6 @@ import pytest
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
-from docstore.errors import StoreError, StoreTooNewError
-from docstore.frontier.frontier_table import Visit
 from docstore.integrity.page_checksums import (
     SQLITE_HEADER_BYTES,
     ChecksumStatus,
@@ -24,7 +22,10 @@ from docstore.integrity.page_checksums import (
     write_checksums,
 )
 from docstore.integrity.wal_check import count_damaged_frames
-from docstore.model import Lexicon, LexiconEntry, Outcome, Reason, TermStatus
+from domain.errors import StoreError, StoreTooNewError
+from domain.frontier import Visit
+from domain.outcome import Outcome, Reason
+from domain.term import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.integrity_check import Fault, has_readable_first_record

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 
 import requests
 
-from docstore.locking.file_locks import stage_lock
-from docstore.model import document_id
+from domain.article import document_id
 from indexer import solr_index, sync
 from indexer.document_mapping import to_solr_document
 from indexer.solr_index import SCHEMA_FILE
+from locks.file_locks import stage_lock
 from solr_conf import CONFIGSET_DIR
 from tests.crash_harness import Vertical, until
 from tests.faults.restoring import use_collection

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from docstore.model import document_id
+from domain.article import document_id
 from pipeline.demo.site import write_sites
 from tests.crash_harness import Said, SlowSites, Vertical
 

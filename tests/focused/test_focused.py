@@ -21,10 +21,9 @@ from crawler.schedule.best_first_frontier import BestFirstFrontier
 from crawler.schedule.frontier import Wait
 from crawler.schedule.queues import make_host_queue_function
 from crawler.schedule.throttle import HostThrottle
-from docstore.errors import StoreError
-from docstore.frontier.focused_decisions import FocusedDecision, StoredFocusedDecision
-from docstore.frontier.frontier_table import NewUrl
-from docstore.model import UrlKind
+from domain.errors import StoreError
+from domain.focused_decision import FocusedDecision, StoredFocusedDecision
+from domain.frontier import NewUrl, UrlKind
 from focused.paper_strategies.semantic import SemanticStrategy
 from focused.topic_policy import TopicPolicy, TopicPolicyConfig
 from tests.crawler_fakes import MemoryTable

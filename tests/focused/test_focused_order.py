@@ -18,8 +18,9 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.parsing.links import parse_page
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
-from docstore.model import Page, Reason
 from docstore.store import Store, open_sqlite_store
+from domain.outcome import Reason
+from domain.page import Page
 from focused.state_snapshot import StateSnapshot
 from focused.strategy_registry import STRATEGIES
 from focused.topic.tokenizing import make_tokenizer, tokenize_example

@@ -18,7 +18,7 @@ from crawler.focused_policy import (
     WordBlock,
     serialize_page,
 )
-from docstore.frontier.focused_decisions import ALL_DECISIONS, DecisionSample, StoredFocusedDecision, StoredFocusedScore
+from domain.focused_decision import ALL_DECISIONS, DecisionSample, StoredFocusedDecision, StoredFocusedScore
 from focused.fused.crawl_graph import CrawlGraph
 from focused.fused.graph_pruning import extract_subgraph, sample_pages_to_retain
 from focused.fused.strategy import FusedFeatureStrategy

@@ -20,7 +20,7 @@ from crawler.focused_policy import (
     serialize_page,
 )
 from crawler.settings import FOCUSED_STRATEGIES
-from docstore.frontier.focused_decisions import StoredFocusedDecision
+from domain.focused_decision import StoredFocusedDecision
 from focused.paper_strategies.semantic import SemanticStrategy
 from focused.paper_strategies.synonym_groups import CilinConcepts
 from focused.paper_strategies.topic_knowledge import OperatorResources

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from crawler.crawl_plan import build_crawl_plan
 from crawler.focused_policy import TokenizedPage
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
-from docstore.errors import PlumblineError, SettingsError, TopicError
-from docstore.model import Reason, Stage, StageReport
-from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from domain.errors import PlumblineError, SettingsError, TopicError
+from domain.outcome import Reason, Stage, StageReport
+from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.fused.link_features import LINK_FEATURES
 from focused.strategy_registry import STRATEGIES
 from focused.topic.topic_file_store import TopicFileStore

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import TopicError
-from docstore.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from domain.coded_message import CodedMessage
+from domain.errors import TopicError
+from domain.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, parse_topic, topic_to_json
 

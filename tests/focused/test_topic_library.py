@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from crawler.focused_policy import Words
-from docstore.errors import SettingsError
-from docstore.topic import ExamplePage
+from domain.errors import SettingsError
+from domain.topic import ExamplePage
 from focused.topic.concept_loader import load_concepts
 from focused.topic.term_proposals import SearchSource, propose_from_concepts, propose_from_search
 

@@ -6,12 +6,12 @@ from typing import cast
 import pytest
 
 from crawler.focused_policy import Words
-from docstore import solr_fields
 from focused.topic.term_proposals import propose_from_search
 from indexer.solr_index import SolrIndex
 from pipeline.engine import Engine
 from pipeline.page_source import LoadedPage
 from pipeline.topic.example_search import index_search, result_urls
+from solr_client import solr_fields
 from text.segment import base_segmenter
 
 WELLS = "水平井钻进采用旋转导向，水平井轨迹控制依靠随钻测井。报道说，旋转导向降低了成本。"

@@ -2,9 +2,11 @@
 
 import pytest
 
-from docstore.articles.citations import authority_score
-from docstore.model import Article, Block, BlockKind, Lexicon, Outcome, Reason, document_id
 from docstore.store import Store
+from domain.article import Article, Block, BlockKind, document_id
+from domain.article_relations import authority_score
+from domain.outcome import Outcome, Reason
+from domain.term import Lexicon
 from indexer.article_relations import update_relations
 from indexer.document_mapping import TextAnalysis
 from indexer.solr_index import SolrIndex

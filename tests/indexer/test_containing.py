@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from docstore.model import Article, Lexicon, LexiconEntry
 from docstore.store import Store, open_sqlite_store
+from domain.article import Article
+from domain.term import Lexicon, LexiconEntry
 from indexer.affected_articles import find_url_ids_containing, iter_texts_containing, longest_han_run
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.solr_index import SolrIndex

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from docstore import solr_fields
-from docstore.model import Article, Block, BlockKind, Lexicon, LexiconEntry, PageType, StoredArticle, document_id
+from domain.article import Article, Block, BlockKind, PageType, StoredArticle, document_id
+from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import MAX_BODY_CHARS, TextAnalysis, to_solr_document, work_id
+from solr_client import solr_fields
 from text.segment import RjiebaSegmenter, base_segmenter
 from text.solr_words import WORD_SEPARATOR
 

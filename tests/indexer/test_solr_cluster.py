@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
-from docstore import solr_fields
-from docstore.errors import PlumblineError, SettingsError, SolrUnavailableError
-from docstore.solr_session import SolrNodes, auth_headers, credentials_from_urls, node_urls, redact_credentials
+from domain.errors import PlumblineError, SettingsError, SolrUnavailableError
 from indexer.cluster.local_cluster import ZOOKEEPER_MAIN_CLASS, LocalSolrCluster
 from indexer.cluster.zookeeper import live_node_urls, node_base_url
 from indexer.embedded_solr import JETTY_DIR, find_free_port, java_command
@@ -21,6 +19,8 @@ from indexer.solr_jars import default_jar_folder, ensure_jars
 from pipeline.settings import build_settings
 from search_ui.query.solr_client import SolrSearchClient, replica_routing_params
 from search_ui.query.solr_query import MATCH_ALL, SolrQuery, select_params
+from solr_client import solr_fields
+from solr_client.session import SolrNodes, auth_headers, credentials_from_urls, node_urls, redact_credentials
 from tests.web_fixture import PATIENCE
 
 

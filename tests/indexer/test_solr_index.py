@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import requests
 
-from docstore import solr_fields
-from docstore.errors import SolrError, SolrUnavailableError
+from domain.errors import SolrError, SolrUnavailableError
 from indexer import solr_index as solr
 from indexer.configset import configset_zip
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import RETRY_PAUSES_SECONDS, ConfigsetState, SolrIndex, any_phrase_query
+from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
 from tests.web_fixture import serving
 

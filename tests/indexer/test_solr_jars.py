@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import SolrError
+from domain.errors import SolrError
 from indexer.solr_jars import LOCK_PATH, ROOT_ARTIFACTS, ensure_jars
 from maven_jars import maven_client
 from maven_jars.jar_cache import Jar, parse_lock

@@ -18,9 +18,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from docstore import solr_fields
-from docstore.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
-from docstore.solr_session import auth_headers, split_credentials
+from domain.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from indexer import embedded_solr as solr_node_module
 from indexer.embedded_solr import (
     ZOOKEEPER_OFFSET,
@@ -33,6 +31,8 @@ from indexer.embedded_solr import (
 from indexer.settings import IndexSettings
 from indexer.solr_index import SolrIndex
 from search_ui.query.solr_client import SolrSearchClient
+from solr_client import solr_fields
+from solr_client.session import auth_headers, split_credentials
 from tests.web_fixture import PATIENCE, serving
 
 ROOT = Path(__file__).resolve().parents[2]

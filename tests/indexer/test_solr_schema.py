@@ -1,4 +1,4 @@
-"""The configset: it has the fields of docstore.solr_fields, and its analyzers handle difficult text."""
+"""The configset: it has the fields of solr_client.solr_fields, and its analyzers handle difficult text."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import requests
 
-from docstore import solr_fields
 from indexer.configset import configset_digest, configset_files
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
+from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
 from text.folding import render_solr_mapping
 from text.solr_words import WORD_SEPARATOR

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from docstore.articles.stories import NewsItem, StoryTable, story_id
-from docstore.model import Article, Outcome, PageType, Reason, StoredArticle, document_id
+from docstore.articles.stories import StoryTable, story_id
 from docstore.store import Store
+from domain.article import Article, PageType, StoredArticle, document_id
+from domain.article_relations import NewsItem
+from domain.outcome import Outcome, Reason
 from indexer.article_relations import event_similarity, to_news_item, update_relations
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import base_segmenter

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from docstore import solr_fields
-from docstore.errors import SolrUnavailableError
-from docstore.model import Article, Lexicon, LexiconEntry, Outcome, Reason, Stage, document_id
 from docstore.store import Store, open_sqlite_store
+from domain.article import Article, document_id
+from domain.errors import SolrUnavailableError
+from domain.outcome import Outcome, Reason, Stage
+from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import TextAnalysis
 from indexer.solr_index import CommitWithin, SolrIndex
 from indexer.sync import apply_lexicon, flush_changes, remove_orphans
+from solr_client import solr_fields
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import RjiebaSegmenter, base_segmenter
 

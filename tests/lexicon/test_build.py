@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import LexiconError, SettingsError
-from docstore.model import Term
+from domain.errors import LexiconError, SettingsError
+from domain.term import Term
 from lexicon import mining as build
 from lexicon.c_value.candidates import _INVISIBLE, normalize_text
 from lexicon.c_value.noise_filters import filter_general_words

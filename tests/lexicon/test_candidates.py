@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import LexiconError, SettingsError
+from domain.errors import LexiconError, SettingsError
 from lexicon.c_value.candidates import (
     CandidateCounts,
     TermCandidate,

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docstore.errors import LexiconError
-from docstore.model import Term
+from domain.errors import LexiconError
+from domain.term import Term
 from lexicon import example_sentences
 from lexicon.counting import candidate_selection
 from lexicon.counting import incremental_count as counting

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from docstore.errors import LexiconError
-from docstore.model import LexiconEntry
+from domain.errors import LexiconError
+from domain.term import LexiconEntry
 from lexicon.jieba_dictionary import decode_dictionary, find_term_error, format_dictionary, parse_dictionary
 from tests.conftest import SHARED
 from text.segment import RjiebaSegmenter

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from docstore.errors import DictionaryError
-from docstore.model import LexiconEntry, TermClass
+from domain.errors import DictionaryError
+from domain.term import LexiconEntry, TermClass
 from lexicon.jieba_dictionary import decode_dictionary
 from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
 from tests.conftest import SHARED

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docstore.errors import LexiconError
+from domain.errors import LexiconError
 from lexicon.counting.hash_index import UInt64Array
 from lexicon.counting.ngram_table import (
     COUNT_COLUMNS,

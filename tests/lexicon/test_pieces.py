@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docstore.errors import LexiconError
+from domain.errors import LexiconError
 from lexicon.counting import distributed_count
 from lexicon.counting import incremental_count as counting
 from lexicon.counting.counts_store import CountsStore

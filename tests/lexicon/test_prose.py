@@ -2,7 +2,7 @@
 
 import pytest
 
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from lexicon.counting.corpus import CorpusDocument, InMemoryCorpus
 from lexicon.counting.prose_filter import is_prose, iter_prose_lines, mask_identifiers, prose_text
 from lexicon.mining import mine_terms

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from docstore.errors import LexiconError
-from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from domain.errors import LexiconError
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.publishing import build_next_version, ensure_acceptable
 
 

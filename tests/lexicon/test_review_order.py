@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from docstore.model import Term, TermStatus
+from domain.term import Term, TermStatus
 from lexicon.review_ranking import predict_acceptance, score_priors
 from lexicon.similar_terms import SimilarTermIndex
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from lexicon.c_value.c_value import CValue, find_nested_candidates, make_scorer
 from lexicon.c_value.candidates import TermCandidate
 from lexicon.settings import LexiconSettings

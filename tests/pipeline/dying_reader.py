@@ -3,7 +3,8 @@
 import os
 from collections.abc import Iterator
 
-from docstore.model import Outcome, Page
+from domain.outcome import Outcome
+from domain.page import Page
 from pipeline.warc_sources import ImportFilter, WarcSource, read_matching
 
 

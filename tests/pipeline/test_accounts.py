@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from docstore.accounts import Role
 from docstore.store import open_sqlite_store
+from domain.account import Role
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings

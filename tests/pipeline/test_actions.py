@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import LexiconError
-from docstore.frontier.frontier_table import NewUrl, StoredRobots, Visit
-from docstore.model import Outcome, Reason, Stage, StageReport, Term, TermStatus, UrlKind
-from docstore.reports.runs import RunState, stage_run_from_report
-from docstore.reports.search_log import LoggedSearch
+from docstore.reports.runs import stage_run_from_report
 from docstore.store import Store
-from docstore.terms.review_history import ReviewDecisionKind
+from domain.errors import LexiconError
+from domain.frontier import NewUrl, StoredRobots, UrlKind, Visit
+from domain.outcome import Outcome, Reason, Stage, StageReport
+from domain.review import ReviewDecisionKind
+from domain.run import RunState
+from domain.search_log import LoggedSearch
+from domain.term import Term, TermStatus
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend

@@ -17,11 +17,10 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from docstore.errors import PlumblineError, SettingsError
-from docstore.model import Origin
-from docstore.reports.alerts import Alert, AlertKey
-from docstore.reports.runs import RunState, StageRun
-from docstore.reports.site_runs import SiteArticles, SiteRun
+from domain.alert import Alert, AlertKey
+from domain.errors import PlumblineError, SettingsError
+from domain.page import Origin
+from domain.run import RunState, SiteArticles, SiteRun, StageRun
 from pipeline import stages
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification

@@ -11,9 +11,10 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from docstore import solr_fields
-from docstore.errors import LexiconError, PlumblineError, StoreError
-from docstore.model import Reason, Stage, StageReport, TermStatus, document_id
+from domain.article import document_id
+from domain.errors import LexiconError, PlumblineError, StoreError
+from domain.outcome import Reason, Stage, StageReport
+from domain.term import TermStatus
 from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.compare import comparison_json
@@ -33,6 +34,7 @@ from pipeline.search_site.serve import IndexFollower, is_index_stale, load_or_cr
 from pipeline.settings import build_settings
 from pipeline.warc_import import import_warc_files
 from pipeline.warc_sources import WarcSource
+from solr_client import solr_fields
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 

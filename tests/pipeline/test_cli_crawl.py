@@ -10,9 +10,10 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from crawler.progress import CrawlProgress, HostProgress
-from docstore.errors import StoreError
-from docstore.model import Page, Reason
 from docstore.warc_reader import read_warc
+from domain.errors import StoreError
+from domain.outcome import Reason
+from domain.page import Page
 from pipeline.cli.crawl import crawl_command, fetch, frontier, progress_table, sites, warc
 from tests.web_fixture import Answer, Site, page
 

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text
 from benchmarks.scale_cluster import Cluster, free_port
 from benchmarks.scale_web import ScaleWeb
 from crawler.schedule.forecast import PACES_STATE
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from pipeline import stages
 from pipeline.compute import dask_backend
 from pipeline.compute.dask_backend import ClusterUnavailableError, DaskBackend

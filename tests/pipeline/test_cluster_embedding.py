@@ -12,8 +12,9 @@ from sqlalchemy import create_engine, text
 
 from benchmarks.scale_cluster import Cluster
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector
-from docstore.errors import EmbeddingError, LeaseLostError
-from docstore.model import Article, Outcome, Reason
+from domain.article import Article
+from domain.errors import EmbeddingError, LeaseLostError
+from domain.outcome import Outcome, Reason
 from pipeline import stages
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.embedding_jobs import EMBED_LEASE, embed_block_on_worker

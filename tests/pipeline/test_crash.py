@@ -22,8 +22,8 @@ import pytest
 import requests
 
 from crawler.sitemaps.sitemap_walk import default_sitemap_urls
-from docstore.locking.file_locks import stage_lock
-from docstore.model import document_id
+from domain.article import document_id
+from locks.file_locks import stage_lock
 from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
 from tests.faults.verticals import Undisturbed, undisturbed_run
 from tests.web_fixture import PATIENCE

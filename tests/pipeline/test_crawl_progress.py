@@ -13,9 +13,8 @@ import pipeline.crawl_progress
 from crawler.progress import CrawlProgress
 from crawler.schedule.forecast import HostPaces, forecast_host, max_runs
 from crawler.settings import CrawlSettings
-from docstore.frontier.due_order import HostBacklog
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Outcome, Reason, UrlKind
+from domain.frontier import HostBacklog, NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
 from pipeline.cli.main import cli
 from pipeline.crawl_progress import format_progress, line_reporter, show_crawl_progress
 from pipeline.engine import Engine

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from docstore.change_log import IndexResult
-from docstore.model import Lexicon, LexiconEntry, Outcome, Reason
 from docstore.store import Store
+from domain.index_change import IndexResult
+from domain.outcome import Outcome, Reason
+from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import TextAnalysis
 from indexer.sync import apply_lexicon
 from pipeline.search_site.segmenter_versions import VISIBILITY_SECONDS, SegmenterVersions

@@ -8,8 +8,8 @@ import requests
 from bs4 import BeautifulSoup
 
 from benchmarks.scale_cluster import PATIENCE, Cluster, free_port
-from docstore.accounts import Role
-from docstore.errors import SettingsError
+from domain.account import Role
+from domain.errors import SettingsError
 from pipeline.compute.dask_backend import ClusterUnavailableError, connect_client
 from pipeline.compute.dask_dashboard import CACHE_SECONDS, DashboardLink, query_dashboard_url
 from pipeline.compute.settings import ClusterSettings

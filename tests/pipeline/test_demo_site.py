@@ -25,8 +25,8 @@ from protego import Protego
 from werkzeug.serving import make_server
 
 from docstore.articles.stories import MAX_DAYS_APART
-from docstore.errors import PlumblineError, PortInUseError
-from docstore.model import Article
+from domain.article import Article
+from domain.errors import PlumblineError, PortInUseError
 from extractor.documents.reader import read_document
 from pipeline.demo.articles import COMPARISON_TERM, DemoArticle, generate_articles
 from pipeline.demo.featured import load_articles, load_documents

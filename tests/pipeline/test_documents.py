@@ -11,9 +11,12 @@ from flask.testing import FlaskClient
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from docstore.articles.article_table import PendingPage
-from docstore.articles.page_offsets import find_page_offsets, format_page_offsets, page_number_at, parse_page_offsets
-from docstore.model import Article, Outcome, Page, Reason, Stage, UrlKind, WarcPointer, document_id
+from docstore.articles.extraction_writer import PendingPage
+from domain.article import Article, document_id
+from domain.frontier import UrlKind
+from domain.outcome import Outcome, Reason, Stage
+from domain.page import Page, WarcPointer
+from domain.page_offsets import find_page_offsets, format_page_offsets, page_number_at, parse_page_offsets
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from pipeline import stages
@@ -319,7 +322,7 @@ def test_a_crawl_for_a_topic_reads_a_document_and_never_its_bytes() -> None:
 
 
 def test_pages_of_a_text_are_told_by_offset() -> None:
-    from docstore.model import Block, BlockKind
+    from domain.article import Block, BlockKind
 
     blocks = [
         Block(BlockKind.PARAGRAPH, "same line", page=1),

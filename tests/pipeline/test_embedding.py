@@ -9,10 +9,11 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.articles.article_table import PageExtraction
+from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER
-from docstore.model import Article, Reason
 from docstore.store import Store, open_sqlite_store
+from domain.article import Article
+from domain.outcome import Reason
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from pipeline import stages

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 from playwright.sync_api import Browser
 
-from docstore.errors import PlumblineError
-from docstore.model import SiteTemplate, text_hash64
+from domain.article import SiteTemplate, text_hash64
+from domain.errors import PlumblineError
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
 from extractor.body_methods import BODY_METHODS

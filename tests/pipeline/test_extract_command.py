@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crawler.settings import CrawlSettings
-from docstore.errors import PlumblineError
-from docstore.model import Article, Block, BlockKind
+from domain.article import Article, Block, BlockKind
+from domain.errors import PlumblineError
 from pipeline.cli.main import cli
 from pipeline.cli.page import format_article_html, format_article_markdown, format_article_text
 from pipeline.page_source import fetch_page

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.article_table import PageExtraction, PendingPage, WarcRecordLostError
-from docstore.model import Article, Outcome, Reason, SiteTemplate, WarcPointer, text_hash64
-from docstore.warc_archive import WarcRecordNotUploadedError
+from docstore.articles.extraction_writer import PageExtraction, PendingPage
+from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
+from domain.article import Article, SiteTemplate, text_hash64
+from domain.outcome import Outcome, Reason
+from domain.page import WarcPointer
 from extractor.settings import ExtractSettings
 from pipeline.compute.extraction_jobs import SAVE_BATCH_CHARS, SAVE_BATCH_SIZE, iter_save_batches
 from pipeline.workers.extraction_pool import PageJob, extract_in_worker, extract_pages, iter_jobs

@@ -15,11 +15,12 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
-from docstore.errors import StoreError
-from docstore.model import Outcome, Page, Reason, WarcPointer
 from docstore.store import open_sqlite_store
 from docstore.warc_archive import WarcRecordLostError, WarcRecordTooLargeError, gzip_member
 from docstore.warc_reader import read_warc
+from domain.errors import StoreError
+from domain.outcome import Outcome, Reason
+from domain.page import Page, WarcPointer
 from pipeline.warc_sources import decode_body
 
 CAP = 1_000_000
@@ -93,7 +94,7 @@ from pipeline.warc_import import import_warc_files
 from pipeline.warc_sources import WarcSource
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 import crawler.http.content_encoding
 
 little, *folders = sys.argv[1:]
@@ -235,7 +236,7 @@ READ_BACK = """
 import resource, sys
 from pathlib import Path
 from docstore.warc_archive import WarcArchive
-from docstore.model import WarcPointer
+from domain import WarcPointer
 
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[4]), taken + int(sys.argv[4])))

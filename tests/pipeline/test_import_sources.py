@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from docstore.errors import SettingsError, StoreError
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Host, Outcome, Reason, UrlKind
+from domain.errors import SettingsError, StoreError
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
+from domain.page import Host
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from docstore.errors import LexiconError, PlumblineError
-from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
 from docstore.store import Store
+from domain.errors import LexiconError, PlumblineError
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
 from pipeline.search_site.review_service import StoreReview, format_entry, substrings, update_review_order

@@ -11,16 +11,16 @@ import pytest
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
-from docstore.errors import BusyError, StoreError
 from docstore.locking.cluster_locks import machine_id
-from docstore.locking.file_locks import stage_lock
+from domain.errors import BusyError, StoreError
+from locks.file_locks import stage_lock
 from tests.crawler_fakes import MemoryTable
 from tests.web_fixture import PATIENCE
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from docstore.locking.file_locks import stage_lock
+from locks.file_locks import stage_lock
 with stage_lock(Path(sys.argv[1]), "crawl"):
     print("held", flush=True)
     time.sleep(600)

@@ -11,9 +11,9 @@ import pytest
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 import pipeline.logs
-from docstore.errors import PlumblineError
-from docstore.model import Stage, StageReport
 from docstore.store import open_sqlite_store
+from domain.errors import PlumblineError
+from domain.outcome import Stage, StageReport
 from pipeline.alerts.secrets import read_smtp_password
 from pipeline.cli.session import open_engine
 from pipeline.logs import configure_access_log, configure_logging, create_masker

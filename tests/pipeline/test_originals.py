@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from lxml.html import document_fromstring
 
-from docstore.frontier.frontier_table import NewUrl, Visit
-from docstore.model import Article, Host, Outcome, Page, Reason, UrlKind, document_id
 from docstore.store import Store, open_sqlite_store
+from domain.article import Article, document_id
+from domain.frontier import NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason
+from domain.page import Host, Page
 from pipeline.search_site.html_sanitizer import ALLOWED_ATTRIBUTES, ALLOWED_TAGS, sanitize_css, sanitize_page
 from pipeline.search_site.originals import Originals
 from search_ui.interfaces import OriginalError
@@ -114,7 +116,7 @@ def keep(store: Store, url: str, body: bytes, kind: str = "text/html", **headers
     digest = hashlib.sha256(body).hexdigest()
     page = Page(entry.url_id, url, url, 200, kind, body, digest, 1e9, headers=sent)
     store.frontier.record_visits([Visit(entry, Outcome(Reason.FETCHED), 1e9, None, 0.0, page=page)])
-    from docstore.articles.article_table import PageExtraction
+    from docstore.articles.extraction_writer import PageExtraction
 
     [waiting] = [one for one in store.articles.iter_pending() if one.url == url]
     store.articles.save([PageExtraction(waiting, Article(url, "title", f"body of {url}"))])

@@ -12,7 +12,7 @@ from PIL import Image
 
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
-from docstore.frontier.frontier_table import StoredRobots
+from domain.frontier import StoredRobots
 from pipeline.search_site import thumbnails
 from pipeline.search_site.thumbnails import (
     MAX_CACHED_FILES,

@@ -21,11 +21,11 @@ from apscheduler.triggers.date import DateTrigger
 from sqlalchemy import update
 
 import pipeline.runs.scheduler
-from docstore.errors import SettingsError
-from docstore.model import Reason, Stage, StageReport
-from docstore.reports.runs import RunState, StageRun
 from docstore.schema.operation_tables import runs
 from docstore.store import open_sqlite_store
+from domain.errors import SettingsError
+from domain.outcome import Reason, Stage, StageReport
+from domain.run import RunState, StageRun
 from pipeline import stages
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 import requests
 
-from docstore.accounts import Role
-from docstore.errors import PlumblineError, PortInUseError, SettingsError
-from docstore.reports.search_log import LoggedSearch
+from domain.account import Role
+from domain.errors import PlumblineError, PortInUseError, SettingsError
+from domain.search_log import LoggedSearch
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress

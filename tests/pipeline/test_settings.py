@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from pipeline.settings import ALLOWED_VALUES, SECTIONS, build_settings, load_settings
 from pipeline.settings_template import render_sample_toml, render_settings_markdown
 

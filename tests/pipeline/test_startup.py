@@ -24,7 +24,7 @@ STORE = ("sqlalchemy", "warcio", "fsspec", "structlog", "apscheduler")
 CODE = """
 import io, json, sys
 from contextlib import redirect_stdout
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.cli.main import cli
 command_lines, packages = json.loads(sys.stdin.read())
 reports = []

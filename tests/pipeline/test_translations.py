@@ -1,8 +1,9 @@
 """From `页岩气 (shale gas)` in articles to a reviewed pair by which a query finds both languages."""
 
-from docstore.model import Article, Term, TermStatus
 from docstore.store import Store
-from docstore.terms.review_history import ReviewDecisionKind, TermEdit
+from domain.article import Article
+from domain.review import ReviewDecisionKind, TermEdit
+from domain.term import Term, TermStatus
 from indexer.article_relations import update_relations
 from lexicon.word_lists import FORMATTERS
 from pipeline.search_site.review_service import StoreReview

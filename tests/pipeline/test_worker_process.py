@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from docstore.errors import PlumblineError
+from domain.errors import PlumblineError
 from pipeline.page_source import LoadedPage, canonical_url, run_isolated
 from pipeline.workers.extraction_pool import WORKER_PRELOAD
 from pipeline.workers.worker_process import (

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from docstore.accounts import Role
+from domain.account import Role
 from search_ui.login_throttle import LoginThrottle, ThrottleKey, ThrottleRule
 from search_ui.passwords import hash_password, verify_password
 from search_ui.settings import SearchSettings

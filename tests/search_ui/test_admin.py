@@ -6,15 +6,15 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
-from docstore.accounts import Role
-from docstore.coded_message import CodedMessage
-from docstore.errors import SolrUnavailableError
-from docstore.model import Reason, Stage, TermStatus
-from docstore.reports.alerts import Alert, AlertKey
-from docstore.reports.runs import RunState
-from docstore.reports.search_log import DayCount, QueryCount, SearchReport, SlowSearch
-from docstore.reports.site_runs import CERTIFICATE_ERROR, SiteRun
-from docstore.reports.status import OutcomeSample
+from docstore.reports.site_runs import CERTIFICATE_ERROR
+from domain.account import Role
+from domain.alert import Alert, AlertKey
+from domain.coded_message import CodedMessage
+from domain.errors import SolrUnavailableError
+from domain.outcome import Reason, Stage
+from domain.run import OutcomeSample, RunState, SiteRun
+from domain.search_log import DayCount, QueryCount, SearchReport, SlowSearch
+from domain.term import TermStatus
 from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import LANGUAGES, translate_to

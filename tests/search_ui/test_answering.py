@@ -8,8 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.model import Article, Lexicon, StoredArticle, document_id
-from docstore.solr_fields import vector_field_name
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from pipeline.embedding.models import configured_models, fetch_models, load_model
@@ -18,6 +18,7 @@ from search_ui.pages import question_answering
 from search_ui.query.semantic.answer_extraction import SourceQuote, SourceText, extract_quotes
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient
+from solr_client.solr_fields import vector_field_name
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
 from text.embedding.embedder import pack_vectors, quantize

@@ -9,8 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 import search_ui
-from docstore.errors import SolrError, SolrUnavailableError
-from docstore.model import PageType
+from domain.article import PageType
+from domain.errors import SolrError, SolrUnavailableError
 from search_ui.query.score_explanation import PART_NAMES
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app

@@ -3,11 +3,11 @@
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore import solr_fields
 from search_ui.pages.article import is_doc_id, parse_article
 from search_ui.query.display_text import Segment
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
 FIRST = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n第二段说压裂。") | {

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore import solr_fields
 from search_ui.pages.feeds import parse_timestamp
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
 ATOM = "{http://www.w3.org/2005/Atom}"

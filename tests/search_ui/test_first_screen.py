@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore import solr_fields
-from docstore.errors import SolrUnavailableError
+from domain.errors import SolrUnavailableError
 from search_ui.pages.home import (
     MAX_HOME_TERMS,
     MAX_NEWEST,
@@ -19,6 +18,7 @@ from search_ui.pages.home import (
     select_home_terms,
 )
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.search_ui_fakes import BASE, FakeActions, FakeSearch, document, site_app
 
 THINGS = "天然气 水平井压裂 随钻测井 二氧化碳 石英 白云岩 PDC钻头 高压水 低碳 埋深 产量"

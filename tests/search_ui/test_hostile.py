@@ -11,11 +11,11 @@ import pytest
 from bs4 import BeautifulSoup
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
-from docstore import solr_fields
-from docstore.model import Term, TermStatus
+from domain.term import Term, TermStatus
 from pipeline.search_site.review_service import StoreReview
 from search_ui.review.interfaces import RelatedTerms
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.conftest import SHARED
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
 

@@ -8,9 +8,10 @@ import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from docstore.errors import StoreError
-from docstore.model import Reason, Stage, StageReport
-from docstore.reports.runs import RunState, StageRun, stage_run_from_report
+from docstore.reports.runs import stage_run_from_report
+from domain.errors import StoreError
+from domain.outcome import Reason, Stage, StageReport
+from domain.run import RunState, StageRun
 from pipeline.alerts.rules import ALERT_KINDS
 from pipeline.alerts.service import evaluate_and_send
 from pipeline.engine import Engine

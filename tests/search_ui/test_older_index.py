@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from docstore import solr_fields
-from docstore.model import Article, Lexicon, StoredArticle, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon
 from indexer import solr_index
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
@@ -19,6 +19,7 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.serve import EngineSearchClient
 from pipeline.settings import build_settings
 from search_ui.query.solr_client import SolrSearchClient
+from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at

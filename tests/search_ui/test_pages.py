@@ -12,17 +12,17 @@ from flask import g
 from werkzeug.test import TestResponse
 
 import search_ui
-from docstore import solr_fields
-from docstore.coded_message import CodedMessage
-from docstore.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
-from docstore.model import Lexicon, LexiconEntry
-from docstore.reports.runs import RunState
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
+from domain.run import RunState
+from domain.term import Lexicon, LexiconEntry
 from extractor.documents.content import damaged_error, no_text_error
 from lexicon.jieba_dictionary import find_term_error
 from search_ui.i18n import LANGUAGES, has_message, load_catalog, translate, translate_error, translate_message_to
 from search_ui.interfaces import RunHistory, RunSummary
 from search_ui.pages.public_views import page_number_window
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, OneVector, document, sign_in, site_app
 
 TWENTY_FIVE = [document(n, f"页岩气开发之{n}", "四川盆地页岩气产量上升。", site=f"s{n % 2}.example") for n in range(25)]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.min_should_match import enough_parts_query, min_required_parts

@@ -3,8 +3,8 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore import solr_fields
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, site_app
 
 PICTURE = "https://news.example/p.png"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from docstore.errors import SettingsError
+from domain.errors import SettingsError
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest, SortOrder, parse_search_request
 from search_ui.query.solr_query import Params, QueryVariant

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from docstore import solr_fields
-from docstore.model import Article, Lexicon, StoredArticle, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
@@ -23,6 +23,7 @@ from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
 from search_ui.query.solr_requests import count_params, segment_words
+from solr_client import solr_fields
 from tests.solr_fixture import index_at
 from text.segment import base_segmenter
 from text.solr_words import WORD_SEPARATOR

@@ -7,7 +7,8 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.ranking import PROFILES

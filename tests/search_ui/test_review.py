@@ -9,9 +9,9 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.errors import StoreFullError
-from docstore.model import Lexicon, LexiconEntry, TermClass, TermStatus
-from docstore.terms.review_history import ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.errors import StoreFullError
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.term import Lexicon, LexiconEntry, TermClass, TermStatus
 from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.security import MAX_LIST_BYTES

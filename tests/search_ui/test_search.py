@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore.errors import SolrError, SolrUnavailableError
+from domain.errors import SolrError, SolrUnavailableError
 from search_ui.query import solr_client as search_module
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.settings import SearchSettings

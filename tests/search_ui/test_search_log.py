@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from docstore.errors import StoreError
-from docstore.reports.search_log import Click, LoggedSearch
+from domain.errors import StoreError
+from domain.search_log import Click, LoggedSearch
 from search_ui.search_log import MASK, SearchLogWriter, mask_personal_data
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, KeptLog, document, site_app

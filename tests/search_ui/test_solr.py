@@ -9,7 +9,8 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from search_ui.query.ranking import PROFILES
 from search_ui.query.solr_client import SolrSearchClient

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from docstore import solr_fields
-from docstore.errors import SolrUnavailableError
-from docstore.model import Lexicon, LexiconEntry, Term, TermStatus
+from domain.errors import SolrUnavailableError
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from search_ui.pages.suggestions import MAX_SUGGESTIONS, MAX_TITLE_CHARS, parse_titles, title_prefix_params
 from search_ui.query.solr_query import Params
 from search_ui.vocabulary_cache import (
@@ -19,6 +18,7 @@ from search_ui.vocabulary_cache import (
     find_usual_spelling,
     parse_frequent_words,
 )
+from solr_client import solr_fields
 from tests.search_ui_fakes import FakeActions, site_app, term
 
 

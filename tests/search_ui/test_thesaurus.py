@@ -2,7 +2,7 @@
 
 import pytest
 
-from docstore.model import Lexicon, LexiconEntry
+from domain.term import Lexicon, LexiconEntry
 from search_ui.query.query_parser import parse_query
 from search_ui.query.thesaurus import (
     MAX_QUERY_SYNONYMS,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from docstore import solr_fields
 from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings
+from solr_client import solr_fields
 from tests.search_ui_fakes import BASE
 
 

@@ -7,11 +7,10 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.accounts import Role
-from docstore.errors import TopicError
-from docstore.frontier.focused_decisions import HostHarvest
-from docstore.frontier.topic_questions import TopicQuestion
-from docstore.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from domain.account import Role
+from domain.errors import TopicError
+from domain.focused_decision import HostHarvest, TopicQuestion
+from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.review.topic_interfaces import TopicReviewState
 from search_ui.review.topic_views import ITEMS_PER_PAGE
 from tests.search_ui.test_hostile import assert_harmless

@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 from flask import Flask
 from flask.testing import FlaskClient
 
-from docstore.model import Article, Lexicon, LexiconEntry, StoredArticle, Term, TermStatus, document_id
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.solr_client import SolrSearchClient

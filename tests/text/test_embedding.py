@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docstore.errors import EmbeddingError
+from domain.errors import EmbeddingError
 from maven_jars.jar_cache import JarError
 from pipeline.embedding import models
 from pipeline.embedding.models import Embedders, configured_models, detect_query_language, fetch_models, load_model

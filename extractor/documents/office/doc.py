@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import olefile
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_CHARACTERS,
     MAX_OPENING_LINES,

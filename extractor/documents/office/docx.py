@@ -6,8 +6,9 @@ from itertools import islice
 
 from lxml.etree import _Element as Element
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
     BlockCollector,

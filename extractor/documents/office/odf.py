@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from lxml.etree import _Element as Element
 
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
     PASSWORD_PROTECTED_MESSAGE,

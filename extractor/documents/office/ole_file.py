@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import olefile
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Reason
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import (
     PASSWORD_PROTECTED_MESSAGE,
     DocumentContent,

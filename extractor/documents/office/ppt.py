@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import olefile
 
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
     PASSWORD_PROTECTED_MESSAGE,

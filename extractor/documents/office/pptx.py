@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lxml.etree import _Element as Element
 
-from docstore.model import Block, BlockKind
+from domain.article import Block, BlockKind
 from extractor.documents.content import (
     MAX_OPENING_LINES,
     MAX_PAGES,

@@ -13,8 +13,9 @@ from collections.abc import Iterable
 import python_calamine
 from python_calamine import CalamineWorkbook, SheetTypeEnum
 
-from docstore.coded_message import CodedMessage
-from docstore.model import Block, BlockKind, Reason
+from domain.article import Block, BlockKind
+from domain.coded_message import CodedMessage
+from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_OPENING_LINES,
     PASSWORD_PROTECTED_MESSAGE,

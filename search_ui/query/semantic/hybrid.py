@@ -20,7 +20,6 @@ from itertools import islice
 from statistics import pstdev
 from typing import Any, Protocol
 
-from docstore import solr_fields
 from search_ui.query.filters import build_filter_queries
 from search_ui.query.min_should_match import enough_parts_query
 from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
@@ -29,6 +28,7 @@ from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import FULL_MATCH_SCORE, full_match_field, is_full_match
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from docstore import solr_fields
 from search_ui.query.semantic.hybrid import QueryVector, get_cluster, neighbour_cosine
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery, select_params
+from solr_client import solr_fields
 
 CANDIDATES_PER_LIST = 30
 RRF_K = 10  # the larger, the slower the score falls with the rank

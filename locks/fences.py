@@ -8,38 +8,15 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from docstore.database import Database
+from domain.lease import Fence, SharedFence
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class SharedFence(Protocol):
-    """A fence for another process of the same work. Can be pickled."""
-
-    def opened(self, database: "Database", /) -> AbstractContextManager[None]:
-        """Return a context manager with the fence for the calling thread. `database` belongs to this process."""
-
-
-class Fence(Protocol):
-    """The exclusive right to the work of a context."""
-
-    def check_commit(self, connection: "Connection", /) -> None:
-        """Raise LeaseLostError if the right is lost. Otherwise it lasts until the transaction ends."""
-
-    def check_request(self) -> None:
-        """Raise LeaseLostError if the right is lost."""
-
-    def share(self) -> SharedFence:
-        """Return this fence for another process of the same work."""
 
 
 _FENCES: ContextVar[tuple[Fence, ...]] = ContextVar("fences", default=())
@@ -55,7 +32,7 @@ def hold_fence(fence: Fence) -> Iterator[None]:
         _FENCES.reset(token)
 
 
-def check_commit(connection: "Connection") -> None:
+def check_commit(connection: Any) -> None:
     """Check all fences before a commit. Raises LeaseLostError; the transaction must then be rolled back."""
     for fence in _FENCES.get():
         fence.check_commit(connection)

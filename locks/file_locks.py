@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from docstore.coded_message import CodedMessage
-from docstore.errors import BusyError, StoreError
+from domain.coded_message import CodedMessage
+from domain.errors import BusyError, StoreError
 
 POLL_SECONDS = 0.2
 

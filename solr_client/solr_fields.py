@@ -12,7 +12,7 @@ Python segments the text and joins the words by U+200B (`text/solr_words.py`), a
 
 import re
 
-ID = "id"  # docstore.model.document_id(url)
+ID = "id"  # domain.article.document_id(url)
 URL = "url"
 SITE = "site"  # host[:port]
 HOST_SUFFIXES = "domains"  # string, multivalued: the host and all its parent domains, for `site:` queries
@@ -28,8 +28,8 @@ SECTION = "section"  # section of the site, as named on the page
 AUTHOR = "author"
 SOURCE = "source"  # original publisher of a republished article
 PAGE_TYPE = "page_type"  # content type: article, thread, reference ... (extractor/page_types/classifier.py)
-FORMAT = "format"  # file format of the source: html, or a name in docstore/file_formats.py
-PAGE_STARTS = "page_starts"  # offsets of document pages in the body (docstore/articles/page_offsets.py)
+FORMAT = "format"  # file format of the source: html, or a name in domain/file_formats.py
+PAGE_STARTS = "page_starts"  # offsets of document pages in the body (domain/page_offsets.py)
 PICTURE = "picture"  # URL of the lead picture
 WORK_ID = "work"  # id of the law, book or series of which it is a numbered part: 16 hex digits
 STORY_ID = "story"  # id of its story (news of one event): 16 hex digits

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from docstore.model import Block
+from domain.article import Block
 
 PageOffsets = Sequence[tuple[int, int]]
 """(page, offset in code points) of each page that has text, by rising offsets."""

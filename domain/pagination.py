@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from docstore.model import Article, Block, BlockKind
+from domain.article import Article, Block, BlockKind
 
 MAX_CHAIN_PAGES = 50
 LEAD_LINES = 5  # lines of the first page that later pages may repeat above their text

@@ -7,7 +7,7 @@ status. Code that calls a library wraps the library's errors.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from docstore.model import LexiconEntry
+    from domain.term import LexiconEntry
 
 
 class PlumblineError(Exception):

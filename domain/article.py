@@ -1,0 +1,211 @@
+"""Articles, and what the extractor learns from a page."""
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from domain.outcome import Outcome
+
+
+class BlockKind(StrEnum):
+    """Kind of an article block."""
+
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    LIST_ITEM = "item"
+    TABLE_ROW = "row"
+    QUOTE = "quote"
+    CODE = "code"
+    PICTURE = "picture"
+    CAPTION = "caption"
+    POST_START = "post"  # begins a post of a thread; its text is the author, or ""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of an article.
+
+    Attributes:
+        text: Plain text. The cells of a TABLE_ROW are separated by tabs, and CODE contains line breaks. For a PICTURE
+            it is the alternative text, for a POST_START the author.
+        level: 1 to 6 for a HEADING; nesting depth from 1 for a LIST_ITEM.
+        ordered: True for a LIST_ITEM of a numbered list.
+        url: Absolute URL of a PICTURE.
+        links: (start, end, absolute URL); offsets in code points of `text`.
+        page: Document page on which the block begins, from 1; 0 if the document has no pages.
+        time: Time of a POST_START, in the format of `Article.published_at`.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int = 0
+    ordered: bool = False
+    url: str = ""
+    links: tuple[tuple[int, int, str], ...] = ()
+    page: int = 0
+    time: str = ""
+
+
+class PageType(StrEnum):
+    """Content type of an article, as decided by the extractor (`extractor/page_types/classifier.py`)."""
+
+    ARTICLE = "article"
+    THREAD = "thread"  # posts of several people: forum, questions and answers, issue tracker
+    REFERENCE = "reference"  # manual, encyclopedia, page without a date
+    CODE = "code"  # at least half of the text is code
+    PRODUCT = "product"  # one product for sale
+    SERVICE = "service"  # a service offer
+    COLLECTION = "collection"  # many items, with a text about them
+    GALLERY = "pictures"  # images with captions
+    DOCUMENT = "document"  # a file: PDF, Word, slides, spreadsheet ...
+
+
+@dataclass(frozen=True)
+class Article:
+    """The content of a page.
+
+    Attributes:
+        url: URL of the page.
+        body: Plain text, one paragraph per line.
+        blocks: The same content with structure and pictures.
+        published: ISO date (`YYYY-MM-DD`, or `YYYY-MM` if the day is unknown) or "".
+        date_source: Origin of the date: `url`, `json-ld`, `meta`, `time`, `text`, `script` or "".
+        published_at: `published` with time of day and time zone if the page states them (`2024-05-01T10:20:00+08:00`),
+            or "".
+        modified: Date of the last change, or "".
+        method: Name of the extraction method.
+        source: Original publisher of a republished article.
+        section: Section of the site, such as a news channel.
+        picture: Absolute URL of the lead picture, or "".
+        canonical_url: Absolute canonical URL that the page declares, or "".
+        next_url: Absolute URL of the next page of the article, or "".
+        signature: MinHash of the body, for estimating the resemblance of two texts; () if the text is too short.
+        page_type: A value of `PageType`, or "".
+        format: File format of the source: `html`, `pdf`, `docx` ...
+    """
+
+    url: str
+    title: str
+    body: str
+    published: str = ""
+    date_source: str = ""
+    language: str = ""
+    method: str = ""
+    published_at: str = ""
+    modified: str = ""
+    author: str = ""
+    source: str = ""
+    section: str = ""
+    keywords: tuple[str, ...] = ()
+    picture: str = ""
+    canonical_url: str = ""
+    next_url: str = ""
+    blocks: tuple[Block, ...] = ()
+    signature: tuple[int, ...] = ()
+    page_type: str = ""
+    format: str = "html"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the visible text. Articles with equal digests need no new index entry."""
+        visible_text = "\x00".join((self.title, self.published, self.body, self.author, self.source, self.section))
+        return hashlib.sha256(visible_text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class StoredArticle:
+    """An article with its metadata in the store.
+
+    Attributes:
+        doc_id: Stable id of the document in the index.
+        host: Site of the article.
+        fetched_at: Epoch seconds.
+        duplicate_of: `doc_id` of the leader of its near-duplicate cluster; "" for a leader and for an article without
+            copies.
+        series_id: Common id of similar articles that are not copies (versions, issues of a series), or "".
+        citation_count: Number of independent sources that cite it.
+        story_id: Id of its story, or "".
+    """
+
+    url_id: int
+    doc_id: str
+    host: str
+    article: Article
+    fetched_at: float = 0.0
+    duplicate_of: str = ""
+    series_id: str = ""
+    citation_count: int = 0
+    story_id: str = ""
+
+
+@dataclass(frozen=True)
+class PageTraits:
+    """Features of a page from which the site template is learned.
+
+    `line_hashes` are the `text_hash64` values of its lines; `title_suffix` is the text after the title in `<title>`.
+    """
+
+    line_hashes: frozenset[int] = frozenset()
+    title_suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Teaser:
+    """A headline that links to another page of the site, with the page text below it.
+
+    Attributes:
+        url: Absolute URL of the linked page.
+        sample_lines: Beginnings of a sample of the lines between this headline and the next such headline.
+        is_below_own_headline: True if the page shows its own headline above this one.
+    """
+
+    url: str
+    headline: str
+    sample_lines: tuple[str, ...] = ()
+    is_below_own_headline: bool = False
+
+
+@dataclass(frozen=True)
+class ExtractionResult:
+    """Result of extracting one page.
+
+    Attributes:
+        result: The article, or the outcome that says why there is none.
+        page_traits: Input for the site template.
+        teaser: Headline that links to the page from which the text may be taken.
+        is_declared_article: True if markup of the page declares an article; text content is not enough.
+        warning: Outcome to record instead of success, if the article may be incomplete.
+    """
+
+    result: Article | Outcome
+    page_traits: PageTraits = field(default_factory=PageTraits)
+    teaser: Teaser | None = None
+    is_declared_article: bool = True
+    warning: Outcome | None = None
+
+
+@dataclass(frozen=True)
+class SiteTemplate:
+    """Repeated text of the pages of a host.
+
+    Attributes:
+        page_count: Number of pages counted.
+        template_line_hashes: Hashes (`text_hash64`) of lines on so large a share of the pages that they are
+            boilerplate.
+        title_suffixes: Frequent texts after the title in `<title>`, most frequent first.
+    """
+
+    page_count: int = 0
+    template_line_hashes: frozenset[int] = frozenset()
+    title_suffixes: tuple[str, ...] = ()
+
+
+def document_id(url: str) -> str:
+    """Return the stable id of a URL's document in the index: the first 128 bits of its SHA-256, as 32 hex digits."""
+    return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def text_hash64(text: str) -> int:
+    """Return a signed 64-bit hash (BLAKE2b) of a text without its white space."""
+    without_whitespace = "".join(text.split()).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(without_whitespace, digest_size=8).digest(), "big", signed=True)

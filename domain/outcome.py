@@ -1,0 +1,101 @@
+"""Stages of a run, and the outcome of a stage for a URL."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """The stages of a run. All but `SOLR` (opening the index) record outcomes."""
+
+    CRAWL = "crawl"
+    EXTRACT = "extract"
+    EMBED = "embed"
+    LEXICON = "lexicon"
+    SOLR = "solr"
+    INDEX = "index"
+
+
+class Reason(StrEnum):
+    """Outcome of a stage for a URL. The first members of each group are successes."""
+
+    # crawl
+    FETCHED = "fetched"
+    UNCHANGED = "unchanged"  # 304, or the same bytes again
+    OFF_TOPIC = "off_topic"  # fetched, but not relevant to the crawl: neither stored nor indexed
+    INVALID_URL = "bad_url"
+    URL_TOO_LONG = "url_too_long"
+    OUT_OF_SCOPE = "off_scope"
+    TOO_DEEP = "too_deep"
+    CRAWLER_TRAP = "trap"  # one of many similar URLs whose pages have no new content
+    UNSUPPORTED_EXTENSION = "not_text"  # the extension is that of an image, an archive ...
+    ROBOTS_FORBIDDEN = "robots_forbidden"
+    ROBOTS_UNAVAILABLE = "robots_unavailable"  # RFC 9309: a failing robots.txt forbids everything
+    PRIVATE_ADDRESS = "inside_address"  # loopback, private or reserved network
+    UNREACHABLE = "unreachable"
+    TIMED_OUT = "timed_out"
+    TOO_LARGE = "too_large"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"
+    REDIRECTED_TO_KNOWN_URL = "duplicate"  # redirected to a URL that is crawled on its own
+    HTTP_ERROR = "http_error"
+    GONE = "gone"  # 404 or 410
+    NOT_HTML = "not_html"
+    EMPTY_BODY = "empty"
+    MALFORMED_RESPONSE = "bad_response"  # the response is not HTTP, or its compression is broken
+    # extract
+    EXTRACTED = "extracted"
+    ARTICLE_UNCHANGED = "same_article"  # the bytes of the page changed, its article did not
+    UNDECODABLE = "undecodable"
+    UNPARSABLE = "unparsable"
+    LIST_PAGE = "list_page"
+    NO_BODY = "no_body"
+    COPYRIGHT_ONLY = "copyright_only"
+    CONTINUATION = "continuation"  # a later page of an article: its text is stored with the first page
+    ALTERNATE_VERSION = "double"  # an AMP, print or mobile version of an article stored under another URL
+    WARC_RECORD_LOST = "lost_page"  # its WARC record can no longer be read
+    INCOMPLETE_BODY = "suspect_body"  # extracted, but much readable text is missing
+    NEEDS_JAVASCRIPT = "needs_scripts"  # empty without JavaScript
+    PASSWORD_PROTECTED = "encrypted"  # a password-protected document  # noqa: S105 (the name of a setting, no secret)
+    NO_TEXT_LAYER = "no_text_layer"  # a document that contains only images, such as a scan
+    # embed
+    EMBEDDED = "embedded"
+    NOTHING_TO_EMBED = "nothing_to_embed"  # a text without letters
+    # index
+    INDEXED = "indexed"
+    DELETED = "deleted"
+    REJECTED_BY_SOLR = "refused_by_solr"
+    # any stage
+    UNEXPECTED_ERROR = "failed"  # unexpected exception: the traceback is in the log
+
+
+FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
+"""Outcomes of a crawl visit to a page that the site returned."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of one stage for one URL.
+
+    `published_date` is the date on a page that is not an article, such as a list page, in the format of
+    `Article.published`.
+    """
+
+    reason: Reason
+    detail: str = ""
+    published_date: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class StageReport:
+    """Summary of one stage in one run: outcome counts by reason, duration in seconds, and notes for the log."""
+
+    stage: Stage
+    outcome_counts: Mapping[Reason, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """Number of all outcomes, successes and failures."""
+        return sum(self.outcome_counts.values())

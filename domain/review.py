@@ -1,0 +1,130 @@
+"""Review of terms: edits, decisions, queries for lists of terms, and statistics."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from domain.term import TermClass, TermStatus
+
+
+class ReviewDecisionKind(StrEnum):
+    """Kind of a review decision."""
+
+    DECIDE = "decide"
+    MERGE = "merge"
+    RENAME = "rename"
+    CLASSIFY = "class"
+    RELATE = "relate"
+    SYNONYMS = "synonyms"
+    ADD = "add"
+    PROPOSE = "propose"
+    REVERT = "revert"
+    REOPEN = "return"  # by the term miner: a rejected term whose frequency doubled
+    UNDO = "undo"
+
+
+@dataclass(frozen=True)
+class TermEdit:
+    """An edit of one term. None leaves a field unchanged.
+
+    Attributes:
+        seen_version: Version of the term on which the edit is based, for optimistic locking; None skips the check.
+        create_if_missing: Create the term if it does not exist.
+        keep_existing: Do nothing if the term exists.
+    """
+
+    text: str
+    status: TermStatus | None = None
+    category: TermClass | None = None
+    synonyms: tuple[str, ...] | None = None
+    broader_terms: tuple[str, ...] | None = None
+    dictionary_weight: int | None = None
+    dictionary_tag: str | None = None
+    seen_version: int | None = None
+    create_if_missing: bool = False
+    keep_existing: bool = False
+
+
+class Order(StrEnum):
+    """Order of a term list; always descending."""
+
+    REVIEW = "review"
+    SCORE = "score"
+    FREQUENCY = "frequency"
+    NEWEST = "newest"
+
+
+@dataclass(frozen=True)
+class TermQuery:
+    """Filter, order and page of a list of terms.
+
+    Attributes:
+        status: Only terms with this status; None for any.
+        text: Only terms that contain this text, in the term or a synonym.
+        category: Only terms of this class; None for any.
+        min_documents: Minimum number of documents that contain the term.
+        pattern: Only terms that match this regular expression.
+    """
+
+    status: TermStatus | None = TermStatus.CANDIDATE
+    text: str = ""
+    category: TermClass | None = None
+    min_documents: int = 0
+    pattern: str = ""
+    order: Order = Order.REVIEW
+    offset: int = 0
+    limit: int = 20
+
+
+@dataclass(frozen=True)
+class TermStatistics:
+    """Statistics of all terms.
+
+    Attributes:
+        lengths: (length in characters, status, number of terms).
+        pos_tags: (part-of-speech sequence, status, number of terms).
+        scores: (score, status) of each term.
+    """
+
+    lengths: tuple[tuple[int, TermStatus, int], ...]
+    pos_tags: tuple[tuple[str, TermStatus, int], ...]
+    scores: tuple[tuple[float, TermStatus], ...]
+
+
+DecisionState = dict[str, Any]
+"""Values of the columns of a term that people edit; stored as JSON in `term_changes`."""
+
+
+@dataclass(frozen=True)
+class TermChange:
+    """Change of one term by a decision.
+
+    `before` and `after` are its states, None if the term does not exist. `version` is its version after the decision.
+    """
+
+    text: str
+    before: DecisionState | None
+    after: DecisionState | None
+    version: int
+
+
+@dataclass(frozen=True)
+class ReviewDecision:
+    """One review decision. The field names are public: `plumb lexicon history --json` prints them.
+
+    Attributes:
+        act_id: Id, increasing.
+        at: Epoch seconds.
+        by: Account of the reviewer; "" for the term miner.
+        changes: Changed terms.
+        undoes: Id of the decision that this one undid; None if it is not an undo.
+        undone: True if this decision was undone.
+    """
+
+    act_id: int
+    at: float
+    by: str
+    kind: ReviewDecisionKind
+    changes: tuple[TermChange, ...]
+    undoes: int | None = None
+    undone: bool = False

@@ -1,0 +1,133 @@
+"""Runs of the pipeline: results of stages and sites, and the state of the index."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from domain.outcome import Reason, Stage
+
+
+class RunState(StrEnum):
+    """State of a run or of a stage."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"  # ended by an error
+    STOPPED = "stopped"  # stopped by a person or the service manager
+    KILLED = "killed"  # ended without recording a result: kill -9, crash, power failure
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """One stage of a run: outcome counts by reason, duration in seconds, notes, and the error that ended it or "".
+
+    A stage that is RUNNING in a killed run is the stage in which the run was killed.
+    """
+
+    stage: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    state: RunState = RunState.DONE
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class PipelineRun:
+    """One run. Times are epoch seconds; `finished_at` is None for an active or killed run."""
+
+    run_id: int
+    command: str
+    started_at: float
+    finished_at: float | None
+    stages: tuple[StageRun, ...]
+
+    @property
+    def is_partial(self) -> bool:
+        """True if the run was limited to a stage or to some sites of the schedule."""
+        return " " in self.command
+
+    @property
+    def last_stage(self) -> StageRun | None:
+        """The current or last stage; None if no stage has started."""
+        return self.stages[-1] if self.stages else None
+
+    def current_state(self, is_lock_held: bool) -> RunState:
+        """Return the state of the run. `is_lock_held`: a living process owns the lock of this run."""
+        if self.finished_at is None:
+            return RunState.RUNNING if is_lock_held else RunState.KILLED
+        return self.last_stage.state if self.last_stage else RunState.DONE
+
+
+ReasonCounts = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SiteRun:
+    """Outcome counts of one run at one site, for crawl and extraction. Keys are `Reason` values and CERTIFICATE_ERROR.
+
+    `started_at` is the start of the run in epoch seconds.
+    """
+
+    run_id: int
+    started_at: float
+    crawl_counts: ReasonCounts = field(default_factory=dict)
+    extract_counts: ReasonCounts = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SiteArticles:
+    """Articles of a host.
+
+    Attributes:
+        article_count: Number of articles.
+        newest_found_at: Discovery of the newest URL with an article, in epoch seconds.
+        days_with_articles: Number of days on which such URLs were discovered.
+    """
+
+    article_count: int
+    newest_found_at: float
+    days_with_articles: int
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """How far the index is behind the store. Times are epoch seconds, None if there was no such event."""
+
+    article_count: int
+    indexed_count: int
+    pending_count: int
+    pending_since: float | None
+    last_fetched_at: float | None
+    last_indexed_at: float | None
+
+
+@dataclass(frozen=True)
+class SiteTotals:
+    """Totals of one host.
+
+    Attributes:
+        example_url: Any URL of the host.
+        last_visit_at: Epoch seconds, or None.
+        outcome_counts: Number of pages by the outcome of their last visit, and of pages whose extraction is incomplete
+            (`suspect_body`) or needs JavaScript (`needs_scripts`).
+    """
+
+    host: str
+    example_url: str
+    url_count: int
+    due_count: int
+    article_count: int
+    last_visit_at: float | None
+    outcome_counts: Mapping[Reason, int]
+
+
+@dataclass(frozen=True)
+class OutcomeSample:
+    """A URL with the outcome `reason` in `stage`. `recorded_at` is epoch seconds; `detail` may be ""."""
+
+    stage: Stage
+    reason: Reason
+    url: str
+    detail: str
+    recorded_at: float

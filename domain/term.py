@@ -1,0 +1,114 @@
+"""Terms of the domain and published versions of the lexicon."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class TermStatus(StrEnum):
+    """Review status of a term."""
+
+    CANDIDATE = "candidate"
+    DEFERRED = "later"  # the reviewer postponed the decision
+    ACCEPTED = "accepted"
+    MERGED = "merged"  # a synonym of an accepted term, and listed with that term
+    REJECTED = "rejected"
+
+
+class TermClass(StrEnum):
+    """Class that a reviewer assigned to a term."""
+
+    NONE = ""
+    SUBJECT = "subject"  # an object or topic of the domain
+    PROFESSIONAL = "professional"  # a technical term
+    JUDGEMENT = "judgement"  # an evaluative term
+
+
+@dataclass(frozen=True)
+class Term:
+    """A candidate term of the domain with its evidence and review state.
+
+    Attributes:
+        score: Value of the scorer (C-value by default).
+        frequency: Number of occurrences in the corpus.
+        document_count: Number of articles that contain the term.
+        pos_tags: Part-of-speech sequence, such as "n n".
+        contexts: Example sentences.
+        synonyms: Other words for the term, named by a reviewer.
+        score_components: Parts of the score by name.
+        broader_terms: Broader terms, named by a reviewer.
+        dictionary_weight: Weight from an imported dictionary; 0 for automatic.
+        dictionary_tag: Part of speech from an imported dictionary; "" for automatic.
+        review_score: Sort key of the review queue, highest first. Equals `score` until a model is trained on decisions.
+        version: Increases with every edit by a person; used for optimistic locking.
+        first_seen: Epoch seconds, or None.
+        decided_at: Epoch seconds, or None.
+        decided_by: Account of the reviewer.
+    """
+
+    text: str
+    score: float
+    frequency: int
+    document_count: int
+    pos_tags: str = ""
+    contexts: tuple[str, ...] = ()
+    status: TermStatus = TermStatus.CANDIDATE
+    synonyms: tuple[str, ...] = ()
+    score_components: tuple[tuple[str, float], ...] = ()
+    category: TermClass = TermClass.NONE
+    broader_terms: tuple[str, ...] = ()
+    dictionary_weight: int = 0
+    dictionary_tag: str = ""
+    review_score: float = field(default=0.0, compare=False)
+    version: int = field(default=0, compare=False)
+    first_seen: float | None = field(default=None, compare=False)
+    decided_at: float | None = field(default=None, compare=False)
+    decided_by: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class LexiconEntry:
+    """One entry of a published lexicon, in the format of a jieba dictionary.
+
+    `frequency` 0 lets the segmenter choose a frequency. `synonyms` expand queries; they do not affect segmentation.
+    `category` and `broader_terms` are only exported.
+    """
+
+    text: str
+    frequency: int = 0
+    pos_tag: str = "n"
+    synonyms: tuple[str, ...] = ()
+    category: TermClass = TermClass.NONE
+    broader_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """One immutable version of the lexicon. Version 0 is the empty lexicon, which always exists.
+
+    `published_at` and `applied_at` are epoch seconds. `applied_at` is None until the whole index uses the version.
+    """
+
+    version: int = 0
+    entries: tuple[LexiconEntry, ...] = ()
+    published_at: float = 0.0
+    applied_at: float | None = None
+    note: str = ""
+    published_by: str = field(default="", compare=False)  # account name
+
+    def changed_terms_since(self, previous: "Lexicon") -> list[str]:
+        """Return the terms that were added, removed or got another frequency.
+
+        Documents with these terms need new segmentation. Synonyms are ignored, because they do not affect documents.
+        """
+        old_entries = {(entry.text, entry.frequency) for entry in previous.entries}
+        new_entries = {(entry.text, entry.frequency) for entry in self.entries}
+        return sorted({text for text, _ in old_entries ^ new_entries})
+
+
+@dataclass(frozen=True)
+class StoredGloss:
+    """A Chinese and a Latin text. One is a complete term; the other is a text run that ends with a term."""
+
+    han: str
+    latin: str
+    is_han_whole: bool

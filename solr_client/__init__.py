@@ -1,0 +1,1 @@
+"""Solr as a client sees it: the names of its fields, and the HTTP session."""
