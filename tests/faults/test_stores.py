@@ -38,6 +38,8 @@ from tests.docstore.test_store import keep_page
 from tests.faults.stores import Damaged, bloom_faults, content, sqlite_faults
 from tests.terms import add, decide
 
+pytestmark = pytest.mark.slow
+
 TEXT = "大庆油田今天宣布，第{n}号井的产量超过去年同期，创下新高。工程师说，钻井用了{n}十天，比计划少{n}天。"
 
 
