@@ -67,25 +67,11 @@ class ArticleTable:
             first_url_id: Lowest id to yield.
             before_url_id: Yield only ids below this one; None for no limit.
         """
-        last_url_id = first_url_id - 1
-        pending_pages = (
-            PENDING_PAGES_QUERY
-            if before_url_id is None
-            else PENDING_PAGES_QUERY.select().where(PENDING_PAGES_QUERY.c.url_id < before_url_id).subquery()
-        )
-        while True:
-            query = (
-                select(pending_pages)
-                .where(pending_pages.c.url_id > last_url_id)
-                .order_by(pending_pages.c.url_id)
-                .limit(BATCH_SIZE)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            yield from (pending_page_from_row(row) for row in rows)
-            last_url_id = rows[-1].url_id
+        query = select(PENDING_PAGES_QUERY)
+        if before_url_id is not None:
+            query = query.where(PENDING_PAGES_QUERY.c.url_id < before_url_id)
+        batches = self._database.iter_batches(query, PENDING_PAGES_QUERY.c.url_id, BATCH_SIZE, first_url_id - 1)
+        return (pending_page_from_row(row) for rows in batches for row in rows)
 
     def pending_block_numbers(self, block_size: int) -> list[int]:
         """Return the blocks of ids with pages pending extraction, in ascending order.
@@ -223,31 +209,14 @@ class ArticleTable:
 
     def iter_all(self) -> Iterator[StoredArticle]:
         """Iterate over all articles, ordered by url_id. Reads in batches."""
-        last_url_id = 0
-        while True:
-            query = (
-                STORED_ARTICLES_QUERY.where(articles.c.url_id > last_url_id)
-                .order_by(articles.c.url_id)
-                .limit(BATCH_SIZE)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            yield from (stored_article_from_row(row) for row in rows)
-            last_url_id = rows[-1].url_id
+        batches = self._database.iter_batches(STORED_ARTICLES_QUERY, articles.c.url_id, BATCH_SIZE)
+        return (stored_article_from_row(row) for rows in batches for row in rows)
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
         """Iterate over (url_id, digest of the visible text) of all articles, ordered by url_id. Reads in batches."""
-        last_url_id = 0
-        while True:
-            query = select(articles.c.url_id, articles.c.digest).where(articles.c.url_id > last_url_id)
-            with self._database.read() as connection:
-                rows = connection.execute(query.order_by(articles.c.url_id).limit(DIGEST_BATCH_SIZE)).all()
-            if not rows:
-                return
-            yield from ((row.url_id, row.digest) for row in rows)
-            last_url_id = rows[-1].url_id
+        query = select(articles.c.url_id, articles.c.digest)
+        batches = self._database.iter_batches(query, articles.c.url_id, DIGEST_BATCH_SIZE)
+        return ((row.url_id, row.digest) for rows in batches for row in rows)
 
     def iter_texts(self, url_ids: Sequence[int]) -> Iterator[tuple[int, str, str, tuple[Block, ...]]]:
         """Iterate over (url_id, title, body, blocks) of the articles with these ids, ordered by url_id.
@@ -263,15 +232,9 @@ class ArticleTable:
 
     def iter_plain_texts(self) -> Iterator[tuple[int, str, str]]:
         """Iterate over (url_id, title, body) of all articles, ordered by url_id. Reads in batches."""
-        last_url_id = 0
-        while True:
-            query = select(articles.c.url_id, articles.c.title, articles.c.body).where(articles.c.url_id > last_url_id)
-            with self._database.read() as connection:
-                rows = connection.execute(query.order_by(articles.c.url_id).limit(BATCH_SIZE)).all()
-            if not rows:
-                return
-            yield from ((row.url_id, row.title, row.body) for row in rows)
-            last_url_id = rows[-1].url_id
+        query = select(articles.c.url_id, articles.c.title, articles.c.body)
+        batches = self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE)
+        return ((row.url_id, row.title, row.body) for rows in batches for row in rows)
 
     def count(self) -> int:
         """Return the number of articles."""
