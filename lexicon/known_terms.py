@@ -12,16 +12,13 @@ scores do not change.
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import Float32Array, Float64Array, Int64Array
 from lexicon.counting.ngram_table import NgramRows
 from lexicon.counting.occurrences import MAX_SPAN_WORDS
 from lexicon.model.row_features import WordFeatureArrays, row_word_counts
 from lexicon.model.word_features import TAGS_BY_LANGUAGE
 from text.folding import word_key
-
-Float64Array = NDArray[np.float64]
-Int64Array = NDArray[np.int64]
 
 MIN_KNOWN_TERMS = 10  # known terms among the candidates; with fewer the log-odds do not change
 GROUP_PRIOR_COUNT = 1.0  # pseudo-count of known and of expected terms per group, which damps small groups
@@ -31,12 +28,12 @@ MAX_GROUPED_CHARS = 15  # all longer terms form one length group
 
 
 def adjust_log_odds(
-    log_odds: NDArray[np.float32],
+    log_odds: Float32Array,
     rows: NgramRows,
     texts: Sequence[str],
     word_features: WordFeatureArrays,
     known_terms: Collection[str],
-) -> NDArray[np.float32]:
+) -> Float32Array:
     """Return the log-odds of the rows, adjusted by the known terms.
 
     Args:

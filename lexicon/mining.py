@@ -14,6 +14,7 @@ import numpy as np
 from domain.batches import batched
 from domain.errors import LexiconError, SettingsError
 from domain.term import Term
+from lexicon.arrays import Float32Array
 from lexicon.c_value.c_value import CValue
 from lexicon.c_value.candidates import (
     BatchCounts,
@@ -30,10 +31,10 @@ from lexicon.counting.count_files import delete_counts
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.incremental_count import (
     DOCUMENTS_PER_READ,
+    IncrementalCount,
     MapFunction,
     ProgressTask,
     no_progress,
-    update_and_select,
 )
 from lexicon.counting.ngram_table import COLUMN_INDEX, NO_DOCUMENT, NgramRows
 from lexicon.counting.prose_filter import is_prose, iter_lines, iter_prose_lines
@@ -42,7 +43,6 @@ from lexicon.example_sentences import find_example_sentences
 from lexicon.model.feature_report import score_components
 from lexicon.model.term_model import (
     CandidateSelection,
-    Float32Array,
     counting_digest,
     iter_spellings,
     iter_tag_sequences,
@@ -96,17 +96,17 @@ def mine_terms(
         raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
     if settings.scorer == LEARNED_SCORER:
         with nullcontext(counts_dir) if counts_dir else tempfile.TemporaryDirectory() as folder:
-            mine = partial(
+            mine_with_counts = partial(
                 mine_with_model, corpus, settings, progress_task, Path(folder), known_terms, review_state, map_ordered
             )
             try:
-                return mine()
+                return mine_with_counts()
             except sqlite3.OperationalError as error:  # disk full, no permission, locked
                 raise LexiconError(f"{folder}: {error}") from error
             except (DamagedCountsError, sqlite3.DatabaseError) as error:
                 logger.warning("stored n-gram counts are unreadable (%s); recounting the whole corpus", error)
             delete_counts(Path(folder))
-            return mine()
+            return mine_with_counts()
     review_selector = ReviewSelector(review_state, settings.depth)
     scored_candidates = [
         (candidate, score)
@@ -136,7 +136,8 @@ def mine_with_model(
     """
     models = load_shipped_models()
     with closing(CountsStore(counts_dir, counting_digest(models))) as counts_store:
-        selection = update_and_select(corpus, models, counts_store, settings.min_frequency, progress_task, map_ordered)
+        counting = IncrementalCount(corpus, models, counts_store, progress_task, map_ordered or map)
+        selection = counting.run(settings.min_frequency)
         rows, scores = rank_rows(models, selection, frozenset(map(word_key, known_terms)), settings.probability)
         review_selector = ReviewSelector(review_state, settings.depth, is_unfit_text)
         scored_candidates = select_candidates(selection, rows, scores, review_selector)
@@ -167,7 +168,10 @@ def select_candidates(
     scored_candidates = []
     for (row, text), tags, counts, documents, components in details:
         first_documents = tuple(document_id for document_id in documents if document_id != NO_DOCUMENT)
-        candidate = TermCandidate(text, tags.count(" ") + 1, tags, *counts, first_documents, components)
+        frequency, document_count = counts
+        candidate = TermCandidate(
+            text, tags.count(" ") + 1, tags, frequency, document_count, first_documents, components
+        )
         scored_candidates.append((candidate, float(scores[row])))
     return scored_candidates
 

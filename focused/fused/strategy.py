@@ -12,7 +12,6 @@ on other topics (`pretrained.py`). `retention.py` decides which pages are retain
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from focused.fused.graph_pruning import MAX_PAGES, extract_subgraph, sample_page
 from focused.fused.latent_space import build_latent_space, rocchio
 from focused.fused.link_features import (
     LINK_FEATURES,
-    FeatureScaler,
     LinkFeatureInputs,
     LinkTextScores,
     compute_link_features,
@@ -40,8 +38,8 @@ from focused.fused.page_features import (
     build_topic_reference,
     load_pretrained_models,
 )
+from focused.fused.refit_result import PageAssessment, RefitResult
 from focused.fused.retention import (
-    PlattCorrection,
     QualityEstimate,
     estimate_quality,
     fit_platt_correction,
@@ -58,46 +56,6 @@ REFIT_MIN_PAGES, REFIT_GROWTH_DIVISOR = 8, 4
 # fetching it again.
 PROVISIONAL_THRESHOLD_FACTOR = 0.5
 DEFAULT_RELEVANCE = 0.5  # score of a page before the first refit
-
-
-@dataclass(frozen=True)
-class PageAssessment:
-    """Assessment of all pages at one point of the crawl.
-
-    page_count          number of pages
-    classifier          classifier of the pages
-    mean_logit          mean logit of the relevance of all pages
-    retention_features  (pages, RETENTION_FEATURES) float64
-    correction          correction of the probabilities by the labels
-    probabilities       (pages,) float64  probability of being on topic: 1 for examples, the label for labelled pages
-    threshold           pages with at least this probability are retained
-    """
-
-    page_count: int
-    classifier: PageClassifier
-    mean_logit: float
-    retention_features: Float64Array
-    correction: PlattCorrection
-    probabilities: Float64Array
-    threshold: float
-
-
-@dataclass
-class RefitResult:
-    """Result of a refit, in use until the next refit.
-
-    assessment       assessment of all pages
-    word_scores      (words, 8) float64               result of `score_words`
-    yield_features   (pages, YIELD_FEATURES) float64
-    yield_scaler     scaler of `yield_features`
-    frontier_scaler  scaler of the link features of the frontier
-    """
-
-    assessment: PageAssessment
-    word_scores: Float64Array
-    yield_features: Float64Array
-    yield_scaler: FeatureScaler
-    frontier_scaler: FeatureScaler | None = None  # None while the frontier is empty
 
 
 class FusedFeatureStrategy:
@@ -349,9 +307,9 @@ class FusedFeatureStrategy:
         pages = PageClassifier(graph, reference, self._models, labels)
         crawl_mean_logit = mean_logit(pages.predicted_relevance)
         excess_anchor_share = graph.anchor_word_share.values - np.median(graph.anchor_word_share.values)
-        standardized = pages.scaler(pages.features)
+        standard_scores = pages.scaler(pages.features)
         rows = retention_features(
-            PAGE_FEATURES, pages.predicted_relevance, crawl_mean_logit, standardized, excess_anchor_share
+            PAGE_FEATURES, pages.predicted_relevance, crawl_mean_logit, standard_scores, excess_anchor_share
         )
         probabilities = predict_probability(self._models.retention, rows)
         labelled_pages = [page for page in labels if not self._is_example.values[page]]

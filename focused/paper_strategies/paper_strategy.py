@@ -23,7 +23,7 @@ class PaperStrategy:
 
 
 class CosineBaseline(PaperStrategy):
-    """Base class of the baselines. A page is relevant from a fixed cosine on; links are in the order of their pages.
+    """Base class of the baselines: a fixed threshold for the cosine, and links in the order of their pages.
 
     Each threshold is the best one on wikispeedia and zh_docs (docs/background/focused-crawling.md).
     """

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import BoolArray, Int32Array, Int64Array
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
-    Int64Array,
     NgramRows,
     allocate_rows,
     concatenate_rows,
@@ -104,16 +103,16 @@ class _HashSample:
             self.rows = self.rows.take(is_in_hash_sample(self.rows, self._zero_bits))
 
 
-def is_in_hash_sample(rows: NgramRows, bits: int) -> NDArray[np.bool_]:
+def is_in_hash_sample(rows: NgramRows, bits: int) -> BoolArray:
     """Return a mask of the rows whose key ends in `bits` zero bits."""
-    is_sampled: NDArray[np.bool_] = rows.keys & np.uint64((1 << bits) - 1) == 0
+    is_sampled: BoolArray = rows.keys & np.uint64((1 << bits) - 1) == 0
     return is_sampled
 
 
-def should_retain(rows: NgramRows) -> NDArray[np.bool_]:
+def should_retain(rows: NgramRows) -> BoolArray:
     """Return a mask of the rows that can still become terms, or belong to the sample."""
     min_steps = np.where(rows.frequency > 1, MIN_LOG_PROBABILITY_STEPS, MIN_SINGLETON_LOG_PROBABILITY_STEPS)
-    is_retained: NDArray[np.bool_] = (rows.best_log_probability >= min_steps) | is_in_hash_sample(rows, SAMPLE_KEY_BITS)
+    is_retained: BoolArray = (rows.best_log_probability >= min_steps) | is_in_hash_sample(rows, SAMPLE_KEY_BITS)
     return is_retained
 
 
@@ -137,7 +136,7 @@ def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str
     ]
 
 
-def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: NDArray[np.int32]) -> NgramRows:
+def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: Int32Array) -> NgramRows:
     """Return rows whose `stored_word_ids` are replaced by `local_word_ids`."""
     words = local_word_ids[
         np.where(rows.word_ids < 0, len(stored_word_ids), np.searchsorted(stored_word_ids, rows.word_ids))

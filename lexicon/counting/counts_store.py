@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from domain.batches import batched
+from lexicon.arrays import Int32Array, Int64Array
 from lexicon.counting.count_files import delete_counts
-from lexicon.counting.ngram_table import Int32Array, Int64Array, NgramRows, allocate_rows
+from lexicon.counting.ngram_table import NgramRows, allocate_rows
 from lexicon.counting.row_serialization import read_rows, write_rows
 
 MAX_SQL_VALUES = 500  # values per statement

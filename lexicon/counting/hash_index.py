@@ -4,11 +4,8 @@ Grouping equal keys by sorting takes ten times as long.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-UInt64Array = NDArray[np.uint64]
-Int32Array = NDArray[np.int32]
-Int64Array = NDArray[np.int64]
+from lexicon.arrays import Int32Array, Int64Array, UInt64Array
 
 EMPTY_SLOT = -1
 MIN_SLOTS = 1024

@@ -10,13 +10,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.counting.hash_index import UInt64Array
+from lexicon.arrays import Float32Array, Int32Array, Int64Array, UInt64Array
 from lexicon.counting.tokens import IDENTIFIER_WORD_ID, Tokens, Vocabulary
 from lexicon.model.boundaries import BoundaryScorer
-
-Int32Array = NDArray[np.int32]
-Int64Array = NDArray[np.int64]
-Float32Array = NDArray[np.float32]
 
 MAX_TERM_WORDS = {"zh": 8, "en": 6}  # maximum words of a term by language
 MAX_SPAN_WORDS = 8
@@ -66,7 +62,7 @@ class _Spans:
     start_score: Int64Array
     weakest_gap: Int32Array
 
-    def take(self, indices: NDArray[np.int64]) -> "_Spans":
+    def take(self, indices: Int64Array) -> "_Spans":
         return _Spans(*(np.take(column, indices) for column in vars(self).values()))
 
 

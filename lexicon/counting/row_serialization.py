@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import LexiconError
+from lexicon.arrays import Int32Array, Int64Array
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     COUNT_COLUMNS,
@@ -18,8 +19,6 @@ from lexicon.counting.ngram_table import (
     NEIGHBOUR_COLUMNS,
     NO_DOCUMENT,
     SUM_COLUMNS,
-    Int32Array,
-    Int64Array,
     NgramRows,
 )
 from lexicon.counting.occurrences import MAX_SPAN_WORDS, to_fixed_probability

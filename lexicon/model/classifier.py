@@ -7,8 +7,8 @@ first, last and inner words.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import Float32Array
 from lexicon.counting.ngram_table import NgramRows
 from lexicon.counting.occurrences import MAX_SPAN_WORDS
 from lexicon.model.row_features import (
@@ -20,8 +20,6 @@ from lexicon.model.row_features import (
     row_word_counts,
 )
 from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
-
-Float32Array = NDArray[np.float32]
 
 MAX_STANDARD_SCORE = 4.0  # standardized features are clipped to this range
 SHRINKAGE_ROWS = 500  # with this many rows, corpus and training statistics weigh equally

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import BoolArray, Float32Array, Int64Array
 from lexicon.counting.ngram_table import CountedCorpus, NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, find_occurrences
 from lexicon.counting.tokens import split_by_language, tokenize_texts
@@ -24,9 +24,6 @@ from lexicon.model.boundaries import BoundaryModel, BoundaryScorer
 from lexicon.model.classifier import CandidateClassifier, CandidateModel, Standardizer
 from lexicon.model.row_features import WordFeatureArrays, compute_features
 from lexicon.model.word_features import TAGS_BY_LANGUAGE
-
-Float32Array = NDArray[np.float32]
-Int64Array = NDArray[np.int64]
 
 LANGUAGES = ("zh", "en")
 COUNTING_VERSION = 4  # increase whenever counting of an unchanged text changes
@@ -84,10 +81,10 @@ class CandidateSelection:
     corpus: CountedCorpus
 
 
-def is_likely(rows: NgramRows, models: ModelByLanguage) -> NDArray[np.bool_]:
+def is_likely(rows: NgramRows, models: ModelByLanguage) -> BoolArray:
     """Return a mask of the rows that must be scored, by their best log-probability."""
     floors = [models[language].min_row_log_probability * STEPS_PER_LOG_ODDS for language in LANGUAGES]
-    is_above_floor: NDArray[np.bool_] = rows.best_log_probability >= np.where(rows.is_english, floors[1], floors[0])
+    is_above_floor: BoolArray = rows.best_log_probability >= np.where(rows.is_english, floors[1], floors[0])
     return is_above_floor
 
 

@@ -288,7 +288,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("lexicon.model.term_model.MAX_SAMPLE_ROWS", 100)
     monkeypatch.setattr(candidate_selection, "MAX_SAMPLE_ROWS", 100)
     peaks = []
-    for size in (60, 480):
+    for size in (60, 240):
         articles = Lazy(size)
         mine_terms(Lazy(60), LexiconSettings(max_contexts=1), counts_dir=tmp_path / f"warm{size}")  # tables of words
         tracemalloc.start()

@@ -18,6 +18,7 @@ from pipeline.workers.extraction_pool import WORKER_PRELOAD
 from pipeline.workers.worker_process import (
     Limits,
     WorkerChild,
+    WorkerClosedError,
     WorkerDiedError,
     WorkerExceptionError,
     WorkerMemoryError,
@@ -107,8 +108,10 @@ def test_a_worker_that_cannot_start_says_so(capfd: pytest.CaptureFixture[str]) -
 def test_closing_ends_the_call_under_way(worker: WorkerProcess) -> None:
     worker.call(os.getpid)
     threading.Timer(0.2, worker.close).start()
-    with pytest.raises(WorkerDiedError):
+    with pytest.raises(WorkerClosedError):
         worker.call(sum, HOURS)
+    with pytest.raises(WorkerClosedError):
+        worker.call(os.getpid)
 
 
 def test_few_tasks_start_few_processes() -> None:
