@@ -15,7 +15,7 @@ from pipeline.settings import load_settings
 try:
     from domain.outcome import Outcome, Reason
 except ImportError:  # before the package `domain`
-    from docstore.model import Outcome, Reason  # type: ignore[no-redef]
+    from docstore.model import Outcome, Reason  # type: ignore[import-untyped,no-redef]
 
 if __name__ == "__main__":
     config, model_id, vector_file = sys.argv[1:]
