@@ -6,11 +6,10 @@ docstore/articles/extraction_writer.py saves extraction results and resolves pag
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, or_, select, union, update
+from sqlalchemy import Connection, and_, func, or_, select, union, update
 
-from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction, PendingPage
+from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction, PendingPage, pending_page_from_row
 from docstore.articles.row_mapping import blocks_from_lists, stored_article_from_row
 from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
 from docstore.bookkeeping import (
@@ -33,12 +32,11 @@ from docstore.schema.article_tables import (
     site_page_counts,
 )
 from docstore.schema.crawl_tables import outcomes, pages, urls
-from docstore.warc_archive import WarcArchive, WarcRecordLostError
+from docstore.warc_archive import WarcArchive
 from domain.article import Block, SiteTemplate, StoredArticle
 from domain.batches import batched
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
-from domain.page import WarcPointer
 
 BATCH_SIZE = 500
 REMOVAL_BATCH_SIZE = 100  # removed pages per transaction
@@ -374,12 +372,3 @@ def mark_all_for_extraction(connection: Connection) -> int:
     """Mark every extracted page for extraction again. Returns the number of pages."""
     is_extraction = outcomes.c.stage == Stage.EXTRACT
     return connection.execute(update(outcomes).where(is_extraction).values(input="")).rowcount
-
-
-def pending_page_from_row(row: Row[Any]) -> PendingPage:
-    """Convert a row of PENDING_PAGES_QUERY to a PendingPage."""
-    pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
-    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
-
-
-__all__ = ["ArticleTable", "PageExtraction", "PendingPage", "WarcRecordLostError"]
