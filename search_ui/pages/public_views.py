@@ -163,7 +163,10 @@ def _date_presets(request: SearchRequest) -> dict[str, SearchRequest]:
 
 
 def _search_url(request: SearchRequest) -> str:
-    return _search_endpoint_url("public.search", request)
+    """Return the URL of a search. A results page has about a hundred, so their path is built once."""
+    if "search_path" not in g:
+        g.search_path = url_for("public.search")
+    return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
 
 
 def _search_endpoint_url(endpoint: str, request: SearchRequest, **values: Any) -> str:
