@@ -16,6 +16,7 @@ All processes that use the same `home` share one Java process. It ends with the 
 """
 
 import fcntl
+import secrets
 import shutil
 import socket
 import subprocess
@@ -42,6 +43,8 @@ JETTY_DIR = Path(__file__).with_name("jetty")
 LOOPBACK = "127.0.0.1"
 ZOOKEEPER_OFFSET = 1000  # fixed by Solr
 MAX_PORT = 65535
+# Below the ports that operating systems give to connections: none of them takes the port before the server opens it.
+FREE_PORTS = range(20_000, 31_000)
 POLL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 5.0
 PORT_RELEASE_SECONDS = 5.0  # time for a killed Solr to release its port
@@ -300,7 +303,7 @@ def choose_port(requested_port: int) -> int:
     if not 0 <= requested_port < MAX_PORT - ZOOKEEPER_OFFSET:
         raise SettingsError(f"index.solr_port must be 0 or below {MAX_PORT - ZOOKEEPER_OFFSET}, not {requested_port}")
     if not requested_port:
-        return next(port for port in iter(find_free_port, None) if _is_free(port + ZOOKEEPER_OFFSET))
+        return find_free_port(ZOOKEEPER_OFFSET)
     deadline = time.monotonic() + PORT_RELEASE_SECONDS
     for port in (requested_port, requested_port + ZOOKEEPER_OFFSET):
         while not _is_free(port):
@@ -314,11 +317,12 @@ def choose_port(requested_port: int) -> int:
     return requested_port
 
 
-def find_free_port() -> int:
-    """Return a loopback port that is free now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+def find_free_port(offset: int = 0) -> int:
+    """Return a port of `FREE_PORTS` that is free on loopback, where port + `offset` is free as well."""
+    while True:
+        port = secrets.choice(FREE_PORTS)
+        if _is_free(port) and _is_free(port + offset):
+            return port
 
 
 def _is_free(port: int) -> bool:

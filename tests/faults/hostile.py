@@ -149,9 +149,9 @@ def date_faults(data: Path | None) -> Tally:
     texts += ["".join(chance.choices(units, k=chance.choice((5, 50, 5000)))) for _ in range(100)]
     for text in texts:
         with tally.trying(text[:40]):
-            began = time.process_time()
+            began = time.thread_time()
             day = find_date_in_text(text)
-            seconds = time.process_time() - began
+            seconds = time.thread_time() - began
             assert day == "" or (len(day) == 10 and "1990" <= day[:4] <= "2099"), day
             assert seconds < 0.5, f"{seconds:.2f} s"
     return tally
@@ -200,10 +200,10 @@ def xml_faults(data: Path | None) -> Tally:
     bodies = [payload(row) for row in rows(data, "xml")] + [one.encode() for one in own]
     for number, body in enumerate(bodies):
         with tally.trying(f"xml {number}"):
-            began = time.process_time()
+            began = time.thread_time()
             found = str(parse_sitemap(body, "http://a.test/sitemap.xml"))
             assert "root:" not in found
-            assert time.process_time() - began < 5
+            assert time.thread_time() - began < 5
     return tally
 
 
