@@ -69,7 +69,7 @@ class ArticleField:
     Attributes:
         default: Value of the field if the page does not state it, also for rows of older stores.
         max_chars: Size of the SQL column; 0 for unlimited text.
-        solr_name: Solr field with a copy of the text; "" if there is none, or if the indexer computes it.
+        solr_name: Solr field with a copy of the text, which the indexer can replace; "" if there is none.
         max_indexed_chars: The copy is cut to this length; 0 for no limit.
         facet: Name of the filter in results pages and in the API, such as `sections`; "" if there is no filter.
         parameter: URL parameter of the filter, such as `section`.
@@ -153,7 +153,7 @@ class Article:
     next_url: str = ""
     blocks: tuple[Block, ...] = ()
     signature: tuple[int, ...] = ()
-    page_type: str = article_field(max_chars=16, facet="types", parameter="type")
+    page_type: str = article_field(max_chars=16, solr_name="page_type", facet="types", parameter="type")
     format: str = article_field("html", max_chars=16, solr_name="format", facet="formats", parameter="filetype")
 
     @property

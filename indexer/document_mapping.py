@@ -118,9 +118,9 @@ def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
 def copied_fields(article: Article) -> dict[str, object]:
     """Return the Solr fields that are copies of text fields, as `domain.article.ARTICLE_FIELDS` declares them."""
     return {
-        declared.solr_name: strip_unindexable(getattr(article, name))[: declared.max_indexed_chars or None]
-        for name, declared in ARTICLE_FIELDS.items()
-        if declared.solr_name
+        declaration.solr_name: strip_unindexable(getattr(article, name))[: declaration.max_indexed_chars or None]
+        for name, declaration in ARTICLE_FIELDS.items()
+        if declaration.solr_name
     }
 
 

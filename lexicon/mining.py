@@ -31,10 +31,10 @@ from lexicon.counting.count_files import delete_counts
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.incremental_count import (
     DOCUMENTS_PER_READ,
+    IncrementalCount,
     MapFunction,
     ProgressTask,
     no_progress,
-    update_and_select,
 )
 from lexicon.counting.ngram_table import COLUMN_INDEX, NO_DOCUMENT, NgramRows
 from lexicon.counting.prose_filter import is_prose, iter_lines, iter_prose_lines
@@ -136,7 +136,8 @@ def mine_with_model(
     """
     models = load_shipped_models()
     with closing(CountsStore(counts_dir, counting_digest(models))) as counts_store:
-        selection = update_and_select(corpus, models, counts_store, settings.min_frequency, progress_task, map_ordered)
+        counting = IncrementalCount(corpus, models, counts_store, progress_task, map_ordered or map)
+        selection = counting.run(settings.min_frequency)
         rows, scores = rank_rows(models, selection, frozenset(map(word_key, known_terms)), settings.probability)
         review_selector = ReviewSelector(review_state, settings.depth, is_unfit_text)
         scored_candidates = select_candidates(selection, rows, scores, review_selector)
@@ -167,7 +168,10 @@ def select_candidates(
     scored_candidates = []
     for (row, text), tags, counts, documents, components in details:
         first_documents = tuple(document_id for document_id in documents if document_id != NO_DOCUMENT)
-        candidate = TermCandidate(text, tags.count(" ") + 1, tags, *counts, first_documents, components)
+        frequency, document_count = counts
+        candidate = TermCandidate(
+            text, tags.count(" ") + 1, tags, frequency, document_count, first_documents, components
+        )
         scored_candidates.append((candidate, float(scores[row])))
     return scored_candidates
 

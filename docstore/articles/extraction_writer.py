@@ -67,6 +67,12 @@ class PendingPage:
         return format_for_content_type(self.content_type) != HTML_FORMAT
 
 
+def pending_page_from_row(row: Row[Any]) -> PendingPage:
+    """Convert a row of `pages`, joined with `urls.url` and `urls.host`, to a PendingPage."""
+    pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
+    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
+
+
 @dataclass(frozen=True)
 class PageExtraction:
     """Extraction result of one page: an article, or the outcome that says why there is none.

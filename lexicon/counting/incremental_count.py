@@ -60,32 +60,6 @@ def no_progress(name: str, steps: int | None = None) -> AbstractContextManager[A
     return nullcontext(lambda steps: None)
 
 
-def update_and_select(
-    corpus: Corpus,
-    models: ModelByLanguage,
-    counts_store: CountsStore,
-    min_frequency: int,
-    progress_task: ProgressTask = no_progress,
-    map_ordered: MapFunction | None = None,
-) -> CandidateSelection:
-    """Update the stored counts and return the candidate rows. Only changed documents are counted.
-
-    Args:
-        corpus: documents to count.
-        models: models by language.
-        counts_store: counts of earlier runs.
-        min_frequency: minimum occurrences of a candidate.
-        progress_task: reports progress.
-        map_ordered: `map` that distributes the counting, None to count in this process.
-
-    Raises:
-        DamagedCountsError: stored rows are damaged.
-        LexiconError: stored rows cannot be read, or a worker has other models.
-        sqlite3.DatabaseError: the database is damaged.
-    """
-    return _IncrementalCount(corpus, models, counts_store, progress_task, map_ordered or map).run(min_frequency)
-
-
 @dataclass(frozen=True)
 class DocumentChange:
     """Change of a document: its new `digest` (None if deleted), and whether it `was_stored` before."""
@@ -115,47 +89,54 @@ def diff_digests(
             old_item, new_item = next(old_items, None), next(new_items, None)
 
 
-class _IncrementalCount:
-    """One update of the counts store and selection of candidates."""
+@dataclass(frozen=True)
+class IncrementalCount:
+    """Updates the stored counts and selects candidates. Only changed documents are counted.
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        models: ModelByLanguage,
-        counts_store: CountsStore,
-        progress_task: ProgressTask,
-        map_ordered: MapFunction,
-    ) -> None:
-        self._corpus = corpus
-        self._models = models
-        self._counts_store = counts_store
-        self._progress_task = progress_task
-        self._map_ordered = map_ordered
+    Attributes:
+        corpus: documents to count.
+        models: models by language.
+        counts_store: counts of earlier runs.
+        progress_task: reports progress.
+        map_ordered: `map` that distributes the counting.
+    """
+
+    corpus: Corpus
+    models: ModelByLanguage
+    counts_store: CountsStore
+    progress_task: ProgressTask = no_progress
+    map_ordered: MapFunction = map
 
     def run(self, min_frequency: int) -> CandidateSelection:
-        """Count all changes and return the candidate rows."""
-        remaining_changes, document_count = 0, self._counts_store.document_count()
+        """Count all changes and return the rows with at least `min_frequency` occurrences.
+
+        Raises:
+            DamagedCountsError: stored rows are damaged.
+            LexiconError: stored rows cannot be read, or a worker has other models.
+            sqlite3.DatabaseError: the database is damaged.
+        """
+        remaining_changes, document_count = 0, self.counts_store.document_count()
         for change in self._iter_changes():
             remaining_changes += 1
             document_count += (change.digest is not None) - change.was_stored
-        selector = CandidateSelector(self._models, required_frequency(min_frequency, document_count))
-        with self._progress_task("lexicon: count", remaining_changes) as advance:
+        selector = CandidateSelector(self.models, required_frequency(min_frequency, document_count))
+        with self.progress_task("lexicon: count", remaining_changes) as advance:
             for batch in batched(self._iter_changes(), DOCUMENTS_PER_GENERATION):
                 remaining_changes -= len(batch)
                 self._count_generation(batch, advance, None if remaining_changes else selector)
         if not selector.has_received_rows:
-            for range_index in range(self._counts_store.key_range_count):
-                selector.add(self._counts_store.read_rows(range_index), self._counts_store.has_evicted_rows)
-        return selector.build_selection(self._counts_store)
+            for range_index in range(self.counts_store.key_range_count):
+                selector.add(self.counts_store.read_rows(range_index), self.counts_store.has_evicted_rows)
+        return selector.build_selection(self.counts_store)
 
     def _iter_changes(self) -> Iterator[DocumentChange]:
-        return diff_digests(self._counts_store.iter_document_digests(), self._corpus.iter_digests())
+        return diff_digests(self.counts_store.iter_document_digests(), self.corpus.iter_digests())
 
     def _count_generation(
         self, batch: Sequence[DocumentChange], advance: AdvanceProgress, selector: CandidateSelector | None
     ) -> None:
         """Subtract the old texts and add the new texts of a batch of changes, and commit a generation."""
-        counts_store = self._counts_store
+        counts_store = self.counts_store
         removed_ids = [change.document_id for change in batch if change.was_stored]
         digest_by_added_id = {change.document_id: change.digest for change in batch if change.digest is not None}
         with tempfile.TemporaryFile(dir=counts_store.folder) as file:
@@ -171,16 +152,16 @@ class _IncrementalCount:
     def _iter_removed_texts(self, removed_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Yield id and text of removed documents, without lines that other documents contain."""
         for batch in batched(removed_ids, DOCUMENTS_PER_READ):
-            yield from self._iter_changed_lines(list(self._counts_store.iter_texts(batch)), -1)
+            yield from self._iter_changed_lines(list(self.counts_store.iter_texts(batch)), -1)
 
     def _iter_added_texts(self, digests: Mapping[int, str], advance: AdvanceProgress) -> Iterator[tuple[int, str]]:
         """Save new documents, and yield id and text, without lines that are counted already."""
         for document_ids in batched(sorted(digests), DOCUMENTS_PER_READ):
             texts = [
                 (document.document_id, normalize_for_storage(prose_text(document)))
-                for document in self._corpus.iter_documents(document_ids)
+                for document in self.corpus.iter_documents(document_ids)
             ]
-            self._counts_store.save_documents((document_id, digests[document_id], text) for document_id, text in texts)
+            self.counts_store.save_documents((document_id, digests[document_id], text) for document_id, text in texts)
             yield from self._iter_changed_lines(texts, 1)
             advance(len(document_ids))
 
@@ -191,7 +172,7 @@ class _IncrementalCount:
         """
         lines = [(document_id, dict.fromkeys(text.split("\n"))) for document_id, text in texts]
         hashes = {line: text_hash64(line) for _, document_lines in lines for line in document_lines}
-        documents_by_line = dict.fromkeys(hashes.values(), 0) | self._counts_store.documents_by_line(hashes.values())
+        documents_by_line = dict.fromkeys(hashes.values(), 0) | self.counts_store.documents_by_line(hashes.values())
         for document_id, document_lines in lines:
             changed_lines = []
             for line in document_lines:
@@ -200,26 +181,26 @@ class _IncrementalCount:
                 if not previous_count or not documents_by_line[hashes[line]]:
                     changed_lines.append(line)
             yield document_id, "\n".join(changed_lines)
-        self._counts_store.save_line_counts(documents_by_line)
+        self.counts_store.save_line_counts(documents_by_line)
 
     def _count_into_runs(self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int) -> None:
         """Count texts into runs within the memory limits. `sign` is -1 to subtract them."""
-        count = partial(count_piece, expected_digest=counting_digest(self._models))
-        word_id_cache = WordIdCache(self._counts_store)
-        for counted_pieces in self._map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
+        count = partial(count_piece, expected_digest=counting_digest(self.models))
+        word_id_cache = WordIdCache(self.counts_store)
+        for counted_pieces in self.map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
             for piece in counted_pieces:
                 word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
                 has_occurred = piece.occurrences > 0
-                self._counts_store.add_occurrences(word_ids[:-1][has_occurred], sign * piece.occurrences[has_occurred])
+                self.counts_store.add_occurrences(word_ids[:-1][has_occurred], sign * piece.occurrences[has_occurred])
                 rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])
                 runs.add_run(rows if sign > 0 else negate_rows(rows))
 
     def _merge_runs(self, runs: SortedRuns, removed_ids: Int64Array, selector: CandidateSelector | None) -> None:
         """Write the next generation of rows. With a selector, also select candidate rows."""
-        counts_store, row_count, row_estimate = self._counts_store, 0, self._counts_store.row_count + runs.rows_added
+        counts_store, row_count, row_estimate = self.counts_store, 0, self.counts_store.row_count + runs.rows_added
         evicts = counts_store.has_evicted_rows or row_estimate > EVICTION_MIN_ROWS
         ranges = max(1, counts_store.key_range_count, min(runs.range_count, key_range_count(row_estimate)))
-        with self._progress_task("lexicon: add up", ranges) as advance:
+        with self.progress_task("lexicon: add up", ranges) as advance:
             for range_index, stored_rows in enumerate(_iter_key_ranges(counts_store, ranges)):
                 rows = clamp_document_counts(
                     merge_rows([remove_seen_documents(stored_rows, removed_ids), *runs.read_range(range_index, ranges)])

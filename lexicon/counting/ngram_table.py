@@ -135,7 +135,9 @@ class NgramTable:
         spans = []
         token_offset = 0
         for tokens, occurrences in parts:
-            self._add_word_occurrences(np.bincount(tokens.word_ids))
+            occurrences_by_word = np.bincount(tokens.word_ids, minlength=len(self._word_occurrences))
+            occurrences_by_word[: len(self._word_occurrences)] += self._word_occurrences
+            self._word_occurrences = occurrences_by_word
             row_ids, new_positions = self._key_index.get_or_add(occurrences.keys)
             self._append_rows(
                 span_word_ids(tokens.word_ids, occurrences.starts[new_positions], occurrences.sizes[new_positions])
@@ -190,7 +192,9 @@ class NgramTable:
     def _append_rows(self, words: Int32Array) -> None:
         """Append rows for the newest keys. `words` are their word ids."""
         if len(self) > len(self._columns):
-            self._columns = grow_rows(self._columns, next(room for room in CAPACITIES if room >= len(self)))
+            old_columns, self._columns = self._columns, allocate_rows(next(n for n in CAPACITIES if n >= len(self)))
+            for old, new in zip(vars(old_columns).values(), vars(self._columns).values(), strict=True):
+                new[..., : len(old_columns)] = old
         new_rows = slice(len(self) - words.shape[1], len(self))
         self._columns.counts[:, new_rows] = self._columns.sums[:, new_rows] = 0
         self._columns.word_ids[:, new_rows] = words
@@ -229,12 +233,6 @@ class NgramTable:
         span_indices = order[unique_pairs[first[is_earlier]]]
         self._columns.word_ids[:, rows[first[is_earlier]]] = span_word_ids(
             ids, starts[span_indices], sizes[span_indices]
-        )
-
-    def _add_word_occurrences(self, added_counts: Int64Array) -> None:
-        size = max(len(added_counts), len(self._word_occurrences))
-        self._word_occurrences = np.pad(self._word_occurrences, (0, size - len(self._word_occurrences))) + np.pad(
-            added_counts, (0, size - len(added_counts))
         )
 
 
@@ -301,14 +299,6 @@ def allocate_rows(capacity: int) -> NgramRows:
         np.empty(capacity, np.int32),
         np.empty((MAX_SEEN_DOCUMENTS, capacity), np.int64),
     )
-
-
-def grow_rows(rows: NgramRows, capacity: int) -> NgramRows:
-    """Return a copy of the rows with a larger capacity."""
-    grown_rows = allocate_rows(capacity)
-    for old, new in zip(vars(rows).values(), vars(grown_rows).values(), strict=True):
-        new[..., : len(rows)] = old
-    return grown_rows
 
 
 def concatenate_rows(parts: Sequence[NgramRows]) -> NgramRows:

@@ -31,11 +31,11 @@ from search_ui.pages.home import (
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.filter_fields import DISPLAY_ORDER, PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import SiteCounts, parse_site_counts, site_display_name
 from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
-    PARAM_BY_FILTER,
     BadSearchRequestError,
     SearchRequest,
     SortOrder,
@@ -133,6 +133,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "link": _search_url,
         "chips": _active_filters(request),
         "value_label": _facet_label,
+        "filter_names": DISPLAY_ORDER,
         "sorts": list(SortOrder),
         "presets": _date_presets(request),
         "took_ms": elapsed_ms(),
@@ -162,7 +163,10 @@ def _date_presets(request: SearchRequest) -> dict[str, SearchRequest]:
 
 
 def _search_url(request: SearchRequest) -> str:
-    return _search_endpoint_url("public.search", request)
+    """Return the URL of a search. A results page has about a hundred, so their path is built once."""
+    if "search_path" not in g:
+        g.search_path = url_for("public.search")
+    return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
 
 
 def _search_endpoint_url(endpoint: str, request: SearchRequest, **values: Any) -> str:
@@ -178,15 +182,8 @@ class ActiveFilter:
     request_without: SearchRequest
 
 
-_FILTER_KIND_KEYS = {
-    "site": "article.site",
-    "section": "article.section",
-    "term": "review.term",
-    "language": "article.language",
-    "author": "article.author",
-    "type": "filters.types",
-    "filetype": "filters.formats",
-}  # the message that names a filter, by its URL parameter
+_FILTER_KIND_KEYS = {"term": "review.term", "type": "filters.types", "filetype": "filters.formats"}
+"""Message that names a filter, by its URL parameter; `article.PARAMETER` for the others."""
 
 
 def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
@@ -198,7 +195,11 @@ def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
     ]
     for name, parameter in PARAM_BY_FILTER.items():
         chips += [
-            ActiveFilter(_FILTER_KIND_KEYS[parameter], _facet_label(name, value), request.with_toggled(name, value))
+            ActiveFilter(
+                _FILTER_KIND_KEYS.get(parameter, f"article.{parameter}"),
+                _facet_label(name, value),
+                request.with_toggled(name, value),
+            )
             for value in getattr(request, name)
         ]
     if request.since or request.until:

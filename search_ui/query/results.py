@@ -18,10 +18,11 @@ from search_ui.query.display_text import (
     truncate_segments,
     url_file_name,
 )
+from search_ui.query.filter_fields import FILTER_NAMES, FilterFields
 from search_ui.query.highlight import MarkRefiner, build_mark_refiner
 from search_ui.query.min_should_match import is_ranked
 from search_ui.query.paging import PageSpan, count_numbered_pages, page_span
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, max_numbered_hits
+from search_ui.query.search_request import SearchRequest, max_numbered_hits
 from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START, is_full_match
@@ -102,8 +103,8 @@ class Facet:
 
 
 @dataclass(frozen=True)
-class SearchPage:
-    """The content of one results page.
+class SearchPage(FilterFields[Facet]):
+    """The content of one results page, with the counted values of each filter (`FilterFields`).
 
     Attributes:
         total: Number of full matches (`min_should_match`), near-duplicates counted once.
@@ -131,13 +132,6 @@ class SearchPage:
     cursor: str = ""
     hits: tuple[Hit, ...] = ()
     quotations: tuple[Quotation, ...] = ()
-    sites: tuple[Facet, ...] = ()
-    sections: tuple[Facet, ...] = ()
-    languages: tuple[Facet, ...] = ()
-    authors: tuple[Facet, ...] = ()
-    types: tuple[Facet, ...] = ()
-    formats: tuple[Facet, ...] = ()
-    terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
     spelling: Mapping[str, str] = field(default_factory=dict)
 
@@ -197,7 +191,7 @@ def build_search_page(
         full_pages=min(numbered_pages, -(-total // size)) if full_first else numbered_pages,
         span=page_span(request.page, *paging),
         hits=tuple(_iter_hits(answers, request, settings, words)),
-        **{name: _build_facet(count_response, name, request, settings) for name in PARAM_BY_FILTER},  # type: ignore[arg-type]
+        **{name: _build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
         dates=_date_facets(count_response, request),
     )
 

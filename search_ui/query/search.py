@@ -250,24 +250,25 @@ class SearchService:
         count_future = self._start(SolrRequest.COUNT, [*count_params(request, words), *spelling_params])
         vector_search = self._start_vector_search(request, words)
         words = self.add_work_boosts(request, words)
-        ranked = self._rank(request, words, vector_search) if vector_search or not request.cursor else None
+        ranked_hits = self._rank(request, words, vector_search) if vector_search or not request.cursor else None
         count_response = count_future.result()
         self._update_index_state(count_response)
         total = parse_total(count_response)
         is_related = request.sort is SortOrder.RELEVANCE and bool(content_parts(words)) and not total
         if is_related and (vector_search or not request.cursor):
-            ranked = self._rank(request, words, vector_search, match_any=True)
+            ranked_hits = self._rank(request, words, vector_search, match_any=True)
         full_first = lists_full_matches_first(request, words, total, self.settings.page_size)
         span = page_span(
             request.page, self.settings.page_size, max_numbered_hits(self.settings), total if full_first else 0
         )
-        candidates = ranked.candidates if ranked else None
-        if ranked is None or request.cursor:
-            ranked = self._continue_at_cursor(request, words, position.solr_mark, span, candidates, is_related)
-            hits_response = ranked.response
+        candidates = ranked_hits.candidates if ranked_hits else None
+        if ranked_hits is None or request.cursor:
+            ranked_hits = self._continue_at_cursor(request, words, position.solr_mark, span, candidates, is_related)
+            hits_response = ranked_hits.response
         else:
-            ranked = replace(ranked, response=with_full_matches_first(ranked.response)) if full_first else ranked
-            hits_response = ranked.page_response(span)
+            if full_first:
+                ranked_hits = replace(ranked_hits, response=with_full_matches_first(ranked_hits.response))
+            hits_response = ranked_hits.page_response(span)
         responses = self._fetch_details(request, words, hits_response, count_response, candidates)
         page = build_search_page(responses, request, self.settings, words[QueryVariant.DOMAIN], full_first)
         segmenter, question = self.lexicon_backend.base_segmenter(), request.parsed_query.ranking_text
@@ -276,7 +277,7 @@ class SearchService:
             quotations=answer_from_hits(question, words, candidates, page.hits, responses.bodies)
             if candidates and request.page == 1
             else (),
-            cursor=self._next_cursor(request, words, ranked, span, is_related),
+            cursor=self._next_cursor(request, words, ranked_hits, span, is_related),
             terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
             spelling=parse_spellcheck(count_response),
         )
@@ -351,9 +352,9 @@ class SearchService:
         is_small = documents is not None and documents <= EXACT_PAGING_HITS
         if not (is_small or match_any or request.cluster):
             params = hits_params(request, words, limit, spare_hits=SPARE_HITS, field_names=field_names)
-            collapsed = collapse_first_page(self.select(SolrRequest.HITS, params), limit)
-            if collapsed is not None:
-                return collapsed
+            first_page = collapse_first_page(self.select(SolrRequest.HITS, params), limit)
+            if first_page is not None:
+                return first_page
         params = hits_params(request, words, limit, field_names=field_names, match_any=match_any)
         return self.select(SolrRequest.HITS, params)
 
@@ -447,20 +448,20 @@ class SearchService:
             return []
 
     def _next_cursor(
-        self, request: SearchRequest, words: QueryWords, ranked: RankedHits, span: PageSpan, match_any: bool
+        self, request: SearchRequest, words: QueryWords, ranked_hits: RankedHits, span: PageSpan, match_any: bool
     ) -> str:
         """Return the cursor of the next page; "" if there is none or it has a number."""
         fetched_hits = max_numbered_hits(self.settings)
         if (
             span.end < fetched_hits
             or request.page >= last_page(self.settings)
-            or span.end >= ranked.match_count
+            or span.end >= ranked_hits.match_count
             or (not request.cursor and span.start >= fetched_hits)
         ):
             return ""
         if request.cursor:
-            cursor_mark = str(ranked.response["nextCursorMark"])
-        elif ranked.candidates is not None:
+            cursor_mark = str(ranked_hits.response["nextCursorMark"])
+        elif ranked_hits.candidates is not None:
             cursor_mark = FIRST_CURSOR_MARK  # the fused list ends here; later pages have the lexical order
         else:
             params = cursor_start_params(request, words, span.end, match_any)
@@ -484,7 +485,7 @@ class _NamedBackend:
     name: SolrRequest
 
     def select(self, params: Params) -> SolrResponse:
-        """See `SearchService.select`."""
+        """Send a request under the name of this sender, as `SearchService.select` does."""
         return self.service.select(self.name, params)
 
 

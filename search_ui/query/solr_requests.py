@@ -10,6 +10,7 @@ from typing import Any
 
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.display_text import has_word
+from search_ui.query.filter_fields import FILTER_NAMES, FILTERS_WITH_SITE_VALUES, PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.filters import build_filter_queries
 from search_ui.query.min_should_match import any_part_query, enough_parts_query, ranks_full_matches_first
 from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, WORK_PARTS_QUERY, build_query_texts, build_rank_query
@@ -315,16 +316,17 @@ def _search_facets(request: SearchRequest) -> Mapping[str, object]:
     count_expression = "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})"
     return {
         "total": count_expression,
-        "sites": _values_facet(solr_fields.SITE, count_expression, "site"),
-        "sections": _values_facet(solr_fields.SECTION, count_expression, "section", TOP_SITE_SUBFACET),
-        "languages": _values_facet(solr_fields.LANGUAGE, count_expression, "language"),
-        "authors": _values_facet(solr_fields.AUTHOR, count_expression, "author", TOP_SITE_SUBFACET),
-        "types": _values_facet(solr_fields.PAGE_TYPE, count_expression, "type"),
-        "formats": _values_facet(solr_fields.FORMAT, count_expression, "filetype"),
-        "terms": _values_facet(solr_fields.DOMAIN_TERMS, count_expression),
+        **{
+            name: _values_facet(
+                SOLR_FIELD_BY_FILTER[name],
+                count_expression,
+                "" if name == "terms" else PARAM_BY_FILTER[name],
+                TOP_SITE_SUBFACET if name in FILTERS_WITH_SITE_VALUES else {},
+            )
+            for name in FILTER_NAMES
+        },
         "dates": _dates_facet(request, count_expression),
-        "sections_of_sites": _documents_per_site_facet("section"),
-        "authors_of_sites": _documents_per_site_facet("author"),
+        **{f"{name}_of_sites": _documents_per_site_facet(PARAM_BY_FILTER[name]) for name in FILTERS_WITH_SITE_VALUES},
         "index": {
             "type": "query",
             "q": MATCH_ALL.to_syntax(),

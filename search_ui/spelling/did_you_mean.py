@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
 from search_ui.query.min_should_match import all_parts_query, content_parts, enough_parts_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
+from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrBackend, SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
 from search_ui.spelling.corrections import (

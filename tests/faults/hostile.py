@@ -34,11 +34,17 @@ OWN: tuple[Recipe, ...] = (
     {"redirect": "to_metadata"},
     {"redirect": "to_solr"},
 )
+# Fourteen ordinary pages of 1 to 10 MB at once, with few tags and with many.
+LARGE: tuple[Recipe, ...] = tuple(
+    {"body": "paragraphs" if number % 2 else "list_items", "mb": min(number, 10)} for number in range(1, 15)
+)
 CLASSES = {"slow": "slow_servers", "redirect": "redirects", "proto": "bomb", "robots": "redirects"}
 
 
 def class_of(recipe: Recipe) -> str:
     """Return the class of a recipe in the table."""
+    if "mb" in recipe and recipe.get("body") in ("paragraphs", "list_items"):
+        return "large"
     if "body" in recipe:
         return "bomb" if recipe["body"] == "zeros" else "nesting"
     return next((name for key, name in CLASSES.items() if key in recipe), "bomb")
@@ -58,7 +64,9 @@ def hostile_servers(recipes: Sequence[Recipe], folder: Path) -> Iterator[Tally]:
         yield tally
 
 
-def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
+def crawled(
+    tally: Tally, recipes: Sequence[Recipe], folder: Path, commands: Sequence[str] = ("crawl", "extract")
+) -> float:
     """Crawl and extract one server for each recipe; return the peak memory of all processes in MB."""
     recipes = [*recipes, {}]  # one normal server: a crawl fails if all of its seeds fail
     hosts = {f"127.1.{number // 250}.{number % 250 + 1}": recipe for number, recipe in enumerate(recipes)}
@@ -79,7 +87,7 @@ def crawled(tally: Tally, recipes: Sequence[Recipe], folder: Path) -> float:
         vertical = Vertical(folder).write({"crawl": crawl})
         try:
             began = time.monotonic()
-            peak = max(watched(vertical, "crawl"), watched(vertical, "extract"))
+            peak = max(watched(vertical, command) for command in commands)
             tally.worst_s = max(tally.worst_s, time.monotonic() - began)
         finally:
             vertical.end()
@@ -130,7 +138,7 @@ def rows(data: Path | None, name: str) -> list[dict[str, Any]]:
 
 def http_recipes(data: Path | None) -> list[Recipe]:
     """Return the recipes of the data folder and our own."""
-    return [json.loads(row["text"]) for row in rows(data, "http")] + list(OWN)
+    return [json.loads(row["text"]) for row in rows(data, "http")] + list(OWN + LARGE)
 
 
 def date_faults(data: Path | None) -> Tally:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.extraction_writer import PageExtraction, PendingPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
 from domain.article import Article, SiteTemplate, text_hash64
 from domain.outcome import Outcome, Reason
 from domain.page import WarcPointer
 from extractor.settings import ExtractSettings
+from pipeline.compute.extraction_jobs import SAVE_BATCH_CHARS, SAVE_BATCH_SIZE, iter_save_batches
 from pipeline.workers.extraction_pool import PageJob, extract_in_worker, extract_pages, iter_jobs
 from pipeline.workers.page_reading import finalize_article
 from pipeline.workers.worker_process import Limits, WorkerProcess
@@ -224,3 +225,11 @@ def test_no_shape_takes_time_that_grows_with_its_square() -> None:
     results = {shapes[extraction.page.url_id]: extraction.result for extraction in found}
     assert results.keys() == HOSTILE.keys()
     assert {name: result for name, result in results.items() if not isinstance(result, Article)} == {}
+
+
+def test_articles_with_much_text_are_saved_in_smaller_batches() -> None:
+    page = PendingPage(1, "http://a.test/", "text/html", "", WarcPointer("", 0, 0), 0.0)
+    short = PageExtraction(page, Article("http://a.test/", "石油", "产量"))
+    long = PageExtraction(page, Article("http://a.test/", "石油", "油" * SAVE_BATCH_CHARS))
+    batches = iter_save_batches([*[short] * (SAVE_BATCH_SIZE + 1), long, long, short])
+    assert [len(batch) for batch in batches] == [SAVE_BATCH_SIZE, 2, 1, 1]
