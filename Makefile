@@ -12,7 +12,7 @@ TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python compiler compiled docs
+.PHONY: install demo demo-change check quick-tests test all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python compiler compiled docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -26,7 +26,10 @@ check: $(TEST_STAMP)  ## before every commit, two minutes: lint, and all short t
 quick-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SERVERS) or slow or exhaustive)"
 
-test: $(TEST_STAMP) browser debian-python compiled lint  ## everything that CI runs, twelve minutes
+test: $(TEST_STAMP) browser debian-python compiled  ## everything that CI runs, twelve minutes
+	@$(MAKE) --no-print-directory -j2 lint all-tests
+
+all-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
 release-check: test  ## before a release: all that is too long for `make test`
@@ -122,7 +125,7 @@ compiler:  ## a C compiler and Python's headers, for the compiled form of the ex
 
 compiled: $(COMPILED)/.installed  ## the program with the hot modules of the extractor in C, as a folder for PYTHONPATH
 
-$(COMPILED)/.installed: setup.py setup.cfg $(shell find docstore text extractor -name '*.py' -o -name '*.pxd') | $(TEST_STAMP) compiler
+$(COMPILED)/.installed: setup.py setup.cfg $(shell find domain text extractor -name '*.py' -o -name '*.pxd') | $(TEST_STAMP) compiler
 	@rm -rf $(COMPILED) build
 	PLUMBLINE_COMPILED=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
 	@rm -rf build && touch $@

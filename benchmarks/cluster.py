@@ -28,9 +28,10 @@ from typing import Any, NoReturn
 
 import requests
 
-from benchmarks.object_store import environment, free_port, make_bucket, object_store
+from benchmarks.object_store import environment, make_bucket, object_store
 from benchmarks.postgres_server import PostgresServer
 from indexer.cluster.local_cluster import LocalSolrCluster
+from indexer.embedded_solr import find_free_port
 from pipeline.demo.run import DEMO_QUERY
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.settings import SECTIONS
@@ -116,7 +117,7 @@ def services(
         note("PostgreSQL ...")
         database = stack.enter_context(closing(PostgresServer(folder / "postgres"))).url
         note("object store ...")
-        s3, _ = stack.enter_context(object_store(free_port(), folder / "object-store.log"))
+        s3, _ = stack.enter_context(object_store(find_free_port(), folder / "object-store.log"))
         make_bucket(s3, BUCKET)
         note(f"ZooKeeper and {nodes} Solr nodes ...")
         solr = stack.enter_context(LocalSolrCluster(folder / "solr", nodes, HEAP, START_SECONDS))
@@ -134,7 +135,7 @@ def services(
 
 def start_dask(running: Running) -> str:
     """Start a Dask scheduler and its workers. Returns the address of the scheduler."""
-    port = free_port()
+    port = find_free_port()
     address = f"tcp://{LOOPBACK}:{port}"
     dask = [sys.executable, "-m", "distributed.cli"]
     scheduler = ["dask_scheduler", "--host", LOOPBACK, "--port", str(port), "--dashboard-address", f"{LOOPBACK}:0"]
@@ -161,7 +162,7 @@ def crawl_the_demo(running: Running, stack: ExitStack) -> Path:
 
 def serve(running: Running, number: int) -> str:
     """Start a search site with its own data folder. Returns its URL as soon as it responds."""
-    port = free_port()
+    port = find_free_port()
     config = running.vertical(f"web{number}", search={"host": LOOPBACK, "port": port, "timeout": 15.0})
     command = [sys.executable, "-m", "pipeline.cli.main", "-c", str(config), "serve"]
     process, url = running.start(f"web{number}", command), f"http://{LOOPBACK}:{port}/"

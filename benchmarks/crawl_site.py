@@ -1,7 +1,6 @@
 """Builds and starts crawlbench for a benchmark, and reads its control port."""
 
 import json
-import socket
 import subprocess
 import time
 import urllib.request
@@ -10,8 +9,9 @@ from types import TracebackType
 from typing import Any
 
 from domain.errors import PlumblineError
+from indexer.embedded_solr import find_free_port
 
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 def built(source: Path, folder: Path) -> tuple[Path, Path]:
@@ -27,7 +27,7 @@ class BenchSite:
     """A running crawlbench with the given flags."""
 
     def __init__(self, program: Path, *flags: str) -> None:
-        self._port = _free_port()
+        self._port = find_free_port(1)
         self._running = subprocess.Popen([str(program), "-port", str(self._port), *flags], stderr=subprocess.DEVNULL)
         until = time.monotonic() + _PATIENCE
         while True:
@@ -68,16 +68,3 @@ class BenchSite:
     ) -> None:
         self._running.terminate()
         self._running.wait()
-
-
-def _free_port() -> int:
-    """Return a port that is free together with the next port."""
-    for _ in range(100):
-        with socket.create_server(("127.0.0.1", 0)) as one:
-            port = int(one.getsockname()[1])
-        try:
-            with socket.create_server(("127.0.0.1", port + 1)):
-                return port
-        except OSError:
-            continue
-    raise PlumblineError("no two free ports")

@@ -20,6 +20,7 @@ from benchmarks.extract_pages import GoldSet, Run
 from benchmarks.extract_systems import OURS
 from benchmarks.results import SHARED, Figure
 from domain.errors import PlumblineError
+from indexer.embedded_solr import find_free_port
 from pipeline.demo.articles import generate_articles
 from pipeline.demo.render import SITES, load_design, render_site
 
@@ -144,7 +145,7 @@ def crawlbench() -> Iterator[Crawlbench]:
         built = subprocess.run(["go", "build", "-o", str(program), "."], cwd=CRAWLBENCH, capture_output=True, text=True)
         if built.returncode != 0:
             raise PlumblineError(f"the crawl test site cannot be built: {built.stderr[-500:]}")
-        port = free_ports()
+        port = find_free_port(1)
         flags = ["-names", "name", "-hosts", "4", "-pages", "400", "-quirks", "-port", str(port)]
         server = subprocess.Popen([str(program), *flags], stderr=subprocess.DEVNULL)
         try:
@@ -166,17 +167,7 @@ def ask(port: int, host: str, path: str) -> tuple[http.client.HTTPResponse, byte
         connection.close()
 
 
-def free_ports() -> int:
-    """Return a free port whose next port is free too."""
-    while True:
-        with socket.socket() as first, socket.socket() as second, suppress(OSError, OverflowError):
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
-            second.bind(("127.0.0.1", port + 1))
-            return port
-
-
-def wait_for(port: int, seconds: float = 30.0) -> None:
+def wait_for(port: int, seconds: float = 120.0) -> None:
     """Wait until a port on loopback accepts connections."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

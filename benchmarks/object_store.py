@@ -3,7 +3,6 @@
 All data is in memory and lost when the process ends.
 """
 
-import socket
 import subprocess
 import sys
 import time
@@ -21,13 +20,6 @@ POLL_SECONDS = 0.1
 def environment(url: str) -> dict[str, str]:
     """Return the environment variables that select the object store at `url`."""
     return {**KEYS, "AWS_ENDPOINT_URL": url}
-
-
-def free_port() -> int:
-    """Return a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

@@ -25,12 +25,12 @@ from benchmarks.search_data import load_collections
 from benchmarks.search_data import load_scorer as load_search_scorer
 from benchmarks.search_data import sample as sample_collection
 from benchmarks.search_systems import WORDS, running_solr
+from benchmarks.terms_models import count_in_memory, select_from_table
 from benchmarks.terms_sets import load_scorer as load_term_scorer
 from benchmarks.terms_sets import read_sets
 from benchmarks.terms_sets import score as score_terms
 from domain.errors import PlumblineError
-from lexicon.counting.incremental_count import count_in_memory
-from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows, select_from_table
+from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows
 
 PAGES_PER_SET = 24
 FILES = 60

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -11,7 +10,9 @@ from typing import Any
 
 import distributed
 
-PATIENCE = 60.0  # seconds
+from indexer.embedded_solr import find_free_port
+
+PATIENCE = 300.0  # seconds
 POLL = 0.05  # seconds
 TICKS = os.sysconf("SC_CLK_TCK")
 # Short timeouts for a fast benchmark: dead workers are detected soon, and their tasks are repeated at once.
@@ -31,7 +32,7 @@ class Cluster:
     ) -> None:
         self.folder, self.has_dashboard = folder, has_dashboard
         self._environment = {**os.environ, **SOON, **(environment or {})}
-        self.port = free_port()
+        self.port = find_free_port()
         self._orphans: list[subprocess.Popen[bytes]] = []
         self.scheduler = self.start_scheduler()
         self.workers = [self.start_worker() for _ in range(workers)]
@@ -89,12 +90,6 @@ def end(process: "subprocess.Popen[bytes]") -> None:
     """kill -9."""
     process.send_signal(signal.SIGKILL)
     process.wait(PATIENCE)
-
-
-def free_port() -> int:
-    """Return a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:

@@ -37,8 +37,9 @@ import click
 from benchmarks.command import benchmark
 from benchmarks.postgres_server import PostgresServer
 from benchmarks.results import Figure, publish
-from benchmarks.scale_cluster import end, free_port
+from benchmarks.scale_cluster import end
 from domain.errors import PlumblineError
+from indexer.embedded_solr import find_free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-frontiers" / "bin" / "python"
@@ -143,7 +144,7 @@ class InUrlFrontier:
     """URLFrontier's service with RocksDB, in its default configuration."""
 
     def __init__(self, folder: Path, built: Path) -> None:
-        self._folder, self._port = folder, free_port()
+        self._folder, self._port = folder, find_free_port()
         folder.mkdir(parents=True, exist_ok=True)
         self._jar = next(built.glob(JAR))
         stubs = made_of((built / PROTO), folder / "stubs")

@@ -45,14 +45,14 @@ class Plumbline:
     """`store.frontier`, in this process."""
 
     def __init__(self, where: str, folder: Path, hosts: int) -> None:
-        self._hosts, self._model = hosts, import_module("domain")
-        self._module = import_module("docstore.frontier.frontier_table")
+        self._hosts, self._outcome = hosts, import_module("domain.outcome")
+        self._module = import_module("domain.frontier")
         self._table = import_module("docstore.store").Store(where, folder).frontier
         self._known: dict[int, Any] = {}
         self._queues: deque[int] = deque()
 
     def put(self, numbers: Sequence[int]) -> None:
-        made, kind = self._module.NewUrl, self._model.UrlKind.UNKNOWN
+        made, kind = self._module.NewUrl, self._module.UrlKind.UNKNOWN
         self._table.add_urls(
             [made(url_of(n, self._hosts), host_of(n, self._hosts), n % self._hosts, 0, kind, 0.0) for n in numbers]
         )
@@ -71,7 +71,7 @@ class Plumbline:
         return list(self._known)
 
     def done(self, numbers: Sequence[int]) -> None:
-        outcome, now = self._model.Outcome(self._model.Reason.FETCHED), time.time()
+        outcome, now = self._outcome.Outcome(self._outcome.Reason.FETCHED), time.time()
         visit = self._module.Visit
         self._table.record_visits([visit(self._known[number], outcome, now, None, 0.0) for number in numbers])
 

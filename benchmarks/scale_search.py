@@ -35,7 +35,7 @@ import click
 import requests
 
 from benchmarks.command import benchmark
-from benchmarks.object_store import environment, free_port, make_bucket, object_store
+from benchmarks.object_store import environment, make_bucket, object_store
 from benchmarks.results import Figure, publish
 from docstore.warc_archive import WarcArchive
 from docstore.warc_object_store import WarcObjectStore
@@ -43,6 +43,7 @@ from docstore.warc_reader import read_warc
 from domain.errors import PlumblineError
 from domain.page import Page, WarcPointer
 from indexer.cluster.local_cluster import LocalSolrCluster
+from indexer.embedded_solr import find_free_port
 from pipeline import stages
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.engine import Engine
@@ -240,9 +241,9 @@ def object_store_figures(short: bool) -> Iterator[Figure]:
     """Yield the loss of pages."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        store, _ = stack.enter_context(object_store(free_port(), folder / "log"))
+        store, _ = stack.enter_context(object_store(find_free_port(), folder / "log"))
         make_bucket(store, BUCKET)
-        port = free_port()
+        port = find_free_port()
         said = {**environment(f"http://127.0.0.1:{port}"), "AWS_MAX_ATTEMPTS": "1"}
         stack.enter_context(patch.dict("os.environ", said))
         kept = written_while_cut(folder, store, port, SHORT_PAGES if short else PAGES)

@@ -25,7 +25,7 @@ def partial_figures(url: str, collections: Sequence[Collection], is_chosen_half:
     """Yield the mean overlap of all collections for each percentage of embedded documents."""
     overlaps: dict[int, list[float]] = {percent: [] for percent in PERCENTAGES}
     for collection in collections:
-        part = _small_sample(collection)
+        part = small_sample(collection)
         queries = [text for name, text in part.queries if _is_in_chosen_half(name) is is_chosen_half]
         lexical, complete = _rankings(url, part, queries)
         for percent in PERCENTAGES:
@@ -37,7 +37,8 @@ def partial_figures(url: str, collections: Sequence[Collection], is_chosen_half:
         yield Figure(PARTIAL, OURS, f"overlap_{percent}", statistics.fmean(values))
 
 
-def _small_sample(collection: Collection) -> Collection:
+def small_sample(collection: Collection) -> Collection:
+    """Return at most about `MAX_QUERIES` queries and `MAX_DOCUMENTS` documents of a collection."""
     queries = -(-len(collection.queries) // MAX_QUERIES)
     return sample(collection, queries, -(-len(collection.documents) // MAX_DOCUMENTS))
 

@@ -21,6 +21,7 @@ from domain.term import LexiconEntry
 from search_ui.query.results import parse_total
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_requests import count_params
+from search_ui.spelling.corrections import parse_spellcheck, spellcheck_params
 from search_ui.spelling.did_you_mean import DidYouMeanKind, find_suggestions
 from search_ui.spelling.vocabulary import MIN_EDITABLE_CHARS, Vocabulary
 from search_ui.vocabulary_cache import load_frequent_words
@@ -70,9 +71,15 @@ def _offer_function(url: str, system: Ours, name: str, entries: Sequence[Lexicon
 
     def offers_for(text: str) -> list[str]:
         request, words = system.understood(text)
-        total = parse_total(client.select(count_params(request, words)))
+        response = client.select([*count_params(request, words), *spellcheck_params(request.parsed_query)])
         suggestions = find_suggestions(
-            client, request, vocabulary, lambda asked: system.understood(asked.text)[1], base_segmenter(), total
+            client,
+            request,
+            vocabulary,
+            lambda asked: system.understood(asked.text)[1],
+            base_segmenter(),
+            parse_total(response),
+            parse_spellcheck(response),
         )
         return [offer.label for offer in suggestions if offer.kind is DidYouMeanKind.CORRECTED]
 

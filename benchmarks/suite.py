@@ -6,7 +6,7 @@ Sets:
 - `sigint_ignored`: make test as `nohup make test &` starts it
 - `ordinary_user`: make test without a terminal in a fresh clone, in a folder with a blank in its name, as a user with
   another HOME, time zone and locale; needs root to create that user
-- `repeat`: make test several times, every second run beside stress-ng
+- `repeat`: make test several times (`--runs`), some of them beside stress-ng (`--under-load`)
 - `coverage`: branches of the product that make test reaches, including the processes it starts
 """
 
@@ -142,11 +142,12 @@ def load_machine() -> Iterator[None]:
         load.wait()
 
 
-def count_failing_runs(runs: int) -> int:
-    """How many of `runs` runs of the suite fail; every second one beside other work."""
+def count_failing_runs(runs: int, under_load: int) -> int:
+    """How many of `runs` runs of the suite fail; `under_load` of them, evenly spread, run beside other work."""
     failing = 0
     for number in range(runs):
-        with load_machine() if number % 2 else nullcontext():
+        is_loaded = (number + 1) * under_load // runs > number * under_load // runs
+        with load_machine() if is_loaded else nullcontext():
             failing += run_target("make", "test").status != 0
     return failing
 
@@ -173,7 +174,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(SETS), help="sets, separated by commas")
     parser.add_argument("--runs", type=int, default=10, help="runs of the set repeat")
+    parser.add_argument("--under-load", type=int, help="runs of repeat beside stress-ng (default: half)")
     options = parser.parse_args()
+    under_load = options.runs // 2 if options.under_load is None else options.under_load
+    if not 0 <= under_load <= options.runs:
+        parser.error(f"--under-load must be between 0 and --runs ({options.runs}), not {under_load}")
     sets = options.only.split(",")
     if unknown := set(sets) - set(SETS):
         parser.error(f"unknown sets: {', '.join(sorted(unknown))}; known: {', '.join(SETS)}")
@@ -185,7 +190,8 @@ def main() -> None:
     }
     figures = [figure for name, run in runs.items() if name in sets for figure in run().figures(name)]
     if "repeat" in sets:
-        figures.append(Figure("repeat", SYSTEM, f"failures_in_{options.runs}", count_failing_runs(options.runs)))
+        failures = count_failing_runs(options.runs, under_load)
+        figures.append(Figure("repeat", SYSTEM, f"failures_in_{options.runs}", failures))
     if "coverage" in sets:
         figures.append(Figure("coverage", SYSTEM, "branch_coverage", branch_coverage()))
     publish("suite", figures)

@@ -21,6 +21,7 @@ import click
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.results import OUT, SHARED, Figure, check_floors, publish, values_by_name
 from benchmarks.terms_corpus import write_corpus
+from benchmarks.terms_models import save_model
 from benchmarks.terms_seeds import seeded
 from benchmarks.terms_sets import METRICS, TermSet, load_scorer, read_sets, score
 from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, UNSEEN, System
@@ -29,7 +30,6 @@ from benchmarks.training.terms import Trainer, load_sets
 from domain.errors import PlumblineError
 from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.mining import mine_terms
-from lexicon.model.term_model import save_model
 from lexicon.settings import LexiconSettings
 from text.folding import word_key
 

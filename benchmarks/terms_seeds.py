@@ -9,9 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks.results import Figure
+from benchmarks.terms_models import count_in_memory, select_from_table
 from benchmarks.terms_sets import METRICS, TermSet, gold_of, known_of, score
-from lexicon.counting.incremental_count import count_in_memory
-from lexicon.model.term_model import iter_spellings, load_model, load_shipped_models, rank_rows, select_from_table
+from lexicon.model.term_model import iter_spellings, load_model, load_shipped_models, rank_rows
 from text.folding import word_key
 
 GUIDED = "plumbline-guided"

@@ -29,15 +29,15 @@ class System:
 
 def ours(model: Path | None) -> Mine:
     """Our miner: every row of the table ranked, however unlikely."""
-    learned, counting = import_module("lexicon.model.term_model"), import_module("lexicon.counting.incremental_count")
+    learned, in_memory = import_module("lexicon.model.term_model"), import_module("benchmarks.terms_models")
     models = learned.load_shipped_models()
     if model:
         trained = learned.load_model(model)
         models = {**models, trained.boundary_model.language: trained}
 
     def run(texts: Iterable[str], language: str) -> list[str]:
-        table = counting.count_in_memory(texts, models)
-        rows, _ = learned.rank_rows(models, learned.select_from_table(table, models))
+        table = in_memory.count_in_memory(texts, models)
+        rows, _ = learned.rank_rows(models, in_memory.select_from_table(table, models))
         return list(learned.iter_spellings(table, rows))
 
     return run

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crawler.crawl_context import CrawlContext
+from crawler.memory_budget import Reservation
 from crawler.origin_requests import OriginRequests
 from crawler.progress import ProgressReporter
 from crawler.result_handler import ResultHandler
@@ -45,6 +46,7 @@ class CrawlLoop:
         self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
         self.retry_queue = RetryQueue()
         self.preferred_request_urls: dict[int, str] = {}  # url_id -> spelling that the site redirects to
+        self.reservations: dict[int, Reservation] = {}  # url_id -> memory of a page that is not recorded yet
 
     @classmethod
     def from_context(cls, context: CrawlContext) -> "CrawlLoop":
@@ -269,7 +271,7 @@ class CrawlLoop:
         visit = self.result_handler.build_visit(job_result)
         if visit.page is not None:
             self.context.site_state.host_suggestions.record_links(entry.host, job_result.external_links)
-        self._record_visit(visit)
+        self._record_visit(visit, job_result.reservation)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
             message = f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly. See the log for the tracebacks."
@@ -310,8 +312,10 @@ class CrawlLoop:
         self.frontier.finish(entry)
         self._record_visit(self.result_handler.visit_without_page(entry, outcome))
 
-    def _record_visit(self, visit: Visit) -> None:
-        self.recorder.add(visit)
+    def _record_visit(self, visit: Visit, reservation: Reservation | None = None) -> None:
+        if reservation is not None:
+            self.reservations[visit.entry.url_id] = reservation
+        self.recorder.add(visit, reservation.size if reservation is not None else 0)
         self.tally.count_visit(visit.entry.host, visit.outcome.reason)
         self.backlog.mark_visited(visit)
         if visit.entry.kind is UrlKind.SEED:
@@ -340,4 +344,7 @@ class CrawlLoop:
     def _apply_recorded(self, wait: bool = False) -> None:
         for batch in self.recorder.take_recorded(wait):
             self.frontier.mark_recorded(batch)
+            for visit in batch:
+                if (reservation := self.reservations.pop(visit.entry.url_id, None)) is not None:
+                    reservation.release()
             self.reporter.report(self.context.clock(), self.pool.in_flight, self.backlog.due_by_host)

@@ -20,13 +20,16 @@ ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = (
     "crawler",
     "docstore",
+    "domain",
     "extractor",
     "focused",
     "indexer",
     "lexicon",
+    "locks",
     "maven_jars",
     "pipeline",
     "search_ui",
+    "solr_client",
     "solr_conf",
     "text",
 )

@@ -14,7 +14,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, func, inspect, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Select,
+    Table,
+    create_engine,
+    event,
+    func,
+    inspect,
+    select,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -103,6 +115,27 @@ class Database:
         """Open a read transaction with a consistent view. Use `write` for any change."""
         with translate_errors(), self._engine.connect() as connection, connection.begin():
             yield connection
+
+    def iter_batches(
+        self, query: Select[Any], key: ColumnElement[int], size: int, after: int = 0
+    ) -> Iterator[Sequence[Row[Any]]]:
+        """Yield the rows of a query in batches, ordered by a unique column.
+
+        No transaction is open between two batches, so the caller can write.
+
+        Args:
+            query: Query that selects `key`, without order and limit.
+            key: The unique column.
+            size: Maximum number of rows of a batch.
+            after: Only rows with a larger key.
+        """
+        while True:
+            with self.read() as connection:
+                rows = connection.execute(query.where(key > after).order_by(key).limit(size)).all()
+            if not rows:
+                return
+            yield rows
+            after = getattr(rows[-1], str(key.key))
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

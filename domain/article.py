@@ -1,8 +1,10 @@
 """Articles, and what the extractor learns from a page."""
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import Any
 
 from domain.outcome import Outcome
 
@@ -61,8 +63,43 @@ class PageType(StrEnum):
 
 
 @dataclass(frozen=True)
+class ArticleField:
+    """Where a text field of `Article` is stored, indexed and shown.
+
+    Attributes:
+        default: Value of the field if the page does not state it, also for rows of older stores.
+        max_chars: Size of the SQL column; 0 for unlimited text.
+        solr_name: Solr field with a copy of the text, which the indexer can replace; "" if there is none.
+        max_indexed_chars: The copy is cut to this length; 0 for no limit.
+        facet: Name of the filter in results pages and in the API, such as `sections`; "" if there is no filter.
+        parameter: URL parameter of the filter, such as `section`.
+        has_site_values: Facet values that nearly all documents of one site have are not offered.
+        is_detail: The article page and the API list the value with the details of the article.
+    """
+
+    default: str = ""
+    max_chars: int = 0
+    solr_name: str = ""
+    max_indexed_chars: int = 0
+    facet: str = ""
+    parameter: str = ""
+    has_site_values: bool = False
+    is_detail: bool = False
+
+
+MAX_LABEL_CHARS = 200  # indexed characters of a section, author or source
+
+
+def article_field(default: str = "", **declaration: Any) -> Any:
+    """Declare a text field of `Article`. The keyword arguments are those of `ArticleField`."""
+    return field(default=default, metadata={ArticleField: ArticleField(default, **declaration)})
+
+
+@dataclass(frozen=True)
 class Article:
     """The content of a page.
+
+    A text field is stored in the column of its name. `article_field` declares where else it appears.
 
     Attributes:
         url: URL of the page.
@@ -87,29 +124,51 @@ class Article:
     url: str
     title: str
     body: str
-    published: str = ""
-    date_source: str = ""
-    language: str = ""
-    method: str = ""
+    published: str = article_field(max_chars=10, solr_name="published_text")
+    date_source: str = article_field(max_chars=16)
+    language: str = article_field(max_chars=16, solr_name="language", facet="languages", parameter="language")
+    method: str = article_field(max_chars=32)
     published_at: str = ""
     modified: str = ""
-    author: str = ""
-    source: str = ""
-    section: str = ""
+    author: str = article_field(
+        solr_name="author",
+        max_indexed_chars=MAX_LABEL_CHARS,
+        facet="authors",
+        parameter="author",
+        has_site_values=True,
+        is_detail=True,
+    )
+    source: str = article_field(solr_name="source", max_indexed_chars=MAX_LABEL_CHARS, is_detail=True)
+    section: str = article_field(
+        solr_name="section",
+        max_indexed_chars=MAX_LABEL_CHARS,
+        facet="sections",
+        parameter="section",
+        has_site_values=True,
+        is_detail=True,
+    )
     keywords: tuple[str, ...] = ()
     picture: str = ""
     canonical_url: str = ""
     next_url: str = ""
     blocks: tuple[Block, ...] = ()
     signature: tuple[int, ...] = ()
-    page_type: str = ""
-    format: str = "html"
+    page_type: str = article_field(max_chars=16, solr_name="page_type", facet="types", parameter="type")
+    format: str = article_field("html", max_chars=16, solr_name="format", facet="formats", parameter="filetype")
 
     @property
     def digest(self) -> str:
         """SHA-256 (hex) of the visible text. Articles with equal digests need no new index entry."""
         visible_text = "\x00".join((self.title, self.published, self.body, self.author, self.source, self.section))
         return hashlib.sha256(visible_text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+ARTICLE_FIELDS: Mapping[str, ArticleField] = {
+    each.name: each.metadata.get(ArticleField, ArticleField())
+    for each in fields(Article)
+    if each.type is str and each.name != "url"
+}
+"""The text fields of `Article` by name, in its order, with their declaration."""
 
 
 @dataclass(frozen=True)

@@ -190,13 +190,7 @@ class ArticleExtractor:
             method=self.settings.method,
             published_at=published.datetime,
             modified=published.modified,
-            author=metadata.author,
-            source=metadata.source,
-            section=metadata.section,
-            keywords=metadata.keywords,
-            picture=metadata.picture,
-            canonical_url=metadata.canonical_url,
-            next_url=metadata.next_url,
+            **vars(metadata),
             blocks=build_blocks(page, body) if body.line_indices else paragraph_blocks(body.text),
         )
 

@@ -19,7 +19,6 @@ from crawler.focused_policy import (
     ReviewableStrategy,
     ReviewInstructions,
     TokenizedPage,
-    Words,
     WordTokenizer,
     deserialize_page,
     serialize_page,
@@ -103,7 +102,7 @@ class TopicPolicyState:
     page_count: int = 0  # distinct pages assessed
     reread_count: int = 0  # pages read again since the last full replay
     assessed_urls: set[str] = field(default_factory=set)  # URLs of the assessed pages
-    shared_terms: DynamicTermLibrary = field(default_factory=lambda: DynamicTermLibrary(automatic=False))
+    shared_terms: DynamicTermLibrary = field(default_factory=DynamicTermLibrary)
     off_topic_statistics: WordStatistics = field(default_factory=WordStatistics)
 
 
@@ -241,18 +240,13 @@ class TopicPolicy:
             anchors: anchor text by link URL.
         """
         relevance, (changed_priorities, discarded_urls) = self._assess_and_track(tokenized_page)
-        rejected_links = tuple(
-            RejectedLink(
-                url,
-                anchors.get(url, ""),
-                f"{self.config.strategy_name}: link discarded, source page scored {relevance.score:.3f}",
-            )
-            for url in discarded_urls
-        )
+        reason = f"{self.config.strategy_name}: link discarded, source page scored {relevance.score:.3f}"
+        rejected_links = tuple(RejectedLink(url, anchors.get(url, ""), reason) for url in discarded_urls)
         seq, self.state.next_seq = self.state.next_seq, self.state.next_seq + 1
         if self.state.next_seq % INSTRUCTIONS_INTERVAL_PAGES == 0:
             self.refresh_instructions()
-        self._propose_shared_terms()
+        if new_terms := self.state.shared_terms.confirm_pending():  # confirmed, so that they are not proposed again
+            self.config.propose_terms(new_terms)
         self.save_snapshot_if_due()
         return FocusedDecision(
             seq,
@@ -307,9 +301,11 @@ class TopicPolicy:
         if page.url in self.config.seed_urls and all(value is None for value in link_priorities):
             link_priorities = [SEED_LINK_FALLBACK_PRIORITY] * len(links)
         strategy.observe_page(page, relevance)
-        changed_priorities = self._raise_priorities(links, link_priorities) | self._apply_changed_priorities(
-            strategy.take_changed_priorities()
-        )
+        changed_priorities = self._raise_priorities(links, link_priorities)
+        priorities = state.priority_by_url
+        for url, value in strategy.take_changed_priorities().items():  # higher or lower than before
+            if url in priorities and self._is_unfetched_non_seed(url) and priorities[url] != value:
+                priorities[url] = changed_priorities[url] = value
         if isinstance(strategy, ReviewableStrategy):
             for url in strategy.take_forgotten_urls():
                 state.priority_by_url.pop(url, None)
@@ -335,17 +331,6 @@ class TopicPolicy:
                 priorities[link.url] = changed_priorities[link.url] = value
         return changed_priorities
 
-    def _apply_changed_priorities(self, changed_by_strategy: Mapping[str, float]) -> dict[str, float]:
-        """Apply the strategy's new priorities, higher or lower. Returns the changed priorities."""
-        priorities = self.state.priority_by_url
-        changed_priorities = {
-            url: value
-            for url, value in changed_by_strategy.items()
-            if url in priorities and self._is_unfetched_non_seed(url) and priorities[url] != value
-        }
-        priorities.update(changed_priorities)
-        return changed_priorities
-
     def _is_unfetched_non_seed(self, url: str) -> bool:
         """Return True if the URL has not been fetched and is not a seed, that is, if its priority can still change."""
         return url not in self.state.assessed_urls and url not in self.config.seed_urls
@@ -358,19 +343,9 @@ class TopicPolicy:
         if not relevance.is_relevant:
             self.state.off_topic_statistics.add(page.word_counts)
             return
-        terms = top_block_weighted_terms(page.blocks, MAX_TERMS_PER_PAGE)
-        common_words = [word for word in terms if self._is_common_off_topic(word)]
-        self.state.shared_terms.add_page_terms(terms, dict.fromkeys(self.config.known_words, ""), common_words)
-
-    def _is_common_off_topic(self, word: str) -> bool:
-        off_topic = self.state.off_topic_statistics
-        return (
-            off_topic.document_count >= MIN_OFF_TOPIC_PAGES
-            and off_topic.document_frequency[word] > MAX_OFF_TOPIC_SHARE * off_topic.document_count
-        )
-
-    def _propose_shared_terms(self) -> None:
-        if self.state.shared_terms.pending_terms:
-            words: Words = tuple(self.state.shared_terms.pending_terms)
-            self.state.shared_terms.confirm_pending(words)  # so that they are not proposed again
-            self.config.propose_terms(words)
+        terms, off_topic = top_block_weighted_terms(page.blocks, MAX_TERMS_PER_PAGE), self.state.off_topic_statistics
+        common_words: list[str] = []
+        if off_topic.document_count >= MIN_OFF_TOPIC_PAGES:
+            max_pages = MAX_OFF_TOPIC_SHARE * off_topic.document_count
+            common_words = [word for word in terms if off_topic.document_frequency[word] > max_pages]
+        self.state.shared_terms.add_page_terms(terms, self.config.known_words, common_words)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from domain.article import Article, BlockKind, PageType, StoredArticle
+from domain.article import ARTICLE_FIELDS, Article, BlockKind, PageType, StoredArticle
 from domain.article_relations import authority_score
 from domain.page_offsets import find_page_offsets, format_page_offsets
 from domain.term import Lexicon
@@ -23,7 +23,6 @@ from text.titles import extract_numbers, series_name, title_lookup_keys
 UNINDEXABLE_CHARS_RE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
 MAX_BODY_CHARS = 500_000  # a longer body is a data dump, and Solr would hold all of it in memory
 MAX_URL_CHARS = 2000  # URL of a picture
-MAX_LABEL_CHARS = 200  # section, author or source
 
 
 @dataclass(frozen=True)
@@ -100,14 +99,9 @@ def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
     article = stored_article.article
     values: dict[str, object] = {
         solr_fields.PUBLISHED: date_to_solr(article.published) if article.published else "",
-        solr_fields.PUBLISHED_TEXT: article.published,
-        solr_fields.SECTION: strip_unindexable(article.section)[:MAX_LABEL_CHARS],
-        solr_fields.AUTHOR: strip_unindexable(article.author)[:MAX_LABEL_CHARS],
-        solr_fields.SOURCE: strip_unindexable(article.source)[:MAX_LABEL_CHARS],
         solr_fields.HEADINGS: heading_text(article),
         solr_fields.SPELLING: spelling_words(f"{article.title}\n{article.body}"[:MAX_BODY_CHARS]),
         solr_fields.PAGE_TYPE: article.page_type or default_page_type(article),
-        solr_fields.FORMAT: article.format,
         solr_fields.PAGE_STARTS: format_page_offsets(
             find_page_offsets(strip_unindexable(article.body)[:MAX_BODY_CHARS], article.blocks)
         ),
@@ -118,7 +112,16 @@ def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
         solr_fields.STORY_ID: stored_article.story_id,
         solr_fields.AUTHORITY: authority_score(stored_article.citation_count),
     }
-    return {name: value for name, value in values.items() if value}
+    return {name: value for name, value in (copied_fields(article) | values).items() if value}
+
+
+def copied_fields(article: Article) -> dict[str, object]:
+    """Return the Solr fields that are copies of text fields, as `domain.article.ARTICLE_FIELDS` declares them."""
+    return {
+        declaration.solr_name: strip_unindexable(getattr(article, name))[: declaration.max_indexed_chars or None]
+        for name, declaration in ARTICLE_FIELDS.items()
+        if declaration.solr_name
+    }
 
 
 def default_page_type(article: Article) -> PageType:

@@ -17,6 +17,7 @@ All processes that use the same `home` share one Java process. It ends with the 
 
 import fcntl
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -47,6 +48,8 @@ MIN_HEAP_MB, MAX_SERIAL_HEAP_MB = 48, 1024
 MEGABYTES_BY_UNIT = {"": 1 / 1024**2, "k": 1 / 1024, "m": 1, "g": 1024}
 # Free share of the heap after a collection, in percent; outside this range the heap grows or shrinks.
 HEAP_RATIO_OPTIONS = ("-XX:MinHeapFreeRatio=20", "-XX:MaxHeapFreeRatio=40")
+# Below the ports that operating systems give to connections: none of them takes the port before the server opens it.
+FREE_PORTS = range(20_000, 31_000)
 POLL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 5.0
 PORT_RELEASE_SECONDS = 5.0  # time for a killed Solr to release its port
@@ -323,7 +326,7 @@ def choose_port(requested_port: int) -> int:
     if not 0 <= requested_port < MAX_PORT - ZOOKEEPER_OFFSET:
         raise SettingsError(f"index.solr_port must be 0 or below {MAX_PORT - ZOOKEEPER_OFFSET}, not {requested_port}")
     if not requested_port:
-        return next(port for port in iter(find_free_port, None) if _is_free(port + ZOOKEEPER_OFFSET))
+        return find_free_port(ZOOKEEPER_OFFSET)
     deadline = time.monotonic() + PORT_RELEASE_SECONDS
     for port in (requested_port, requested_port + ZOOKEEPER_OFFSET):
         while not _is_free(port):
@@ -337,11 +340,12 @@ def choose_port(requested_port: int) -> int:
     return requested_port
 
 
-def find_free_port() -> int:
-    """Return a loopback port that is free now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])
+def find_free_port(offset: int = 0) -> int:
+    """Return a port of `FREE_PORTS` that is free on loopback, where port + `offset` is free as well."""
+    while True:
+        port = secrets.choice(FREE_PORTS)
+        if _is_free(port) and _is_free(port + offset):
+            return port
 
 
 def _is_free(port: int) -> bool:

@@ -89,15 +89,10 @@ def _cut_sentence(text: str, start: int, end: int, max_chars: int) -> str:
     if cut_end - cut_start > max_chars:
         cut_start = max(cut_start, start - max(0, max_chars - (end - start)) // 2)
         cut_end = min(cut_end, cut_start + max_chars)
-        cut_start, cut_end = _snap_to_word_boundaries(text, cut_start, start, end, cut_end)
+        # Move both ends inwards, at most to the term, so that no Latin word is cut.
+        while cut_start < start and _is_inside_latin_word(text, cut_start):
+            cut_start += 1
+        while cut_end > end and _is_inside_latin_word(text, cut_end):
+            cut_end -= 1
     text_before_term = text[cut_start:start].lstrip(_CLOSING_PUNCTUATION + ",，、。.;； \t\u3000")
     return (text_before_term + text[start:cut_end]).strip()
-
-
-def _snap_to_word_boundaries(text: str, cut_start: int, start: int, end: int, cut_end: int) -> tuple[int, int]:
-    """Move `cut_start` and `cut_end` inwards, at most to the term, so that no Latin word is cut."""
-    while cut_start < start and _INSIDE_LATIN_WORD.match(text, cut_start):
-        cut_start += 1
-    while cut_end > end and _INSIDE_LATIN_WORD.match(text, cut_end):
-        cut_end -= 1
-    return cut_start, cut_end

@@ -99,7 +99,12 @@ def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
     One case does not round-trip: `GB 1234` without a frequency gets frequency 1, because its number would be read as
     one.
     """
-    return "".join(f"{_format_entry(entry)}\n" for entry in entries)
+    lines = []
+    for entry in entries:
+        ends_like_frequency = _NUMBER_LIKE.fullmatch(entry.text.rpartition(" ")[2]) is not None
+        frequency = entry.frequency or int(ends_like_frequency)
+        lines.append(f"{entry.text} {frequency} {entry.pos_tag}\n" if frequency else f"{entry.text} {entry.pos_tag}\n")
+    return "".join(lines)
 
 
 def find_term_error(text: str) -> str | None:
@@ -108,7 +113,11 @@ def find_term_error(text: str) -> str | None:
         return CodedMessage("the word is empty", "term_empty")
     if len(text) > MAX_WORD_CHARS:
         return _TOO_LONG_ERROR
-    return _character_error(text) or _shape_error(text) or _script_error(text) or _word_error(text)
+    if error := _character_error(text) or _shape_error(text):
+        return error
+    if script_mixture := mixed_script_reason(text):
+        return CodedMessage(f"the word contains {script_mixture}", "term_mixed_scripts")
+    return _word_error(text)
 
 
 def parse_dictionary_line(line: str) -> LexiconEntry | str | None:
@@ -126,24 +135,15 @@ def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry |
     if len(word) > MAX_INPUT_CHARS:  # before NFKC, which can expand a character to eighteen
         return _TOO_LONG_ERROR
     word = unicodedata.normalize("NFKC", word)
-    error = _frequency_error(frequency) or _tag_error(tag) or find_term_error(word)
-    return error or LexiconEntry(word, int(frequency or 0), tag or _default_tag(word))
+    if error := _frequency_error(frequency):
+        return error
+    if tag and tag not in JIEBA_TAGS:
+        return CodedMessage(f"unknown tag {tag[:20]!r}", "no_such_tag", tag=tag[:20])
+    return find_term_error(word) or LexiconEntry(word, int(frequency or 0), tag or default_tag(word))
 
 
-def _tag_error(tag: str) -> str | None:
-    return (
-        None if not tag or tag in JIEBA_TAGS else CodedMessage(f"unknown tag {tag[:20]!r}", "no_such_tag", tag=tag[:20])
-    )
-
-
-def _format_entry(entry: LexiconEntry) -> str:
-    frequency = entry.frequency
-    if not frequency and _NUMBER_LIKE.fullmatch(entry.text.rpartition(" ")[2]):
-        frequency = 1
-    return f"{entry.text} {frequency} {entry.pos_tag}" if frequency else f"{entry.text} {entry.pos_tag}"
-
-
-def _default_tag(word: str) -> str:
+def default_tag(word: str) -> str:
+    """Return the tag of a word without a tag of its own."""
     return "eng" if word.isascii() else "n"
 
 
@@ -177,7 +177,8 @@ def _character_error(text: str) -> str | None:
 
 
 def _shape_error(text: str) -> str | None:
-    if len(text) < 2 and not is_unlisted_han_character(text):
+    # A Chinese character that the base dictionary lacks can be a word, such as an element's name (𬭊, 鏿).
+    if len(text) < 2 and (not _HAN.match(text) or base_segmenter().has_word(text)):
         return CodedMessage("the word is a single character", "term_single_character")
     if not any(char.isalpha() or _HAN.match(char) for char in text):
         return CodedMessage("the word has no letter", "term_no_letter")
@@ -191,19 +192,6 @@ def _shape_error(text: str) -> str | None:
     ):
         return CodedMessage(f"the word ends with the symbol {text[-1]!r}", "term_last_sign", sign=text[-1])
     return None
-
-
-def is_unlisted_han_character(char: str) -> bool:
-    """Return True for a Chinese character that the base dictionary lacks, such as an element's name (𬭊, 鏿).
-
-    Other characters are excluded: words consist of them, and the segmenter uses them anyway.
-    """
-    return _HAN.match(char) is not None and not base_segmenter().has_word(char)
-
-
-def _script_error(text: str) -> str | None:
-    script_mixture = mixed_script_reason(text)
-    return CodedMessage(f"the word contains {script_mixture}", "term_mixed_scripts") if script_mixture else None
 
 
 def _word_error(text: str) -> str | None:

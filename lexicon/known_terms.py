@@ -12,16 +12,13 @@ scores do not change.
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import Float32Array, Float64Array, Int64Array
 from lexicon.counting.ngram_table import NgramRows
 from lexicon.counting.occurrences import MAX_SPAN_WORDS
 from lexicon.model.row_features import WordFeatureArrays, row_word_counts
 from lexicon.model.word_features import TAGS_BY_LANGUAGE
 from text.folding import word_key
-
-Float64Array = NDArray[np.float64]
-Int64Array = NDArray[np.int64]
 
 MIN_KNOWN_TERMS = 10  # known terms among the candidates; with fewer the log-odds do not change
 GROUP_PRIOR_COUNT = 1.0  # pseudo-count of known and of expected terms per group, which damps small groups
@@ -31,12 +28,12 @@ MAX_GROUPED_CHARS = 15  # all longer terms form one length group
 
 
 def adjust_log_odds(
-    log_odds: NDArray[np.float32],
+    log_odds: Float32Array,
     rows: NgramRows,
     texts: Sequence[str],
     word_features: WordFeatureArrays,
     known_terms: Collection[str],
-) -> NDArray[np.float32]:
+) -> Float32Array:
     """Return the log-odds of the rows, adjusted by the known terms.
 
     Args:
@@ -73,29 +70,16 @@ def _iter_group_lifts(
     first_last_length = np.array([(ord(text[0].lower()[0]), ord(text[-1].lower()[0]), len(text)) for text in texts]).T
     length = np.minimum(first_last_length[2], MAX_GROUPED_CHARS) * (MAX_SPAN_WORDS + 1) + size
     last = folded_word_ids[size - 1, np.arange(len(rows))]
-    for group in (
-        folded_word_ids[0],
-        last,
-        _tag_pattern_ids(rows, word_features),
-        length,
-        first_last_length[0],
-        first_last_length[1],
-    ):
+    tag_pattern = np.zeros(len(rows), np.int64)
+    for tag_ids in np.where(rows.word_ids < 0, 0, word_features.tag_ids[rows.word_ids] + 1):
+        tag_pattern = tag_pattern * (len(TAGS_BY_LANGUAGE[word_features.language]) + 1) + tag_ids
+    for group in (folded_word_ids[0], last, tag_pattern, length, first_last_length[0], first_last_length[1]):
         yield log_lift(group, is_known_term, probability, seed_rate)
     is_word = rows.word_ids >= 0
     word_lifts = log_lift(
         folded_word_ids.ravel(), (is_known_term * is_word).ravel(), (probability * is_word).ravel(), seed_rate
     )
     yield (word_lifts.reshape(is_word.shape) * is_word).sum(axis=0) / size
-
-
-def _tag_pattern_ids(rows: NgramRows, word_features: WordFeatureArrays) -> Int64Array:
-    """Return a number for each row's sequence of tags."""
-    tags = np.where(rows.word_ids < 0, 0, word_features.tag_ids[rows.word_ids] + 1)
-    pattern = np.zeros(len(rows), np.int64)
-    for tag_ids in tags:
-        pattern = pattern * (len(TAGS_BY_LANGUAGE[word_features.language]) + 1) + tag_ids
-    return pattern
 
 
 def log_lift(

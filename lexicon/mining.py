@@ -4,8 +4,8 @@ import logging
 import sqlite3
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Sequence
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,8 @@ import numpy as np
 from domain.batches import batched
 from domain.errors import LexiconError, SettingsError
 from domain.term import Term
-from lexicon.c_value.c_value import make_scorer
+from lexicon.arrays import Float32Array
+from lexicon.c_value.c_value import CValue
 from lexicon.c_value.candidates import (
     BatchCounts,
     CandidateCounts,
@@ -30,10 +31,10 @@ from lexicon.counting.count_files import delete_counts
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.incremental_count import (
     DOCUMENTS_PER_READ,
+    IncrementalCount,
     MapFunction,
     ProgressTask,
     no_progress,
-    update_and_select,
 )
 from lexicon.counting.ngram_table import COLUMN_INDEX, NO_DOCUMENT, NgramRows
 from lexicon.counting.prose_filter import is_prose, iter_lines, iter_prose_lines
@@ -42,7 +43,6 @@ from lexicon.example_sentences import find_example_sentences
 from lexicon.model.feature_report import score_components
 from lexicon.model.term_model import (
     CandidateSelection,
-    Float32Array,
     counting_digest,
     iter_spellings,
     iter_tag_sequences,
@@ -50,7 +50,7 @@ from lexicon.model.term_model import (
     rank_rows,
 )
 from lexicon.review_selection import EMPTY_REVIEW_STATE, ReviewSelector, ReviewState
-from lexicon.settings import LEARNED_SCORER, SCORER_NAMES, LexiconSettings
+from lexicon.settings import LEARNED_SCORER, LENGTH_UNITS, SCORER_NAMES, LexiconSettings
 from text.folding import word_key
 from text.segment import Segmenter, base_segmenter
 
@@ -95,50 +95,29 @@ def mine_terms(
     if settings.scorer not in SCORER_NAMES:
         raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not {' or '.join(SCORER_NAMES)}")
     if settings.scorer == LEARNED_SCORER:
-        return mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
+        with nullcontext(counts_dir) if counts_dir else tempfile.TemporaryDirectory() as folder:
+            mine_with_counts = partial(
+                mine_with_model, corpus, settings, progress_task, Path(folder), known_terms, review_state, map_ordered
+            )
+            try:
+                return mine_with_counts()
+            except sqlite3.OperationalError as error:  # disk full, no permission, locked
+                raise LexiconError(f"{folder}: {error}") from error
+            except (DamagedCountsError, sqlite3.DatabaseError) as error:
+                logger.warning("stored n-gram counts are unreadable (%s); recounting the whole corpus", error)
+            delete_counts(Path(folder))
+            return mine_with_counts()
     review_selector = ReviewSelector(review_state, settings.depth)
-    scored_candidates = mine_with_rules(corpus, settings, progress_task, segmenter, map_ordered)
     scored_candidates = [
-        scored_candidate
-        for scored_candidate in scored_candidates
-        if review_selector.accepts(scored_candidate[0].text, word_key(scored_candidate[0].text))
+        (candidate, score)
+        for candidate, score in mine_with_rules(corpus, settings, progress_task, segmenter, map_ordered)
+        if review_selector.accepts(candidate.text, word_key(candidate.text))
     ]
-    return _build_terms(
-        scored_candidates,
-        find_term_sentences(corpus, [candidate for candidate, _ in scored_candidates], settings, {}, progress_task),
-        settings,
-    )
+    sentences = find_term_sentences(corpus, scored_candidates, settings, {}, progress_task)
+    return _build_terms(scored_candidates, sentences, settings.max_contexts)
 
 
 def mine_with_model(
-    corpus: Corpus,
-    settings: LexiconSettings,
-    progress_task: ProgressTask = no_progress,
-    counts_dir: Path | None = None,
-    known_terms: Collection[str] = (),
-    review_state: ReviewState = EMPTY_REVIEW_STATE,
-    map_ordered: MapFunction | None = None,
-) -> list[Term]:
-    """Return the terms whose probability exceeds `settings.probability`. Scores are probabilities.
-
-    Damaged counts in `counts_dir` are discarded and the corpus is recounted.
-    """
-    if counts_dir is None:
-        with tempfile.TemporaryDirectory() as folder:
-            return mine_with_model(
-                corpus, settings, progress_task, Path(folder), known_terms, review_state, map_ordered
-            )
-    try:
-        return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
-    except sqlite3.OperationalError as error:  # disk full, no permission, locked
-        raise LexiconError(f"{counts_dir}: {error}") from error
-    except (DamagedCountsError, sqlite3.DatabaseError) as error:
-        logger.warning("stored n-gram counts are unreadable (%s); recounting the whole corpus", error)
-    delete_counts(counts_dir)
-    return _mine_with_model(corpus, settings, progress_task, counts_dir, known_terms, review_state, map_ordered)
-
-
-def _mine_with_model(
     corpus: Corpus,
     settings: LexiconSettings,
     progress_task: ProgressTask,
@@ -147,56 +126,54 @@ def _mine_with_model(
     review_state: ReviewState,
     map_ordered: MapFunction | None,
 ) -> list[Term]:
+    """Return the terms whose probability exceeds `settings.probability`. Scores are probabilities.
+
+    The arguments are those of `mine_terms`.
+
+    Raises:
+        DamagedCountsError: the counts in `counts_dir` are damaged.
+        sqlite3.DatabaseError: their database is damaged or cannot be read.
+    """
     models = load_shipped_models()
     with closing(CountsStore(counts_dir, counting_digest(models))) as counts_store:
-        selection = update_and_select(corpus, models, counts_store, settings.min_frequency, progress_task, map_ordered)
+        counting = IncrementalCount(corpus, models, counts_store, progress_task, map_ordered or map)
+        selection = counting.run(settings.min_frequency)
         rows, scores = rank_rows(models, selection, frozenset(map(word_key, known_terms)), settings.probability)
         review_selector = ReviewSelector(review_state, settings.depth, is_unfit_text)
         scored_candidates = select_candidates(selection, rows, scores, review_selector)
-        keys = [word_key(candidate.text) for candidate, _ in scored_candidates]
-        sentences = find_term_sentences(
-            corpus,
-            [candidate for candidate, _ in scored_candidates],
-            settings,
-            counts_store.load_sentences(keys),
-            progress_task,
-        )
+        known_sentences = counts_store.load_sentences([word_key(candidate.text) for candidate, _ in scored_candidates])
+        sentences = find_term_sentences(corpus, scored_candidates, settings, known_sentences, progress_task)
         counts_store.replace_sentences(sentences)
-    return _build_terms(scored_candidates, sentences, settings)
+    return _build_terms(scored_candidates, sentences, settings.max_contexts)
 
 
 def select_candidates(
     selection: CandidateSelection, rows: NgramRows, scores: Float32Array, review_selector: ReviewSelector
 ) -> ScoredCandidates:
     """Return the ranked rows that are valid dictionary words and selected for review, with their probabilities."""
-    row_by_key: dict[str, int] = {}
-    text_by_row: dict[int, str] = {}
+    row_and_text_by_key: dict[str, tuple[int, str]] = {}
     for row, text in enumerate(iter_spellings(selection.corpus, rows)):
         key = word_key(text)
-        if key not in row_by_key and review_selector.accepts(text, key):
-            row_by_key[key] = row
-            text_by_row[row] = text
-    selected_rows = rows.take(np.array(list(row_by_key.values()), dtype=np.int64))
+        if key not in row_and_text_by_key and review_selector.accepts(text, key):
+            row_and_text_by_key[key] = row, text
+    selected_rows = rows.take(np.array([row for row, _ in row_and_text_by_key.values()], dtype=np.int64))
     details = zip(
-        text_by_row.items(),
+        row_and_text_by_key.values(),
         iter_tag_sequences(selection.corpus, selected_rows),
+        selected_rows.counts[[COLUMN_INDEX["frequency"], COLUMN_INDEX["documents"]]].T.tolist(),
+        selected_rows.first_documents.T.tolist(),
         score_components(selection.corpus, selected_rows),
         strict=True,
     )
-    return [
-        (_build_candidate(text, tags, selected_rows, column, parts), float(scores[row]))
-        for column, ((row, text), tags, parts) in enumerate(details)
-    ]
-
-
-def _build_candidate(
-    text: str, tags: str, rows: NgramRows, column: int, parts: tuple[tuple[str, float], ...]
-) -> TermCandidate:
-    frequency, documents = rows.counts[[COLUMN_INDEX["frequency"], COLUMN_INDEX["documents"]], column].tolist()
-    first_documents = tuple(
-        document_id for document_id in rows.first_documents[:, column].tolist() if document_id != NO_DOCUMENT
-    )
-    return TermCandidate(text, tags.count(" ") + 1, tags, frequency, documents, first_documents, parts)
+    scored_candidates = []
+    for (row, text), tags, counts, documents, components in details:
+        first_documents = tuple(document_id for document_id in documents if document_id != NO_DOCUMENT)
+        frequency, document_count = counts
+        candidate = TermCandidate(
+            text, tags.count(" ") + 1, tags, frequency, document_count, first_documents, components
+        )
+        scored_candidates.append((candidate, float(scores[row])))
+    return scored_candidates
 
 
 def mine_with_rules(
@@ -208,7 +185,8 @@ def mine_with_rules(
 ) -> ScoredCandidates:
     """Return scored candidates by the algorithm of Wang Du (WD-A5 in docs/background/papers.md).
 
-    Candidates are word sequences whose part-of-speech tags match a rule. Workers count batches of documents. The
+    Candidates are word sequences whose part-of-speech tags match a rule. Those that qualify as terms (steps 5 and 6)
+    are returned best first, equal scores by frequency, then by key. Workers count batches of documents. The
     counts are added in the order of the documents, so that the result does not depend on the number of workers.
 
     Args:
@@ -218,7 +196,8 @@ def mine_with_rules(
         segmenter: segments and tags the text; by default the plain dictionary.
         map_ordered: distributes the batches to workers and returns the results in order; by default `map`.
     """
-    scorer = make_scorer(settings)
+    if settings.length_unit not in LENGTH_UNITS:
+        raise SettingsError(f"lexicon.length_unit: {settings.length_unit!r} is not {' or '.join(LENGTH_UNITS)}")
     rules = TagRules(load_rules(settings.rules), settings.tag_matching)
     counts = CandidateCounts(settings.max_contexts)
     document_ids = [document_id for document_id, _ in corpus.iter_digests()]
@@ -229,8 +208,15 @@ def mine_with_rules(
             counts.add(batch_counts)
             advance(batch_counts.document_count)
     candidates = counts.candidates()
-    scored_keys = select_by_score(candidates, scorer.scores(candidates), settings)
-    return [(candidates[key], score) for key, score in scored_keys.items()]
+    scores = CValue(count_words=settings.length_unit == "token").scores(candidates)
+    passing_keys = [
+        key
+        for key, candidate in candidates.items()
+        if scores[key] > settings.threshold and candidate.frequency >= settings.min_frequency
+    ]
+    general_words = filter_general_words(frozenset(passing_keys))
+    passing_keys.sort(key=lambda key: (-scores[key], -candidates[key].frequency, key))
+    return [(candidates[key], scores[key]) for key in passing_keys if key not in general_words]
 
 
 def count_candidates(
@@ -243,23 +229,9 @@ def count_candidates(
     return count_batch_spans(spans_by_document, [document.document_id for document in documents], is_noise)
 
 
-def select_by_score(
-    candidates: Mapping[str, TermCandidate], scores: Mapping[str, float], settings: LexiconSettings
-) -> dict[str, float]:
-    """Return the candidates that qualify as terms with their scores, best first (steps 5 and 6)."""
-    passing_keys = [
-        key
-        for key, candidate in candidates.items()
-        if scores[key] > settings.threshold and candidate.frequency >= settings.min_frequency
-    ]
-    general_words = filter_general_words(frozenset(passing_keys))
-    passing_keys.sort(key=lambda key: (-scores[key], -candidates[key].frequency, key))
-    return {key: scores[key] for key in passing_keys if key not in general_words}
-
-
 def find_term_sentences(
     corpus: Corpus,
-    candidates: Sequence[TermCandidate],
+    scored_candidates: ScoredCandidates,
     settings: LexiconSettings,
     known_sentences: SentenceByTermAndDocument,
     progress_task: ProgressTask,
@@ -270,7 +242,7 @@ def find_term_sentences(
     """
     sentences: SentenceByTermAndDocument = {}
     keys_by_document: defaultdict[int, list[str]] = defaultdict(list)
-    for candidate in candidates:
+    for candidate, _ in scored_candidates:
         key = word_key(candidate.text)
         for document_id in candidate.first_documents[: settings.max_contexts]:
             if (key, document_id) in known_sentences:
@@ -280,51 +252,35 @@ def find_term_sentences(
     with progress_task("lexicon: sentences", len(keys_by_document)) as advance:
         for document_ids in batched(sorted(keys_by_document), DOCUMENTS_PER_READ):
             for document in corpus.iter_documents(document_ids):
-                sentences_by_key = _sentences_in_text(
-                    "\n".join(iter_lines(document)), keys_by_document[document.document_id], settings.context_chars
-                )
-                sentences.update(
-                    ((key, document.document_id), sentences_by_key.get(key, ""))
-                    for key in keys_by_document[document.document_id]
-                )
+                text, keys = "\n".join(iter_lines(document)), keys_by_document[document.document_id]
+                sentences_by_key = find_example_sentences(text, keys, settings.context_chars, is_prose)
+                # Terms with ligatures or invisible characters match only in NFKC.
+                if missing := [key for key in keys if key not in sentences_by_key]:
+                    sentences_by_key |= find_example_sentences(
+                        normalize_text(text), missing, settings.context_chars, is_prose
+                    )
+                sentences.update(((key, document.document_id), sentences_by_key.get(key, "")) for key in keys)
             advance(len(document_ids))
     return sentences
 
 
-def _sentences_in_text(text: str, keys: Collection[str], max_chars: int) -> dict[str, str]:
-    """Return sentences by term key, in published spelling if possible.
-
-    Terms with ligatures or invisible characters match only in NFKC.
-    """
-    sentences_by_key = find_example_sentences(text, keys, max_chars, is_prose)
-    missing = [key for key in keys if key not in sentences_by_key]
-    return (
-        sentences_by_key | find_example_sentences(normalize_text(text), missing, max_chars, is_prose)
-        if missing
-        else sentences_by_key
-    )
-
-
 def _build_terms(
-    scored_candidates: ScoredCandidates, sentences: SentenceByTermAndDocument, settings: LexiconSettings
+    scored_candidates: ScoredCandidates, sentences: SentenceByTermAndDocument, max_contexts: int
 ) -> list[Term]:
-    return [_build_term(candidate, score, sentences, settings.max_contexts) for candidate, score in scored_candidates]
-
-
-def _build_term(
-    candidate: TermCandidate, score: float, sentences: SentenceByTermAndDocument, max_contexts: int
-) -> Term:
-    key = word_key(candidate.text)
-    contexts = dict.fromkeys(
-        sentences.get((key, document_id), "") for document_id in candidate.first_documents[:max_contexts]
-    )
-    contexts.pop("", None)
-    counts = (candidate.frequency, candidate.document_count)
-    return Term(
-        candidate.text,
-        score,
-        *counts,
-        candidate.tag_sequence,
-        tuple(contexts),
-        score_components=candidate.score_components,
-    )
+    terms = []
+    for candidate, score in scored_candidates:
+        key, documents = word_key(candidate.text), candidate.first_documents[:max_contexts]
+        contexts = dict.fromkeys(sentences.get((key, document_id), "") for document_id in documents)
+        contexts.pop("", None)
+        terms.append(
+            Term(
+                candidate.text,
+                score,
+                candidate.frequency,
+                candidate.document_count,
+                candidate.tag_sequence,
+                tuple(contexts),
+                score_components=candidate.score_components,
+            )
+        )
+    return terms

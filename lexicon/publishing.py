@@ -1,12 +1,12 @@
 """Building the next lexicon version from accepted terms, and comparing versions. The store saves the results."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
-from lexicon.jieba_dictionary import find_term_error
+from lexicon.jieba_dictionary import default_tag, find_term_error
 from text.folding import word_key
 
 
@@ -34,14 +34,31 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     """
     terms = list(accepted)
     previous_by_key = {word_key(entry.text): entry for entry in previous.entries}
-    errors = [_term_reason(term.text, error) for term in terms if (error := _acceptance_error(term, previous_by_key))]
+    errors = []
+    for term in terms:
+        if term.status is not TermStatus.ACCEPTED:
+            error: str | None = CodedMessage(f"it is {term.status}, not accepted", "term_not_accepted")
+        else:  # words of the last version stay, although rules may have become stricter since
+            error = None if word_key(term.text) in previous_by_key else find_term_error(term.text)
+        if error:
+            errors.append(_term_reason(term.text, error))
     if errors:
         message = "no new lexicon version: " + "; ".join(errors)
         raise LexiconError(CodedMessage(message, "no_new_version", reasons=tuple(errors)))
     by_key: dict[str, LexiconEntry] = {}
     for term in terms:
         key = word_key(term.text)
-        by_key.setdefault(key, _build_entry(term, previous_by_key.get(key)))
+        if key in by_key:
+            continue
+        entry = previous_by_key.get(key) or LexiconEntry(term.text, 0, default_tag(term.text))
+        by_key[key] = replace(
+            entry,
+            frequency=term.dictionary_weight or entry.frequency,
+            pos_tag=term.dictionary_tag or entry.pos_tag,
+            synonyms=term.synonyms,
+            category=term.category,
+            broader_terms=term.broader_terms,
+        )
     if by_key == previous_by_key:
         return previous
     entries = tuple(sorted(by_key.values(), key=lambda entry: entry.text))
@@ -50,26 +67,6 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
 
 def _term_reason(text: str, error: str) -> CodedMessage:
     return CodedMessage(f"{text[:40]!r}: {error}", "term_reason", term=text[:40], reason=error)
-
-
-def _acceptance_error(term: Term, previous_by_key: Mapping[str, LexiconEntry]) -> str | None:
-    if term.status is not TermStatus.ACCEPTED:
-        return CodedMessage(f"it is {term.status}, not accepted", "term_not_accepted")
-    return (
-        None if word_key(term.text) in previous_by_key else find_term_error(term.text)
-    )  # rules may have become stricter since
-
-
-def _build_entry(term: Term, previous_entry: LexiconEntry | None) -> LexiconEntry:
-    previous_entry = previous_entry or LexiconEntry(term.text, 0, "eng" if term.text.isascii() else "n")
-    return replace(
-        previous_entry,
-        frequency=term.dictionary_weight or previous_entry.frequency,
-        pos_tag=term.dictionary_tag or previous_entry.pos_tag,
-        synonyms=term.synonyms,
-        category=term.category,
-        broader_terms=term.broader_terms,
-    )
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from domain.term import Term, TermStatus
+from lexicon.arrays import Float64Array
 
 PRIOR_SAMPLE_SIZE = 400  # candidates used as prior training examples
 PRIOR_DECISIONS = 40.0  # total weight of the prior examples; each decision weighs 1
@@ -23,8 +23,6 @@ HASH_FEATURES = 2**13  # columns of the hashed characters
 CHARACTER_FEATURE_WEIGHT = 0.5  # scale of hashed character features; numeric features have standard deviation 1
 LOGISTIC_C = 0.3  # C of scikit-learn's LogisticRegression
 POSITIVE_STATUSES = frozenset({TermStatus.ACCEPTED, TermStatus.MERGED})
-
-Float64Array = NDArray[np.float64]
 
 
 def predict_acceptance(decided_terms: Sequence[Term], candidates: Sequence[Term]) -> dict[str, float]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 LEARNED_SCORER = "learned"
 SCORER_NAMES = (LEARNED_SCORER, "c_value")
+LENGTH_UNITS = ("char", "token")
 
 
 @dataclass(frozen=True)

@@ -72,10 +72,6 @@ def _parse_thuocl_line(line: str) -> ParseResult:
     return build_entry(word.strip(" "))
 
 
-def _parse_plain_line(line: str) -> ParseResult:
-    return build_entry(line) if line.strip(" ") else None
-
-
 class _LineCursor:
     """Iterator over lines that can be set back to an earlier line. `index` is the index of the next line."""
 
@@ -91,10 +87,6 @@ class _LineCursor:
             raise StopIteration
         self.index += 1
         return self._lines[self.index - 1]
-
-
-def _parse_csv(text: str) -> list[LexiconEntry]:
-    return collect_entries(_parse_csv_rows(_LineCursor(list(io.StringIO(text, newline="")))))
 
 
 def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
@@ -115,16 +107,14 @@ def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
             continue
         if header is None:
             header = [cell.strip().lower() for cell in cells]
-            if unknown := [name for name in header if name not in CSV_COLUMNS] or CSV_COLUMNS[0] not in header:
-                message = f"the header names {', '.join(CSV_COLUMNS)}; {_header_error(unknown)}"
+            unknown = ", ".join(name for name in header if name not in CSV_COLUMNS)[:60]
+            if unknown or CSV_COLUMNS[0] not in header:
+                problem = f"unknown: {unknown}" if unknown else "term is missing"
+                message = f"the header names {', '.join(CSV_COLUMNS)}; {problem}"
                 yield line_number, CodedMessage(message, "list_csv_header", columns=CSV_COLUMNS)
                 return
         else:
             yield line_number, _parse_csv_row(dict(zip(header, cells, strict=False)), len(cells) > len(header))
-
-
-def _header_error(unknown: object) -> str:
-    return f"unknown: {', '.join(map(str, unknown))[:60]}" if isinstance(unknown, list) else "term is missing"
 
 
 def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResult:
@@ -139,7 +129,12 @@ def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResu
     if category not in set(TermClass):
         message = f"unknown class {category[:20]!r}: {', '.join(kind for kind in TermClass if kind)}"
         return CodedMessage(message, "list_no_such_class", category=category[:20])
-    multi_values = {name: _split_multi_value(cells.get(name, "")) for name in ("synonyms", "broader")}
+    multi_values = {
+        name: tuple(
+            dict.fromkeys(word.strip() for word in cells.get(name, "").split(MULTI_VALUE_SEPARATOR) if word.strip())
+        )
+        for name in ("synonyms", "broader")
+    }
     for name, words in multi_values.items():
         if error := next((error for word in words if (error := find_term_error(word))), None):
             return CodedMessage(f"{name}: {error}", "list_column", column=name, reason=error)
@@ -148,32 +143,23 @@ def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResu
     )
 
 
-def _split_multi_value(cell: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word.strip() for word in cell.split(MULTI_VALUE_SEPARATOR) if word.strip()))
-
-
 def _format_csv(entries: Iterable[LexiconEntry]) -> str:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for entry in entries:
-        multi_value_cells = (
-            MULTI_VALUE_SEPARATOR.join(entry.synonyms),
-            entry.category.value,
-            MULTI_VALUE_SEPARATOR.join(entry.broader_terms),
-        )
-        writer.writerow((entry.text, entry.frequency or "", entry.pos_tag, *multi_value_cells))
+        synonyms, broader = map(MULTI_VALUE_SEPARATOR.join, (entry.synonyms, entry.broader_terms))
+        writer.writerow((entry.text, entry.frequency or "", entry.pos_tag, synonyms, entry.category.value, broader))
     return buffer.getvalue()
 
 
 def _format_synonyms(entries: Iterable[LexiconEntry]) -> str:
     """Format synonym groups for Solr's SynonymGraphFilter, one group per line."""
     groups = ((entry.text, *entry.synonyms) for entry in entries if entry.synonyms)
-    return "".join(",".join(map(_escape_solr_synonym, group)) + "\n" for group in groups)
-
-
-def _escape_solr_synonym(word: str) -> str:
-    return word.replace("\\", "\\\\").replace(",", "\\,").replace("=>", "\\=>")
+    return "".join(
+        ",".join(word.replace("\\", "\\\\").replace(",", "\\,").replace("=>", "\\=>") for word in group) + "\n"
+        for group in groups
+    )
 
 
 _TURTLE_HEADER = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -219,8 +205,8 @@ def _turtle_literal(word: str) -> str:
 PARSERS: Mapping[str, Callable[[str], list[LexiconEntry]]] = {
     "jieba": parse_dictionary,
     "thuocl": lambda text: _parse_lines(text, _parse_thuocl_line),
-    "plain": lambda text: _parse_lines(text, _parse_plain_line),
-    "csv": _parse_csv,
+    "plain": lambda text: _parse_lines(text, lambda line: build_entry(line) if line.strip(" ") else None),
+    "csv": lambda text: collect_entries(_parse_csv_rows(_LineCursor(list(io.StringIO(text, newline=""))))),
 }
 FORMATTERS: Mapping[str, Callable[[Sequence[LexiconEntry]], str]] = {
     "jieba": format_dictionary,

@@ -7,6 +7,6 @@
     admin/       reports, alerts and metrics, for administrators
     api.py       the JSON API
 
-Start with `pages/search_service.py`, then `query/solr_requests.py`. `query/ranking.py` defines the ranking.
+Start with `query/search.py`, then `query/solr_requests.py`. `query/ranking.py` defines the ranking.
 `query/solr_query.py` keeps user input out of Solr's syntax.
 """

@@ -4,22 +4,27 @@ Within a version fields can be added, but never removed or changed in meaning. E
 `search_ui.context.error_response`.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
+from domain.article import ARTICLE_FIELDS, ArticleField
 from search_ui.context import current_site, elapsed_ms
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
+from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
+from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import Facet, Hit, SearchPage
 from search_ui.query.score_explanation import RankExplanation
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, parse_search_request
+from search_ui.query.search_request import SearchRequest, parse_search_request
 from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.spelling.did_you_mean import SearchSuggestion
 
@@ -31,9 +36,26 @@ JsonDict = dict[str, Any]
 @blueprint.get("")
 def openapi_document() -> Response:
     """Return the OpenAPI 3.1 document of this API."""
-    response = current_app.send_static_file("openapi.json")
-    response.mimetype = "application/json"
-    return response
+    document = json.loads((Path(str(current_app.static_folder)) / "openapi.json").read_text(encoding="utf-8"))
+    return jsonify(with_article_fields(document, ARTICLE_FIELDS))
+
+
+def with_article_fields(document: JsonDict, article_fields: Mapping[str, ArticleField]) -> JsonDict:
+    """Add the filters and details of `article_fields` that an OpenAPI document lacks. Returns the changed document."""
+    parameters: list[JsonDict] = document["paths"]["/search"]["get"]["parameters"]
+    schemas = document["components"]["schemas"]
+    facets, article_schema = schemas["Results"]["properties"]["facets"], schemas["Article"]
+    for name, declared in article_fields.items():
+        if declared.facet and declared.facet not in facets["properties"]:
+            facets["properties"][declared.facet] = {"type": "array", "items": {"$ref": "#/components/schemas/Facet"}}
+            facets["required"].append(declared.facet)
+            section = next(each for each in parameters if each.get("name") == "section")
+            description = f"Only these values of `{name}`; can be repeated."
+            parameters.append({**section, "name": declared.parameter, "description": description})
+        if declared.is_detail and name not in article_schema["properties"]:
+            article_schema["properties"][name] = {"type": "string"}
+            article_schema["required"].append(name)
+    return document
 
 
 @blueprint.get("/search")
@@ -43,7 +65,7 @@ def search() -> Response:
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)
     )
-    search_page = search_service.execute(search_request, search_service.segment_query(search_request))
+    search_page = search_service.execute(search_request)
     if search_request.text:
         g.hits = search_page.total
     return jsonify(
@@ -57,7 +79,7 @@ def search() -> Response:
 def article(doc_id: str) -> Response:
     """Return one article; with `q`, its highlighted text and the explanation of its rank."""
     search_request = parse_search_request(request.args, current_site().settings, PROFILES)
-    article_page = current_search_service().get_article(doc_id, search_request) if is_doc_id(doc_id) else None
+    article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     return jsonify(_article_to_json(article_page)) if article_page else abort(404)
 
 
@@ -170,11 +192,12 @@ def _article_to_json(page: ArticleView) -> JsonDict:
 
 
 def _article_details_to_json(article: ArticleDetails) -> JsonDict:
-    names = ("url", "site", "published", "fetched", "author", "source", "section", "language", "cluster", "length")
+    names = ("url", "site", "published", "fetched", "language", "cluster", "length")
     return {
         "id": article.doc_id,
         "title": article.plain_title,
         **{name: getattr(article, name) for name in names},
+        **article.details,
         "format": article.format,
         "pages": [
             {"page": document_page.number, "paragraphs": len(document_page.paragraphs)}

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request, url_for
@@ -11,6 +11,7 @@ from flask_login import current_user
 from domain.account import Account, Role
 from search_ui.i18n import HTML_LANGUAGES, LANGUAGES, lang_attribute, translate, translate_markup, translate_message
 from search_ui.interfaces import AccountStore, SiteBackend
+from search_ui.query.search import IndexState
 from search_ui.query.semantic.hybrid import NO_QUERY_VECTORS, QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.review.topic_interfaces import NO_TOPIC_BACKEND, TopicBackend
@@ -35,6 +36,7 @@ class SiteContext:
     query_vectors: QueryVectors = NO_QUERY_VECTORS
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
+    index_state: IndexState = field(default_factory=IndexState)
 
 
 def init_site(app: Flask, site: SiteContext) -> None:

@@ -6,7 +6,7 @@ need different translations. The catalogs are read at start. There is no compile
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from io import BytesIO
 
@@ -65,7 +65,7 @@ def _locale() -> str:
 
 def format_number(value: int) -> str:
     """Return a whole number with the separators of the reader's language."""
-    return str(format_decimal(value, locale=_locale()))
+    return _format_integer(g.get("language", LANGUAGES[0]), value)
 
 
 def translate(key: str, **values: object) -> str:
@@ -104,11 +104,15 @@ def _select_text(language: str, key: str, values: Mapping[str, object]) -> str:
 
 
 def _format_values(language: str, values: Mapping[str, object]) -> dict[str, object]:
-    locale = _LOCALES[language]
     return {
-        name: format_decimal(value, locale=locale) if isinstance(value, int) else value
+        name: _format_integer(language, int(value)) if isinstance(value, int) else value
         for name, value in values.items()
     }
+
+
+@lru_cache(maxsize=10_000)  # a results page has about a hundred counts
+def _format_integer(language: str, value: int) -> str:
+    return str(format_decimal(value, locale=_LOCALES[language]))
 
 
 def has_message(key: str) -> bool:
@@ -118,8 +122,10 @@ def has_message(key: str) -> bool:
 
 def lang_attribute(text: str) -> Markup:
     """Return ` lang="zh-Hans"` for a text with Chinese characters on a page in another language; "" otherwise."""
-    is_foreign = g.language != "zh" and _HAN_RE.search(text) is not None
-    return Markup(' lang="{}"').format(HTML_LANGUAGES["zh"]) if is_foreign else Markup()
+    return _CHINESE_ATTRIBUTE if g.language != "zh" and _HAN_RE.search(text) else _NO_ATTRIBUTE
+
+
+_CHINESE_ATTRIBUTE, _NO_ATTRIBUTE = Markup(' lang="zh-Hans"'), Markup()
 
 
 def translate_code(kind: str, code: str) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from flask import current_app
+from flask import current_app, g
 
 from domain.errors import PlumblineError
 from domain.term import Lexicon, Term, TermStatus
@@ -101,9 +101,11 @@ def current_vocabulary_cache() -> VocabularyCache:
 
 
 def current_vocabulary() -> Vocabulary:
-    """Return the latest vocabulary of the current site."""
-    site: SiteContext = current_site()
-    return current_vocabulary_cache().get_vocabulary(site.solr, site.backend)
+    """Return the latest vocabulary of the current site, the same throughout a request."""
+    if "vocabulary" not in g:
+        site: SiteContext = current_site()
+        g.vocabulary = current_vocabulary_cache().get_vocabulary(site.solr, site.backend)
+    return cast(Vocabulary, g.vocabulary)
 
 
 def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:

@@ -12,6 +12,8 @@ Python segments the text and joins the words by U+200B (`text/solr_words.py`), a
 
 import re
 
+from domain.article import ARTICLE_FIELDS
+
 ID = "id"  # domain.article.document_id(url)
 URL = "url"
 SITE = "site"  # host[:port]
@@ -73,18 +75,12 @@ WRITTEN_FIELDS = (
     SITE,
     HOST_SUFFIXES,
     PUBLISHED,
-    PUBLISHED_TEXT,
     FETCHED,
-    LANGUAGE,
     LEXICON_VERSION,
     ARTICLE_DIGEST,
     CLUSTER_ID,
     SERIES_ID,
-    SECTION,
-    AUTHOR,
-    SOURCE,
     PAGE_TYPE,
-    FORMAT,
     PAGE_STARTS,
     PICTURE,
     WORK_ID,
@@ -102,4 +98,5 @@ WRITTEN_FIELDS = (
     HEADINGS,
     SPELLING,
     DOMAIN_TERMS,
+    *(article_field.solr_name for article_field in ARTICLE_FIELDS.values() if article_field.solr_name),
 )

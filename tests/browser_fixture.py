@@ -11,6 +11,7 @@ import dataclasses
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -187,6 +188,26 @@ def visit(chromium: Browser, vertical: Vertical, watches: list[Watch]) -> Iterat
     assert [fault for watch in watches for fault in watch.faults] == []
 
 
+def follow(control: Locator, key: str = "") -> None:
+    """Click a link or button, or press `key` in it, and wait until the page that it leads to is loaded.
+
+    A test that reads a page without `expect` needs this: after `click` alone the page can be the old one or half of
+    the new one.
+    """
+    with control.page.expect_navigation():
+        if key:
+            control.press(key)
+        else:
+            control.click()
+
+
+def fill_in(page: Page, name: str = ACCOUNT, password: str = PASSWORD) -> None:
+    """Send the sign-in form and wait for the page that answers it."""
+    page.locator("#name").fill(name)
+    page.locator("#password").fill(password)
+    follow(page.locator("#password"), "Enter")
+
+
 def sign_in(page: Page, name: str = ACCOUNT) -> Page:
     """Sign in and open the review page. Visitors with the same browser and account share a session."""
     cookies = SESSION_COOKIES.setdefault(page.context.browser, {})
@@ -194,9 +215,7 @@ def sign_in(page: Page, name: str = ACCOUNT) -> Page:
         page.context.add_cookies(cookies[name])
     page.goto("/admin/lexicon")
     if page.locator("#password").count():
-        page.locator("#name").fill(name)
-        page.locator("#password").fill(PASSWORD)
-        page.locator("#password").press("Enter")
+        fill_in(page, name)
         expect(page.locator("#publish")).to_be_visible()
         cookies[name] = page.context.cookies()
     return at_keys(page)
@@ -220,6 +239,17 @@ def links(page: Page) -> list[str]:
     """Return the URLs of the hits on a results page."""
     hits: list[str] = page.locator("#hits h2 a").evaluate_all("all => all.map(a => a.href)")
     return hits
+
+
+def becomes_true(page: Page, condition: str | Callable[[], object]) -> None:
+    """Wait for a condition in JavaScript or Python, and handle the events of the page meanwhile.
+
+    Playwright's own wait needs `eval`, which the site's policy forbids.
+    """
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not (page.evaluate(condition) if isinstance(condition, str) else condition()):
+        assert time.monotonic() < deadline, condition
+        page.wait_for_timeout(50)
 
 
 def wait_for(page: Page, address: str, condition: str) -> None:

@@ -89,7 +89,7 @@ class FakeSearch:
             return {"response": {"docs": self._neighbours()}}
         found = [doc for doc in self.documents if _matches(doc, named)]
         header = {}
-        if "score" in named.get("fl", ""):
+        if "score" in named.get("fl", "") or f"{FULL_MATCH_FIELD}:" in named.get("fl", ""):
             header = self.header
             found = [self._scored(doc, named, len(found) - n) for n, doc in enumerate(found)]
         rows, mark = int(named["rows"]), named.get("cursorMark", "*")

@@ -13,6 +13,7 @@ these tests has two shards.
 import os
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +37,13 @@ class RunningSolr(Protocol):
         """Base URL, or the URLs of all nodes."""
 
 
+@dataclass(frozen=True)
+class ClusterNodes:
+    """The nodes of a SolrCloud as a `RunningSolr`."""
+
+    url: str
+
+
 @pytest.fixture(scope="session")
 def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSolrCluster]:
     """Yield a SolrCloud of two nodes for the session.
@@ -50,7 +58,7 @@ def solr_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSolr
 def solr_node(request: pytest.FixtureRequest, run_folder: Path) -> Iterator[RunningSolr]:
     """Yield a running Solr. All workers of the run share it; it ends with the last of them."""
     if SHARDS > 1:
-        yield request.getfixturevalue("solr_cluster")
+        yield ClusterNodes(request.getfixturevalue("solr_cluster").solr_url)
         return
     with embedded(run_folder / "solr") as node:
         yield node
@@ -64,6 +72,11 @@ def embedded(home: Path) -> EmbeddedSolr:
 def index_at(url: str, name: str, shards: int = SHARDS, timeout: float = 120.0) -> SolrIndex:
     """Return an index for tests, with the number of shards of this run."""
     return SolrIndex(url, name, timeout, shards=shards)
+
+
+def first_node(index: SolrIndex) -> str:
+    """Return the base URL of one node of an index, with credentials."""
+    return index.base_url.split(",")[0]
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 - The environment of the shell (signals, locale, time zone, terminal, PLUMB_* variables) does not reach the tests.
 - `tests/durations.json` has the recorded durations (`--record-durations` rewrites it): the longest files start first,
-  and tests that took half a second or more are marked `slow`, so `make check` leaves them out.
+  and tests that took a quarter of a second or more are marked `slow`, so `make check` leaves them out.
 - Every process of a run inherits PLUMB_TEST_RUN. Those that still live at the end are listed, killed, and fail the run.
 - A failed test shows the ends of the logs in its folder and the command that repeats it alone.
 """
@@ -41,10 +41,11 @@ SERVER_FIXTURES = {
     "cluster": "process",
     "s3_server": "process",
 }
+RESOURCE_TRACKER = "from multiprocessing.resource_tracker import main"
 LOG_LINES = 30
-SLOW_SECONDS = 0.5
+SLOW_SECONDS = 0.25
 LOG_FILES = 6
-SHUTDOWN_SECONDS = 20.0
+SHUTDOWN_SECONDS = 120.0  # a loaded machine stops servers slowly
 
 
 def isolate_environment() -> None:
@@ -118,9 +119,9 @@ class _Durations:
             self.tests[report.nodeid] += report.duration
 
     def save(self, path: Path) -> None:
-        """Write what took half a second or more, longest first."""
+        """Write what took a quarter of a second or more, longest first."""
         long = {
-            name: {key: round(s, 1) for key, s in sorted(seconds.items(), key=lambda row: -row[1]) if s >= SLOW_SECONDS}
+            name: {key: round(s, 2) for key, s in sorted(seconds.items(), key=lambda row: -row[1]) if s >= SLOW_SECONDS}
             for name, seconds in (("files", self.files), ("tests", self.tests))
         }
         path.write_text(json.dumps(long, indent=0, ensure_ascii=False) + "\n", "utf-8")
@@ -162,7 +163,10 @@ def _leftover_processes() -> dict[int, str]:
 
 
 def _processes_of_run() -> dict[int, str]:
-    """Return the processes whose environment contains the id of this run."""
+    """Return the processes whose environment contains the id of this run.
+
+    The resource tracker of `multiprocessing` is none of them: it ends with this process.
+    """
     marker = f"{RUN_ID}={os.environ[RUN_ID]}".encode()
     processes = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -172,4 +176,4 @@ def _processes_of_run() -> dict[int, str]:
                 processes[pid] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             continue  # it has just ended, or belongs to another user
-    return {pid: command for pid, command in processes.items() if command}
+    return {pid: command for pid, command in processes.items() if command and RESOURCE_TRACKER not in command}

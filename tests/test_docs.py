@@ -11,7 +11,9 @@ from pipeline.settings import SECTIONS
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "deploy" / "runbook.md"]
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
-PACKAGES = "maven_jars|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
+PACKAGES = (
+    "domain|locks|solr_client|maven_jars|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
+)
 
 
 def test_every_command_is_documented() -> None:

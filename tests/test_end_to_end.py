@@ -21,6 +21,7 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.serve import create_search_app
 from tests.conftest import SHARED
 from tests.solr_fixture import RunningSolr
+from tests.web_fixture import PATIENCE
 
 FLOORS = read_floors("end to end")
 
@@ -68,7 +69,10 @@ def story(
     """Yield two runs on every eighth page of each set, or every second (`make bench-chain` uses all)."""
     web = GoldWeb(load_pages(SHARED / "data" / "extraction")[:: request.param])
     settings = chain_settings(web, tmp_path_factory.mktemp("end_to_end"))
-    settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection=f"gold{request.param}"))
+    settings = replace(
+        settings,
+        index=IndexSettings(solr_url=solr_node.url, collection=f"gold{request.param}", request_timeout=PATIENCE),
+    )
     with web, Engine(settings, NullProgress(), ip_policy=web) as engine:
         told = Story(web, engine, create_search_app(engine).test_client())
         first_day(told)

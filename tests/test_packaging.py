@@ -18,6 +18,9 @@ DEBIANS = Path("/usr/bin/python3")
 check_python = runpy.run_path(str(ROOT / "deploy" / "check_python.py"))
 BOUNDS = check_python["supported_versions"]((ROOT / "setup.cfg").read_text())
 TOP = {
+    "domain",
+    "locks",
+    "solr_client",
     "maven_jars",
     "docstore",
     "text",

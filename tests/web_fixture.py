@@ -65,6 +65,14 @@ def serving(server: BaseServer) -> Iterator[None]:
     assert not thread.is_alive(), f"{server} does not end"
 
 
+@contextmanager
+def refusing_port() -> Iterator[int]:
+    """Yield a port that refuses connections. It is bound but not open, so that no other process gets it meanwhile."""
+    with socket.socket() as bound:
+        bound.bind((LOOPBACK, 0))
+        yield int(bound.getsockname()[1])
+
+
 class Site:
     """A running site, over TLS if `tls` is given.
 

@@ -54,8 +54,8 @@ def mixed_script_reason(text: str) -> str:
     scripts = {script: char for char in reversed(text) if (script := char_script(char))}
     if len(scripts) > 1 and (unexpected_scripts := sorted(scripts.keys() - _MIXABLE_SCRIPTS)):
         other_scripts = " and ".join(sorted(scripts.keys() - {unexpected_scripts[0]}))
-        unexpected = unexpected_scripts[0]
-        return f"the {unexpected} letter {_describe_char(scripts[unexpected])} among {other_scripts} ones"
+        unexpected_script = unexpected_scripts[0]
+        return f"the {unexpected_script} letter {_describe_char(scripts[unexpected_script])} among {other_scripts} ones"
     return _greek_lookalike_reason(text) if len(scripts) > 1 and "Greek" in scripts else ""
 
 

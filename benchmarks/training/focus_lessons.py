@@ -10,8 +10,9 @@ from crawler.focused_policy import PageWords, RelevanceScore, TopicWords
 from focused.fused.crawl_graph import Float64Array, Int64Array
 from focused.fused.link_features import FeatureScaler
 from focused.fused.page_features import PAGE_FEATURES, YIELD_FEATURES, PretrainedModels
+from focused.fused.refit_result import RefitResult
 from focused.fused.retention import RETENTION_FEATURES
-from focused.fused.strategy import FusedFeatureStrategy, RefitResult
+from focused.fused.strategy import FusedFeatureStrategy
 
 MAX_A_LOOK = 60  # pages written down
 BEST_LINKS, OTHER_LINKS = 60, 150  # of a frontier that are written down

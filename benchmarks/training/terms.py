@@ -24,14 +24,15 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks.terms_models import expand_features, save_model, zero_model
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.ngram_table import NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, Occurrences, find_occurrences
 from lexicon.counting.tokens import Tokens, detect_line_language, tokenize_texts
-from lexicon.model.boundaries import TAG_PAIR_POSITIONS, WINDOW_WORDS, BoundaryModel, BoundaryScorer, zero_model
-from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateModel, Standardizer, expand_features
+from lexicon.model.boundaries import TAG_PAIR_POSITIONS, WINDOW_WORDS, BoundaryModel, BoundaryScorer
+from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateModel, Standardizer
 from lexicon.model.row_features import WordFeatureArrays, compute_features
-from lexicon.model.term_model import LANGUAGES, TermModel, iter_spellings, save_model
+from lexicon.model.term_model import LANGUAGES, TermModel, iter_spellings
 from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
 from text.folding import word_key
 

@@ -9,9 +9,10 @@ import hashlib
 import re
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPException, RemoteDisconnected
@@ -19,7 +20,7 @@ from http.client import HTTPException, RemoteDisconnected
 import urllib3.exceptions as u3
 from urllib3 import BaseHTTPResponse, Timeout
 
-from crawler.http.connections import ConnectionPool
+from crawler.http.connections import ConnectionPool, RequestState
 from crawler.http.content_encoding import ACCEPT_ENCODING, ContentDecodingError, TooLargeError, decode_body
 from crawler.http.content_type import parse_content_type
 from crawler.http.document_types import (
@@ -31,6 +32,7 @@ from crawler.http.document_types import (
 )
 from crawler.http.ip_policy import IpPolicy, PrivateAddressError
 from crawler.http.site_options import parse_site_options
+from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlForms, host_of, parse_url_forms, split_host_port
 from domain.file_formats import HTML_FORMAT
@@ -39,6 +41,7 @@ from domain.outcome import Outcome, Reason
 from domain.page import Page
 
 _CHUNK_BYTES = 1 << 16
+_USUAL_COMPRESSION_RATIO = 16  # HTML is compressed to a tenth; a body with a higher ratio reserves the maximum size
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 _SUCCESS_STATUSES = frozenset((200, 203))
 _HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
@@ -167,14 +170,17 @@ class Fetcher:
             "Accept-Encoding": ACCEPT_ENCODING,
         }
 
-    def fetch(self, entry: FrontierEntry, request_url: str = "") -> FetchResult:
+    def fetch(self, entry: FrontierEntry, request_url: str = "", reservation: Reservation | None = None) -> FetchResult:
         """Fetch one page, conditionally if an earlier response had validators. HTTP errors never raise.
 
-        `request_url` is the preferred spelling of the URL from an earlier response.
+        Args:
+            entry: the URL.
+            request_url: preferred spelling of the URL from an earlier response.
+            reservation: memory of the body. It waits for other bodies, which does not count as time of the fetch.
         """
         validators = _conditional_headers(entry)
         try:
-            response = self._get(request_url or entry.url, validators, self._max_page_bytes)
+            response = self._get(request_url or entry.url, validators, self._max_page_bytes, reservation=reservation)
         except FetchError as error:
             return FetchResult(error.outcome, host_failed=error.host_failed)
         return interpret_response(entry, response, bool(validators), self._now(), self.document_rules)
@@ -186,11 +192,12 @@ class Fetcher:
         should_read_body: Callable[[int, str], bool],
         cap: int | None = None,
         truncate: bool = False,
+        reservation: Reservation | None = None,
     ) -> HttpResponse:
         """Send one GET. The body is read if `should_read_body(status, content type)` returns True.
 
         A body over `cap` bytes (default: the setting) is an error. With `truncate`, an uncoded body is cut there
-        instead. Raises FetchError.
+        instead. `reservation` as in `fetch`. Raises FetchError.
         """
         limit = self.max_page_bytes if cap is None else cap
         return self._get(
@@ -198,6 +205,7 @@ class Fetcher:
             headers,
             lambda response: limit if should_read_body(response.status, response.content_type) else 0,
             truncate,
+            reservation,
         )
 
     def _get(
@@ -206,6 +214,7 @@ class Fetcher:
         headers: Mapping[str, str],
         max_body_bytes: Callable[[HttpResponse], int],
         truncate: bool = False,
+        reservation: Reservation | None = None,
     ) -> HttpResponse:
         """Send one GET.
 
@@ -216,7 +225,14 @@ class Fetcher:
         try:
             raw_response = self._send(url, {**self._headers, **self._site_options.headers_for(host_of(url)), **headers})
             try:
-                response = _read_response(url, raw_response, request_state.responded_at, max_body_bytes, truncate)
+                response = _read_response(
+                    url,
+                    raw_response,
+                    request_state,
+                    max_body_bytes,
+                    truncate,
+                    reservation or Reservation(MemoryBudget(sys.maxsize)),
+                )
                 _release_connection(raw_response)
                 return response
             finally:
@@ -355,21 +371,39 @@ def _conditional_headers(entry: FrontierEntry) -> dict[str, str]:
 def _read_response(
     url: str,
     raw_response: BaseHTTPResponse,
-    answered_at: float,
+    request_state: RequestState,
     max_body_bytes: Callable[[HttpResponse], int],
     truncate: bool,
+    reservation: Reservation,
 ) -> HttpResponse:
     headers = tuple((key, _CONTROL_CHARS.sub(" ", value)[:2000]) for key, value in raw_response.headers.items())
-    response = HttpResponse(url, raw_response.status, headers, b"", answered_at)
+    response = HttpResponse(url, raw_response.status, headers, b"", request_state.responded_at)
     cap = max_body_bytes(response)
     if not cap:
         return response
-    encoded_body = _read_body(raw_response, cap, truncate)
-    body = decode_body(encoded_body, response.header("content-encoding"), cap)
-    return HttpResponse(url, response.status, headers, body, answered_at)
+    body = _read_body(raw_response, cap, truncate, request_state, reservation)
+    if content_encoding := response.header("content-encoding"):
+        body = _decode_body(body, content_encoding, cap, reservation)
+    reservation.resize(len(body))
+    return replace(response, body=body)
 
 
-def _read_body(raw_response: BaseHTTPResponse, cap: int, truncate: bool) -> bytes:
+def _decode_body(body: bytes, content_encoding: str, cap: int, reservation: Reservation) -> bytes:
+    """Remove the codings of a body, first within the usual compression ratio, which reserves little memory."""
+    usual_size = min(cap, len(body) * _USUAL_COMPRESSION_RATIO)
+    reservation.resize(len(body) + 2 * usual_size)
+    try:
+        return decode_body(body, content_encoding, usual_size)
+    except TooLargeError:
+        if usual_size == cap:
+            raise
+    reservation.resize(len(body) + 2 * cap)
+    return decode_body(body, content_encoding, cap)
+
+
+def _read_body(
+    raw_response: BaseHTTPResponse, cap: int, truncate: bool, request_state: RequestState, reservation: Reservation
+) -> bytes:
     content_length = raw_response.headers.get("Content-Length", "")
     if content_length.isdecimal() and int(content_length) > cap and not truncate:
         raise TooLargeError(f"more than {cap} bytes: {content_length[:20]}")
@@ -378,6 +412,7 @@ def _read_body(raw_response: BaseHTTPResponse, cap: int, truncate: bool) -> byte
     for part in raw_response.stream(_CHUNK_BYTES, decode_content=False):
         parts.append(part)
         byte_count += len(part)
+        request_state.deadline += reservation.resize(2 * byte_count)  # joining the parts copies them
         if byte_count > cap:
             if truncate and not raw_response.headers.get("Content-Encoding"):
                 break

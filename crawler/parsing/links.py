@@ -29,7 +29,7 @@ MAX_LINKS = 10_000  # enough for the index of a manual or a blog archive on one 
 MAX_ANCHOR_CHARS = 200
 MAX_CONTEXT_CHARS = 300
 MAX_DECLARED_URLS = 20  # feeds, sitemaps and series pages per page
-_MAX_PARSED_BYTES = 5_000_000  # enough for the index of a manual
+MAX_PARSED_BYTES = 5_000_000  # enough for the index of a manual
 _URL_ATTRIBUTE_BY_TAG = {"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 _TAGS = (*_URL_ATTRIBUTE_BY_TAG, "base", "meta", "link")
 _SERIES_RELS = frozenset(
@@ -81,7 +81,7 @@ def parse_page(page: Page, agent: str = "") -> ParsedPage:
         collector = _LinkCollector(page.final_url, "utf-8", agent)
         collector.read_headers(page)
         return replace(collector.result(), fingerprint=fingerprint_document(page.body))
-    body = page.body[:_MAX_PARSED_BYTES]
+    body = page.body[:MAX_PARSED_BYTES]
     encoding = detect_encoding(body, page.content_type)
     collector = _LinkCollector(page.final_url, encoding, agent)
     collector.read_headers(page)

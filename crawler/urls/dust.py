@@ -145,13 +145,13 @@ class SiteDustRules:
 
     def _update_confirmed(self) -> None:
         """Update the confirmed equivalences, in a fixed order."""
-        confirmed = tuple(
+        confirmed_equivalences = tuple(
             equivalence
             for equivalence, (same, other) in sorted(self.evidence_by_equivalence.items())
             if same >= _MIN_SAME_PAGES and other <= _MAX_DIFFERENT_SHARE * (same + other)
         )
-        if confirmed != self.confirmed_equivalences:
-            self.confirmed_equivalences = confirmed
+        if confirmed_equivalences != self.confirmed_equivalences:
+            self.confirmed_equivalences = confirmed_equivalences
             self._first_url_by_form.clear()
 
 

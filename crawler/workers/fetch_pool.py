@@ -5,7 +5,7 @@ import queue
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -16,8 +16,15 @@ from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
 from crawler.http.document_types import is_plain_text_version
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
+from crawler.memory_budget import (
+    LARGE_BODY_BYTES,
+    MEMORY_BUDGET_BYTES,
+    MemoryBudget,
+    Reservation,
+    release_free_memory,
+)
 from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
-from crawler.parsing.links import ParsedPage, parse_page
+from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.sitemaps.feed_parser import parse_feed
@@ -28,10 +35,13 @@ from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
 from domain.outcome import Outcome, Reason
-from domain.page import Link, Origin
+from domain.page import Link, Origin, Page
 from locks.fences import start_thread
 
 logger = logging.getLogger(__name__)
+
+_PARSE_BYTES_PER_BYTE = 12  # measured on pages with many tags: text of the page, tree and links
+_BYTES_PER_LINK = 1000  # of a result and its visit
 
 
 class JobKind(StrEnum):
@@ -70,6 +80,7 @@ class PageResult:
         fingerprint: content fingerprint.
         external_links: links to hosts out of scope, one per host.
         tokenized_page: the page as words, for a focused crawl.
+        reservation: memory of the page, to be released after it is recorded; None without a page.
     """
 
     job: Job
@@ -83,6 +94,7 @@ class PageResult:
     fingerprint: ContentFingerprint = EMPTY_FINGERPRINT
     external_links: tuple[Link, ...] = ()
     tokenized_page: TokenizedPage | None = None
+    reservation: Reservation | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +157,7 @@ class JobRunner:
         self._product_token = plan.product_token
         self._now = now
         self._delay = plan.delay
+        self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.processes)
         # Cached, because most links of a site are on every page.
         self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))
 
@@ -171,21 +184,35 @@ class JobRunner:
             # A redirected robots.txt is the only job with several requests. Wait for the crawl delay between them.
             pause = lambda: time.sleep(self._delay)  # noqa: E731
             return RobotsResult(job, fetch_robots(self._fetcher, Origin(job.url), self._now, pause))
-        if job.kind in (JobKind.PAGE, JobKind.PROBE):
-            job_result = self._fetch_page(job)
-            return self._add_tokenized_page(job_result) if job.kind is JobKind.PAGE else job_result
-        return self._fetch_sitemap(job)
+        with ExitStack() as stack:
+            reservation = stack.enter_context(Reservation(self._memory_budget))
+            if job.kind not in (JobKind.PAGE, JobKind.PROBE):
+                return self._fetch_sitemap(job, reservation)
+            job_result = self._fetch_page(job, reservation)
+            if job.kind is JobKind.PAGE and job_result.fetch_result.page is not None and reservation.size:
+                stack.pop_all()
+                return replace(job_result, reservation=reservation)
+            return job_result
 
     def close(self) -> None:
-        """Close the browser, if any, after its current page."""
+        """End the waits for memory, and close the browser, if any, after its current page."""
+        self._memory_budget.close()
         if self._renderer is not None:
             self._renderer.close()
 
-    def _fetch_page(self, job: Job) -> PageResult:
-        fetch_result = self._render_result(job.entry, self._fetcher.fetch(job.entry, job.url))
+    def _fetch_page(self, job: Job, reservation: Reservation) -> PageResult:
+        fetch_result = self._render_result(job.entry, self._fetcher.fetch(job.entry, job.url, reservation))
         page = fetch_result.page
         if page is None:
             return PageResult(job, fetch_result)
+        reservation.resize(len(page.body) + _PARSE_BYTES_PER_BYTE * min(len(page.body), MAX_PARSED_BYTES))
+        job_result = self._parse_fetched_page(job, fetch_result, page)
+        reservation.resize(len(page.body) + _BYTES_PER_LINK * len(job_result.links))
+        if len(page.body) >= LARGE_BODY_BYTES:
+            release_free_memory()
+        return job_result
+
+    def _parse_fetched_page(self, job: Job, fetch_result: FetchResult, page: Page) -> PageResult:
         if page.format == HTML_FORMAT and is_soft_404(page.body):
             soft_404_result = FetchResult(
                 Outcome(Reason.GONE, CodedMessage('"not found" page with HTTP status 200', "soft_404")),
@@ -199,6 +226,11 @@ class JobRunner:
             self._allowed_canonical_url(parsed_page, page.url),
             self._external_links(parsed_page),
         )
+        tokenized_page = (
+            self._focused_policy.tokenize_page(page, links)
+            if self._focused_policy is not None and job.kind is JobKind.PAGE
+            else None
+        )
         return PageResult(
             job,
             fetch_result,
@@ -210,6 +242,7 @@ class JobRunner:
             canonical_url,
             parsed_page.fingerprint,
             external_links,
+            tokenized_page,
         )
 
     def _render_result(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:
@@ -221,14 +254,6 @@ class JobRunner:
         if page.digest == entry.digest:
             return replace(result, outcome=Outcome(Reason.UNCHANGED, "unchanged after rendering"), page=None)
         return replace(result, page=page)
-
-    def _add_tokenized_page(self, job_result: PageResult) -> PageResult:
-        if self._focused_policy is None or job_result.fetch_result.page is None:
-            return job_result
-        return replace(
-            job_result,
-            tokenized_page=self._focused_policy.tokenize_page(job_result.fetch_result.page, job_result.links),
-        )
 
     def _allowed_canonical_url(self, parsed_page: ParsedPage, url: str) -> str:
         """Return the canonical URL of a page if it is another URL that the rules allow, or ""."""
@@ -270,9 +295,11 @@ class JobRunner:
                 rejected_counts[reason] += 1
         return tuple(links), rejected_counts
 
-    def _fetch_sitemap(self, job: Job) -> SitemapResult:
+    def _fetch_sitemap(self, job: Job, reservation: Reservation) -> SitemapResult:
         try:
-            response = self._fetcher.get(job.url, {}, lambda status, _: status == 200, MAX_SITEMAP_BYTES)
+            response = self._fetcher.get(
+                job.url, {}, lambda status, _: status == 200, MAX_SITEMAP_BYTES, reservation=reservation
+            )
         except FetchError as error:
             return SitemapResult(job, Sitemap(), host_failed=error.host_failed)
         redirect = response.redirect_url

@@ -13,6 +13,7 @@ from domain.frontier import Visit
 from locks.fences import start_thread
 
 BATCH_SIZE = 64  # visits recorded at once
+BATCH_BYTES = 8_000_000  # bodies and links of a batch; a larger visit is recorded by itself
 MAX_BATCH_AGE_SECONDS = 0.25  # maximum wait of a visit
 MAX_QUEUED_BATCHES = 2  # one more may be in recording, and one more blocked in `submit`
 
@@ -32,6 +33,7 @@ class VisitRecorder:
         self._errors: list[BaseException] = []
         self.batches_in_flight = 0
         self._pending: list[Visit] = []
+        self._pending_bytes = 0
         self._pending_since = 0.0
         self._thread = start_thread(self._worker_loop, "crawl-recorder")
 
@@ -40,11 +42,14 @@ class VisitRecorder:
         """True if a visit is not recorded, or a recorded batch was not yet returned by `take_recorded`."""
         return bool(self._pending or self.batches_in_flight)
 
-    def add(self, visit: Visit) -> None:
-        """Add a visit to the next batch."""
+    def add(self, visit: Visit, size: int = 0) -> None:
+        """Add a visit of `size` bytes of memory to the next batch."""
+        if self._pending_bytes + size > BATCH_BYTES:
+            self.flush()
         if not self._pending:
             self._pending_since = time.monotonic()
         self._pending.append(visit)
+        self._pending_bytes += size
         if len(self._pending) >= BATCH_SIZE:
             self.flush()
 
@@ -52,7 +57,7 @@ class VisitRecorder:
         """Submit the pending visits if the first has waited at least `min_age_seconds`."""
         if self._pending and time.monotonic() - self._pending_since >= min_age_seconds:
             self.submit(self._pending)
-            self._pending = []
+            self._pending, self._pending_bytes = [], 0
 
     def submit(self, batch: Batch) -> None:
         """Queue a batch for recording. Blocks while the queue is full."""

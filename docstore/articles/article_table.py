@@ -6,11 +6,10 @@ docstore/articles/extraction_writer.py saves extraction results and resolves pag
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, or_, select, union, update
+from sqlalchemy import Connection, and_, func, or_, select, union, update
 
-from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction, PendingPage
+from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction, PendingPage, pending_page_from_row
 from docstore.articles.row_mapping import blocks_from_lists, stored_article_from_row
 from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
 from docstore.bookkeeping import (
@@ -33,12 +32,11 @@ from docstore.schema.article_tables import (
     site_page_counts,
 )
 from docstore.schema.crawl_tables import outcomes, pages, urls
-from docstore.warc_archive import WarcArchive, WarcRecordLostError
+from docstore.warc_archive import WarcArchive
 from domain.article import Block, SiteTemplate, StoredArticle
 from domain.batches import batched
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
-from domain.page import WarcPointer
 
 BATCH_SIZE = 500
 REMOVAL_BATCH_SIZE = 100  # removed pages per transaction
@@ -69,25 +67,11 @@ class ArticleTable:
             first_url_id: Lowest id to yield.
             before_url_id: Yield only ids below this one; None for no limit.
         """
-        last_url_id = first_url_id - 1
-        pending_pages = (
-            PENDING_PAGES_QUERY
-            if before_url_id is None
-            else PENDING_PAGES_QUERY.select().where(PENDING_PAGES_QUERY.c.url_id < before_url_id).subquery()
-        )
-        while True:
-            query = (
-                select(pending_pages)
-                .where(pending_pages.c.url_id > last_url_id)
-                .order_by(pending_pages.c.url_id)
-                .limit(BATCH_SIZE)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            yield from (pending_page_from_row(row) for row in rows)
-            last_url_id = rows[-1].url_id
+        query = select(PENDING_PAGES_QUERY)
+        if before_url_id is not None:
+            query = query.where(PENDING_PAGES_QUERY.c.url_id < before_url_id)
+        batches = self._database.iter_batches(query, PENDING_PAGES_QUERY.c.url_id, BATCH_SIZE, first_url_id - 1)
+        return (pending_page_from_row(row) for rows in batches for row in rows)
 
     def pending_block_numbers(self, block_size: int) -> list[int]:
         """Return the blocks of ids with pages pending extraction, in ascending order.
@@ -225,31 +209,14 @@ class ArticleTable:
 
     def iter_all(self) -> Iterator[StoredArticle]:
         """Iterate over all articles, ordered by url_id. Reads in batches."""
-        last_url_id = 0
-        while True:
-            query = (
-                STORED_ARTICLES_QUERY.where(articles.c.url_id > last_url_id)
-                .order_by(articles.c.url_id)
-                .limit(BATCH_SIZE)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            yield from (stored_article_from_row(row) for row in rows)
-            last_url_id = rows[-1].url_id
+        batches = self._database.iter_batches(STORED_ARTICLES_QUERY, articles.c.url_id, BATCH_SIZE)
+        return (stored_article_from_row(row) for rows in batches for row in rows)
 
     def iter_digests(self) -> Iterator[tuple[int, str]]:
         """Iterate over (url_id, digest of the visible text) of all articles, ordered by url_id. Reads in batches."""
-        last_url_id = 0
-        while True:
-            query = select(articles.c.url_id, articles.c.digest).where(articles.c.url_id > last_url_id)
-            with self._database.read() as connection:
-                rows = connection.execute(query.order_by(articles.c.url_id).limit(DIGEST_BATCH_SIZE)).all()
-            if not rows:
-                return
-            yield from ((row.url_id, row.digest) for row in rows)
-            last_url_id = rows[-1].url_id
+        query = select(articles.c.url_id, articles.c.digest)
+        batches = self._database.iter_batches(query, articles.c.url_id, DIGEST_BATCH_SIZE)
+        return ((row.url_id, row.digest) for rows in batches for row in rows)
 
     def iter_texts(self, url_ids: Sequence[int]) -> Iterator[tuple[int, str, str, tuple[Block, ...]]]:
         """Iterate over (url_id, title, body, blocks) of the articles with these ids, ordered by url_id.
@@ -265,15 +232,9 @@ class ArticleTable:
 
     def iter_plain_texts(self) -> Iterator[tuple[int, str, str]]:
         """Iterate over (url_id, title, body) of all articles, ordered by url_id. Reads in batches."""
-        last_url_id = 0
-        while True:
-            query = select(articles.c.url_id, articles.c.title, articles.c.body).where(articles.c.url_id > last_url_id)
-            with self._database.read() as connection:
-                rows = connection.execute(query.order_by(articles.c.url_id).limit(BATCH_SIZE)).all()
-            if not rows:
-                return
-            yield from ((row.url_id, row.title, row.body) for row in rows)
-            last_url_id = rows[-1].url_id
+        query = select(articles.c.url_id, articles.c.title, articles.c.body)
+        batches = self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE)
+        return ((row.url_id, row.title, row.body) for rows in batches for row in rows)
 
     def count(self) -> int:
         """Return the number of articles."""
@@ -374,12 +335,3 @@ def mark_all_for_extraction(connection: Connection) -> int:
     """Mark every extracted page for extraction again. Returns the number of pages."""
     is_extraction = outcomes.c.stage == Stage.EXTRACT
     return connection.execute(update(outcomes).where(is_extraction).values(input="")).rowcount
-
-
-def pending_page_from_row(row: Row[Any]) -> PendingPage:
-    """Convert a row of PENDING_PAGES_QUERY to a PendingPage."""
-    pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
-    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
-
-
-__all__ = ["ArticleTable", "PageExtraction", "PendingPage", "WarcRecordLostError"]

@@ -28,7 +28,7 @@ from docstore.near_duplicates.clusters import CopyDetection, reassign_clusters
 from docstore.page_roles.page_graph import PageArticle, replace_references
 from docstore.page_roles.resolve_roles import PageRole, resolve_roles
 from docstore.page_roles.url_patterns import ListEvidence, PatternMember, new_member
-from docstore.schema.article_tables import article_parts, articles
+from docstore.schema.article_tables import COLUMNS_SET_BY_OTHER_ARTICLES, article_parts, articles
 from docstore.schema.crawl_tables import outcomes, urls
 from domain.article import Article, PageTraits, PageType, Teaser
 from domain.file_formats import HTML_FORMAT, format_for_content_type
@@ -44,7 +44,6 @@ ARTICLE_REASONS = frozenset(
 )
 SUCCESS_REASONS = frozenset({Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED})  # a warning replaces them
 NO_OVERRIDES: Mapping[int, Reason] = {}
-COLUMNS_SET_BY_OTHER_ARTICLES = ("duplicate_of", "series", "citations", "story")  # depend on other articles
 REPLACED_COLUMNS = tuple(
     c.name for c in articles.columns if not c.primary_key and c.name not in COLUMNS_SET_BY_OTHER_ARTICLES
 )
@@ -66,6 +65,12 @@ class PendingPage:
     def is_document(self) -> bool:
         """True if the page is a document (PDF, Office ...) and not HTML."""
         return format_for_content_type(self.content_type) != HTML_FORMAT
+
+
+def pending_page_from_row(row: Row[Any]) -> PendingPage:
+    """Convert a row of `pages`, joined with `urls.url` and `urls.host`, to a PendingPage."""
+    pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
+    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Conversion of articles to and from table rows and JSON.
+"""Conversion of articles to and from table rows and JSON. Text fields are those of `ARTICLE_FIELDS`.
 
 A block is a JSON list without default values at its end: ["paragraph","text"], or for a numbered item with a link
 ["item","text",1,true,"",[[0,4,"http://a.test/"]]].
@@ -11,27 +11,9 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from domain.article import Article, Block, BlockKind, StoredArticle, document_id, text_hash64
+from domain.article import ARTICLE_FIELDS, Article, Block, BlockKind, StoredArticle, document_id, text_hash64
 from domain.storable_text import sanitize_text
 
-TEXT_COLUMNS = (
-    "title",
-    "body",
-    "published",
-    "date_source",
-    "language",
-    "method",
-    "published_at",
-    "modified",
-    "author",
-    "source",
-    "section",
-    "picture",
-    "canonical_url",
-    "next_url",
-    "page_type",
-    "format",
-)
 BLOCK_FIELD_DEFAULTS: tuple[Any, ...] = ("", 0, False, "", [], 0, "")  # fields of a block after `kind`
 
 
@@ -40,7 +22,7 @@ def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str
 
     `now` is epoch seconds.
     """
-    return {name: sanitize_text(getattr(article, name)) for name in TEXT_COLUMNS} | {
+    return {name: sanitize_text(getattr(article, name)) for name in ARTICLE_FIELDS} | {
         "url_id": url_id,
         "doc_id": document_id(url),
         "digest": article.digest,
@@ -64,7 +46,7 @@ def article_from_row(row: Row[Any]) -> Article:
         keywords=tuple(json.loads(row.keywords)),
         blocks=blocks_from_lists(json.loads(row.blocks)),
         signature=signature_from_bytes(row.signature),
-        **{name: getattr(row, name) for name in TEXT_COLUMNS},
+        **{name: getattr(row, name) for name in ARTICLE_FIELDS},
     )
 
 
@@ -77,7 +59,7 @@ def stored_article_from_row(row: Row[Any]) -> StoredArticle:
 
 def article_to_json(article: Article) -> str:
     """Serialize an article without its URL."""
-    values: dict[str, Any] = {name: sanitize_text(getattr(article, name)) for name in TEXT_COLUMNS}
+    values: dict[str, Any] = {name: sanitize_text(getattr(article, name)) for name in ARTICLE_FIELDS}
     values["keywords"] = [sanitize_text(word) for word in article.keywords]
     values["blocks"] = [block_to_list(block) for block in article.blocks]
     values["signature"] = list(article.signature)

@@ -91,19 +91,13 @@ class VectorTable:
             before_url_id: Yield only ids below this one, and only the first article of each digest (as in
                 `pending_block_numbers`).
         """
-        last_url_id = first_url_id - 1
         columns = (articles.c.url_id, articles.c.digest, articles.c.title, articles.c.body)
-        query = select(*columns).where(_is_in_languages(languages), _has_no_vector(model)).order_by(articles.c.url_id)
+        query = select(*columns).where(_is_in_languages(languages), _has_no_vector(model))
         if before_url_id is not None:
             query = query.where(articles.c.url_id < before_url_id, _is_first_with_digest(languages))
-        while True:
-            with self._database.read() as connection:
-                rows = connection.execute(query.where(articles.c.url_id > last_url_id).limit(BATCH_SIZE)).all()
-            if not rows:
-                return
+        for rows in self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE, first_url_id - 1):
             first_by_digest = {row.digest: row for row in reversed(rows)}
             yield from (PendingText(*row) for row in sorted(first_by_digest.values(), key=lambda row: row.url_id))
-            last_url_id = rows[-1].url_id
 
     def pending_block_numbers(self, model: str, languages: Sequence[str], block_size: int) -> list[int]:
         """Return the blocks of ids with articles that are pending embedding, in ascending order.

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, update
 
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.extraction_writer import PendingPage, pending_page_from_row
 from docstore.articles.page_removal import remove_page
 from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
@@ -27,7 +27,6 @@ from domain.focused_decision import (
     StoredFocusedScore,
 )
 from domain.outcome import Outcome, Reason, Stage
-from domain.page import WarcPointer
 from domain.storable_text import sanitize_text
 
 _BATCH_SIZE = 200  # rows with words
@@ -97,7 +96,7 @@ class FocusedDecisionTable:
             .limit(limit)
         )
         with self._database.read() as connection:
-            return [_pending_page_from_row(row) for row in connection.execute(query)][::-1]
+            return [pending_page_from_row(row) for row in connection.execute(query)][::-1]
 
     def save(self, decisions: Sequence[tuple[int, FocusedDecision]]) -> None:
         """Save decisions on pages of the archive, as (url_id, decision) in order."""
@@ -266,11 +265,6 @@ def _rejected_link_row(link: RejectedLink, parent_id: int, seen_at: float) -> di
         "reason": sanitize_text(link.reason)[:300],
         "at": seen_at,
     }
-
-
-def _pending_page_from_row(row: Any) -> PendingPage:
-    pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
-    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 
 
 def _is_in_sample(sample: DecisionSample) -> ColumnElement[bool]:

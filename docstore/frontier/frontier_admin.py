@@ -110,21 +110,13 @@ class FrontierAdmin:
 
     def iter_archived_pages(self, url_pattern: str = "*") -> Iterator[WarcPointer]:
         """Iterate over the WARC locations of the stored pages that match a pattern, in order of discovery."""
-        last_url_id = 0
-        while True:
-            query = (
-                select(pages.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length)
-                .join(urls, urls.c.url_id == pages.c.url_id)
-                .where(matches_url_pattern(url_pattern), urls.c.url_id > last_url_id)
-                .order_by(urls.c.url_id)
-                .limit(_BATCH_SIZE)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            yield from (WarcPointer(row.warc_file, row.warc_offset, row.warc_length) for row in rows)
-            if len(rows) < _BATCH_SIZE:
-                return
-            last_url_id = rows[-1].url_id
+        query = (
+            select(urls.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length)
+            .join(pages, urls.c.url_id == pages.c.url_id)
+            .where(matches_url_pattern(url_pattern))
+        )
+        batches = self._database.iter_batches(query, urls.c.url_id, _BATCH_SIZE)
+        return (WarcPointer(row.warc_file, row.warc_offset, row.warc_length) for rows in batches for row in rows)
 
     def requeue_deepest_pages(self, depth: int) -> int:
         """Make the deepest pages due if `depth` exceeds the previous depth limit. Returns the number of URLs."""

@@ -205,20 +205,8 @@ class FrontierTable:
 
     def iter_urls(self) -> Iterator[str]:
         """Iterate over all URLs. Reads in batches, so that memory stays bounded."""
-        last_url_id = 0
-        while True:
-            query = (
-                select(urls.c.url_id, urls.c.url)
-                .where(urls.c.url_id > last_url_id)
-                .order_by(urls.c.url_id)
-                .limit(MAX_SQL_PARAMETERS)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            yield from (row.url for row in rows)
-            last_url_id = rows[-1].url_id
+        batches = self._database.iter_batches(select(urls.c.url_id, urls.c.url), urls.c.url_id, MAX_SQL_PARAMETERS)
+        return (row.url for rows in batches for row in rows)
 
     def url_count(self) -> int:
         """Return the number of known URLs."""

@@ -1,6 +1,6 @@
 """Move all URLs to the queues of another queue policy."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
@@ -23,25 +23,14 @@ def reassign_queues(database: Database, policy_name: str, queue_for_url: Callabl
         stored_policy = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == QUEUE_POLICY_KEY))
     if stored_policy == policy_name:
         return 0
-    moved_count = sum(reassign_batch(database, batch, queue_for_url) for batch in iter_url_batches(database))
+    query = select(urls.c.url_id, urls.c.url, urls.c.queue)
+    batches = database.iter_batches(query, urls.c.url_id, BATCH_SIZE)
+    moved_count = sum(reassign_batch(database, batch, queue_for_url) for batch in batches)
     with database.write() as connection:
         database.upsert(
             connection, store_meta, [{"key": QUEUE_POLICY_KEY, "value": policy_name}], update_columns=("value",)
         )
     return moved_count
-
-
-def iter_url_batches(database: Database) -> Iterator[Sequence[Any]]:
-    """Iterate over all URLs with their queues, in batches of rows."""
-    last_url_id = 0
-    while True:
-        query = select(urls.c.url_id, urls.c.url, urls.c.queue).where(urls.c.url_id > last_url_id)
-        with database.read() as connection:
-            rows = connection.execute(query.order_by(urls.c.url_id).limit(BATCH_SIZE)).all()
-        if not rows:
-            return
-        yield rows
-        last_url_id = rows[-1].url_id
 
 
 def reassign_batch(database: Database, rows: Sequence[Any], queue_for_url: Callable[[str], int]) -> int:

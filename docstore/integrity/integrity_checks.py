@@ -61,11 +61,6 @@ class IntegrityChecks:
                 return [" ".join(str(error).split())]
         return [line for line in check_output if line != "ok"] + ["rows with a missing foreign key"] * bool(orphan_rows)
 
-    def rebuild_indexes(self) -> None:
-        """Rebuild all SQLite indexes from their tables."""
-        with self._database.write() as connection:
-            connection.exec_driver_sql("REINDEX")
-
     def ensure_row_checksums(self) -> bool:
         """Compute the checksums of all rows if the stored ones cover other columns or do not exist.
 

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, select
 
 from docstore.database import Database
-from docstore.schema.article_tables import articles
+from docstore.schema.article_tables import COLUMNS_SET_BY_OTHER_ARTICLES, articles
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_changes, review_decisions, terms
 from docstore.schema.operation_tables import accounts, row_checksums
 from domain.batches import batched
@@ -49,7 +49,7 @@ CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
     item.table.name: item
     for item in (
         ChecksummedTable(accounts, columns_except(accounts)),
-        ChecksummedTable(articles, columns_except(articles, "duplicate_of", "series", "citations", "story")),
+        ChecksummedTable(articles, columns_except(articles, *COLUMNS_SET_BY_OTHER_ARTICLES)),
         ChecksummedTable(
             terms,
             (*TERM_DECISION_COLUMNS, "decided_at", "decided_by", "decided_on"),

@@ -4,7 +4,7 @@ A row type has the columns of its table, in the same order and with the same nam
 epoch seconds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, func, select
@@ -68,41 +68,8 @@ class StageOutcome:
     at: float
 
 
-@dataclass(frozen=True)
-class ArticleRow:
-    """The stored article of this URL.
-
-    `keywords` and `blocks` are JSON, `signature` is packed (docstore/articles/row_mapping.py).
-    """
-
-    url_id: int
-    doc_id: str
-    title: str
-    body: str
-    published: str
-    date_source: str
-    language: str
-    method: str
-    digest: str
-    extracted_at: float
-    published_at: str
-    modified: str
-    author: str
-    source: str
-    section: str
-    keywords: str
-    picture: str
-    canonical_url: str
-    next_url: str
-    blocks: str
-    signature: bytes | None
-    text_key: int | None
-    duplicate_of: str
-    series: str
-    page_type: str
-    format: str
-    citations: int
-    story: str
+ArticleRow: Any = make_dataclass("ArticleRow", [(column.name, Any) for column in articles.columns], frozen=True)
+"""The stored article of the URL: all columns of the table `articles`."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +129,7 @@ class UrlReport:
     """Everything the store contains about a URL. Missing items are None or empty.
 
     Attributes:
+        article: An `ArticleRow`.
         found_on: URL of the page with the first link to this URL.
         near_duplicates: The cluster leader of this article, or its followers.
     """
@@ -169,7 +137,7 @@ class UrlReport:
     url_row: UrlRow
     page: PageRow | None
     outcomes: tuple[StageOutcome, ...]
-    article: ArticleRow | None
+    article: Any
     ties: tuple[PageReferenceRow, ...]
     changes: tuple[ChangeRow, ...]
     indexed: IndexedRow | None

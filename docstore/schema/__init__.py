@@ -5,7 +5,7 @@
     relation_tables   relations between articles: citations, stories, glosses
     lexicon_tables    terms, review decisions, published lexicons
     operation_tables  runs, alerts, accounts, searches, checksums, leases
-    base, migrations  schema version, and upgrades from older versions
+    base, migrations  common parts; upgrades from older versions
 
 Import `metadata` from here to create tables: only then all tables are registered.
 
@@ -19,6 +19,7 @@ from docstore.schema import (  # noqa: F401  # each registers its tables
     operation_tables,
     relation_tables,
 )
-from docstore.schema.base import SCHEMA_VERSION, metadata
+from docstore.schema.base import metadata
+from docstore.schema.migrations import SCHEMA_VERSION
 
 __all__ = ["SCHEMA_VERSION", "metadata"]

@@ -13,39 +13,45 @@ changes        the change log: entries that the indexer must process; deleted wh
 indexed        state of each document in the index
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
 from docstore.schema.base import BigIntegerId, metadata
+from domain.article import ARTICLE_FIELDS
+
+# Columns that are no text fields of `domain.article.Article`, after the field behind which they stand in the table.
+# Row checksums depend on the order of the columns.
+_OTHER_COLUMNS = {
+    "method": (Column("digest", String(64), nullable=False), Column("extracted_at", Float, nullable=False)),
+    "section": (Column("keywords", Text, nullable=False, server_default="[]"),),  # JSON list of strings
+    "next_url": (
+        Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/articles/row_mapping.py
+        Column("signature", LargeBinary),  # little-endian 32-bit integers; NULL: the text is too short
+        Column("text_key", BigInteger),  # text_hash64 of title and body; NULL until extracted again after an upgrade
+        Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
+        Column("series", String(32), nullable=False, server_default=""),  # "": not determined yet, or text too short
+    ),
+}
+_FIELDS_OF_VERSION_1 = ("title", "body", "published", "date_source", "language", "method")  # without SQL default
+
+
+def _article_columns() -> Iterator[Column[Any]]:
+    """Yield a column for each text field of an article, and the other columns."""
+    for name, article_field in ARTICLE_FIELDS.items():
+        sql_type = String(article_field.max_chars) if article_field.max_chars else Text()
+        default = None if name in _FIELDS_OF_VERSION_1 else article_field.default
+        yield Column(name, sql_type, nullable=False, server_default=default)
+        yield from _OTHER_COLUMNS.get(name, ())
+
 
 articles = Table(
     "articles",
     metadata,
     Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
     Column("doc_id", String(32), nullable=False, unique=True),
-    Column("title", Text, nullable=False),
-    Column("body", Text, nullable=False),
-    Column("published", String(10), nullable=False),
-    Column("date_source", String(16), nullable=False),
-    Column("language", String(16), nullable=False),
-    Column("method", String(32), nullable=False),
-    Column("digest", String(64), nullable=False),
-    Column("extracted_at", Float, nullable=False),
-    Column("published_at", Text, nullable=False, server_default=""),
-    Column("modified", Text, nullable=False, server_default=""),
-    Column("author", Text, nullable=False, server_default=""),
-    Column("source", Text, nullable=False, server_default=""),
-    Column("section", Text, nullable=False, server_default=""),
-    Column("keywords", Text, nullable=False, server_default="[]"),  # JSON list of strings
-    Column("picture", Text, nullable=False, server_default=""),
-    Column("canonical_url", Text, nullable=False, server_default=""),
-    Column("next_url", Text, nullable=False, server_default=""),
-    Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/articles/row_mapping.py
-    Column("signature", LargeBinary),  # little-endian 32-bit integers; NULL: the text is too short
-    Column("text_key", BigInteger),  # text_hash64 of title and body; NULL until extracted again after an upgrade
-    Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
-    Column("series", String(32), nullable=False, server_default=""),  # "": not determined yet, or text too short
-    Column("page_type", String(16), nullable=False, server_default=""),  # "": not determined yet
-    Column("format", String(16), nullable=False, server_default="html"),
+    *_article_columns(),
     Column("citations", Integer, nullable=False, server_default="0"),  # number of citing sources
     Column("story", String(16), nullable=False, server_default=""),  # see docstore/articles/stories.py
     Index("articles_by_text", "text_key"),
@@ -53,6 +59,8 @@ articles = Table(
     Index("articles_by_duplicate", "duplicate_of"),
     Index("articles_by_series", "series"),
 )
+COLUMNS_SET_BY_OTHER_ARTICLES = ("duplicate_of", "series", "citations", "story")
+"""Columns of `articles` whose values depend on other articles."""
 
 article_parts = Table(
     "parts",

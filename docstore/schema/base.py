@@ -1,11 +1,9 @@
-"""Common parts of all tables: metadata, row ids, schema version.
+"""Common parts of all tables: metadata and row ids.
 
 meta      schema version, id of the store, and other single values
 """
 
 from sqlalchemy import BigInteger, Column, Integer, MetaData, String, Table, Text
-
-SCHEMA_VERSION = 10
 
 metadata = MetaData()
 

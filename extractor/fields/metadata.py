@@ -53,7 +53,7 @@ PICTURE_URL_ATTRIBUTES = ("data-original", "data-src", "data-lazy-src", "data-ur
 
 @dataclass(frozen=True)
 class Metadata:
-    """Metadata of an article; missing values are empty.
+    """Fields of `domain.article.Article` that only the page states; missing values are empty.
 
     Attributes:
         author: Names of the authors, joined by ", ".

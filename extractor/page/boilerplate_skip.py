@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from extractor.page.layout import SkippedContent, text_size
+from extractor.page.layout import SkippedContent
 from extractor.page.tag_info import Hint, TagInfo
 from extractor.page.tokenizer import parse_odd_start_tag
 
@@ -11,7 +11,7 @@ from extractor.page.tokenizer import parse_odd_start_tag
 MAX_LABEL_SIZE = 12.0  # in Chinese characters
 YEAR_RE = re.compile(r"(?:19|20)\d\d")
 CONTENT_TAGS = frozenset(("h1", "main", "article", "time"))
-LIST_TAGS = ("ul", "ol")
+LIST_TAGS = ("ul", "ol")  # skipped if they are link lists
 MIN_LINK_LIST_ITEMS = 3  # a list with fewer links is not a link list
 MAX_LOSS_PER_LINK = 20.0  # maximum size counted as skipped for one link
 MIN_HEADLINE_SIZE = 6.0  # size of the shortest link that counts as a headline
@@ -30,11 +30,6 @@ class ElementScan(SkippedContent):
     element_count: int = 0
     link_count: int = 0
     skipped_link_size: float = 0.0
-
-
-def may_skip(tag_info: TagInfo) -> bool:
-    """Return whether an element is a candidate for skipping: marked as boilerplate, or a list."""
-    return tag_info.is_boilerplate or tag_info.tag in LIST_TAGS
 
 
 def should_skip(tag_info: TagInfo, scan: ElementScan) -> bool:
@@ -60,17 +55,20 @@ def scan_element(tokens: list[str], start: int, tag_info: TagInfo, max_tokens: i
         The scan; its `end_token` is 0 if the end tag was not reached.
     """
     tag, end_tag, checks_years = tag_info.tag, "/" + tag_info.tag, tag_info.hint is not Hint.FOOTER_OR_COMMENTS
-    scan, depth, element_count, in_link, position = ElementScan(), 1, 0, False, start - 1
+    depth, in_link, position, end_token = 1, False, start - 1, 0
+    element_count = line_count = link_count = headline_count = 0
+    total_size = link_size = skipped_link_size = 0.0
     for position in range(start, min(len(tokens), start + max_tokens)):
         tag_text, _, text = tokens[position].partition(">")
-        if tag_text == end_tag:
-            depth -= 1
-            if depth == 0:
-                scan.end_token = position
-                break
-        elif tag_text == "/a":
-            in_link = False
-        elif tag_text[:1] != "/":
+        if tag_text[:1] == "/":
+            if tag_text == end_tag:
+                depth -= 1
+                if depth == 0:
+                    end_token = position
+                    break
+            elif tag_text == "/a":
+                in_link = False
+        else:
             element_count += 1
             name = tag_text.partition(" ")[0]
             if not name.isalnum():
@@ -82,22 +80,17 @@ def scan_element(tokens: list[str], start: int, tag_info: TagInfo, max_tokens: i
             elif name in CONTENT_TAGS:
                 break
         if text and not text.isspace():
-            size = count_text_run(scan, text, in_link)
-            if not in_link and (size >= MAX_LABEL_SIZE or (checks_years and YEAR_RE.search(text))):
+            compact = "".join(text.split())
+            size = len(compact if compact.isascii() else compact.encode("utf-8", "replace")) / 3  # as in text_size
+            total_size += size
+            line_count += 1
+            if in_link:
+                link_size += size
+                link_count += 1
+                headline_count += size >= MIN_HEADLINE_SIZE
+                skipped_link_size += min(size, MAX_LOSS_PER_LINK)
+            elif size >= MAX_LABEL_SIZE or (checks_years and YEAR_RE.search(text)):
                 break
-    scan.element_count = element_count
-    scan.token_count = position - start + 1
-    return scan
-
-
-def count_text_run(scan: ElementScan, text: str, in_link: bool) -> float:
-    """Add one run of text to the counts of `scan`; returns its size in Chinese characters."""
-    size = text_size(text)
-    scan.size += size
-    scan.line_count += 1
-    if in_link:
-        scan.link_size += size
-        scan.link_count += 1
-        scan.headline_count += size >= MIN_HEADLINE_SIZE
-        scan.skipped_link_size += min(size, MAX_LOSS_PER_LINK)
-    return size
+    token_count = position - start + 1
+    totals = (total_size, link_size, headline_count, line_count)
+    return ElementScan(*totals, end_token, token_count, element_count, link_count, skipped_link_size)

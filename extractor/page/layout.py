@@ -117,11 +117,38 @@ class SkippedContent:
 
 
 @dataclass(slots=True)
+class SkippedElement:
+    """One element that was not laid out, for `layout_builder.complete_layout`.
+
+    Attributes:
+        span_index: Index of its span, which has no lines.
+        first_token: Index of the first token after its start tag.
+        end_token: Index of the token of its end tag.
+        line_index: Number of lines before it. `picture_count` and `inline_count` are those of the other lists.
+        element_index: Number of elements before it in the tree.
+        line_count: Number of skipped lines before it.
+        open_inline_count: Number of open inline elements around it.
+    """
+
+    span_index: int
+    first_token: int
+    end_token: int
+    line_index: int
+    picture_count: int
+    inline_count: int
+    element_index: int
+    line_count: int
+    open_inline_count: int
+
+
+@dataclass(slots=True)
 class Layout:
     """Lines and spans of a page in document order. A span precedes the spans inside it.
 
     A boilerplate element (navigation, footer ...) with almost no text outside links may be skipped. It has a span
-    without lines, and `skipped` includes its totals.
+    without lines, and `skipped` includes its totals. `skipped_elements` and `tokens` (of the page) are what
+    `layout_builder.complete_layout` needs to lay them out as well; `can_complete` is False if the elements around a
+    skipped one depend on its content.
     """
 
     lines: list[Line] = field(default_factory=list)
@@ -129,6 +156,9 @@ class Layout:
     inline_elements: list[InlineElement] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     skipped: SkippedContent = field(default_factory=SkippedContent)
+    skipped_elements: list[SkippedElement] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
+    can_complete: bool = True
 
     def iter_enclosing(self, span_index: int) -> Iterator[int]:
         """Yield the index of a span and those of the spans around it, innermost first."""

@@ -16,9 +16,9 @@ cdef class _LayoutBuilder:
     cdef public Py_ssize_t blank_pieces
     cdef public Py_ssize_t open_pre_span
 
-    @cython.locals(parts=list, tokens=list, position=Py_ssize_t, end=Py_ssize_t, next_position=Py_ssize_t, tag_text=str, text=str, name=str, attributes=str)
-    cpdef run(self, str markup, bint complete)
-    cpdef Py_ssize_t start_block(self, str tag, str attribute_text, list tokens, Py_ssize_t position) except -2
+    cpdef run(self, list tokens, bint complete)
+    @cython.locals(parts=list, open_spans=list, spans=list, lines=list, end_position=Py_ssize_t, tag_text=str, text=str, name=str, attributes=str)
+    cpdef read_tokens(self, list tokens, Py_ssize_t position, Py_ssize_t end)
     @cython.locals(is_empty=bint)
     cpdef start_element(self, str tag, str attribute_text)
     cpdef end_element(self, str tag)

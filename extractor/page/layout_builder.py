@@ -10,14 +10,15 @@ Sizes are in Chinese characters: a Chinese character counts 1, a Latin letter 1/
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from extractor.page.boilerplate_skip import may_skip, scan_element, should_skip
-from extractor.page.layout import CODE_TAG, InlineElement, Layout, Line, Picture, Span, text_size
+from extractor.page.boilerplate_skip import LIST_TAGS, scan_element, should_skip
+from extractor.page.layout import CODE_TAG, InlineElement, Layout, Line, Picture, SkippedElement, Span, text_size
 from extractor.page.permalinks import is_permalink
 from extractor.page.tag_info import TagInfo, attribute_value, parse_tag, unescape_markup
-from extractor.page.tokenizer import BLOCK_END_TAGS, BLOCK_TAGS, parse_odd_start_tag, tokenize_markup
+from extractor.page.tokenizer import BLOCK_TAGS, parse_odd_start_tag, tokenize_markup
 from text.scripts import HAN
 
 STRONG_TAGS = frozenset(("b", "strong"))
@@ -53,8 +54,119 @@ def build_layout(markup: str, complete: bool = True) -> tuple[Layout, HeadData]:
         complete: False to skip navigation and other boilerplate (see `Layout`), which is half of a typical page.
     """
     builder = _LayoutBuilder()
-    builder.run(markup, complete)
+    builder.run(tokenize_markup(markup), complete)
     return builder.layout, builder.head
+
+
+def complete_layout(layout: Layout) -> Layout | None:
+    """Lay out the skipped elements of a layout and merge them with the rest.
+
+    Returns:
+        A new layout, equal to one built with `complete`. None if the elements around a skipped one depend on its
+        content, so that the page must be laid out again.
+    """
+    if not layout.can_complete:
+        return None
+    pieces = []
+    for skipped_element in layout.skipped_elements:
+        piece = _LayoutBuilder().run_skipped(layout, skipped_element)
+        if piece is None:
+            return None
+        pieces.append(piece)
+    return merge_layouts(layout, pieces)
+
+
+def merge_layouts(layout: Layout, pieces: Sequence[Layout]) -> Layout:
+    """Insert the layouts of all skipped elements of a layout. The first span of a piece is that of its element."""
+    complete, skipped_elements = Layout(), layout.skipped_elements
+    spans, lines, pictures, inline_elements = layout.spans, layout.lines, layout.pictures, layout.inline_elements
+    last_descendants = list(range(len(spans)))
+    for span_index in range(len(spans) - 1, 0, -1):
+        parent = spans[span_index].parent_index
+        if parent >= 0 and last_descendants[span_index] > last_descendants[parent]:
+            last_descendants[parent] = last_descendants[span_index]
+    # The k-th numbers are those of the part of the page after k skipped elements.
+    line_shifts, span_shifts = [0], [0]
+    for piece in pieces:
+        line_shifts.append(line_shifts[-1] + len(piece.lines))
+        span_shifts.append(span_shifts[-1] + len(piece.spans) - 1)
+    skipped_spans = [element.span_index for element in skipped_elements]
+    new_span_indices: list[int] = []  # by old span index
+    part = 0
+    for span_index in range(len(spans)):
+        new_span_indices.append(span_index + span_shifts[part])
+        part += part < len(pieces) and skipped_spans[part] == span_index
+    new_span_indices.append(-1)  # of index -1: no span
+    line_start = picture_start = inline_start = span_start = part = 0
+    for part in range(len(pieces) + 1):
+        is_last = part == len(pieces)
+        element = None if is_last else skipped_elements[part]
+        line_shift, run_count = line_shifts[part], skipped_elements[part - 1].line_count if part else 0
+        run_count = layout.skipped.line_count if is_last else skipped_elements[part].line_count
+        for line in lines[line_start : None if element is None else element.line_index]:
+            complete.lines.append(
+                Line(
+                    line.text,
+                    line.size,
+                    line.link_size,
+                    line.strong_size,
+                    new_span_indices[line.span_index],
+                    line.tag,
+                    line.text_pieces,
+                    line.links,
+                    len(complete.lines),
+                    line.cells,
+                    line._punctuation_count,
+                )
+            )
+        for span_index in range(span_start, len(spans) if element is None else element.span_index + 1):
+            span = spans[span_index]
+            end_part = bisect_right(skipped_spans, last_descendants[span_index])
+            complete.spans.append(
+                Span(
+                    span.tag_info,
+                    span.start_line + line_shift,
+                    new_span_indices[span.parent_index],
+                    span.element_index,
+                    span.start_line_number - run_count + line_shift,
+                    0.0,
+                    span.end_line + line_shifts[end_part],
+                )
+            )
+        for picture in pictures[picture_start : None if element is None else element.picture_count]:
+            complete.pictures.append(
+                Picture(picture.attribute_text, picture.line_index + line_shift, new_span_indices[picture.span_index])
+            )
+        for inline in inline_elements[inline_start : None if element is None else element.inline_count]:
+            complete.inline_elements.append(InlineElement(inline.tag_info, inline.line_index + line_shift, inline.text))
+        if element is None:
+            break
+        line_start, picture_start, inline_start = element.line_index, element.picture_count, element.inline_count
+        span_start = element.span_index + 1
+        insert_piece(complete, pieces[part])
+    return complete
+
+
+def insert_piece(complete: Layout, piece: Layout) -> None:
+    """Append the layout of a skipped element, whose span is the last one of `complete`."""
+    line_shift, span_shift = len(complete.lines), len(complete.spans) - 1
+    for line in piece.lines:
+        line.span_index += span_shift
+        line.line_number += line_shift
+    for span in piece.spans[1:]:
+        span.start_line += line_shift
+        span.end_line += line_shift
+        span.start_line_number += line_shift
+        span.parent_index += span_shift
+    for picture in piece.pictures:
+        picture.line_index += line_shift
+        picture.span_index += span_shift
+    for inline_element in piece.inline_elements:
+        inline_element.line_index += line_shift
+    complete.lines += piece.lines
+    complete.spans += piece.spans[1:]
+    complete.pictures += piece.pictures
+    complete.inline_elements += piece.inline_elements
 
 
 def restore_code_lines(lines: Sequence[Line]) -> None:
@@ -68,6 +180,11 @@ def restore_code_lines(lines: Sequence[Line]) -> None:
     for line in lines:
         line.text = "".join(line.text_pieces).rstrip().rpartition("\n")[2]
         line.tag = CODE_TAG
+
+
+def is_data_row(cells: Sequence[Line]) -> bool:
+    """Return whether a table row has only short cells: it is a row of data, not of page layout."""
+    return not any(cell.tag not in ("td", "th") or cell.size > MAX_DATA_CELL_SIZE for cell in cells)
 
 
 class _LayoutBuilder:
@@ -88,21 +205,59 @@ class _LayoutBuilder:
         self.blank_pieces = 0  # number of leading pieces known to be white space
         self.open_pre_span = -1  # the span of the outermost open `pre`
 
-    def run(self, markup: str, complete: bool) -> None:
-        """Read all tokens of the markup and fill `layout` and `head`; for `complete` see `build_layout`."""
-        parts, tokens = self.text_pieces, tokenize_markup(markup)
+    def run(self, tokens: list[str], complete: bool) -> None:
+        """Read all tokens of a page and fill `layout` and `head`; for `complete` see `build_layout`."""
         self.scan_budget = 0 if complete else MAX_SCAN_PASSES * len(tokens)
-        position, end = 0, len(tokens)
+        self.read_tokens(tokens, 0, len(tokens))
+        self.finish()
+        if self.layout.skipped_elements:
+            self.layout.tokens = tokens
+
+    def run_skipped(self, layout: Layout, element: SkippedElement) -> Layout | None:
+        """Lay out an element that was skipped in `layout`; returns None if its content does not end with it."""
+        span = layout.spans[element.span_index]
+        self.element_index = element.element_index
+        self.open_inline = [None] * element.open_inline_count
+        self.open_spans.append(0)
+        self.layout.spans.append(Span(span.tag_info, 0, -1, span.element_index))
+        self.add_text(layout.tokens[element.first_token - 1].partition(">")[2])
+        self.read_tokens(layout.tokens, element.first_token, element.end_token)
+        if self.text_pieces:
+            self.flush_line()
+        is_closed = (
+            len(self.open_spans) == 1
+            and self.open_link is None
+            and self.strong_start < 0
+            and self.open_inline == [None] * element.open_inline_count
+        )
+        self.finish()
+        return self.layout if is_closed else None
+
+    def read_tokens(self, tokens: list[str], position: int, end: int) -> None:
+        """Read the tokens from `position` to `end` (exclusive). Contains the frequent cases, without further calls."""
+        parts, open_spans, layout = self.text_pieces, self.open_spans, self.layout
+        spans, lines = layout.spans, layout.lines
         while position < end:
             tag_text, _, text = tokens[position].partition(">")
             position += 1
             if tag_text[:1] == "/":
-                if tag_text in BLOCK_END_TAGS:
+                name = tag_text[1:]
+                if name in BLOCK_TAGS:
                     if parts:
                         self.flush_line()
-                    self.close_span(tag_text[1:])
-                else:
-                    self.end_element(tag_text[1:])
+                    if open_spans:
+                        span = spans[open_spans[-1]]
+                        if span.tag_info.tag == name:
+                            if name == "tr" or name == "pre":
+                                self.close_span(name)
+                            else:
+                                del open_spans[-1]
+                                span.end_line = len(lines)
+                elif name == "a":
+                    if self.open_link is not None:
+                        self.end_link()
+                elif self.open_inline or name in STRONG_TAGS or "-" in name:
+                    self.end_element(name)
             else:
                 name, _, attributes = tag_text.partition(" ")
                 if not name.isalnum():
@@ -110,9 +265,23 @@ class _LayoutBuilder:
                 if name in BLOCK_TAGS:
                     if parts:
                         self.flush_line()
-                    if next_position := self.start_block(name, attributes, tokens, position):
-                        position = next_position
-                        continue
+                    self.element_index += 1
+                    if attributes[-1:] == "/":
+                        self.open_span(name, attributes[:-1])
+                        self.close_span(name)
+                    else:
+                        tag_info = self.open_span(name, attributes)
+                        if (tag_info.is_boilerplate or name in LIST_TAGS) and self.scan_budget > 0:
+                            end_position = self.skip_boilerplate(tokens, position, tag_info)
+                            if end_position:
+                                position = end_position
+                                continue
+                elif name == "a":
+                    self.element_index += 1
+                    if self.open_link is not None:
+                        self.end_link()
+                    if "href=" in attributes and attributes[-1:] != "/":
+                        self.open_link = len(parts), attributes
                 elif name == "title":
                     self.element_index += 1
                     self.read_title(text)
@@ -123,7 +292,13 @@ class _LayoutBuilder:
                 parts.append(unescape_markup(text) if "&" in text else text)
                 if self.open_pre_span >= 0 and "\n" in text:
                     self.flush_code()
-        self.finish()
+
+    def add_text(self, text: str) -> None:
+        """Add a run of text to the line. White space at its start is ignored."""
+        if text and (self.text_pieces or not text.isspace()):
+            self.text_pieces.append(unescape_markup(text) if "&" in text else text)
+            if self.open_pre_span >= 0 and "\n" in text:
+                self.flush_code()
 
     def finish(self) -> None:
         """Flush the last line and close the spans that are still open."""
@@ -131,20 +306,6 @@ class _LayoutBuilder:
             self.flush_line()
         while self.open_spans:
             self.layout.spans[self.open_spans.pop()].end_line = len(self.layout.lines)
-
-    def start_block(self, tag: str, attribute_text: str, tokens: list[str], position: int) -> int:
-        """Start a block element whose first token is `position`.
-
-        Returns:
-            Index of the token of its end tag if the element was skipped, otherwise 0.
-        """
-        self.element_index += 1
-        if attribute_text[-1:] == "/":
-            self.open_span(tag, attribute_text[:-1])
-            self.close_span(tag)
-            return 0
-        tag_info = self.open_span(tag, attribute_text)
-        return self.skip_boilerplate(tokens, position, tag_info) if self.scan_budget > 0 and may_skip(tag_info) else 0
 
     def skip_boilerplate(self, tokens: list[str], position: int, tag_info: TagInfo) -> int:
         """Skip the element opened just before token `position` if it contains nothing to lay out.
@@ -156,23 +317,39 @@ class _LayoutBuilder:
         self.scan_budget -= scan.token_count
         if not should_skip(tag_info, scan):
             return 0
+        self.record_skipped(position, scan.end_token)
         self.element_index += scan.element_count
         self.layout.skipped.add(scan)
         for span_index in self.open_spans[-MAX_ENCLOSING_SPANS:]:
             self.layout.spans[span_index].skipped_link_size += scan.skipped_link_size
         return scan.end_token
 
+    def record_skipped(self, first_token: int, end_token: int) -> None:
+        """Record that the element opened last is skipped."""
+        layout = self.layout
+        if self.open_link is not None or self.strong_start >= 0 or self.open_pre_span >= 0 or any(self.open_inline):
+            layout.can_complete = False
+        layout.skipped_elements.append(
+            SkippedElement(
+                len(layout.spans) - 1,
+                first_token,
+                end_token,
+                len(layout.lines),
+                len(layout.pictures),
+                len(layout.inline_elements),
+                self.element_index,
+                layout.skipped.line_count,
+                len(self.open_inline),
+            )
+        )
+
     def start_element(self, tag: str, attribute_text: str) -> None:
-        """Start an element that is not a block element of HTML. Custom elements count as blocks."""
+        """Start an element that is neither a block element of HTML nor a link. Custom elements count as blocks."""
         self.element_index += 1
         is_empty = attribute_text[-1:] == "/"
         if is_empty:
             attribute_text = attribute_text[:-1]
-        if tag == "a":
-            self.end_link()
-            if "href=" in attribute_text:
-                self.open_link = len(self.text_pieces), attribute_text
-        elif tag == "br":
+        if tag == "br":
             if self.text_pieces:
                 self.flush_line()
         elif tag == "img":
@@ -193,10 +370,8 @@ class _LayoutBuilder:
             self.end_element(tag)
 
     def end_element(self, tag: str) -> None:
-        """End an element that is not a block element of HTML."""
-        if tag == "a":
-            self.end_link()
-        elif tag in STRONG_TAGS:
+        """End an element that is neither a block element of HTML nor a link."""
+        if tag in STRONG_TAGS:
             if 0 <= self.strong_start < len(self.text_pieces):
                 self.strong_ranges.append((self.strong_start, len(self.text_pieces)))
             self.strong_start = -1
@@ -211,7 +386,7 @@ class _LayoutBuilder:
         """Append the span of a block element; returns the data of its start tag."""
         layout, open_spans = self.layout, self.open_spans
         spans, start, tag_info = layout.spans, len(layout.lines), parse_tag(tag, attribute_text)
-        if self.open_pre_span < 0 and tag == "pre":
+        if tag == "pre" and self.open_pre_span < 0:
             self.open_pre_span = len(spans)
         parent = open_spans[-1] if open_spans else -1
         open_spans.append(len(spans))
@@ -224,8 +399,8 @@ class _LayoutBuilder:
             return  # an attribute with an unusual name broke the markup
         span_index = self.open_spans.pop()
         span = self.layout.spans[span_index]
-        if tag == "tr" and len(self.layout.lines) - span.start_line > 1:
-            self.merge_row_cells(span_index)
+        if tag == "tr":
+            self.end_row(span_index)
         elif span_index == self.open_pre_span:
             self.open_pre_span = -1
             restore_code_lines(self.layout.lines[span.start_line :])
@@ -288,13 +463,22 @@ class _LayoutBuilder:
             for rel in (attribute_value("rel", attribute_text) or tag).lower().split():
                 self.head.head_links.setdefault(rel, href)
 
+    def end_row(self, row_span_index: int) -> None:
+        """Merge the cells of a table row if it is a row of data."""
+        lines = self.layout.lines[self.layout.spans[row_span_index].start_line :]
+        skipped_elements = self.layout.skipped_elements
+        has_skipped = bool(skipped_elements) and skipped_elements[-1].span_index > row_span_index
+        if is_data_row(lines) and (len(lines) > 1 or has_skipped):
+            if has_skipped:  # its content may make it another row
+                self.layout.can_complete = False
+            if len(lines) > 1:
+                self.merge_row_cells(row_span_index)
+
     def merge_row_cells(self, row_span_index: int) -> None:
-        """Merge a table row of short cells into one line: it is a row of data, not of page layout."""
+        """Merge the lines of a row of data into one line."""
         lines, spans = self.layout.lines, self.layout.spans
         row = spans[row_span_index]
         cells = lines[row.start_line :]
-        if any(cell.tag not in ("td", "th") or cell.size > MAX_DATA_CELL_SIZE for cell in cells):
-            return
         text = " ".join(cell.text for cell in cells)
         sizes = (sum(cell.size for cell in cells), sum(cell.link_size for cell in cells))
         strong_size = sum(cell.strong_size for cell in cells)
@@ -330,9 +514,9 @@ class _LayoutBuilder:
         if link is not None:
             self.end_link()
             self.open_link = (0, link[1])
-        raw = parts[0] if len(parts) == 1 else "".join(parts)
         if strong_open and self.strong_start < len(parts):
             self.strong_ranges.append((self.strong_start, len(parts)))
+        raw = parts[0] if len(parts) == 1 else "".join(parts)
         if "\n" in raw and not raw.isascii():
             raw = CJK_LINE_BREAK_RE.sub("", raw.strip())
         text = " ".join(raw.split())

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 from lxml.etree import _Element as Element
 
 from domain.article import SiteTemplate
 from extractor.page import dom
 from extractor.page.layout import Layout, text_size
-from extractor.page.layout_builder import build_layout
+from extractor.page.layout_builder import build_layout, complete_layout
 from extractor.page.mojibake import fix_double_encoding
 from extractor.page.react_streaming import StreamMove, apply_stream_moves
 from text.decoding.decode import decode_page as decode_bytes
@@ -53,7 +54,13 @@ class ParsedPage:
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state without the tree, which cannot be pickled, and without the bytes of the page."""
-        return {**self.__dict__, "root": None, "raw_bytes": b""}
+        return {field.name: getattr(self, field.name) for field in fields(self)} | {"root": None, "raw_bytes": b""}
+
+    @cached_property
+    def complete_page(self) -> "ParsedPage":
+        """The page with a complete layout, boilerplate included."""
+        layout = complete_layout(self.layout) or build_layout(dom.serialize(self.root))[0]
+        return replace(self, layout=layout, is_complete=True)
 
 
 @dataclass(frozen=True)
@@ -168,6 +175,4 @@ def visible_text_size(layout: Layout) -> float:
 
 def with_complete_layout(page: ParsedPage) -> ParsedPage:
     """Return the page with a complete layout, boilerplate included; the page itself if its layout is complete."""
-    if page.is_complete:
-        return page
-    return replace(page, layout=build_layout(dom.serialize(page.root))[0], is_complete=True)
+    return page if page.is_complete else page.complete_page

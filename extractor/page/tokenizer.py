@@ -17,7 +17,6 @@ BLOCK_TAGS = frozenset(
         "thead", "tr", "ul", "caption", *HEADING_TAGS,
     )
 )  # fmt: skip
-BLOCK_END_TAGS = frozenset("/" + tag for tag in BLOCK_TAGS)
 # Name of a tag, its attributes (and "/" if the element is empty), and the text after the tag.
 TOKEN_RE = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)>([^<]*+)")
 TAG_NAME_RE = re.compile(r"([^\s/]*+) ?+(.*)", re.S)

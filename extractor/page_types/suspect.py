@@ -9,8 +9,9 @@ from domain.article import PageType
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
 from extractor.body_methods.base import Body
+from extractor.page.layout import MAX_TEXT_LINK_SHARE
 from extractor.page.parsed_page import ParsedPage, with_complete_layout
-from extractor.page_types.body_coverage import BodyCoverage, measure_coverage
+from extractor.page_types.body_coverage import MIN_SENTENCE_SIZE, BodyCoverage, measure_coverage
 from extractor.page_types.classifier import ClassifiedPage
 from extractor.page_types.list_page import is_declared_article, position_score
 
@@ -22,6 +23,7 @@ MIN_MISSED_TO_BODY_RATIO = 3.0
 # It is also suspect if the links outside it have at least this ratio to its size, and this size.
 MIN_LINK_TO_BODY_RATIO = 1.0
 MIN_LINK_SIZE = 150.0
+ROUNDING_MARGIN = 0.01  # of a sum of sizes
 MIN_VISIBLE_SIZE = 30.0  # a page with less readable text shows no text
 
 
@@ -29,10 +31,11 @@ def find_suspicion(classified_page: ClassifiedPage, body: Body) -> Outcome | Non
     """Return the warning for an incomplete body of a page that is not a thread, or None."""
     if classified_page.coverage is None and not may_miss_text(classified_page.page, body):
         return None
+    is_confirmed = classified_page.page_type is PageType.ARTICLE and is_confirmed_article(classified_page, body)
+    if classified_page.coverage is None and not may_be_suspect(classified_page.page, body, is_confirmed):
+        return None
     coverage = classified_page.coverage or measure_coverage(with_complete_layout(classified_page.page), body)
-    reason = suspicion_reason(
-        coverage, body, classified_page.page_type is PageType.ARTICLE and is_confirmed_article(classified_page, body)
-    )
+    reason = suspicion_reason(coverage, body, is_confirmed)
     return Outcome(Reason.INCOMPLETE_BODY, reason) if reason else None
 
 
@@ -44,6 +47,31 @@ def may_miss_text(page: ParsedPage, body: Body) -> bool:
     body_size = sum(lines[index].size for index in body.line_indices)
     return sum(line.size for line in lines) - body_size > max(
         MIN_MISSED_SIZE, min(MIN_MISSED_TO_BODY_RATIO, MIN_LINK_TO_BODY_RATIO) * body_size
+    )
+
+
+def may_be_suspect(page: ParsedPage, body: Body, is_confirmed: bool) -> bool:
+    """Return whether `suspicion_reason` can find a reason; decides most pages without the complete layout.
+
+    Compares its thresholds with upper limits: all sentences and links outside the body, skipped elements included.
+    """
+    if not body.line_indices:
+        return True
+    body_texts = set(body.text.split("\n"))
+    body_size, missed_link_size = 0.0, page.layout.skipped.link_size
+    # At most half of a sentence is links.
+    missed_sentence_size = 2 * (page.layout.skipped.size - page.layout.skipped.link_size)
+    for line in page.layout.lines:
+        if line.text in body_texts:
+            body_size += line.size
+            continue
+        missed_link_size += line.link_size
+        if line.size >= MIN_SENTENCE_SIZE and line.link_share <= MAX_TEXT_LINK_SHARE and line.has_punctuation:
+            missed_sentence_size += line.size
+    if missed_sentence_size + ROUNDING_MARGIN >= max(MIN_MISSED_SIZE, MIN_MISSED_TO_BODY_RATIO * body_size):
+        return True
+    return not is_confirmed and missed_link_size + ROUNDING_MARGIN >= max(
+        MIN_LINK_SIZE, MIN_LINK_TO_BODY_RATIO * body_size
     )
 
 

@@ -22,6 +22,7 @@ from extractor.page_types.list_page import RELATIVE_TIME_RE
 
 MAX_POSTS = 1_000
 MAX_CANDIDATE_NAMES = 16  # groups that are examined: those with the most text
+MAX_ATTRIBUTION_FACTOR = 1.1  # of the worth of a group whose posts all have author and time
 MAX_CLASSES = 12  # classes of one element that are read
 MAX_LINES_ABOVE_POST = 8  # search range for author and time, above the container of a post
 MAX_ENCLOSING_SPANS, MAX_ENCLOSING_LINES = 3, 8  # elements around a line that may name an author, and their lines
@@ -113,6 +114,8 @@ def find_posts(page: ParsedPage, weights: Sequence[float]) -> PostGroup | None:
     best_group: PostGroup | None = None
     best_worth = 0.0
     for name, (net_weight, span_indices) in names:
+        if net_weight * MAX_ATTRIBUTION_FACTOR * name_weight(name) <= best_worth:
+            break  # nor is any later group better
         group = build_post_group(layout, name, span_indices, net_weight, inline_elements)
         worth = net_weight * (0.1 + group.attributed_share) * name_weight(name)
         if worth > best_worth:

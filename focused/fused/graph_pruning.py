@@ -83,10 +83,8 @@ def copy_words(subgraph: CrawlGraph, graph: CrawlGraph, pages: Int64Array, links
     new_word_ids = renumber_ids(words, len(names)).astype(np.int32)
     subgraph.title_word_ids = [new_word_ids[ids] for ids in titles]
     subgraph.page_word_counts = [(new_word_ids[ids], counts) for ids, counts in bags]
-    subgraph.anchor_word_ids, subgraph.context_word_ids = (
-        graph.anchor_word_ids.select_remapped(links, new_word_ids),
-        graph.context_word_ids.select_remapped(links, new_word_ids),
-    )
+    subgraph.anchor_word_ids = graph.anchor_word_ids.select_remapped(links, new_word_ids)
+    subgraph.context_word_ids = graph.context_word_ids.select_remapped(links, new_word_ids)
 
 
 def renumber_ids(retained_ids: Int64Array, old_count: int) -> Int64Array:

@@ -62,9 +62,12 @@ class RelevanceAxis:
     zero_at: float
     one_at: float
 
-    def relevance(self, page_vectors: Float64Array) -> Float64Array:
-        """Return the relevance of each row, 0 to 1."""
-        return np.clip(rescale(page_vectors @ self.direction, self.zero_at, self.one_at), 0.0, 1.0)
+    def project(self, page_vectors: Float64Array) -> Float64Array:
+        """Return the projection of each row, 0 at `zero_at` and 1 at `one_at`."""
+        projections: Float64Array = (page_vectors @ self.direction - self.zero_at) / max(
+            self.one_at - self.zero_at, 1e-6
+        )
+        return projections
 
 
 def build_latent_space(graph: CrawlGraph, examples: Int64Array, relevance: Float64Array) -> LatentSpace:
@@ -89,9 +92,9 @@ def build_latent_space(graph: CrawlGraph, examples: Int64Array, relevance: Float
     column_by_word_id[columns] = np.arange(len(columns))
     in_space = column_by_word_id[ids] >= 0
     values = counts[in_space] * idf[ids[in_space]]
-    weights = normalize_sparse_rows(
-        sp.csr_matrix((values, (pages[in_space], column_by_word_id[ids[in_space]])), shape=(count, len(columns)))
-    )
+    weights = sp.csr_matrix((values, (pages[in_space], column_by_word_id[ids[in_space]])), shape=(count, len(columns)))
+    lengths: NDArray[np.float64] = np.sqrt(np.asarray(weights.multiply(weights).sum(axis=1)).ravel())
+    weights = (sp.diags(1 / np.maximum(lengths, 1e-9)) @ weights).tocsr()
     left_vectors, singular_values = truncated_svd(weights, min(MAX_DIMENSIONS, max(count - 1, 1)))
     example_tfidf = weights[examples]
     core = compute_core_vector(example_tfidf)
@@ -175,12 +178,17 @@ def fold_in(space: LatentSpace, bag_of_words: tuple[Int64Array, Float64Array]) -
 def rocchio(space: LatentSpace, examples: Int64Array, name_weights: Float64Array) -> RelevanceAxis:
     """Return the relevance axis after FEEDBACK_ROUNDS rounds of Rocchio feedback.
 
+    The first query is the core plus TOPIC_NAME_WEIGHT times the name vector, or the examples' mean if both are zero.
+
     Args:
         space: latent space.
         examples: ids of the example pages.
         name_weights: (words,) float64, share of each word in the topic's terms.
     """
-    query = build_query(space, examples, name_weights)
+    core = space.core_tfidf @ space.word_vectors
+    name_vector = (name_weights * space.idf)[space.column_word_ids] @ space.word_vectors
+    query = normalize_vector(core) + TOPIC_NAME_WEIGHT * normalize_vector(name_vector)
+    query = query if query.any() else space.page_vectors[examples].mean(axis=0)
     non_examples = np.setdiff1d(np.arange(len(space.page_vectors)), examples)
     axis, relevance = fit_relevance_axis(space, query, examples)
     for _ in range(FEEDBACK_ROUNDS):
@@ -192,16 +200,6 @@ def rocchio(space: LatentSpace, examples: Int64Array, name_weights: Float64Array
     return axis
 
 
-def build_query(space: LatentSpace, examples: Int64Array, name_weights: Float64Array) -> Float64Array:
-    """Return the core plus TOPIC_NAME_WEIGHT times the name vector, or the examples' mean if both are zero."""
-    core, name_vector = (
-        space.core_tfidf @ space.word_vectors,
-        (name_weights * space.idf)[space.column_word_ids] @ space.word_vectors,
-    )
-    query: Float64Array = normalize_vector(core) + TOPIC_NAME_WEIGHT * normalize_vector(name_vector)
-    return query if query.any() else space.page_vectors[examples].mean(axis=0)
-
-
 def fit_relevance_axis(
     space: LatentSpace, direction: Float64Array, examples: Int64Array
 ) -> tuple[RelevanceAxis, Float64Array]:
@@ -211,15 +209,9 @@ def fit_relevance_axis(
     """
     projections = space.page_vectors @ direction
     axis = RelevanceAxis(direction, float(np.median(projections)), float(projections[examples].mean()))
-    relevance = axis.relevance(space.page_vectors)
+    relevance = np.clip(axis.project(space.page_vectors), 0.0, 1.0)
     relevance[examples] = 1.0
     return axis, relevance
-
-
-def rescale(values: Float64Array, low: float, high: float) -> Float64Array:
-    """Map values linearly, `low` to 0 and `high` to 1."""
-    rescaled_values: Float64Array = (values - low) / max(high - low, 1e-6)
-    return rescaled_values
 
 
 def normalize_rows(rows: Float64Array) -> Float64Array:
@@ -232,9 +224,3 @@ def normalize_vector(vector: Float64Array) -> Float64Array:
     """Return the vector scaled to unit length; a zero vector stays zero."""
     normalized: Float64Array = vector / (float(np.linalg.norm(vector)) + 1e-9)
     return normalized
-
-
-def normalize_sparse_rows(matrix: sp.csr_matrix) -> sp.csr_matrix:
-    """Return the sparse rows scaled to unit length."""
-    lengths: NDArray[np.float64] = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    return (sp.diags(1 / np.maximum(lengths, 1e-9)) @ matrix).tocsr()

@@ -135,7 +135,6 @@ class LinkFeatureInputs:
 class IncomingLinks:
     """The links that lead to some nodes, grouped by node. Every node has at least one link.
 
-    node_ids             (nodes,) int64
     starts               (nodes,) int64       index of the node's first link
     link_counts          (nodes,) int64       number of links to the node
     source_relevance     (links,) float64     relevance of the page that contains the link
@@ -151,7 +150,6 @@ class IncomingLinks:
     mean_relevance       mean relevance of all pages
     """
 
-    node_ids: Int64Array
     starts: Int64Array
     link_counts: Int64Array
     source_relevance: Float64Array
@@ -234,12 +232,6 @@ LINK_FEATURES: Mapping[str, Callable[[IncomingLinks], Float64Array]] = {
 
 def compute_link_features(inputs: LinkFeatureInputs, nodes: list[int]) -> Float64Array:
     """Return the features of nodes, (nodes, LINK_FEATURES) float64. Each node must have an incoming link."""
-    links = gather_incoming_links(inputs, nodes)
-    return np.stack([column(links) for column in LINK_FEATURES.values()], 1)
-
-
-def gather_incoming_links(inputs: LinkFeatureInputs, nodes: list[int]) -> IncomingLinks:
-    """Collect the links that lead to the nodes, with the scores of their source pages."""
     graph, neighbours, node_ids = inputs.graph, inputs.neighbours, np.array(nodes)
     link_lists = [graph.incoming_links[node] for node in nodes]
     sizes = np.array([len(links) for links in link_lists])
@@ -249,8 +241,7 @@ def gather_incoming_links(inputs: LinkFeatureInputs, nodes: list[int]) -> Incomi
     relevance = inputs.relevance[source]
     # not `np.array(graph.page_nodes)`: it would copy all pages for every page of the crawl
     source_nodes = np.fromiter(map(graph.page_nodes.__getitem__, source.tolist()), np.int64, len(source))
-    return IncomingLinks(
-        node_ids=node_ids,
+    incoming_links = IncomingLinks(
         starts=starts,
         link_counts=sizes,
         source_relevance=relevance,
@@ -265,6 +256,7 @@ def gather_incoming_links(inputs: LinkFeatureInputs, nodes: list[int]) -> Incomi
         relevant_walk_share=neighbours.relevant_walk_share_for(node_ids),
         mean_relevance=neighbours.mean_relevance,
     )
+    return np.stack([column(incoming_links) for column in LINK_FEATURES.values()], 1)
 
 
 @dataclass(frozen=True)

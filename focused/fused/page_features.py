@@ -12,7 +12,7 @@ import numpy as np
 
 from crawler.focused_policy import PageWords
 from focused.fused.crawl_graph import CrawlGraph, Float64Array, Int64Array, LogCountArray, WordIdArray, sum_by_group
-from focused.fused.latent_space import LatentSpace, RelevanceAxis, fold_in, normalize_vector, rescale
+from focused.fused.latent_space import LatentSpace, RelevanceAxis, fold_in, normalize_vector
 from focused.fused.link_features import LINK_FEATURES, fit_scaler
 from focused.fused.neighbour_scores import NeighbourScores, build_walk_matrix, compute_neighbour_scores, take_or_default
 from focused.fused.pretrained import PretrainedModel, load_pretrained_model
@@ -83,15 +83,6 @@ class PageBatch:
     seed_distances: Float64Array
 
 
-def relevance_along_axis(pages: PageBatch, reference: TopicReference) -> Float64Array:
-    """Return the pages' projections on the relevance axis: 0 for the median page, 1 for the mean of the examples."""
-    return rescale(
-        pages.vectors @ reference.relevance_axis.direction,
-        reference.relevance_axis.zero_at,
-        reference.relevance_axis.one_at,
-    )
-
-
 def title_name_share(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """Return the share of the topic name's words that the title contains."""
     words = group_arrays(pages.title_word_ids)
@@ -100,22 +91,19 @@ def title_name_share(pages: PageBatch, reference: TopicReference) -> Float64Arra
 
 def text_name_frequency(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """Return the weighted sum of 1 + ln(count) of the topic name's words in the text."""
-    words, counts = (
-        group_arrays([ids for ids, _ in pages.word_counts]),
-        np.concatenate([counts for _, counts in pages.word_counts]),
-    )
+    words = group_arrays([ids for ids, _ in pages.word_counts])
+    counts = np.concatenate([counts for _, counts in pages.word_counts])
     return words.sum_by_owner(counts * take_or_default(reference.topic_name_weights, words.items, 0.0))
 
 
 def example_link_cosine(pages: PageBatch, reference: TopicReference) -> Float64Array:
     """Return the cosine between the page's links and the examples' links."""
+    targets = pages.target_nodes
     rarity, like_examples = (
-        reference.inverse_link_frequency[pages.target_nodes.items],
-        reference.example_link_vector[pages.target_nodes.items],
+        reference.inverse_link_frequency[targets.items],
+        reference.example_link_vector[targets.items],
     )
-    return pages.target_nodes.sum_by_owner(rarity * like_examples) / (
-        np.sqrt(pages.target_nodes.sum_by_owner(rarity**2)) + 1e-9
-    )
+    return targets.sum_by_owner(rarity * like_examples) / (np.sqrt(targets.sum_by_owner(rarity**2)) + 1e-9)
 
 
 def sibling_relevance(pages: PageBatch, neighbours: NeighbourScores) -> Float64Array:
@@ -132,7 +120,8 @@ def sibling_relevance(pages: PageBatch, neighbours: NeighbourScores) -> Float64A
 
 # Feature name -> function that returns its column, (pages,) float64: features of the page itself.
 OWN_FEATURES: Mapping[str, Callable[[PageBatch, TopicReference], Float64Array]] = {
-    "feedback": relevance_along_axis,
+    # projection on the relevance axis: 0 for the median page, 1 for the mean of the examples
+    "feedback": lambda pages, by: by.relevance_axis.project(pages.vectors),
     # cosine with the examples: minimum in latent space, mean by tf.idf; cosine with the core
     "least_example": lambda pages, by: (pages.vectors @ by.space.page_vectors[by.example_pages].T).min(axis=1),
     "terms": lambda pages, by: pages.example_cosines[:, :-1].mean(axis=1),
@@ -204,21 +193,16 @@ def find_nearest_pages(latent: Float64Array, pages: Float64Array, page_ids: Int6
         pages: (pages, dimensions) float64, vectors of the pages of the refit.
         page_ids: (rows,) int64, the row's own page, which is excluded; -1 for none.
     """
-    parts = [slice(start, start + SIMILARITY_BLOCK_PAGES) for start in range(0, len(latent), SIMILARITY_BLOCK_PAGES)]
-    blocks = [_nearest_in_block(latent[part], pages, page_ids[part]) for part in parts]
-    return NearestPages(np.vstack([pages for pages, _ in blocks]), np.vstack([weights for _, weights in blocks]))
-
-
-def _nearest_in_block(
-    latent: Float64Array, pages: Float64Array, page_ids: Int64Array
-) -> tuple[Int64Array, Float64Array]:
-    """Return ids and weights of the most similar pages for a block of rows."""
-    similarity = np.maximum(latent @ pages.T, 0.0) ** SIMILARITY_EXPONENT
-    known_rows = np.flatnonzero(page_ids >= 0)
-    similarity[known_rows, page_ids[known_rows]] = 0.0
-    count = min(NEIGHBOUR_COUNT, similarity.shape[1])
-    nearest = np.argpartition(-similarity, count - 1, axis=1)[:, :count]
-    return nearest, np.take_along_axis(similarity, nearest, 1)
+    count = min(NEIGHBOUR_COUNT, len(pages))
+    nearest_blocks, weight_blocks = [], []
+    for start in range(0, len(latent), SIMILARITY_BLOCK_PAGES):
+        block = slice(start, start + SIMILARITY_BLOCK_PAGES)
+        similarity = np.maximum(latent[block] @ pages.T, 0.0) ** SIMILARITY_EXPONENT
+        known_rows = np.flatnonzero(page_ids[block] >= 0)
+        similarity[known_rows, page_ids[block][known_rows]] = 0.0
+        nearest_blocks.append(np.argpartition(-similarity, count - 1, axis=1)[:, :count])
+        weight_blocks.append(np.take_along_axis(similarity, nearest_blocks[-1], 1))
+    return NearestPages(np.vstack(nearest_blocks), np.vstack(weight_blocks))
 
 
 @dataclass(frozen=True)
@@ -359,9 +343,8 @@ class PageClassifier:
         """Return the pages of the refit as a batch."""
         graph, space = self._graph, self._reference.space
         nodes, page_ids = np.array(graph.page_nodes, dtype=np.int64), np.arange(len(graph.page_nodes))
-        targets = group_items([range(*links) for links in graph.page_link_ranges]).map_items(
-            graph.link_target_node.values
-        )
+        link_ranges = group_items([range(*links) for links in graph.page_link_ranges])
+        targets = link_ranges.map_items(graph.link_target_node.values)
         return PageBatch(
             space.page_vectors,
             space.example_cosines,

@@ -12,7 +12,6 @@ on other topics (`pretrained.py`). `retention.py` decides which pages are retain
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from focused.fused.graph_pruning import MAX_PAGES, extract_subgraph, sample_page
 from focused.fused.latent_space import build_latent_space, rocchio
 from focused.fused.link_features import (
     LINK_FEATURES,
-    FeatureScaler,
     LinkFeatureInputs,
     LinkTextScores,
     compute_link_features,
@@ -40,8 +38,8 @@ from focused.fused.page_features import (
     build_topic_reference,
     load_pretrained_models,
 )
+from focused.fused.refit_result import PageAssessment, RefitResult
 from focused.fused.retention import (
-    PlattCorrection,
     QualityEstimate,
     estimate_quality,
     fit_platt_correction,
@@ -58,46 +56,6 @@ REFIT_MIN_PAGES, REFIT_GROWTH_DIVISOR = 8, 4
 # fetching it again.
 PROVISIONAL_THRESHOLD_FACTOR = 0.5
 DEFAULT_RELEVANCE = 0.5  # score of a page before the first refit
-
-
-@dataclass(frozen=True)
-class PageAssessment:
-    """Assessment of all pages at one point of the crawl.
-
-    page_count          number of pages
-    classifier          classifier of the pages
-    mean_logit          mean logit of the relevance of all pages
-    retention_features  (pages, RETENTION_FEATURES) float64
-    correction          correction of the probabilities by the labels
-    probabilities       (pages,) float64  probability of being on topic: 1 for examples, the label for labelled pages
-    threshold           pages with at least this probability are retained
-    """
-
-    page_count: int
-    classifier: PageClassifier
-    mean_logit: float
-    retention_features: Float64Array
-    correction: PlattCorrection
-    probabilities: Float64Array
-    threshold: float
-
-
-@dataclass
-class RefitResult:
-    """Result of a refit, in use until the next refit.
-
-    assessment       assessment of all pages
-    word_scores      (words, 8) float64               result of `score_words`
-    yield_features   (pages, YIELD_FEATURES) float64
-    yield_scaler     scaler of `yield_features`
-    frontier_scaler  scaler of the link features of the frontier
-    """
-
-    assessment: PageAssessment
-    word_scores: Float64Array
-    yield_features: Float64Array
-    yield_scaler: FeatureScaler
-    frontier_scaler: FeatureScaler | None = None  # None while the frontier is empty
 
 
 class FusedFeatureStrategy:
@@ -191,7 +149,7 @@ class FusedFeatureStrategy:
             refit_result = None if self._is_refit_requested else self._last_refit
             is_complete = refit_result is not None and refit_result.assessment.page_count == len(self._graph.page_nodes)
             self._cached_assessment = (
-                refit_result.assessment if refit_result is not None and is_complete else self._assess_all_pages()
+                refit_result.assessment if refit_result and is_complete else self._assess_all_pages()
             )
         return self._cached_assessment
 
@@ -201,11 +159,10 @@ class FusedFeatureStrategy:
         Before the first refit every page without a label is relevant with DEFAULT_RELEVANCE.
         """
         self._current_bag = self._graph.bag_of_words(page)
-        self._current_features = (
-            None
-            if self._last_refit is None
-            else self._last_refit.assessment.classifier.initial_features(page, self._current_bag)
-        )
+        self._current_features = None
+        if self._last_refit is not None:
+            classifier = self._last_refit.assessment.classifier
+            self._current_features = classifier.initial_features(page, self._current_bag)
         label = 1.0 if page.url in self._example_urls else self._instructions.labels_by_url.get(page.url)
         if label is not None:
             self._current_initial_relevance = float(label)
@@ -213,13 +170,10 @@ class FusedFeatureStrategy:
         if self._last_refit is None or self._current_features is None:
             self._current_initial_relevance = DEFAULT_RELEVANCE
             return RelevanceScore(is_relevant=True, score=DEFAULT_RELEVANCE)
-        rows = self._initial_retention_features(self._last_refit.assessment, self._current_features)
-        score = float(
-            self._last_refit.assessment.correction(predict_probability(self._models.initial_retention, rows))[0]
-        )
-        return RelevanceScore(
-            is_relevant=score >= PROVISIONAL_THRESHOLD_FACTOR * self._last_refit.assessment.threshold, score=score
-        )
+        assessment = self._last_refit.assessment
+        rows = self._initial_retention_features(assessment, self._current_features)
+        score = float(assessment.correction(predict_probability(self._models.initial_retention, rows))[0])
+        return RelevanceScore(is_relevant=score >= PROVISIONAL_THRESHOLD_FACTOR * assessment.threshold, score=score)
 
     def _initial_retention_features(self, assessment: PageAssessment, page_features: Float64Array) -> Float64Array:
         """Return the retention features of a page whose links are unknown, (1, RETENTION_FEATURES) float64."""
@@ -250,13 +204,12 @@ class FusedFeatureStrategy:
             texts = score_link_texts(link_text_matrices(graph, link_ids, len(words)), words)
             self._link_text_scores.set_rows(link_ids, texts)
             row = self._initial_yield_features(self._last_refit, page_id, texts)
-            self._expected_yield.values[page_id] = self._models.initial_yield(row, self._last_refit.yield_scaler(row))[
-                0
-            ]
+            expected_yield = self._models.initial_yield(row, self._last_refit.yield_scaler(row))
+            self._expected_yield.values[page_id] = expected_yield[0]
             targets = dict.fromkeys(graph.link_target_node.values[link_ids].tolist())
-            self._score_nodes(
-                self._last_refit, [node for node in targets if graph.node_page_id.values[node] == NOT_FETCHED]
-            )
+            nodes = [node for node in targets if graph.node_page_id.values[node] == NOT_FETCHED]
+            if nodes and (scaler := self._last_refit.frontier_scaler) is not None:
+                self._set_priorities(nodes, scaler(self._link_features(self._last_refit, nodes)))
         return [self._changed_priorities.get(link.url, 0.0) for link in links]
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
@@ -328,12 +281,8 @@ class FusedFeatureStrategy:
         evicted_pages = np.setdiff1d(np.arange(assessment.page_count), retained_pages)
         urls = (old_graph.node_urls[old_graph.page_nodes[page]] for page in evicted_pages.tolist())
         self._evicted_scores.update(zip(urls, assessment.probabilities[evicted_pages].tolist(), strict=True))
-        self._graph, self._link_text_scores, self._last_refit, self._cached_assessment = (
-            extract_subgraph(old_graph, retained_pages),
-            LinkTextScores(),
-            None,
-            None,
-        )
+        self._graph, self._link_text_scores = extract_subgraph(old_graph, retained_pages), LinkTextScores()
+        self._last_refit = self._cached_assessment = None
         for column in (self._relevance, self._expected_yield, self._is_example):
             column.retain_rows(retained_pages)
         self._evicted_urls += [
@@ -344,11 +293,9 @@ class FusedFeatureStrategy:
 
     def _initial_yield_features(self, refit_result: RefitResult, page: int, texts: Float64Array) -> Float64Array:
         """Return the yield features of a page that was just fetched. `texts` are the text scores of its links."""
-        page_features = (
-            refit_result.assessment.classifier.features[:1]
-            if self._current_features is None
-            else self._current_features
-        )
+        page_features = self._current_features
+        if page_features is None:
+            page_features = refit_result.assessment.classifier.features[:1]
         return initial_yield_features(page_features, float(self._graph.anchor_word_share.values[page]), texts)
 
     def _assess_all_pages(self) -> PageAssessment:
@@ -360,12 +307,9 @@ class FusedFeatureStrategy:
         pages = PageClassifier(graph, reference, self._models, labels)
         crawl_mean_logit = mean_logit(pages.predicted_relevance)
         excess_anchor_share = graph.anchor_word_share.values - np.median(graph.anchor_word_share.values)
+        standard_scores = pages.scaler(pages.features)
         rows = retention_features(
-            PAGE_FEATURES,
-            pages.predicted_relevance,
-            crawl_mean_logit,
-            pages.scaler(pages.features),
-            excess_anchor_share,
+            PAGE_FEATURES, pages.predicted_relevance, crawl_mean_logit, standard_scores, excess_anchor_share
         )
         probabilities = predict_probability(self._models.retention, rows)
         labelled_pages = [page for page in labels if not self._is_example.values[page]]
@@ -374,9 +318,8 @@ class FusedFeatureStrategy:
         )
         probabilities = correction(probabilities)
         probabilities[list(labels)] = list(labels.values())
-        threshold = threshold_for_precision(
-            self._non_example_probabilities(probabilities), self._instructions.target_precision
-        )
+        non_examples = self._non_example_probabilities(probabilities)
+        threshold = threshold_for_precision(non_examples, self._instructions.target_precision)
         return PageAssessment(
             len(graph.page_nodes), pages, crawl_mean_logit, rows, correction, probabilities, threshold
         )
@@ -425,10 +368,6 @@ class FusedFeatureStrategy:
             self._is_example.values,
         )
         return compute_link_features(inputs, nodes)
-
-    def _score_nodes(self, refit_result: RefitResult, nodes: list[int]) -> None:
-        if nodes and refit_result.frontier_scaler is not None:
-            self._set_priorities(nodes, refit_result.frontier_scaler(self._link_features(refit_result, nodes)))
 
     def _set_priorities(self, nodes: list[int], rows: Float64Array) -> None:
         """Set the priorities of nodes from their standardized features."""

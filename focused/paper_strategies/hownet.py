@@ -77,12 +77,10 @@ class LiuLiConcepts:
         """Return the highest similarity over the senses of both words, or None if a word is unknown."""
         if first not in self._senses_by_word or second not in self._senses_by_word:
             return None
-        return (
-            1.0
-            if first == second
-            else max(
-                self.sense_similarity(a, b) for a in self._senses_by_word[first] for b in self._senses_by_word[second]
-            )
+        if first == second:
+            return 1.0
+        return max(
+            self.sense_similarity(a, b) for a in self._senses_by_word[first] for b in self._senses_by_word[second]
         )
 
     def related(self, word: str) -> Sequence[str]:
@@ -111,9 +109,8 @@ class LiuLiConcepts:
         if first == second:
             return 1.0
         if first not in self._parent_by_sememe or second not in self._parent_by_sememe:
-            return (
-                UNMATCHED_SIMILARITY if (first in self._parent_by_sememe) != (second in self._parent_by_sememe) else 0.0
-            )
+            is_one_known = (first in self._parent_by_sememe) != (second in self._parent_by_sememe)
+            return UNMATCHED_SIMILARITY if is_one_known else 0.0
         distance_by_ancestor = {sememe: steps for steps, sememe in enumerate(self._ancestors(first))}
         for steps, sememe in enumerate(self._ancestors(second)):
             if sememe in distance_by_ancestor:
@@ -188,16 +185,16 @@ def read_sememe_tree(lines: Iterable[str]) -> dict[str, str | None]:
         if parent_number not in sememe_by_number:
             raise SettingsError(f"crawl.concepts: the sememe tree has no parent {parent_number[:20]}: {line[:60]!r}")
         parents[sememe] = None if parent_number == number else sememe_by_number[parent_number]
-    rooted: set[str] = set()
+    rooted_sememes: set[str] = set()
     for sememe in parents:
         path: dict[str, None] = {}
         ancestor: str | None = sememe
-        while ancestor is not None and ancestor not in rooted:
+        while ancestor is not None and ancestor not in rooted_sememes:
             if ancestor in path:
                 raise SettingsError(f"crawl.concepts: {ancestor} is its own ancestor in the sememe tree")
             path[ancestor] = None
             ancestor = parents[ancestor]
-        rooted.update(path)
+        rooted_sememes.update(path)
     return parents
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from crawler.focused_policy import BLOCK_CONTENT, LinkWords, PageWords, RelevanceScore, TopicWords, Words
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
 from focused.paper_strategies.analytic_hierarchy import compute_ahp_weights
-from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, TopicKnowledge
+from focused.paper_strategies.paper_strategy import PaperStrategy
+from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources
 from focused.paper_strategies.url_similarity import RelevantUrls
 from focused.paper_strategies.word_similarity import TopicWordIndex, WordSimilarity
 from text.word_weights import WordWeights
@@ -49,7 +50,7 @@ class SemanticSettings:
     random_seed: int = 0
 
 
-class SemanticStrategy:
+class SemanticStrategy(PaperStrategy):
     """The strategy `semantic`: compares descriptions and anchors with the topic by word similarity."""
 
     def __init__(
@@ -58,10 +59,9 @@ class SemanticStrategy:
         resources: OperatorResources = NO_RESOURCES,
         settings: SemanticSettings | None = None,
     ) -> None:
+        super().__init__(topic, resources)
         self._settings = settings or SemanticSettings()
-        self._word_weights = WordWeights(manual_weights=resources.word_weights)
-        self._knowledge = TopicKnowledge(topic, resources, self._word_weights)
-        self._example_urls = {page.url for page in topic.examples}
+        self._word_weights = self._knowledge.statistics = WordWeights(manual_weights=resources.word_weights)
         self._relevant_urls = RelevantUrls(self._settings.random_seed)
         self._ahp_weights = compute_ahp_weights(AHP_COMPARISONS).values
         self._terms_version = -1
@@ -94,17 +94,19 @@ class SemanticStrategy:
         for link in links:
             value = alpha * description + beta * self.scaled_relevance(link.anchor_words)
             value += structure_weight * self._relevant_urls.structure_score(link.url, url_sample)
-            priorities.append(self._threshold_priority(value, is_on_topic and value > self._settings.link_threshold))
+            if is_on_topic and value > self._settings.link_threshold:
+                priorities.append(value)
+            elif self._settings.discard_below_threshold:
+                priorities.append(None)
+            else:
+                multiple = min(value / self._settings.link_threshold, MAX_DEFERRED_MULTIPLE)
+                priorities.append(DEFERRED_PRIORITY_OFFSET + math.floor(DEFERRED_STEPS_PER_THRESHOLD * multiple))
         return priorities
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
         """Add the URL of a retained page to the history (reading of 2.4)."""
         if relevance.is_relevant:
             self._relevant_urls.add(page.url)
-
-    def take_changed_priorities(self) -> Mapping[str, float]:
-        """Return no changes: priorities are never recomputed."""
-        return {}
 
     def scaled_relevance(self, words: Words) -> float:
         """Return the rescaled ZK-F3 of the words, 0 for no words."""
@@ -129,15 +131,6 @@ class SemanticStrategy:
         weight, distinct = self._word_weights.weight, dict.fromkeys(words)
         total = sum(weight(word) * topic_weights[topic] * value**2 for word in distinct for topic, value in index[word])
         return total / len(distinct) if distinct else 0.0
-
-    def _threshold_priority(self, value: float, passes: bool) -> float | None:
-        if passes:
-            return value
-        if self._settings.discard_below_threshold:
-            return None
-        return DEFERRED_PRIORITY_OFFSET + math.floor(
-            DEFERRED_STEPS_PER_THRESHOLD * min(value / self._settings.link_threshold, MAX_DEFERRED_MULTIPLE)
-        )
 
     def _refreshed_index(self) -> TopicWordIndex:
         knowledge = self._knowledge

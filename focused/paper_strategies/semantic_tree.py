@@ -1,4 +1,4 @@
-"""Semantic tree combined with the vector space model (Zhang Jin 2017), and the plain model as baseline.
+"""Semantic tree combined with the vector space model (Zhang Jin 2017).
 
 score_page       Sim(T, W) = (cos(T, W) + SemanticSim(T, W)) / 2 (ZJ-F9) against the threshold
 link_priorities  the page's score adjusted by its children (ZJ-F10): unchanged for a valid child, else the mean of
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from crawler.focused_policy import LinkWords, PageWords, RelevanceScore, TopicWords
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
+from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.position_weighting import position_weighted_frequency
-from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, TopicKnowledge, heaviest_terms
+from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, heaviest_terms
 from focused.paper_strategies.topic_tree import TreeSimilarity
-from text.sparse_vectors import cosine, cosine_with_unit, normalize
+from text.sparse_vectors import cosine_with_unit, normalize
 
 MAX_FEATURES = 120  # heaviest words of the topic and of a page
 THRESHOLD_EXAMPLE_EXPONENT = 0.55  # `example_exponent` of the adaptive threshold
-VSM_THRESHOLD = 0.05
 MIN_MEAN = 1e-9  # avoids division by zero
 
 
@@ -53,12 +53,12 @@ class RunningMean:
         self.count += 1
 
     @property
-    def value(self) -> float:
+    def mean(self) -> float:
         """Mean of the values so far."""
         return self.total / max(self.count, 1)
 
 
-class SemanticTreeStrategy:
+class SemanticTreeStrategy(PaperStrategy):
     """The strategy `semantic_tree`: combines tf.idf cosine with similarity in a semantic tree."""
 
     def __init__(
@@ -67,11 +67,10 @@ class SemanticTreeStrategy:
         resources: OperatorResources = NO_RESOURCES,
         settings: SemanticTreeSettings | None = None,
     ) -> None:
+        super().__init__(topic, resources)
         self._settings = settings or SemanticTreeSettings()
-        self._knowledge = TopicKnowledge(topic, resources)
-        self._example_urls = {page.url for page in topic.examples}
         self._threshold = AdaptiveThreshold(self._settings.threshold, THRESHOLD_EXAMPLE_EXPONENT)
-        self._page_mean, self._child_mean = RunningMean(), RunningMean()
+        self._page_scores, self._child_scores = RunningMean(), RunningMean()
         self._terms_version = -1
         self._unit_terms: Mapping[str, float] = {}  # topic terms, scaled to unit length
         self._tree_similarity = TreeSimilarity(self._knowledge.tree, ())
@@ -92,26 +91,15 @@ class SemanticTreeStrategy:
         A child has few words and therefore a lower similarity than a page, so Sim is rescaled to the mean of the pages.
         If valid children were also ordered by Sim (reading d), lists of topic words would come first.
         """
-        child_scores = self._child_scores(relevance.score, links)
+        raw_scores = [self.similarity(dict.fromkeys((*link.anchor_words, *link.context_words), 1.0)) for link in links]
+        self._page_scores.add(relevance.score)
+        for child in raw_scores:
+            self._child_scores.add(child)
+        scale = max(self._page_scores.mean / max(self._child_scores.mean, MIN_MEAN), 1.0)
+        child_scores = [min(scale * child, 1.0) for child in raw_scores]
         threshold = self._threshold.value
         score = page_score(relevance.score, child_scores, self._settings, threshold)
         return [max(score, threshold) if child >= threshold else (score + child) / 2 for child in child_scores]
-
-    def _child_scores(self, score: float, links: Sequence[LinkWords]) -> list[float]:
-        """Return Sim of each child, scaled so that children have the mean of the pages; at most 1."""
-        raw_scores = [self.similarity(dict.fromkeys((*link.anchor_words, *link.context_words), 1.0)) for link in links]
-        self._page_mean.add(score)
-        for child in raw_scores:
-            self._child_mean.add(child)
-        scale = max(self._page_mean.value / max(self._child_mean.value, MIN_MEAN), 1.0)
-        return [min(scale * child, 1.0) for child in raw_scores]
-
-    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Do nothing: the topic does not change."""
-
-    def take_changed_priorities(self) -> Mapping[str, float]:
-        """Return no changes: priorities are never recomputed."""
-        return {}
 
     def similarity(self, frequencies: Mapping[str, float]) -> float:
         """Return ZJ-F9 of the words of a page or child with the topic, 0 to 1."""
@@ -123,23 +111,19 @@ class SemanticTreeStrategy:
         terms: Mapping[str, float],
         tree_similarity: TreeSimilarity,
     ) -> float:
-        semantic_weight = self._settings.semantic_weight
         tfidf_by_word = self._knowledge.statistics.scale_by_idf(frequencies)
         if len(tfidf_by_word) > MAX_FEATURES:
             tfidf_by_word = {word: tfidf_by_word[word] for word in heaviest_terms(tfidf_by_word, MAX_FEATURES)}
-        return (1 - semantic_weight) * cosine_with_unit(
-            terms, tfidf_by_word
-        ) + semantic_weight * tree_similarity.mean_best_similarity(tfidf_by_word)
+        weight, tree_score = self._settings.semantic_weight, tree_similarity.mean_best_similarity(tfidf_by_word)
+        return (1 - weight) * cosine_with_unit(terms, tfidf_by_word) + weight * tree_score
 
     def _refresh_terms(self) -> None:
         """Recompute features and threshold if the terms changed."""
         knowledge = self._knowledge
         if self._terms_version != knowledge.terms_version:
             self._terms_version = knowledge.terms_version
-            self._unit_terms, self._tree_similarity = (
-                normalize(knowledge.terms),
-                self._build_tree_similarity(knowledge.terms),
-            )
+            self._unit_terms = normalize(knowledge.terms)
+            self._tree_similarity = self._build_tree_similarity(knowledge.terms)
             self._threshold.set_example_scores(
                 [
                     self._similarity(
@@ -175,37 +159,3 @@ def page_score(
     return settings.own_score_weight * own_score + (1 - settings.own_score_weight) * sum(averaged_scores) / len(
         averaged_scores
     )
-
-
-class VectorSpaceStrategy:
-    """The baseline `vsm`: cosine of word counts regardless of position, links in the order of their pages.
-
-    The length of a page vector includes all words, not only topic words (ZJ-F2), which would be much weaker. Its
-    threshold is its best threshold on wikispeedia and zh_docs (docs/background/focused-crawling.md).
-    """
-
-    def __init__(
-        self, topic: TopicWords, resources: OperatorResources = NO_RESOURCES, threshold: float = VSM_THRESHOLD
-    ) -> None:
-        self._knowledge = TopicKnowledge(topic, resources)
-        self._threshold = threshold
-        self._example_urls = {page.url for page in topic.examples}
-
-    def score_page(self, page: PageWords) -> RelevanceScore:
-        """Compare the cosine (ZJ-F4) with the threshold."""
-        self._knowledge.add_page(page)
-        score = cosine(self._knowledge.terms, self._knowledge.statistics.scale_by_idf(page.word_counts))
-        return RelevanceScore(is_relevant=score >= self._threshold or page.url in self._example_urls, score=score)
-
-    def link_priorities(
-        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
-    ) -> Sequence[float | None]:
-        """Return the page's score for each link."""
-        return [relevance.score] * len(links)
-
-    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Do nothing: the topic does not change."""
-
-    def take_changed_priorities(self) -> Mapping[str, float]:
-        """Return no changes: priorities are never recomputed."""
-        return {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 _LEVEL_CODE_LENGTHS = (1, 2, 4, 5, 7)  # prefix lengths of a code that identify its levels, from class to group
 _LEVEL_COUNT = 5
-_RELATED_GROUP_FACTOR = 0.5  # for two words in one Cilin group marked `#`: related, but not synonyms
+_RELATED_GROUP_SIMILARITY = 0.9  # of two words in one Cilin group marked `#`: related, but not synonyms
 
 
 class CilinConcepts:
@@ -26,11 +26,9 @@ class CilinConcepts:
         """Return the highest similarity over the senses of both words, or None if a word is unknown."""
         if first not in self._codes_by_word or second not in self._codes_by_word:
             return None
-        return (
-            1.0
-            if first == second
-            else max(code_similarity(a, b) for a in self._codes_by_word[first] for b in self._codes_by_word[second])
-        )
+        if first == second:
+            return 1.0
+        return max(code_similarity(a, b) for a in self._codes_by_word[first] for b in self._codes_by_word[second])
 
     def related(self, word: str) -> Sequence[str]:
         """Return the other words of the word's synonym groups (`=`)."""
@@ -41,12 +39,9 @@ class CilinConcepts:
 def code_similarity(first: str, second: str) -> float:
     """Return the share of levels that two codes have in common. In a related group (`#`), words score 0.9."""
     shared_levels = sum(first[:length] == second[:length] for length in _LEVEL_CODE_LENGTHS)
-    level_share = shared_levels / _LEVEL_COUNT
-    return (
-        level_share * _RELATED_GROUP_FACTOR + 0.4
-        if shared_levels == _LEVEL_COUNT and first.endswith("#")
-        else level_share
-    )
+    if shared_levels == _LEVEL_COUNT and first.endswith("#"):
+        return _RELATED_GROUP_SIMILARITY
+    return shared_levels / _LEVEL_COUNT
 
 
 class WordnetConcepts:

@@ -102,34 +102,27 @@ class SharedTerms:
 
 @dataclass
 class DynamicTermLibrary:
-    """DTFL: terms that retained pages share. They take effect at once if `automatic`, else after confirmation."""
+    """DTFL: terms that retained pages share. They take effect after confirmation."""
 
-    automatic: bool = True
     confirmed_terms: list[str] = field(default_factory=list)
     pending_terms: list[str] = field(default_factory=list)
     _relevant_page_count: int = 0
     _pages_with_term: Counter[str] = field(default_factory=Counter)
 
     def add_page_terms(
-        self,
-        terms: Iterable[str],
-        known_terms: Mapping[str, str],
-        common_words: Iterable[str] = (),
-    ) -> bool:
-        """Add the terms of a retained page (WY-A1). Every UPDATE_INTERVAL_PAGES pages new terms enter the library.
+        self, terms: Iterable[str], known_terms: Iterable[str], common_words: Iterable[str] = ()
+    ) -> None:
+        """Add the terms of a retained page (WY-A1). Every UPDATE_INTERVAL_PAGES pages new terms become pending.
 
         Args:
             terms: terms of the page.
-            known_terms: concept by word; its words are never new terms.
+            known_terms: words that are never new terms.
             common_words: words too common for a term.
-
-        Returns:
-            True if confirmed terms were added.
         """
         self._relevant_page_count += 1
         self._pages_with_term.update(set(terms))
         if self._relevant_page_count % UPDATE_INTERVAL_PAGES:
-            return False
+            return
         excluded_words = {*known_terms, *common_words, *self.confirmed_terms, *self.pending_terms}
         new_terms = [
             word
@@ -137,10 +130,11 @@ class DynamicTermLibrary:
             if page_count >= MIN_PAGES_WITH_TERM and word not in excluded_words
         ]
         self._pages_with_term.clear()
-        (self.confirmed_terms if self.automatic else self.pending_terms).extend(new_terms[:MAX_NEW_TERMS])
-        return self.automatic and bool(new_terms)
+        self.pending_terms += new_terms[:MAX_NEW_TERMS]
 
-    def confirm_pending(self, words: Words) -> None:
-        """Confirm the pending terms that are in `words`, and drop the others."""
-        self.confirmed_terms += [word for word in self.pending_terms if word in words]
+    def confirm_pending(self) -> Words:
+        """Confirm the pending terms and return them."""
+        terms = tuple(self.pending_terms)
+        self.confirmed_terms += terms
         self.pending_terms.clear()
+        return terms

@@ -1,7 +1,7 @@
 """Data of the papers' strategies in addition to pages: word weights, vectors, concepts, a tree and topic terms.
 
 Vectors, concepts and tree come from the administrator if configured. Otherwise vectors are trained on the pages of the
-crawl and the tree is generated from them. `describe_sources` reports the sources in use.
+crawl and the tree is generated from them.
 """
 
 import math
@@ -49,12 +49,10 @@ class TopicKnowledge:
     Vectors and tree are rebuilt lazily on access, so strategies that do not use them do not pay for training.
     """
 
-    def __init__(
-        self, topic: TopicWords, resources: OperatorResources = NO_RESOURCES, statistics: WordStatistics | None = None
-    ) -> None:
+    def __init__(self, topic: TopicWords, resources: OperatorResources = NO_RESOURCES) -> None:
         self.topic = topic
         self.resources = resources
-        self.statistics = statistics or WordStatistics()
+        self.statistics = WordStatistics()
         self.terms: Mapping[str, float] = topic.term_weights
         self.terms_version = 0
         self._texts: deque[Words] = deque(maxlen=_MAX_TEXTS)
@@ -115,13 +113,6 @@ class TopicKnowledge:
         """Return `compute_topic_terms` of the examples with the current word statistics."""
         return compute_topic_terms(self.topic, examples, self.statistics, extra_weights)
 
-    def describe_sources(self) -> tuple[str, ...]:
-        """Describe the vectors, tree and concepts in use, for the report."""
-        vectors = "pretrained vectors" if self.resources.vectors else "vectors trained on the crawled pages"
-        tree = "configured tree" if self.resources.tree else "tree generated from the topic's terms"
-        concepts = "configured concept files" if self.resources.concepts else "no concept files"
-        return (vectors, tree, concepts)
-
 
 def compute_topic_terms(
     topic: TopicWords,
@@ -140,20 +131,16 @@ def compute_topic_terms(
             scores[word] += value / len(examples)  # type: ignore[assignment]
     for word, value in extra_weights.items():
         scores[word] += value  # type: ignore[assignment]
-    return top_weighted_words(scores, topic.stop_words) | dict(topic.term_weights)
+    top_scores = nlargest(
+        MAX_EXAMPLE_TERMS, ((score, word) for word, score in scores.items() if word not in topic.stop_words)
+    )
+    weights = {word: TOP_EXAMPLE_TERM_WEIGHT * score / top_scores[0][0] for score, word in top_scores if score > 0}
+    return weights | dict(topic.term_weights)
 
 
 def unit_tfidf_vector(counts: Mapping[str, int], statistics: WordStatistics) -> dict[str, float]:
     """Return (1 + ln tf) * idf of the words, scaled to unit length, or {} for no words."""
     return normalize(statistics.scale_by_idf({word: 1 + math.log(count) for word, count in counts.items()}))
-
-
-def top_weighted_words(scores: Mapping[str, float], excluded_words: frozenset[str]) -> dict[str, float]:
-    """Return the MAX_EXAMPLE_TERMS highest-scored words as weights, the first with TOP_EXAMPLE_TERM_WEIGHT."""
-    top_scores = nlargest(
-        MAX_EXAMPLE_TERMS, ((score, word) for word, score in scores.items() if word not in excluded_words)
-    )
-    return {word: TOP_EXAMPLE_TERM_WEIGHT * score / top_scores[0][0] for score, word in top_scores if score > 0}
 
 
 def heaviest_terms(terms: Mapping[str, float], limit: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Extended topic feature library (Wu Yueting 2015), and its baseline with static keywords.
+"""Extended topic feature library (Wu Yueting 2015).
 
 score_page       the page as tag blocks without noise, words mapped to concepts (WY-A3), compared with the topic:
                  by kind of block and summed (WY-F9), or all blocks together, weighted by position (WY-F13, WY-F15)
@@ -22,6 +22,7 @@ from crawler.focused_policy import (
     Words,
 )
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
+from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.position_weighting import position_weighted_tfidf
 from focused.paper_strategies.term_expansion import (
     SharedTerms,
@@ -29,8 +30,8 @@ from focused.paper_strategies.term_expansion import (
     expand_terms,
     map_words_to_concepts,
 )
-from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, TopicKnowledge, heaviest_terms
-from text.sparse_vectors import cosine, cosine_with_unit, normalize
+from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, heaviest_terms
+from text.sparse_vectors import cosine_with_unit, normalize
 
 # c of WY-F9 [D]
 BLOCK_KIND_WEIGHTS = {
@@ -44,7 +45,6 @@ MAX_EXPANDED_TERMS = 40  # heaviest terms that are expanded
 MAX_DOCUMENT_SHARE = 0.2  # words in a larger share of the pages are noise, except topic words (WY-A1, step 3)
 MIN_DOCUMENTS = 8  # pages needed to detect noise
 LINK_TEXT_WEIGHT = 0.2  # weight of anchor and context similarity; the page's score weighs 1 [D]
-STATIC_KEYWORDS_THRESHOLD = 0.03
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class TopicLibrarySettings:
     extend_automatically: bool = True
 
 
-class TopicLibraryStrategy:
+class TopicLibraryStrategy(PaperStrategy):
     """The strategy `topic_library`: compares concepts of pages with an extended topic feature library."""
 
     def __init__(
@@ -71,9 +71,8 @@ class TopicLibraryStrategy:
         resources: OperatorResources = NO_RESOURCES,
         settings: TopicLibrarySettings | None = None,
     ) -> None:
+        super().__init__(topic, resources)
         self._settings = settings or TopicLibrarySettings()
-        self._knowledge = TopicKnowledge(topic, resources)
-        self._example_urls = {page.url for page in topic.examples}
         self._shared_terms = SharedTerms()
         self._threshold = AdaptiveThreshold(self._settings.threshold)
         self._terms_version = -1
@@ -104,10 +103,6 @@ class TopicLibraryStrategy:
         if self._settings.extend_automatically and relevance.is_relevant and page.url not in self._example_urls:
             self._shared_terms.add_page(page.word_counts)
 
-    def take_changed_priorities(self) -> Mapping[str, float]:
-        """Return no changes: priorities are never recomputed."""
-        return {}
-
     def page_similarity(self, page: PageWords, topic_vector: Mapping[str, float]) -> float:
         """Return WY-F9 or WY-F15 of a page with a topic vector of concepts of unit length, 0 to 1."""
         by_kind = {
@@ -130,17 +125,16 @@ class TopicLibraryStrategy:
 
     def _without_noise(self, counts: Mapping[str, int], topic_vector: Mapping[str, float]) -> Mapping[str, int]:
         """Return the counts without words that occur in too many pages."""
-        statistics, template = self._knowledge.statistics, self._concept_by_word
+        statistics = self._knowledge.statistics
         if statistics.document_count < MIN_DOCUMENTS:
             return counts
-        max_documents, document_frequency = (
-            MAX_DOCUMENT_SHARE * statistics.document_count,
-            statistics.document_frequency.get,
-        )
+        max_documents = MAX_DOCUMENT_SHARE * statistics.document_count
         return {
-            w: count
-            for w, count in counts.items()
-            if document_frequency(w, 0) <= max_documents or w in topic_vector or w in template
+            word: count
+            for word, count in counts.items()
+            if statistics.document_frequency.get(word, 0) <= max_documents
+            or word in topic_vector
+            or word in self._concept_by_word
         }
 
     def _refresh_terms(self) -> None:
@@ -150,10 +144,8 @@ class TopicLibraryStrategy:
             return
         self._terms_version = knowledge.terms_version
         heaviest = heaviest_terms(knowledge.terms, MAX_EXPANDED_TERMS)
-        self._concept_by_word = build_concept_map(
-            knowledge.terms,
-            expand_terms(heaviest, knowledge.resources.concepts, knowledge.vectors),
-        )
+        expansions = expand_terms(heaviest, knowledge.resources.concepts, knowledge.vectors)
+        self._concept_by_word = build_concept_map(knowledge.terms, expansions)
         shared_weights = self._shared_terms.term_weights(knowledge.terms, knowledge.statistics)
         self._topic_vector = self._concept_vector(
             knowledge.terms_from_examples(knowledge.topic.examples, shared_weights)
@@ -173,39 +165,3 @@ class TopicLibraryStrategy:
             concept = self._concept_by_word.get(term, term)
             concept_weights[concept] = max(concept_weights.get(concept, 0.0), weight)
         return normalize(concept_weights)
-
-
-class StaticKeywordsStrategy:
-    """The baseline `static_keywords`: the initial terms, matched literally anywhere on the page.
-
-    Its threshold is its best threshold on wikispeedia and zh_docs (docs/background/focused-crawling.md).
-    """
-
-    def __init__(
-        self,
-        topic: TopicWords,
-        resources: OperatorResources = NO_RESOURCES,
-        threshold: float = STATIC_KEYWORDS_THRESHOLD,
-    ) -> None:
-        self._knowledge = TopicKnowledge(topic, resources)
-        self._threshold = threshold
-        self._example_urls = {page.url for page in topic.examples}
-
-    def score_page(self, page: PageWords) -> RelevanceScore:
-        """Compare the cosine of keyword weights and word counts with the threshold."""
-        self._knowledge.add_page(page)
-        score = cosine(self._knowledge.terms, page.word_counts)
-        return RelevanceScore(is_relevant=score >= self._threshold or page.url in self._example_urls, score=score)
-
-    def link_priorities(
-        self, page: PageWords, relevance: RelevanceScore, links: Sequence[LinkWords]
-    ) -> Sequence[float | None]:
-        """Return the page's score for each link."""
-        return [relevance.score] * len(links)
-
-    def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
-        """Do nothing: a static library does not change."""
-
-    def take_changed_priorities(self) -> Mapping[str, float]:
-        """Return no changes: priorities are never recomputed."""
-        return {}

@@ -23,13 +23,6 @@ class TopicTree:
     parents: tuple[int, ...]
     nodes_by_word: Mapping[str, tuple[int, ...]]
 
-    def __contains__(self, word: str) -> bool:
-        return word in self.nodes_by_word
-
-    def depth(self, node: int) -> int:
-        """Return the number of steps from the node to its root."""
-        return len(self.ancestors(node)) - 1
-
     def ancestors(self, node: int) -> list[int]:
         """Return the node itself and its ancestors up to the root."""
         ancestors = [node]
@@ -48,32 +41,19 @@ class TopicTree:
         """
         if first == second:
             return 0.0
-        path_lengths = (
-            self.path_length(a, b)
-            for a in self.nodes_by_word.get(first, ())
-            for b in self.nodes_by_word.get(second, ())
-        )
-        return min(path_lengths, default=math.inf)
-
-    def path_length(self, first: int, second: int) -> float:
-        """Return dep(X, P) + dep(Y, P) for the nearest common ancestor P, infinite without one."""
-        distance_by_ancestor = {node: steps for steps, node in enumerate(self.ancestors(first))}
-        return next(
-            (
-                distance_by_ancestor[node] + steps
-                for steps, node in enumerate(self.ancestors(second))
-                if node in distance_by_ancestor
-            ),
-            math.inf,
-        )
+        shortest = math.inf  # dep(X, P) + dep(Y, P) for the nearest common ancestor P
+        for first_node in self.nodes_by_word.get(first, ()):
+            steps_to_ancestor = {node: steps for steps, node in enumerate(self.ancestors(first_node))}
+            for second_node in self.nodes_by_word.get(second, ()):
+                for steps, node in enumerate(self.ancestors(second_node)):
+                    if node in steps_to_ancestor:
+                        shortest = min(shortest, steps_to_ancestor[node] + steps)
+                        break
+        return shortest
 
     def similarity(self, first: str, second: str) -> float:
         """Return ZJ-F5: alpha / (distance + alpha), 0 to 1."""
         return HALF_SIMILARITY_DISTANCE / (self.distance(first, second) + HALF_SIMILARITY_DISTANCE)
-
-    def mean_best_similarity(self, features: Collection[str], words: Collection[str]) -> float:
-        """Return ZJ-F8: the mean over `features` of the highest similarity to any of `words`, 0 without a match."""
-        return TreeSimilarity(self, features).mean_best_similarity(words)
 
 
 class TreeSimilarity:
@@ -98,15 +78,15 @@ class TreeSimilarity:
 
     def mean_best_similarity(self, words: Collection[str]) -> float:
         """Return the weighted mean over the features of the highest similarity to any of `words`, 0 to 1."""
-        similarity_rows = [row for word in words if (row := self._cached_similarities(word)) is not None]
+        similarity_rows = []
+        for word in words:
+            if word not in self._similarity_cache:
+                if len(self._similarity_cache) >= MAX_CACHED_WORDS:
+                    self._similarity_cache.clear()
+                self._similarity_cache[word] = self._compute_similarities(word)
+            if (row := self._similarity_cache[word]) is not None:
+                similarity_rows.append(row)
         return float(np.average(np.max(similarity_rows, axis=0), weights=self._weights)) if similarity_rows else 0.0
-
-    def _cached_similarities(self, word: str) -> NDArray[np.float64] | None:
-        if word not in self._similarity_cache:
-            if len(self._similarity_cache) >= MAX_CACHED_WORDS:
-                self._similarity_cache.clear()
-            self._similarity_cache[word] = self._compute_similarities(word)
-        return self._similarity_cache[word]
 
     def _compute_similarities(self, word: str) -> NDArray[np.float64] | None:
         """Return the similarity to each feature. Features without a common root have 0, except the word itself."""

@@ -65,11 +65,6 @@ def host_contribution(host: str, second: str, settings: UrlSimilaritySettings) -
     return settings.host_weight * host_similarity(host, second, settings)
 
 
-def has_same_structure(first: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> bool:
-    """Return True if the similarity exceeds the threshold (ZK-A2)."""
-    return url_similarity(first, second, settings) > settings.threshold
-
-
 def is_subdomain(host: str, second: str, require_proper: bool) -> bool:
     """Return True if one host is a proper subdomain of the other; without `require_proper`, if it is a substring."""
     if require_proper:

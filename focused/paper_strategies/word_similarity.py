@@ -35,20 +35,13 @@ def combine_similarities(
     """Combine two similarities of different words by ZK-A1, 0 to 1. None means unknown and counts as 0."""
     if vector_similarity is not None and vector_similarity < 0:
         return 0.0
-    usable_vector_similarity = (
-        vector_similarity
-        if vector_similarity is not None and vector_similarity >= settings.min_vector_similarity
-        else 0.0
-    )
-    usable_concept_similarity = (
-        concept_similarity
-        if concept_similarity is not None and concept_similarity >= settings.min_concept_similarity
-        else 0.0
-    )
-    combined_similarity = (
-        settings.concept_weight * usable_concept_similarity + (1 - settings.concept_weight) * usable_vector_similarity
-    )
-    value = combined_similarity if usable_concept_similarity else settings.vector_only_weight * usable_vector_similarity
+    by_vector, by_concept = vector_similarity or 0.0, concept_similarity or 0.0
+    by_vector = by_vector if by_vector >= settings.min_vector_similarity else 0.0
+    by_concept = by_concept if by_concept >= settings.min_concept_similarity else 0.0
+    if by_concept:
+        value = settings.concept_weight * by_concept + (1 - settings.concept_weight) * by_vector
+    else:
+        value = settings.vector_only_weight * by_vector
     return value if value >= settings.min_vector_similarity else 0.0
 
 

@@ -27,9 +27,6 @@ class WordVectors:
     row_by_word: Mapping[str, int]
     matrix: NDArray[np.float32]
 
-    def __contains__(self, word: str) -> bool:
-        return word in self.row_by_word
-
     def similarity(self, first: str, second: str) -> float | None:
         """Return SimD (ZK-F1), the cosine of two words, -1 to 1, or None if a word has no vector."""
         if first not in self.row_by_word or second not in self.row_by_word:

@@ -31,36 +31,32 @@ def load_concepts(files: Sequence[Path]) -> ConceptSource | None:
     Raises:
         SettingsError: a file cannot be read or has an unknown format.
     """
-    return _load_cached(tuple(map(_file_version, files))) if files else None
-
-
-def _file_version(path: Path) -> tuple[Path, int, int]:
-    """Return path, size and modification time (ns), so that a changed file is read again."""
-    try:
-        file_stat = path.stat()
-    except OSError as error:
-        raise SettingsError(f"crawl.concepts: cannot read {path}: {error}") from error
-    return path, file_stat.st_size, file_stat.st_mtime_ns
+    versions = []  # path, size and modification time (ns), so that a changed file is read again
+    for path in files:
+        try:
+            file_stat = path.stat()
+        except OSError as error:
+            raise SettingsError(f"crawl.concepts: cannot read {path}: {error}") from error
+        versions.append((path, file_stat.st_size, file_stat.st_mtime_ns))
+    return _load_cached(tuple(versions)) if versions else None
 
 
 @lru_cache(maxsize=2)
 def _load_cached(versions: tuple[tuple[Path, int, int], ...]) -> ConceptSource:
-    files_with_lines = [(path, _read_nonempty_lines(path)) for path, _, _ in versions]
+    files_with_lines = []
+    for path, _, _ in versions:
+        try:
+            lines = [line.rstrip("\n") for line in read_data_lines(path)]
+        except (OSError, UnicodeDecodeError, EOFError) as error:
+            raise SettingsError(f"crawl.concepts: cannot read {path}: {error}") from error
+        if not lines:
+            raise SettingsError(f"crawl.concepts: {path} is empty")
+        files_with_lines.append((path, lines))
     tree = next((lines for _, lines in files_with_lines if _SEMEME_TREE_LINE.match(lines[0])), None)
     sources = [source for path, lines in files_with_lines if (source := _parse_source(path, lines, tree)) is not None]
     if not sources:
         raise SettingsError("crawl.concepts: a sememe tree is given without its HowNet glossary; add the glossary file")
     return CombinedConcepts(sources)
-
-
-def _read_nonempty_lines(path: Path) -> list[str]:
-    try:
-        lines = [line.rstrip("\n") for line in read_data_lines(path)]
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        raise SettingsError(f"crawl.concepts: cannot read {path}: {error}") from error
-    if not lines:
-        raise SettingsError(f"crawl.concepts: {path} is empty")
-    return lines
 
 
 def _parse_source(path: Path, lines: list[str], tree: Iterable[str] | None) -> ConceptSource | None:

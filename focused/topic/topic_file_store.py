@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from domain.coded_message import parse_message, serialize_message
 from domain.errors import TopicError
@@ -190,11 +190,8 @@ def _parse_seed(row: "JsonObject") -> TopicSeed:
 def _parse_example(row: "JsonObject") -> ExamplePage:
     blocks = row.array("blocks")
     for block in blocks:
-        if not (
-            isinstance(block, list) and len(block) == 3 and isinstance(block[0], str) and isinstance(block[2], str)
-        ):
-            raise row.field_error("blocks", "lists of kind, weight and text")
-        if not isinstance(block[1], int | float) or isinstance(block[1], bool):
+        is_list = isinstance(block, list) and len(block) == 3
+        if not (is_list and isinstance(block[0], str) and _is_number(block[1]) and isinstance(block[2], str)):
             raise row.field_error("blocks", "lists of kind, weight and text")
     return ExamplePage(
         row.text("url"),
@@ -202,6 +199,10 @@ def _parse_example(row: "JsonObject") -> ExamplePage:
         row.text("description"),
         tuple((kind, float(weight), text) for kind, weight, text in blocks),
     )
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class JsonObject:
@@ -230,7 +231,7 @@ class JsonObject:
     def number(self, field: str) -> float:
         """Return a numeric field as a float."""
         value = self._values.get(field)
-        if not isinstance(value, int | float) or isinstance(value, bool):
+        if not _is_number(value):
             raise self.field_error(field, "a number")
         return float(value)
 

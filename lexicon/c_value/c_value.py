@@ -1,22 +1,12 @@
-"""Scoring of the paper's candidates: the `TermScorer` protocol, the table of scorers, and C-value."""
+"""C-value, the score of the paper's candidates."""
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from domain.errors import SettingsError
 from lexicon.c_value.candidates import TermCandidate
-from lexicon.settings import LexiconSettings
 from text.folding import ALPHABETIC
-
-
-class TermScorer(Protocol):
-    """Scores candidates against each other. Deterministic, independent of the order of the mapping."""
-
-    def scores(self, candidates: Mapping[str, TermCandidate]) -> dict[str, float]:
-        """Return a finite score for each candidate by key. Higher scores are more likely terms."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +31,12 @@ class CValue:
             for part in find_nested_candidates(key, candidates):
                 container_counts[part] += 1
                 containing_frequency[part] += container.frequency
-        return {
-            key: self._length_weight(key, candidate)
-            * (
-                candidate.frequency
-                - (containing_frequency[key] / container_counts[key] if container_counts[key] else 0)
-            )
-            for key, candidate in candidates.items()
-        }
-
-    def _length_weight(self, key: str, candidate: TermCandidate) -> float:
-        return math.log2(candidate.word_count if self.count_words else len(key.replace(" ", "")))
+        scores = {}
+        for key, candidate in candidates.items():
+            length_weight = math.log2(candidate.word_count if self.count_words else len(key.replace(" ", "")))
+            nested_frequency = containing_frequency[key] / container_counts[key] if container_counts[key] else 0
+            scores[key] = length_weight * (candidate.frequency - nested_frequency)
+        return scores
 
 
 _INSIDE_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
@@ -65,30 +50,5 @@ def find_nested_candidates(key: str, candidates: Mapping[str, TermCandidate]) ->
     """
     inside_words = {match.start() for match in _INSIDE_WORD.finditer(key)}
     boundaries = [position for position in range(len(key) + 1) if position not in inside_words]
-    return {part for part in _iter_substrings(key, boundaries) if part in candidates}
-
-
-def _iter_substrings(key: str, edges: list[int]) -> Iterator[str]:
-    for first, start in enumerate(edges):
-        for end in edges[first + 1 :]:
-            if end - start < len(key):
-                yield key[start:end]
-
-
-COUNT_WORDS_BY_UNIT: dict[str, bool] = {"char": False, "token": True}
-SCORERS: dict[str, Callable[[LexiconSettings], TermScorer]] = {
-    "c_value": lambda settings: CValue(count_words=COUNT_WORDS_BY_UNIT[settings.length_unit]),
-}
-
-
-def make_scorer(settings: LexiconSettings) -> TermScorer:
-    """Return the scorer that the settings name.
-
-    Raises:
-        SettingsError: the scorer or the length unit is unknown.
-    """
-    if settings.length_unit not in COUNT_WORDS_BY_UNIT:
-        raise SettingsError(f"lexicon.length_unit: {settings.length_unit!r} is not {' or '.join(COUNT_WORDS_BY_UNIT)}")
-    if settings.scorer not in SCORERS:
-        raise SettingsError(f"lexicon.scorer: {settings.scorer!r} is not one of {', '.join(SCORERS)}")
-    return SCORERS[settings.scorer](settings)
+    parts = {key[start:end] for first, start in enumerate(boundaries) for end in boundaries[first + 1 :]}
+    return {part for part in parts if part in candidates and part != key}

@@ -98,9 +98,11 @@ def iter_word_runs(
         if word.isspace() and "\n" not in word:
             after_blank = True
             continue
-        if run and not after_blank and _continues_hyphenated(run[-1], word, tag):
-            run[-1] = (sys.intern(run[-1][0] + word), "eng")
-        elif is_usable_tag(tag) and not (run and _is_separated(run[-1][0], word, after_blank)):
+        previous_word, previous_tag = run[-1] if run else ("", "")
+        is_hyphenated = word == "-" or (previous_word.endswith("-") and tag in ("eng", "m"))
+        if previous_tag == "eng" and not after_blank and is_hyphenated:
+            run[-1] = (sys.intern(previous_word + word), "eng")
+        elif is_usable_tag(tag) and not (run and _is_separated(previous_word, word, after_blank)):
             run.append((sys.intern(word), tag))
         else:
             if run:
@@ -145,16 +147,12 @@ def count_batch_spans(
         column_slice = slice(counts.indptr[column], counts.indptr[column + 1])
         document_ids = sorted(numbers[document_index] for document_index in counts.indices[column_slice].tolist())
         candidates.append((key, first_span_by_key[key], int(counts.data[column_slice].sum()), document_ids))
-    return BatchCounts(len(documents), candidates, _count_spellings(documents, keys))
-
-
-def _count_spellings(documents: Iterable[Iterable[WordSpan]], keys: Mapping[WordSpan, str]) -> dict[str, Counter[str]]:
     spelling_counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for span in chain(*documents):
-        key = keys.get(span)
-        if key is not None and not _HAN_RUN.fullmatch(key):  # a Chinese term has one spelling
-            spelling_counts[key][span.text] += 1
-    return dict(spelling_counts)
+        span_key = keys.get(span)
+        if span_key is not None and not _HAN_RUN.fullmatch(span_key):  # a Chinese term has one spelling
+            spelling_counts[span_key][span.text] += 1
+    return BatchCounts(len(documents), candidates, dict(spelling_counts))
 
 
 MAX_CANDIDATES = 1_000_000  # above this, candidates seen once are evicted; about 400 bytes each
@@ -176,7 +174,13 @@ class CandidateCounts:
         for key, example, frequency, numbers in batch.candidates:
             self._merge(key, example, frequency, numbers)
         if len(self._candidates) > self._max_candidates:
-            self._evict_singletons()
+            # Evict candidates seen once, to bound memory. A frequent term can lose one count at each eviction.
+            self._candidates = {
+                key: candidate for key, candidate in self._candidates.items() if candidate.frequency > 1
+            }
+            for key in self._spellings.keys() - self._candidates.keys():
+                del self._spellings[key]
+            self._max_candidates = max(self._max_candidates, 2 * len(self._candidates))
 
     def candidates(self) -> dict[str, TermCandidate]:
         """Return all candidates so far by `word_key`."""
@@ -184,13 +188,6 @@ class CandidateCounts:
         return self._candidates | {
             key: replace(self._candidates[key], text=text) for key, text in spelling_by_key.items()
         }
-
-    def _evict_singletons(self) -> None:
-        """Remove candidates seen only once, to bound memory. A frequent term can lose one count at each eviction."""
-        self._candidates = {key: candidate for key, candidate in self._candidates.items() if candidate.frequency > 1}
-        for key in [key for key in self._spellings if key not in self._candidates]:
-            del self._spellings[key]
-        self._max_candidates = max(self._max_candidates, 2 * len(self._candidates))
 
     def _merge(self, key: str, example: WordSpan, frequency: int, document_ids: Sequence[int]) -> None:
         previous = self._candidates.get(key) or TermCandidate(key, len(example.words), " ".join(example.tags), 0, 0)
@@ -202,11 +199,6 @@ class CandidateCounts:
             previous.document_count + len(document_ids),
             (*previous.first_documents, *document_ids)[: self._max_seen_documents],
         )
-
-
-def _continues_hyphenated(previous_word: tuple[str, str], word: str, tag: str) -> bool:
-    """Return True if `word` follows directly and is the hyphen of a Latin compound, or the part after the hyphen."""
-    return previous_word[1] == "eng" and (word == "-" or (previous_word[0].endswith("-") and tag in ("eng", "m")))
 
 
 def _is_separated(word: str, next_word: str, after_blank: bool) -> bool:

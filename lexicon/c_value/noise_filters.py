@@ -41,11 +41,6 @@ def has_repeated_word(span: WordSpan) -> bool:
     return any(word == next_word for word, next_word in zip(span.words, span.words[1:], strict=False))
 
 
-def is_unfit_span(span: WordSpan) -> bool:
-    """Return True if `is_unfit_text` rejects the text of the span."""
-    return is_unfit_text(span.text)
-
-
 def is_unfit_text(text: str) -> bool:
     """Return True for a text that is not a valid dictionary word: special symbols, only digits, too long.
 
@@ -62,7 +57,7 @@ NOISE_FILTERS: tuple[Callable[[WordSpan], bool], ...] = (
     has_edge_word,
     has_english_stop_word,
     has_repeated_word,
-    is_unfit_span,
+    lambda span: is_unfit_text(span.text),
 )
 
 

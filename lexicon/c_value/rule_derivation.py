@@ -66,18 +66,13 @@ def format_rules(derived_rules: DerivedRules) -> str:
         "# length  words by segmented words          words by characters     the paper's list (30,882 words)",
     ]
     for name, lengths in LENGTH_BUCKETS.items():
-        shares = [
-            _format_share(counts, lengths, derived_rules.word_count)
-            for counts in (derived_rules.words_by_token_count, derived_rules.words_by_char_count)
-        ]
+        shares = []
+        for counts in (derived_rules.words_by_token_count, derived_rules.words_by_char_count):
+            count = sum(counts[length] for length in lengths)
+            shares.append(f"{count:,} ({count / max(1, derived_rules.word_count):.0%})")
         paper_count = PAPER_WORD_COUNTS[name]
         lines.append(f"# {name:6}  {shares[0]:33} {shares[1]:23} {paper_count:,} ({paper_count / 30882:.0%})")
     covered_words = sum(count for _, count in derived_rules.most_frequent())
     covered_share = covered_words / max(1, derived_rules.word_count)
     lines.append(f"# These sequences cover {covered_words:,} words, {covered_share:.1%} of all.")
     return "\n".join([*lines, *(f"{tags}\t{count}" for tags, count in derived_rules.most_frequent())]) + "\n"
-
-
-def _format_share(counts: Counter[int], lengths: range, words: int) -> str:
-    count = sum(counts[length] for length in lengths)
-    return f"{count:,} ({count / max(1, words):.0%})"

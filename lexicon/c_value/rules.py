@@ -14,6 +14,11 @@ from domain.errors import LexiconError, SettingsError
 
 TagSequence = tuple[str, ...]
 
+TAG_MATCHERS: dict[str, Callable[[str, str], bool]] = {
+    "exact": lambda rule_tag, tag: rule_tag == tag,
+    "prefix": lambda rule_tag, tag: tag.startswith(rule_tag) and len(tag) <= len(rule_tag) + 1,
+}
+
 SHIPPED_RULE_FILES = {"improved": "pos_rules.tsv", "derived": "pos_rules_derived.tsv", "plain": "pos_rules_plain.tsv"}
 MAX_RULE_TAGS = 8
 _TAG_PATTERN = re.compile(r"[a-z]{1,4}")
@@ -103,14 +108,3 @@ class TagRules:
         if is_used is None:
             is_used = self._tag_cache[tag] = any(self._tag_matches(part, tag) for rule in self._rules for part in rule)
         return is_used
-
-
-def _matches_exactly(rule_tag: str, tag: str) -> bool:
-    return rule_tag == tag
-
-
-def _matches_prefix(rule_tag: str, tag: str) -> bool:
-    return tag.startswith(rule_tag) and len(tag) <= len(rule_tag) + 1
-
-
-TAG_MATCHERS: dict[str, Callable[[str, str], bool]] = {"exact": _matches_exactly, "prefix": _matches_prefix}

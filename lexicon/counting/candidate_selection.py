@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import BoolArray, Int32Array, Int64Array
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
-    Int64Array,
     NgramRows,
     allocate_rows,
     concatenate_rows,
@@ -64,21 +63,17 @@ class CandidateSelector:
             self._rows = [top_rows(concatenate_rows(self._rows))]
         for language_index, sample in enumerate(self._samples):
             is_own_language = likely_mask & (rows.is_english == bool(language_index))
-            sample.add(
-                rows.take(
-                    is_own_language & is_in_hash_sample(rows, SAMPLE_KEY_BITS) if has_evicted_rows else is_own_language
-                )
-            )
+            if has_evicted_rows:
+                is_own_language &= is_in_hash_sample(rows, SAMPLE_KEY_BITS)
+            sample.add(rows.take(is_own_language))
 
     def build_selection(self, counts_store: CountsStore) -> CandidateSelection:
         """Return the selected rows and the sample, with their words."""
-        rows, sample = (
-            top_rows(concatenate_rows(self._rows)),
-            concatenate_rows([sample.rows for sample in self._samples]),
-        )
+        rows = top_rows(concatenate_rows(self._rows))
+        sample = concatenate_rows([sample.rows for sample in self._samples])
         stored_word_ids = np.unique(np.concatenate([rows.word_ids.ravel(), sample.word_ids.ravel()]))
         stored_word_ids = stored_word_ids[stored_word_ids >= 0]
-        words = counts_store.words_by_id(stored_word_ids.tolist())
+        words = list(counts_store.iter_words_by_id(stored_word_ids.tolist()))
         vocabulary = Vocabulary()
         local_word_ids = np.array([vocabulary.get_or_add(word) for _, word, _ in words] + [-1], dtype=np.int32)
         occurrences = np.zeros(len(vocabulary), dtype=np.int64)
@@ -108,16 +103,16 @@ class _HashSample:
             self.rows = self.rows.take(is_in_hash_sample(self.rows, self._zero_bits))
 
 
-def is_in_hash_sample(rows: NgramRows, bits: int) -> NDArray[np.bool_]:
+def is_in_hash_sample(rows: NgramRows, bits: int) -> BoolArray:
     """Return a mask of the rows whose key ends in `bits` zero bits."""
-    is_sampled: NDArray[np.bool_] = rows.keys & np.uint64((1 << bits) - 1) == 0
+    is_sampled: BoolArray = rows.keys & np.uint64((1 << bits) - 1) == 0
     return is_sampled
 
 
-def should_retain(rows: NgramRows) -> NDArray[np.bool_]:
+def should_retain(rows: NgramRows) -> BoolArray:
     """Return a mask of the rows that can still become terms, or belong to the sample."""
     min_steps = np.where(rows.frequency > 1, MIN_LOG_PROBABILITY_STEPS, MIN_SINGLETON_LOG_PROBABILITY_STEPS)
-    is_retained: NDArray[np.bool_] = (rows.best_log_probability >= min_steps) | is_in_hash_sample(rows, SAMPLE_KEY_BITS)
+    is_retained: BoolArray = (rows.best_log_probability >= min_steps) | is_in_hash_sample(rows, SAMPLE_KEY_BITS)
     return is_retained
 
 
@@ -133,7 +128,7 @@ def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str
     """Return the most frequent spelling of each word, as `CountedCorpus.usual_spellings`."""
     words_by_folded_form: dict[str, list[tuple[int, str]]] = defaultdict(list)
     forms = {form(word) for word in words if not is_han(word) for form in CASE_VARIANTS}
-    for _, word, occurrences in counts_store.words_by_spelling(sorted(forms.union(words))):
+    for _, word, occurrences in counts_store.iter_words_by_spelling(sorted(forms.union(words))):
         words_by_folded_form[word.lower()].append((occurrences, word))
     return [
         word if is_single_letter(word) else max(words_by_folded_form[word.lower()], default=(0, word))[1]
@@ -141,7 +136,7 @@ def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str
     ]
 
 
-def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: NDArray[np.int32]) -> NgramRows:
+def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: Int32Array) -> NgramRows:
     """Return rows whose `stored_word_ids` are replaced by `local_word_ids`."""
     words = local_word_ids[
         np.where(rows.word_ids < 0, len(stored_word_ids), np.searchsorted(stored_word_ids, rows.word_ids))

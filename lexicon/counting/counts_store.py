@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from domain.batches import batched
+from lexicon.arrays import Int32Array, Int64Array
 from lexicon.counting.count_files import delete_counts
-from lexicon.counting.ngram_table import Int32Array, Int64Array, NgramRows, allocate_rows
+from lexicon.counting.ngram_table import NgramRows, allocate_rows
 from lexicon.counting.row_serialization import read_rows, write_rows
 
 MAX_SQL_VALUES = 500  # values per statement
@@ -60,8 +61,16 @@ class CountsStore:
                 raise
             is_current = False
         if not is_current:
-            self._reset(counting_digest)
-        self._delete_orphaned_files()
+            self._database.close()
+            delete_counts(folder)
+            self._database = sqlite3.connect(folder / self.DATABASE_FILE)
+            self._database.executescript(SCHEMA)
+            self._write_metadata({"counting": counting_digest})
+            self._database.commit()
+        # Row files of interrupted runs, which no commit refers to.
+        committed_paths = {self._rows_path(self._generation, index) for index in range(self.key_range_count)}
+        for path in set(folder.glob("rows-*.z")) - committed_paths:
+            path.unlink()
 
     def close(self) -> None:
         """Close the database. Uncommitted changes are lost."""
@@ -93,8 +102,10 @@ class CountsStore:
 
     def save_documents(self, documents: Iterable[tuple[int, str, str]]) -> None:
         """Save id, digest and text of documents whose n-grams are counted. `iter_texts` returns the texts."""
-        rows = ((document_id, digest, _compress(text)) for document_id, digest, text in documents)
-        self._database.executemany("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", rows)
+        for document_id, digest, text in documents:
+            packing = zlib.compressobj(*TEXT_ZLIB_OPTIONS)
+            row = document_id, digest, packing.compress(text.encode()) + packing.flush()
+            self._database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
     def delete_documents(self, document_ids: Sequence[int]) -> None:
         """Delete documents with their sentences."""
@@ -140,7 +151,7 @@ class CountsStore:
         """Return the ids of words; new words get a new id."""
         add = "INSERT OR IGNORE INTO words (word, times) VALUES (?, 0)"
         self._database.executemany(add, ((word,) for word in words))
-        id_by_word = {word: index for index, word, _ in self._select_words("word", words)}
+        id_by_word = {word: index for index, word, _ in self._iter_words("word", words)}
         return np.fromiter((id_by_word[word] for word in words), dtype=np.int32, count=len(words))
 
     def add_occurrences(self, word_ids: Int32Array, occurrences: Int64Array) -> None:
@@ -148,13 +159,13 @@ class CountsStore:
         rows = zip(occurrences.tolist(), word_ids.tolist(), strict=True)
         self._database.executemany("UPDATE words SET times = times + ? WHERE number = ?", rows)
 
-    def words_by_id(self, word_ids: Sequence[int]) -> list[tuple[int, str, int]]:
-        """Return id, spelling and occurrences of the words with these ids."""
-        return list(self._select_words("number", word_ids))
+    def iter_words_by_id(self, word_ids: Sequence[int]) -> Iterator[tuple[int, str, int]]:
+        """Yield id, spelling and occurrences of the words with these ids."""
+        return self._iter_words("number", word_ids)
 
-    def words_by_spelling(self, words: Sequence[str]) -> list[tuple[int, str, int]]:
-        """Return id, spelling and occurrences of the words that are known."""
-        return list(self._select_words("word", words))
+    def iter_words_by_spelling(self, words: Sequence[str]) -> Iterator[tuple[int, str, int]]:
+        """Yield id, spelling and occurrences of the words that are known."""
+        return self._iter_words("word", words)
 
     def word_totals(self) -> tuple[int, int]:
         """Return the total number of word occurrences and the number of distinct words."""
@@ -200,27 +211,15 @@ class CountsStore:
             has_evicted_rows: True if unlikely rows were evicted.
         """
         obsolete_paths = [self._rows_path(self._generation, index) for index in range(self.key_range_count)]
-        metadata = {
-            "generation": self._generation + 1,
-            "ranges": ranges,
-            "rows": rows,
-            "forgotten": int(has_evicted_rows),
-        }
-        self._write_metadata(metadata)
+        generation = self._generation + 1
+        self._write_metadata(
+            {"generation": generation, "ranges": ranges, "rows": rows, "forgotten": int(has_evicted_rows)}
+        )
         self._database.commit()
         for path in obsolete_paths:
             path.unlink(missing_ok=True)
 
     # -- inside
-
-    def _reset(self, counting_digest: str) -> None:
-        """Delete all stored counts and create an empty database."""
-        self._database.close()
-        delete_counts(self.folder)
-        self._database = sqlite3.connect(self.folder / self.DATABASE_FILE)
-        self._database.executescript(SCHEMA)
-        self._write_metadata({"counting": counting_digest})
-        self._database.commit()
 
     @property
     def _generation(self) -> int:
@@ -240,22 +239,11 @@ class CountsStore:
         rows = [(name, str(value)) for name, value in metadata.items()]
         self._database.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
 
-    def _select_words(self, column: str, values: Sequence[object]) -> Iterator[tuple[int, str, int]]:
+    def _iter_words(self, column: str, values: Sequence[object]) -> Iterator[tuple[int, str, int]]:
         for batch in batched(values, MAX_SQL_VALUES):
             yield from self._database.execute(
                 f"SELECT number, word, times FROM words WHERE {column} IN ({_placeholders(batch)})", batch
             )
-
-    def _delete_orphaned_files(self) -> None:
-        """Delete row files of interrupted runs, which no commit refers to."""
-        committed_paths = {self._rows_path(self._generation, index) for index in range(self.key_range_count)}
-        for path in set(self.folder.glob("rows-*.z")) - committed_paths:
-            path.unlink()
-
-
-def _compress(text: str) -> bytes:
-    packing = zlib.compressobj(*TEXT_ZLIB_OPTIONS)
-    return packing.compress(text.encode()) + packing.flush()
 
 
 def _placeholders(values: Sequence[object]) -> str:

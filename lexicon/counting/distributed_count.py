@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from domain.errors import LexiconError
+from lexicon.arrays import Int32Array, Int64Array
 from lexicon.counting.counts_store import CountsStore
-from lexicon.counting.ngram_table import Int32Array, Int64Array, NgramRows, NgramTable
+from lexicon.counting.ngram_table import NgramRows, NgramTable
 from lexicon.counting.tokens import IDENTIFIER_WORD_ID
 from lexicon.model.term_model import ModelByLanguage, SpanCounter, counting_digest, load_shipped_models
 

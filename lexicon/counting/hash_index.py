@@ -4,11 +4,8 @@ Grouping equal keys by sorting takes ten times as long.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-UInt64Array = NDArray[np.uint64]
-Int32Array = NDArray[np.int32]
-Int64Array = NDArray[np.int64]
+from lexicon.arrays import Int32Array, Int64Array, UInt64Array
 
 EMPTY_SLOT = -1
 MIN_SLOTS = 1024
@@ -35,9 +32,11 @@ class HashIndex:
 
         Positions are indices into `keys` of the first occurrence of each new key, in the order of their ids.
         """
-        self._ensure_capacity(self._count + len(keys))
+        if 2 * (self._count + len(keys)) > len(self._slots):  # at least half of the slots stay empty
+            self._rebuild(self.keys, 1 << (2 * (self._count + len(keys)) - 1).bit_length())
         ids = np.empty(len(keys), dtype=np.int32)
-        unresolved_positions, slots, inserted_parts = np.arange(len(keys)), self._home_slots(keys), []
+        slots = (keys >> np.uint64(65 - len(self._slots).bit_length())).astype(np.int64)
+        unresolved_positions, inserted_parts = np.arange(len(keys)), []
         while len(unresolved_positions):
             unresolved_keys = keys[unresolved_positions]
             slot_ids, inserted_positions = self._probe(unresolved_keys, slots)
@@ -45,10 +44,8 @@ class HashIndex:
             is_match = self._keys[slot_ids] == unresolved_keys
             ids[unresolved_positions[is_match]] = slot_ids[is_match]
             mismatched_positions = np.flatnonzero(~is_match)
-            unresolved_positions, slots = (
-                unresolved_positions[mismatched_positions],
-                (slots[mismatched_positions] + 1) % len(self._slots),
-            )
+            unresolved_positions = unresolved_positions[mismatched_positions]
+            slots = (slots[mismatched_positions] + 1) % len(self._slots)
         return ids, np.concatenate(inserted_parts) if inserted_parts else np.zeros(0, np.int64)
 
     def _probe(self, keys: UInt64Array, slots: Int64Array) -> tuple[Int32Array, Int64Array]:
@@ -66,14 +63,6 @@ class HashIndex:
         self._count += len(inserted_positions)
         slot_ids[empty_positions] = self._slots[claimed_slots]
         return slot_ids, inserted_positions
-
-    def _home_slots(self, keys: UInt64Array) -> Int64Array:
-        return (keys >> np.uint64(65 - len(self._slots).bit_length())).astype(np.int64)
-
-    def _ensure_capacity(self, count: int) -> None:
-        """Grow the table so that at least half of the slots stay empty."""
-        if 2 * count > len(self._slots):
-            self._rebuild(self.keys, 1 << (2 * count - 1).bit_length())
 
     def _rebuild(self, keys: UInt64Array, size: int) -> None:
         """Rebuild the table with these keys, with ids in their order."""

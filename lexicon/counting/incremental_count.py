@@ -18,16 +18,13 @@ import numpy as np
 
 from domain.article import text_hash64
 from domain.batches import batched
+from lexicon.arrays import Int64Array
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.candidate_selection import CandidateSelector, should_retain
 from lexicon.counting.corpus import Corpus
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.distributed_count import (
-    CHUNK_CHARACTERS,
-    MAX_RUN_ROWS,
-    MAX_RUN_WORDS,
     PIECE_CHARACTERS,
-    CountedPiece,
     WordIdCache,
     count_piece,
     iter_chunks,
@@ -35,16 +32,13 @@ from lexicon.counting.distributed_count import (
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     NO_DOCUMENT,
-    Int64Array,
     NgramRows,
-    NgramTable,
     merge_rows,
     negate_rows,
 )
 from lexicon.counting.prose_filter import prose_text
 from lexicon.counting.sorted_runs import SortedRuns, range_ends
-from lexicon.counting.tokens import Vocabulary
-from lexicon.model.term_model import CandidateSelection, ModelByLanguage, SpanCounter, counting_digest
+from lexicon.model.term_model import CandidateSelection, ModelByLanguage, counting_digest
 
 ROWS_PER_KEY_RANGE = 200_000  # target size of a key range
 EXPECTED_ROWS_PER_DOCUMENT = 250  # estimate for new documents, to choose the number of key ranges
@@ -64,40 +58,6 @@ MapFunction = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 def no_progress(name: str, steps: int | None = None) -> AbstractContextManager[AdvanceProgress]:
     """Return a progress task that reports nothing."""
     return nullcontext(lambda steps: None)
-
-
-def count_in_memory(texts: Iterable[str], models: ModelByLanguage) -> NgramTable:
-    """Count the spans of all texts in memory. Returns the table of spans."""
-    counter = SpanCounter(models)
-    for chunk in iter_chunks(enumerate(texts), CHUNK_CHARACTERS):
-        counter.add([normalize_text(text) for _, text in chunk])
-    return counter.table
-
-
-def update_and_select(
-    corpus: Corpus,
-    models: ModelByLanguage,
-    counts_store: CountsStore,
-    min_frequency: int,
-    progress_task: ProgressTask = no_progress,
-    map_ordered: MapFunction | None = None,
-) -> CandidateSelection:
-    """Update the stored counts and return the candidate rows. Only changed documents are counted.
-
-    Args:
-        corpus: documents to count.
-        models: models by language.
-        counts_store: counts of earlier runs.
-        min_frequency: minimum occurrences of a candidate.
-        progress_task: reports progress.
-        map_ordered: `map` that distributes the counting, None to count in this process.
-
-    Raises:
-        DamagedCountsError: stored rows are damaged.
-        LexiconError: stored rows cannot be read, or a worker has other models.
-        sqlite3.DatabaseError: the database is damaged.
-    """
-    return _IncrementalCount(corpus, models, counts_store, progress_task, map_ordered).run(min_frequency)
 
 
 @dataclass(frozen=True)
@@ -129,72 +89,54 @@ def diff_digests(
             old_item, new_item = next(old_items, None), next(new_items, None)
 
 
-class StoredWordIds:
-    """Maps the words of a growing vocabulary to stored ids, and sums up their occurrences."""
+@dataclass(frozen=True)
+class IncrementalCount:
+    """Updates the stored counts and selects candidates. Only changed documents are counted.
 
-    def __init__(self, vocabulary: Vocabulary, counts_store: CountsStore) -> None:
-        self._vocabulary, self._counts_store = vocabulary, counts_store
-        self._stored_ids = np.zeros(0, dtype=np.int32)
-        self._occurrences = np.zeros(0, dtype=np.int64)
+    Attributes:
+        corpus: documents to count.
+        models: models by language.
+        counts_store: counts of earlier runs.
+        progress_task: reports progress.
+        map_ordered: `map` that distributes the counting.
+    """
 
-    def remap_rows(self, table: NgramTable, sign: int) -> NgramRows:
-        """Return the rows of a table with stored word ids, negated if `sign` is -1."""
-        new_words = self._vocabulary.words[len(self._stored_ids) :]
-        self._stored_ids = np.append(self._stored_ids, self._counts_store.get_or_add_word_ids(new_words))
-        self._occurrences = np.pad(self._occurrences, (0, len(new_words))) + table.word_occurrences
-        rows = table.rows()
-        rows = replace(rows, word_ids=np.append(self._stored_ids, np.int32(-1))[rows.word_ids])
-        return rows if sign > 0 else negate_rows(rows)
-
-    def flush_occurrences(self, sign: int) -> None:
-        """Add the occurrences of the words to the counts store, or subtract them if `sign` is -1."""
-        nonzero = np.flatnonzero(self._occurrences)
-        self._counts_store.add_occurrences(self._stored_ids[nonzero], sign * self._occurrences[nonzero])
-
-
-class _IncrementalCount:
-    """One update of the counts store and selection of candidates."""
-
-    def __init__(
-        self,
-        corpus: Corpus,
-        models: ModelByLanguage,
-        counts_store: CountsStore,
-        progress_task: ProgressTask,
-        map_ordered: MapFunction | None = None,
-    ) -> None:
-        self._corpus, self._models, self._counts_store, self._progress_task = (
-            corpus,
-            models,
-            counts_store,
-            progress_task,
-        )
-        self._map_ordered = map_ordered
+    corpus: Corpus
+    models: ModelByLanguage
+    counts_store: CountsStore
+    progress_task: ProgressTask = no_progress
+    map_ordered: MapFunction = map
 
     def run(self, min_frequency: int) -> CandidateSelection:
-        """Count all changes and return the candidate rows."""
-        remaining_changes, document_count = 0, self._counts_store.document_count()
+        """Count all changes and return the rows with at least `min_frequency` occurrences.
+
+        Raises:
+            DamagedCountsError: stored rows are damaged.
+            LexiconError: stored rows cannot be read, or a worker has other models.
+            sqlite3.DatabaseError: the database is damaged.
+        """
+        remaining_changes, document_count = 0, self.counts_store.document_count()
         for change in self._iter_changes():
             remaining_changes += 1
             document_count += (change.digest is not None) - change.was_stored
-        selector = CandidateSelector(self._models, required_frequency(min_frequency, document_count))
-        with self._progress_task("lexicon: count", remaining_changes) as advance:
+        selector = CandidateSelector(self.models, required_frequency(min_frequency, document_count))
+        with self.progress_task("lexicon: count", remaining_changes) as advance:
             for batch in batched(self._iter_changes(), DOCUMENTS_PER_GENERATION):
                 remaining_changes -= len(batch)
                 self._count_generation(batch, advance, None if remaining_changes else selector)
         if not selector.has_received_rows:
-            for range_index in range(self._counts_store.key_range_count):
-                selector.add(self._counts_store.read_rows(range_index), self._counts_store.has_evicted_rows)
-        return selector.build_selection(self._counts_store)
+            for range_index in range(self.counts_store.key_range_count):
+                selector.add(self.counts_store.read_rows(range_index), self.counts_store.has_evicted_rows)
+        return selector.build_selection(self.counts_store)
 
     def _iter_changes(self) -> Iterator[DocumentChange]:
-        return diff_digests(self._counts_store.iter_document_digests(), self._corpus.iter_digests())
+        return diff_digests(self.counts_store.iter_document_digests(), self.corpus.iter_digests())
 
     def _count_generation(
         self, batch: Sequence[DocumentChange], advance: AdvanceProgress, selector: CandidateSelector | None
     ) -> None:
         """Subtract the old texts and add the new texts of a batch of changes, and commit a generation."""
-        counts_store = self._counts_store
+        counts_store = self.counts_store
         removed_ids = [change.document_id for change in batch if change.was_stored]
         digest_by_added_id = {change.document_id: change.digest for change in batch if change.digest is not None}
         with tempfile.TemporaryFile(dir=counts_store.folder) as file:
@@ -210,16 +152,16 @@ class _IncrementalCount:
     def _iter_removed_texts(self, removed_ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Yield id and text of removed documents, without lines that other documents contain."""
         for batch in batched(removed_ids, DOCUMENTS_PER_READ):
-            yield from self._iter_changed_lines(list(self._counts_store.iter_texts(batch)), -1)
+            yield from self._iter_changed_lines(list(self.counts_store.iter_texts(batch)), -1)
 
     def _iter_added_texts(self, digests: Mapping[int, str], advance: AdvanceProgress) -> Iterator[tuple[int, str]]:
         """Save new documents, and yield id and text, without lines that are counted already."""
         for document_ids in batched(sorted(digests), DOCUMENTS_PER_READ):
             texts = [
                 (document.document_id, normalize_for_storage(prose_text(document)))
-                for document in self._corpus.iter_documents(document_ids)
+                for document in self.corpus.iter_documents(document_ids)
             ]
-            self._counts_store.save_documents((document_id, digests[document_id], text) for document_id, text in texts)
+            self.counts_store.save_documents((document_id, digests[document_id], text) for document_id, text in texts)
             yield from self._iter_changed_lines(texts, 1)
             advance(len(document_ids))
 
@@ -230,7 +172,7 @@ class _IncrementalCount:
         """
         lines = [(document_id, dict.fromkeys(text.split("\n"))) for document_id, text in texts]
         hashes = {line: text_hash64(line) for _, document_lines in lines for line in document_lines}
-        documents_by_line = dict.fromkeys(hashes.values(), 0) | self._counts_store.documents_by_line(hashes.values())
+        documents_by_line = dict.fromkeys(hashes.values(), 0) | self.counts_store.documents_by_line(hashes.values())
         for document_id, document_lines in lines:
             changed_lines = []
             for line in document_lines:
@@ -239,53 +181,26 @@ class _IncrementalCount:
                 if not previous_count or not documents_by_line[hashes[line]]:
                     changed_lines.append(line)
             yield document_id, "\n".join(changed_lines)
-        self._counts_store.save_line_counts(documents_by_line)
+        self.counts_store.save_line_counts(documents_by_line)
 
     def _count_into_runs(self, texts: Iterable[tuple[int, str]], runs: SortedRuns, sign: int) -> None:
         """Count texts into runs within the memory limits. `sign` is -1 to subtract them."""
-        if self._map_ordered:
-            count, word_id_cache = (
-                partial(count_piece, expected_digest=counting_digest(self._models)),
-                WordIdCache(self._counts_store),
-            )
-            for counted_pieces in self._map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
-                self._add_counted_pieces(counted_pieces, runs, sign, word_id_cache)
-            return
-        counter = SpanCounter(self._models)
-        words = StoredWordIds(counter.table.vocabulary, self._counts_store)
-        for chunk in iter_chunks(texts, CHUNK_CHARACTERS):
-            counter.add(
-                [text for _, text in chunk], np.array([document_id for document_id, _ in chunk], dtype=np.int64)
-            )
-            if len(counter.table) > MAX_RUN_ROWS:
-                runs.add_run(words.remap_rows(counter.table, sign))
-                counter.table.reset_counts()
-            if counter.table.distinct_words > MAX_RUN_WORDS:
-                runs.add_run(words.remap_rows(counter.table, sign))
-                words.flush_occurrences(sign)
-                counter = SpanCounter(self._models)
-                words = StoredWordIds(counter.table.vocabulary, self._counts_store)
-        runs.add_run(words.remap_rows(counter.table, sign))
-        words.flush_occurrences(sign)
-
-    def _add_counted_pieces(
-        self, counted_pieces: Sequence[CountedPiece], runs: SortedRuns, sign: int, word_id_cache: WordIdCache
-    ) -> None:
-        """Add tables that were counted elsewhere, with their local vocabularies."""
-        for piece in counted_pieces:
-            word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
-            self._counts_store.add_occurrences(
-                word_ids[:-1][piece.occurrences > 0], sign * piece.occurrences[piece.occurrences > 0]
-            )
-            rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])
-            runs.add_run(rows if sign > 0 else negate_rows(rows))
+        count = partial(count_piece, expected_digest=counting_digest(self.models))
+        word_id_cache = WordIdCache(self.counts_store)
+        for counted_pieces in self.map_ordered(count, iter_chunks(texts, PIECE_CHARACTERS)):
+            for piece in counted_pieces:
+                word_ids = np.append(word_id_cache.ids_for(piece.words), np.int32(-1))
+                has_occurred = piece.occurrences > 0
+                self.counts_store.add_occurrences(word_ids[:-1][has_occurred], sign * piece.occurrences[has_occurred])
+                rows = replace(piece.rows, word_ids=word_ids[piece.rows.word_ids])
+                runs.add_run(rows if sign > 0 else negate_rows(rows))
 
     def _merge_runs(self, runs: SortedRuns, removed_ids: Int64Array, selector: CandidateSelector | None) -> None:
         """Write the next generation of rows. With a selector, also select candidate rows."""
-        counts_store, row_count, row_estimate = self._counts_store, 0, self._counts_store.row_count + runs.rows_added
+        counts_store, row_count, row_estimate = self.counts_store, 0, self.counts_store.row_count + runs.rows_added
         evicts = counts_store.has_evicted_rows or row_estimate > EVICTION_MIN_ROWS
         ranges = max(1, counts_store.key_range_count, min(runs.range_count, key_range_count(row_estimate)))
-        with self._progress_task("lexicon: add up", ranges) as advance:
+        with self.progress_task("lexicon: add up", ranges) as advance:
             for range_index, stored_rows in enumerate(_iter_key_ranges(counts_store, ranges)):
                 rows = clamp_document_counts(
                     merge_rows([remove_seen_documents(stored_rows, removed_ids), *runs.read_range(range_index, ranges)])

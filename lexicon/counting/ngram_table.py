@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.counting.hash_index import HashIndex, UInt64Array
+from lexicon.arrays import BoolArray, Int32Array, Int64Array, UInt64Array
+from lexicon.counting.hash_index import HashIndex
 from lexicon.counting.occurrences import (
     MAX_SPAN_WORDS,
     NEIGHBOUR_BUCKETS,
@@ -22,9 +23,6 @@ from lexicon.counting.occurrences import (
     to_fixed_probability,
 )
 from lexicon.counting.tokens import Tokens, Vocabulary
-
-Int32Array = NDArray[np.int32]
-Int64Array = NDArray[np.int64]
 
 NEIGHBOUR_COLUMNS = tuple(
     f"{side} {kind}" for side in ("left", "right") for kind in (*range(NEIGHBOUR_BUCKETS), "break")
@@ -67,12 +65,12 @@ class NgramRows:
         return frequency
 
     @property
-    def is_english(self) -> NDArray[np.bool_]:
+    def is_english(self) -> BoolArray:
         """Mask of the spans that occur mostly in English lines."""
-        is_mostly_english: NDArray[np.bool_] = self.counts[COLUMN_INDEX["in English"]] * 2 > self.frequency
+        is_mostly_english: BoolArray = self.counts[COLUMN_INDEX["in English"]] * 2 > self.frequency
         return is_mostly_english
 
-    def take(self, indices: Int64Array | NDArray[np.bool_]) -> "NgramRows":
+    def take(self, indices: Int64Array | BoolArray) -> "NgramRows":
         """Return a copy of the rows at the given indices or mask."""
         if indices.dtype == np.bool_:
             indices = np.flatnonzero(indices)
@@ -132,18 +130,14 @@ class NgramTable:
         """Vocabulary that the word ids of the rows refer to."""
         return self._vocabulary
 
-    def reset_counts(self) -> None:
-        """Reset all counts. Vocabulary and allocated memory stay."""
-        self.document_count = 0
-        self._word_occurrences = np.zeros(0, dtype=np.int64)
-        self._key_index = HashIndex()
-
     def add(self, parts: Sequence[tuple[Tokens, Occurrences]]) -> None:
         """Count the spans of tokens, which use this table's vocabulary. All parts of a document must be in one call."""
         spans = []
         token_offset = 0
         for tokens, occurrences in parts:
-            self._add_word_occurrences(np.bincount(tokens.word_ids))
+            occurrences_by_word = np.bincount(tokens.word_ids, minlength=len(self._word_occurrences))
+            occurrences_by_word[: len(self._word_occurrences)] += self._word_occurrences
+            self._word_occurrences = occurrences_by_word
             row_ids, new_positions = self._key_index.get_or_add(occurrences.keys)
             self._append_rows(
                 span_word_ids(tokens.word_ids, occurrences.starts[new_positions], occurrences.sizes[new_positions])
@@ -198,7 +192,9 @@ class NgramTable:
     def _append_rows(self, words: Int32Array) -> None:
         """Append rows for the newest keys. `words` are their word ids."""
         if len(self) > len(self._columns):
-            self._columns = grow_rows(self._columns, next(room for room in CAPACITIES if room >= len(self)))
+            old_columns, self._columns = self._columns, allocate_rows(next(n for n in CAPACITIES if n >= len(self)))
+            for old, new in zip(vars(old_columns).values(), vars(self._columns).values(), strict=True):
+                new[..., : len(old_columns)] = old
         new_rows = slice(len(self) - words.shape[1], len(self))
         self._columns.counts[:, new_rows] = self._columns.sums[:, new_rows] = 0
         self._columns.word_ids[:, new_rows] = words
@@ -207,9 +203,7 @@ class NgramTable:
 
     def _add_occurrences(self, row_ids: Int32Array, occurrences: Occurrences, language: str) -> None:
         counts, capacity = self._columns.counts, len(self._columns)
-        increments = np.ones(
-            len(row_ids), dtype=np.int32
-        )  # an array, because `add.at` with a scalar is 20 times slower
+        increments = np.ones(len(row_ids), dtype=np.int32)  # `add.at` with a scalar is 20 times slower
         np.add.at(counts[COLUMN_INDEX["frequency"]], row_ids, increments)
         if language == "en":
             np.add.at(counts[COLUMN_INDEX["in English"]], row_ids, increments)
@@ -241,12 +235,6 @@ class NgramTable:
             ids, starts[span_indices], sizes[span_indices]
         )
 
-    def _add_word_occurrences(self, added_counts: Int64Array) -> None:
-        size = max(len(added_counts), len(self._word_occurrences))
-        self._word_occurrences = np.pad(self._word_occurrences, (0, size - len(self._word_occurrences))) + np.pad(
-            added_counts, (0, size - len(added_counts))
-        )
-
 
 def is_single_letter(word: str) -> bool:
     """Return True if a word is one letter, with or without a leading space."""
@@ -255,10 +243,8 @@ def is_single_letter(word: str) -> bool:
 
 def negate_rows(rows: NgramRows) -> NgramRows:
     """Return rows that subtract the given rows when merged. They have no likelihood and no documents."""
-    likeliest, seen_in = (
-        np.full_like(rows.best_log_probability, MIN_LOG_PROBABILITY),
-        np.full_like(rows.first_documents, NO_DOCUMENT),
-    )
+    likeliest = np.full_like(rows.best_log_probability, MIN_LOG_PROBABILITY)
+    seen_in = np.full_like(rows.first_documents, NO_DOCUMENT)
     return replace(rows, counts=-rows.counts, sums=-rows.sums, best_log_probability=likeliest, first_documents=seen_in)
 
 
@@ -315,14 +301,6 @@ def allocate_rows(capacity: int) -> NgramRows:
     )
 
 
-def grow_rows(rows: NgramRows, capacity: int) -> NgramRows:
-    """Return a copy of the rows with a larger capacity."""
-    grown_rows = allocate_rows(capacity)
-    for old, new in zip(vars(rows).values(), vars(grown_rows).values(), strict=True):
-        new[..., : len(rows)] = old
-    return grown_rows
-
-
 def concatenate_rows(parts: Sequence[NgramRows]) -> NgramRows:
     """Return the rows of several tables, one after another."""
     columns = zip(*(vars(part).values() for part in (allocate_rows(0), *parts)), strict=True)
@@ -360,7 +338,7 @@ def stable_order(document_ids: Int32Array) -> Int64Array:
     return order[np.argsort((document_ids >> 16).astype(np.uint16)[order], kind="stable")]
 
 
-def is_group_start(values: NDArray[np.integer] | UInt64Array) -> NDArray[np.bool_]:
+def is_group_start(values: NDArray[np.integer] | UInt64Array) -> BoolArray:
     """Return a mask that is True where a value differs from the previous value, and for the first value."""
     return np.concatenate([np.ones(min(1, len(values)), np.bool_), values[1:] != values[:-1]])
 

@@ -10,13 +10,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.counting.hash_index import UInt64Array
+from lexicon.arrays import Float32Array, Int32Array, Int64Array, UInt64Array
 from lexicon.counting.tokens import IDENTIFIER_WORD_ID, Tokens, Vocabulary
 from lexicon.model.boundaries import BoundaryScorer
-
-Int32Array = NDArray[np.int32]
-Int64Array = NDArray[np.int64]
-Float32Array = NDArray[np.float32]
 
 MAX_TERM_WORDS = {"zh": 8, "en": 6}  # maximum words of a term by language
 MAX_SPAN_WORDS = 8
@@ -66,7 +62,7 @@ class _Spans:
     start_score: Int64Array
     weakest_gap: Int32Array
 
-    def take(self, indices: NDArray[np.int64]) -> "_Spans":
+    def take(self, indices: Int64Array) -> "_Spans":
         return _Spans(*(np.take(column, indices) for column in vars(self).values()))
 
 
@@ -140,12 +136,8 @@ def _iter_spans_by_size(
         passing = np.flatnonzero(spans.start_score + word_scores.end_score[spans.starts + (size - 1)] >= min_steps)
         yield spans.keys[passing] ^ np.uint64(size), spans.starts[passing], spans.weakest_gap[passing]
         # Drop spans that even the best last word would not raise above the minimum: no longer span can pass either.
-        spans = spans.take(
-            np.flatnonzero(
-                spans.start_score + word_scores.continuation_after[spans.starts + size]
-                >= min_steps - word_scores.max_end_score
-            )
-        )
+        reachable = spans.start_score + word_scores.continuation_after[spans.starts + size]
+        spans = spans.take(np.flatnonzero(reachable >= min_steps - word_scores.max_end_score))
         next_word = spans.starts + size
         keys = spans.keys + later_hashes[ids[next_word]] * _MULTIPLIERS[size % MAX_SPAN_WORDS]
         spans = replace(spans, keys=keys, weakest_gap=np.minimum(spans.weakest_gap, continue_steps[next_word]))
@@ -162,16 +154,9 @@ def _score_spans(
     cumulative = _prefix_sums(log_probabilities[2])
     inner_log_probability = (cumulative[end_gaps] - cumulative[starts + 1]).astype(np.int32)
     total_log_probability = log_probabilities[0][starts] + log_probabilities[1][end_gaps] + inner_log_probability
+    at_start, at_end = continues[starts], continues[end_gaps]
     return np.stack(
-        [
-            begins[starts],
-            ends[end_gaps],
-            weakest,
-            inner_log_probability,
-            continues[starts],
-            continues[end_gaps],
-            total_log_probability,
-        ]
+        [begins[starts], ends[end_gaps], weakest, inner_log_probability, at_start, at_end, total_log_probability]
     )
 
 
@@ -206,14 +191,8 @@ def _neighbour_buckets(
 
 def log_sigmoid_steps(log_odds: Float32Array) -> Int32Array:
     """Return the log-probabilities of log-odds, in steps."""
-    return _to_steps(
-        -np.log(
-            1
-            + np.exp(
-                -np.clip(log_odds, -MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS, MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS)
-            )
-        )
-    )
+    max_log_odds = MAX_LOG_ODDS_STEPS // STEPS_PER_LOG_ODDS
+    return _to_steps(-np.log(1 + np.exp(-np.clip(log_odds, -max_log_odds, max_log_odds))))
 
 
 def _to_steps(log_odds: NDArray[np.floating]) -> Int32Array:

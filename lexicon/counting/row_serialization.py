@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import LexiconError
+from lexicon.arrays import Int32Array, Int64Array
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     COUNT_COLUMNS,
@@ -18,8 +19,6 @@ from lexicon.counting.ngram_table import (
     NEIGHBOUR_COLUMNS,
     NO_DOCUMENT,
     SUM_COLUMNS,
-    Int32Array,
-    Int64Array,
     NgramRows,
 )
 from lexicon.counting.occurrences import MAX_SPAN_WORDS, to_fixed_probability
@@ -46,7 +45,12 @@ def serialize_rows(rows: NgramRows) -> bytes:
     keys = np.diff(rows.keys, prepend=np.uint64(0)).view(np.int64)
     downcast_columns = [keys, *map(_downcast, columns)]
     header = np.array([(column.itemsize, len(column)) for column in downcast_columns], dtype=np.int64)
-    return b"".join([header.tobytes(), *(_to_byte_planes(column) for column in downcast_columns)])
+    # All first bytes of the numbers, then all second bytes and so on: this compresses better.
+    planes = (
+        np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.itemsize).T.tobytes()
+        for column in downcast_columns
+    )
+    return b"".join([header.tobytes(), *planes])
 
 
 def deserialize_rows(data: bytes) -> NgramRows:
@@ -139,11 +143,6 @@ def _downcast(column: NumberArray) -> NumberArray:
     kinds = (np.int8, np.int16, np.int32, np.int64)
     kind = next(kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
     return column.astype(kind)
-
-
-def _to_byte_planes(column: NumberArray) -> bytes:
-    """Return the first bytes of all numbers, then the second bytes and so on, which compresses better."""
-    return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), column.itemsize).T.tobytes()
 
 
 def _from_byte_planes(planes: NDArray[np.uint8], size: int) -> NumberArray:

@@ -9,7 +9,7 @@ from typing import IO
 
 import numpy as np
 
-from lexicon.counting.hash_index import UInt64Array
+from lexicon.arrays import UInt64Array
 from lexicon.counting.ngram_table import NgramRows
 from lexicon.counting.row_serialization import deserialize_rows, serialize_rows
 

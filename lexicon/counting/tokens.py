@@ -11,14 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.counting.hash_index import UInt64Array
+from lexicon.arrays import Int32Array, Int64Array, UInt64Array
 from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER, WordFeatureTable, is_han
 from text import scripts
 from text.folding import fold_term
 from text.segment import cut_by_dictionary
-
-Int32Array = NDArray[np.int32]
-Int64Array = NDArray[np.int64]
 
 TOKENIZER_BATCH_CHARS = 100_000  # characters tokenized at a time
 BREAK_TOKEN = "\n"  # noqa: S105 (the name of a setting, no secret)

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import BoolArray, Float32Array, Int32Array, Int64Array
 from lexicon.counting.tokens import Vocabulary
-from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
-
-Float32Array = NDArray[np.float32]
-Int32Array = NDArray[np.int32]
+from lexicon.model.word_features import TAGS_BY_LANGUAGE
 
 WINDOW_WORDS = 4  # words around a gap: two before it, two after it
 UNKNOWN_TAG = -1
@@ -44,9 +41,7 @@ class BoundaryModel:
     pairs: Float32Array
     intercept: Float32Array
 
-    def word_contributions(
-        self, words: Sequence[str], word_features: Float32Array, tags: NDArray[np.int64]
-    ) -> Float32Array:
+    def word_contributions(self, words: Sequence[str], word_features: Float32Array, tags: Int64Array) -> Float32Array:
         """Return the contribution of each word to the log-odds of a gap, by position.
 
         Returns:
@@ -92,15 +87,15 @@ class BoundaryScorer:
             self._tags[new_ids] = tags
 
     @property
-    def is_break(self) -> NDArray[np.bool_]:
+    def is_break(self) -> BoolArray:
         """Mask of the words that no term contains."""
-        is_break: NDArray[np.bool_] = self._tags == len(TAGS_BY_LANGUAGE[self._model.language]) - 1
+        is_break: BoolArray = self._tags == len(TAGS_BY_LANGUAGE[self._model.language]) - 1
         return is_break
 
     @property
-    def is_joiner(self) -> NDArray[np.bool_]:
+    def is_joiner(self) -> BoolArray:
         """Mask of the words that occur only inside terms, such as hyphens."""
-        is_joiner: NDArray[np.bool_] = self._tags == TAGS_BY_LANGUAGE[self._model.language].index("join")
+        is_joiner: BoolArray = self._tags == TAGS_BY_LANGUAGE[self._model.language].index("join")
         return is_joiner
 
     def log_odds(self, ids: Int32Array) -> Float32Array:
@@ -140,17 +135,3 @@ class BoundaryScorer:
             + self._model.pairs[1, :, 2][pair]
         )
         return begins, ends, inside
-
-
-def zero_model(language: str) -> BoundaryModel:
-    """Return a model with zero weights, for training and tests."""
-    tags = len(TAGS_BY_LANGUAGE[language])
-    return BoundaryModel(
-        language,
-        (),
-        np.zeros((WINDOW_WORDS, len(WORD_FEATURES), 3), np.float32),
-        np.zeros((WINDOW_WORDS, tags, 3), np.float32),
-        np.zeros((WINDOW_WORDS, 0, 3), np.float32),
-        np.zeros((len(TAG_PAIR_POSITIONS), tags * tags, 3), np.float32),
-        np.zeros(3, np.float32),
-    )

@@ -7,8 +7,8 @@ first, last and inner words.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import Float32Array
 from lexicon.counting.ngram_table import NgramRows
 from lexicon.counting.occurrences import MAX_SPAN_WORDS
 from lexicon.model.row_features import (
@@ -20,8 +20,6 @@ from lexicon.model.row_features import (
     row_word_counts,
 )
 from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
-
-Float32Array = NDArray[np.float32]
 
 MAX_STANDARD_SCORE = 4.0  # standardized features are clipped to this range
 SHRINKAGE_ROWS = 500  # with this many rows, corpus and training statistics weigh equally
@@ -76,27 +74,16 @@ class CandidateModel:
     intercept: float
 
 
-def expand_features(columns: Float32Array, language: str, scaler: Standardizer) -> Float32Array:
-    """Return standardized columns followed by the products of each two INTERACTION_FEATURES, including squares."""
-    names = feature_names(language)
-    standardized_columns = np.clip((columns - scaler.mean) / scaler.scale, -MAX_STANDARD_SCORE, MAX_STANDARD_SCORE)
-    interacting = standardized_columns[:, [names.index(name) for name in INTERACTION_FEATURES]]
-    first, second = np.triu_indices(len(INTERACTION_FEATURES))
-    return np.hstack([standardized_columns, interacting[:, first] * interacting[:, second]])
-
-
 class CandidateClassifier:
     """Applies a CandidateModel to rows of one corpus. `corpus_scaler` has the statistics of this corpus."""
 
     def __init__(
         self, model: CandidateModel, corpus_scaler: Standardizer, word_features: WordFeatureArrays, words_read: int
     ) -> None:
-        self._model, self._corpus_scaler, self._word_features, self._total_words = (
-            model,
-            corpus_scaler,
-            word_features,
-            words_read,
-        )
+        self._model = model
+        self._corpus_scaler = corpus_scaler
+        self._word_features = word_features
+        self._total_words = words_read
         names = feature_names(model.language)
         numbers, tags = len(WORD_FEATURES), len(TAGS_BY_LANGUAGE[model.language])
         sizes = (len(names) - 3 * (numbers + tags), numbers, numbers, numbers, tags, tags, tags)

@@ -37,11 +37,8 @@ def score_components(corpus: CountedCorpus, rows: NgramRows) -> list[tuple[tuple
         row_indices = np.flatnonzero(english == (language == "en"))
         if not len(row_indices):
             continue
-        word_features, names = (
-            WordFeatureArrays.from_corpus(corpus, language, rows.word_ids[:, row_indices]),
-            feature_names(language),
-        )
-        columns = [names.index(feature) for feature in REPORTED_FEATURES.values()]
+        word_features = WordFeatureArrays.from_corpus(corpus, language, rows.word_ids[:, row_indices])
+        columns = [feature_names(language).index(feature) for feature in REPORTED_FEATURES.values()]
         for start in range(0, len(row_indices), ROWS_PER_BLOCK):
             block = row_indices[start : start + ROWS_PER_BLOCK]
             values = compute_features(rows.take(block), word_features, corpus.total_words)[:, columns]

@@ -7,13 +7,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lexicon.counting.hash_index import Int64Array, UInt64Array
-from lexicon.counting.ngram_table import COLUMN_INDEX, CountedCorpus, Int32Array, NgramRows
+from lexicon.arrays import Float32Array, Int32Array, Int64Array, UInt64Array
+from lexicon.counting.ngram_table import COLUMN_INDEX, CountedCorpus, NgramRows
 from lexicon.counting.occurrences import MAX_SPAN_WORDS, PROBABILITY_STEPS, SCORE_COLUMNS, STEPS_PER_LOG_ODDS
 from lexicon.counting.tokens import hash_word
 from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES, TermPriors
 
-Float32Array = NDArray[np.float32]
 FeatureColumn = NDArray[np.floating]
 GENERAL_FREQUENCY_COLUMN = WORD_FEATURES.index("general frequency")
 
@@ -24,7 +23,7 @@ class WordFeatureArrays:
 
     language: str
     features: Float32Array
-    tag_ids: NDArray[np.int64]
+    tag_ids: Int64Array
     general_log_frequency: Float32Array
     character_counts: Float32Array
     log_probability: Float32Array
@@ -99,9 +98,9 @@ def row_word_counts(rows: NgramRows) -> Int64Array:
     return sizes
 
 
-def last_word_ids(rows: NgramRows, size: Int64Array) -> NDArray[np.int32]:
+def last_word_ids(rows: NgramRows, size: Int64Array) -> Int32Array:
     """Return the id of the last word of each row."""
-    last: NDArray[np.int32] = rows.word_ids[size - 1, np.arange(len(rows))]
+    last: Int32Array = rows.word_ids[size - 1, np.arange(len(rows))]
     return last
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lexicon.arrays import BoolArray, Float32Array, Int64Array
 from lexicon.counting.ngram_table import CountedCorpus, NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, find_occurrences
 from lexicon.counting.tokens import split_by_language, tokenize_texts
@@ -24,9 +24,6 @@ from lexicon.model.boundaries import BoundaryModel, BoundaryScorer
 from lexicon.model.classifier import CandidateClassifier, CandidateModel, Standardizer
 from lexicon.model.row_features import WordFeatureArrays, compute_features
 from lexicon.model.word_features import TAGS_BY_LANGUAGE
-
-Float32Array = NDArray[np.float32]
-Int64Array = NDArray[np.int64]
 
 LANGUAGES = ("zh", "en")
 COUNTING_VERSION = 4  # increase whenever counting of an unchanged text changes
@@ -84,21 +81,10 @@ class CandidateSelection:
     corpus: CountedCorpus
 
 
-def select_from_table(table: NgramTable, models: ModelByLanguage, min_frequency: int = 1) -> CandidateSelection:
-    """Return all candidate rows of a table."""
-    is_candidate = is_likely(rows := table.rows(), models)
-    likely_rows = np.flatnonzero(is_candidate)
-    return CandidateSelection(
-        rows.take(is_candidate & (rows.frequency >= min_frequency)),
-        rows.take(likely_rows[:: 1 + len(likely_rows) // MAX_SAMPLE_ROWS]),
-        table,
-    )
-
-
-def is_likely(rows: NgramRows, models: ModelByLanguage) -> NDArray[np.bool_]:
+def is_likely(rows: NgramRows, models: ModelByLanguage) -> BoolArray:
     """Return a mask of the rows that must be scored, by their best log-probability."""
     floors = [models[language].min_row_log_probability * STEPS_PER_LOG_ODDS for language in LANGUAGES]
-    is_above_floor: NDArray[np.bool_] = rows.best_log_probability >= np.where(rows.is_english, floors[1], floors[0])
+    is_above_floor: BoolArray = rows.best_log_probability >= np.where(rows.is_english, floors[1], floors[0])
     return is_above_floor
 
 
@@ -189,28 +175,8 @@ def counting_digest(models: ModelByLanguage) -> str:
     return digest.hexdigest()
 
 
-def save_model(model: TermModel, path: Path) -> None:
-    """Write a model to a file. Boundary weights are stored in half precision."""
-    boundaries = {
-        f"boundaries_{name}": getattr(model.boundary_model, name).astype(np.float16)
-        for name in ("numbers", "tags", "words", "pairs", "intercept")
-    }
-    lexical = np.frombuffer("\n".join(model.boundary_model.lexical).encode(), dtype=np.uint8)
-    candidate_model = model.candidate_model
-    units = np.stack([candidate_model.training_scaler.mean, candidate_model.training_scaler.scale])
-    expanded_parameters = np.stack(
-        [candidate_model.expanded_scaler.mean, candidate_model.expanded_scaler.scale, candidate_model.weights]
-    )
-    scalars = np.array([candidate_model.intercept, model.min_span_log_odds, model.min_row_log_probability])
-    language = np.array(model.boundary_model.language)
-    with path.open("wb") as file:
-        np.savez_compressed(
-            file, language=language, lexical=lexical, about=scalars, units=units, wide=expanded_parameters, **boundaries
-        )
-
-
 def load_model(path: Path) -> TermModel:
-    """Read a model that `save_model` wrote."""
+    """Read a model file, as `benchmarks.terms_models.save_model` writes it."""
     with np.load(path, allow_pickle=False) as archive:
         language = str(archive["language"])
         lexical = tuple(archive["lexical"].tobytes().decode().split("\n"))

@@ -14,12 +14,11 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from lexicon.arrays import Float32Array, Int64Array
 from lexicon.c_value.noise_filters import edge_words
 from text.background_frequencies import iter_jieba_dictionary
 from text.scripts import UNSPACED_SCRIPTS
 
-Float32Array = NDArray[np.float32]
-Int64Array = NDArray[np.int64]
 IndexArray = NDArray[np.integer]
 
 JOINER_CHARACTERS = frozenset("-/·.+&'’~_–—")

@@ -8,13 +8,14 @@ writes the results to the store itself and returns only counts.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
 from docstore.articles.article_table import ArticleTable
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.extraction_writer import PageExtraction, PendingPage
 from docstore.near_duplicates.clusters import CopyDetection
+from domain.article import Article
 from domain.batches import batched
 from domain.outcome import Reason
 from extractor.settings import ExtractSettings
@@ -27,6 +28,7 @@ from text.similarity.duplicates import ComparedArticle
 
 EXTRACT_LEASE = "extract"
 SAVE_BATCH_SIZE = 25  # extractions per transaction; kill -9 costs at most their computing time
+SAVE_BATCH_CHARS = 1_000_000  # text of their articles; saving needs a multiple of its memory
 ExtractionCounts = tuple[Counter[Reason], int]  # outcomes by reason, number of pages
 
 
@@ -64,7 +66,7 @@ def count_site_statistics(
 
     Yields the number of pages of each batch.
     """
-    for batch in batched(pools.extract(pages, articles.read_page_body), SAVE_BATCH_SIZE):
+    for batch in iter_save_batches(pools.extract(pages, articles.read_page_body)):
         articles.learn_templates(batch)
         yield len(batch)
 
@@ -90,8 +92,22 @@ def extract_and_save(
     extractions = pools.extract(
         articles.iter_pending(first_id, end_id), articles.read_page_body, articles.site_template
     )
-    for batch in batched(extractions, SAVE_BATCH_SIZE):
+    for batch in iter_save_batches(extractions):
         yield Counter(articles.save(batch, create_copy_detection(settings.extract))), len(batch)
+
+
+def iter_save_batches(extractions: Iterable[PageExtraction]) -> Iterator[list[PageExtraction]]:
+    """Yield batches of at most SAVE_BATCH_SIZE extractions. A batch ends early after SAVE_BATCH_CHARS of text."""
+    batch: list[PageExtraction] = []
+    chars = 0
+    for extraction in extractions:
+        batch.append(extraction)
+        chars += len(extraction.result.body) if isinstance(extraction.result, Article) else 0
+        if len(batch) == SAVE_BATCH_SIZE or chars >= SAVE_BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch
 
 
 def extract_block_on_worker(block_number: int, settings: Settings) -> ExtractionCounts | None:

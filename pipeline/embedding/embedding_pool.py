@@ -17,7 +17,7 @@ from domain.batches import batched
 from domain.outcome import Outcome, Reason
 from pipeline.embedding.models import load_model
 from pipeline.embedding.settings import EmbedSettings
-from pipeline.workers.worker_process import Limits, WorkerError, WorkerPool, WorkerProcess
+from pipeline.workers.worker_process import Limits, WorkerClosedError, WorkerError, WorkerPool, WorkerProcess
 from text.embedding.embedder import Embedder, pack_vectors
 from text.embedding.model_spec import ModelSpec
 from text.embedding.passages import Passage, iter_passages, truncate_to_tokens
@@ -82,9 +82,14 @@ def iter_finished(in_flight: dict[Future[list[EmbeddingResult]], None]) -> Itera
 def embed_with_retry(
     batch: Sequence[PendingText], spec: ModelSpec, max_passages: int, process: WorkerProcess
 ) -> list[EmbeddingResult]:
-    """Embed a batch in a worker process; if that fails, embed its articles one by one."""
+    """Embed a batch in a worker process; if that fails, embed its articles one by one.
+
+    Raises WorkerClosedError if the pool was closed meanwhile.
+    """
     try:
         return process.call(embed_batch, list(batch), spec, max_passages)
+    except WorkerClosedError:
+        raise
     except WorkerError as error:
         if len(batch) > 1:
             return [result for article in batch for result in embed_with_retry([article], spec, max_passages, process)]

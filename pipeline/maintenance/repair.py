@@ -124,8 +124,8 @@ def import_stored_warc_files(engine: Engine, backup: Path | None) -> Iterator[Re
     damaged_names = import_files(engine, sorted(folder.glob("*")))
     yield RepairStep("unreadable pages were imported from the WARC files")
     if damaged_names and backup is not None:
-        restored = [step for name in damaged_names for step in restore_warc_from_backup(folder, backup, name)]
-        yield from restored
+        restore_steps = [step for name in damaged_names for step in restore_warc_from_backup(folder, backup, name)]
+        yield from restore_steps
         damaged_names = import_files(engine, [folder / name for name in damaged_names])
     for name in damaged_names:
         yield RepairStep(f"{name} is damaged: its unreadable pages were not imported", is_loss=True)

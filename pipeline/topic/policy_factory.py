@@ -7,7 +7,7 @@ complete frontier, and rejected pages that are now on topic are fetched again.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,10 +26,8 @@ from domain.focused_decision import ALL_DECISIONS, FocusedDecision
 from domain.outcome import Reason
 from domain.page import Page
 from domain.topic import Topic, TopicState, TopicTerm, TopicTermClass
-from focused.paper_strategies.semantic import SemanticStrategy
-from focused.paper_strategies.semantic_tree import SemanticTreeStrategy, VectorSpaceStrategy
 from focused.paper_strategies.topic_knowledge import OperatorResources
-from focused.paper_strategies.topic_library import StaticKeywordsStrategy, TopicLibrarySettings, TopicLibraryStrategy
+from focused.paper_strategies.topic_library import TopicLibrarySettings, TopicLibraryStrategy
 from focused.paper_strategies.topic_tree import parse_tree
 from focused.state_snapshot import StateSnapshot, code_digest
 from focused.strategy_registry import STRATEGIES
@@ -44,15 +42,6 @@ from pipeline.topic.retention import load_instructions, report_coverage, resched
 
 MAX_ARCHIVE_PAGES, ARCHIVE_BATCH_SIZE = 5_000, 100  # pages
 CRAWL_ORIGIN = "crawl"  # origin of terms found during a crawl
-CreateStrategy = Callable[[TopicWords, OperatorResources], FocusedStrategy]
-
-# Strategies that use word vectors, concepts or a term tree in addition to the topic.
-STRATEGIES_WITH_RESOURCES: Mapping[str, CreateStrategy] = {
-    "semantic": SemanticStrategy,
-    "semantic_tree": SemanticTreeStrategy,
-    "static_keywords": StaticKeywordsStrategy,
-    "vsm": VectorSpaceStrategy,
-}
 
 
 def focused_crawl_settings(engine: Engine) -> CrawlSettings:
@@ -199,7 +188,7 @@ def create_strategy(strategy: str, topic: TopicWords, resources: OperatorResourc
         return STRATEGIES[strategy](topic)
     if strategy == "topic_library":
         return TopicLibraryStrategy(topic, resources, TopicLibrarySettings(extend_automatically=automatic))
-    return STRATEGIES_WITH_RESOURCES[strategy](topic, resources)
+    return STRATEGIES[strategy](topic, resources)
 
 
 def topic_words(topic: Topic, tokenize: WordTokenizer) -> TopicWords:

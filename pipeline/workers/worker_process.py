@@ -53,6 +53,10 @@ class WorkerDiedError(WorkerError):
         self.cause_name = cause_name
 
 
+class WorkerClosedError(WorkerDiedError):
+    """The worker was closed before the call or while it ran. No other call will succeed."""
+
+
 class WorkerExceptionError(WorkerError):
     """The function raised an exception, which is the message; `traceback` is for the log."""
 
@@ -130,15 +134,18 @@ class WorkerProcess:
 
         Raises a WorkerError. A PlumblineError of the function itself is raised unchanged.
         """
+        if self._is_closed:
+            raise WorkerClosedError("the process that should read it was closed", signal.SIGKILL.name)
         child = self._child = self._child or self._start()
         if self._is_closed:  # `close` was called during the start and found no child to kill
-            raise WorkerDiedError("the process that should read it was closed", self._end(child))
+            raise WorkerClosedError("the process that should read it was closed", self._end(child))
         try:
             status, value = child.request((function, args, kwargs), self.limits.seconds)
         except BaseException as error:  # end the child: the next reply would belong to this request
             cause_name = self._end(child)
             if isinstance(error, EOFError | OSError):
-                raise WorkerDiedError("the process that read it died", cause_name) from error
+                died = WorkerClosedError if self._is_closed else WorkerDiedError
+                raise died("the process that read it died", cause_name) from error
             raise
         if status == STATUS_OUT_OF_MEMORY:
             self._end(child)

@@ -1,1 +1,1 @@
-"""The public pages. `search_service` sends the Solr requests of a page."""
+"""The public pages."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from domain.article import ARTICLE_FIELDS
 from domain.file_formats import HTML_FORMAT
 from domain.page_offsets import PageOffsets, page_number_at, parse_page_offsets
 from search_ui.query.display_text import Segment, Segments, clean_text, safe_url, split_highlights
@@ -33,15 +34,14 @@ SUMMARY_FIELDS = (
     solr_fields.FORMAT,
     solr_fields.LANGUAGE,
 )
+_DETAIL_BY_NAME = {name: declared.solr_name for name, declared in ARTICLE_FIELDS.items() if declared.is_detail}
 _DETAIL_FIELDS = (
     *SUMMARY_FIELDS,
     solr_fields.BODY,
     solr_fields.FETCHED,
     solr_fields.CLUSTER_ID,
     solr_fields.SERIES_ID,
-    solr_fields.SECTION,
-    solr_fields.AUTHOR,
-    solr_fields.SOURCE,
+    *_DETAIL_BY_NAME.values(),
     solr_fields.DOMAIN_TERMS,
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
@@ -64,6 +64,7 @@ class ArticleDetails:
     Attributes:
         safe_url: The URL to link to; "" if `url` is not safe to follow.
         fetched: Time of the fetch (ISO 8601, UTC), or "".
+        details: Values by name of the fields that `domain.article.ARTICLE_FIELDS` declares as details.
         length: Number of characters without whitespace.
         paragraphs: The text, highlighted.
         format: `html`, or the file format (domain/file_formats.py).
@@ -80,9 +81,7 @@ class ArticleDetails:
     site_name: str
     published: str
     fetched: str
-    author: str
-    source: str
-    section: str
+    details: Mapping[str, str]
     language: str
     cluster: str
     series: str
@@ -201,9 +200,11 @@ def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDe
         site_name=site_display_name(str(doc.get(solr_fields.SITE, "")), settings),
         published=display_values[solr_fields.PUBLISHED_TEXT],
         fetched=display_values[solr_fields.FETCHED],
-        author=display_values[solr_fields.AUTHOR],
-        source=display_values[solr_fields.SOURCE],
-        section=str(doc.get(solr_fields.SECTION, "")),
+        details={
+            # the section is a filter value; it is returned as it was indexed
+            name: str(doc.get(solr_name, "")) if solr_name == solr_fields.SECTION else display_values[solr_name]
+            for name, solr_name in _DETAIL_BY_NAME.items()
+        },
         language=display_values[solr_fields.LANGUAGE],
         cluster=str(doc.get(solr_fields.CLUSTER_ID, "")),
         series=str(doc.get(solr_fields.SERIES_ID, "")),

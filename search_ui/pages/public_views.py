@@ -17,6 +17,7 @@ from search_ui.accounts import require_role
 from search_ui.context import can_use_developer_tools, current_site, elapsed_ms, render_page, wants_json
 from search_ui.i18n import translate
 from search_ui.pages.article import is_doc_id
+from search_ui.pages.article_loader import load_article
 from search_ui.pages.click_tracking import log_search
 from search_ui.pages.compare import compare_lexicons
 from search_ui.pages.home import (
@@ -27,13 +28,14 @@ from search_ui.pages.home import (
     parse_sections,
     select_home_terms,
 )
-from search_ui.pages.search_service import SearchOutcome, current_search_service
+from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.filter_fields import DISPLAY_ORDER, PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import SiteCounts, parse_site_counts, site_display_name
+from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
-    PARAM_BY_FILTER,
     BadSearchRequestError,
     SearchRequest,
     SortOrder,
@@ -95,7 +97,7 @@ def search() -> Response:
         raise BadSearchRequestError(next(iter(errors.values())))
     search_request = search_service.resolve_exact_title(search_request)
     if wants_json():
-        search_page = search_service.execute(search_request, search_service.segment_query(search_request))
+        search_page = search_service.execute(search_request)
         _log_search(search_request, search_page.total, search_page.page)
         return jsonify(
             api.search_page_to_json(
@@ -131,11 +133,15 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "link": _search_url,
         "chips": _active_filters(request),
         "value_label": _facet_label,
+        "filter_names": DISPLAY_ORDER,
         "sorts": list(SortOrder),
         "presets": _date_presets(request),
         "took_ms": elapsed_ms(),
         "profiles": list(PROFILES),
-        "numbers": page_number_window(search_page.page, search_page.numbered_pages),
+        "numbers": page_number_window(search_page.page, search_page.full_pages),
+        "related_numbers": page_number_window(
+            search_page.page - search_page.full_pages + 1, search_page.numbered_pages - search_page.full_pages + 1
+        ),
         "feeds": {
             kind: _search_endpoint_url("feeds.feed", request.with_changes(sort=SortOrder.RELEVANCE), kind=kind)
             for kind in FEED_KINDS
@@ -157,7 +163,10 @@ def _date_presets(request: SearchRequest) -> dict[str, SearchRequest]:
 
 
 def _search_url(request: SearchRequest) -> str:
-    return _search_endpoint_url("public.search", request)
+    """Return the URL of a search. A results page has about a hundred, so their path is built once."""
+    if "search_path" not in g:
+        g.search_path = url_for("public.search")
+    return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
 
 
 def _search_endpoint_url(endpoint: str, request: SearchRequest, **values: Any) -> str:
@@ -173,15 +182,8 @@ class ActiveFilter:
     request_without: SearchRequest
 
 
-_FILTER_KIND_KEYS = {
-    "site": "article.site",
-    "section": "article.section",
-    "term": "review.term",
-    "language": "article.language",
-    "author": "article.author",
-    "type": "filters.types",
-    "filetype": "filters.formats",
-}  # the message that names a filter, by its URL parameter
+_FILTER_KIND_KEYS = {"term": "review.term", "type": "filters.types", "filetype": "filters.formats"}
+"""Message that names a filter, by its URL parameter; `article.PARAMETER` for the others."""
 
 
 def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
@@ -193,7 +195,11 @@ def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
     ]
     for name, parameter in PARAM_BY_FILTER.items():
         chips += [
-            ActiveFilter(_FILTER_KIND_KEYS[parameter], _facet_label(name, value), request.with_toggled(name, value))
+            ActiveFilter(
+                _FILTER_KIND_KEYS.get(parameter, f"article.{parameter}"),
+                _facet_label(name, value),
+                request.with_toggled(name, value),
+            )
             for value in getattr(request, name)
         ]
     if request.since or request.until:
@@ -231,7 +237,7 @@ def article(doc_id: str) -> Response:
     """Show the details and the saved text of an article; with `q`, why the query matches it."""
     site = current_site()
     search_request = parse_search_request(request.args, site.settings, PROFILES)
-    article_page = current_search_service().get_article(doc_id, search_request) if is_doc_id(doc_id) else None
+    article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort(404)
     return render_page(

@@ -4,15 +4,16 @@ Each filter has its own tag, so that a facet can be counted without it. Dates ar
 copied from the request.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import idna
 
+from search_ui.query.filter_fields import PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.min_should_match import content_parts
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
+from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, QueryVariant, QueryWords, SolrQuery
 from search_ui.query.thesaurus import synonym_lookup
 from solr_client import solr_fields
@@ -151,16 +152,6 @@ def _to_solr_day(day: date | None) -> str:
     return f"{day.isoformat()}T00:00:00Z" if day else "*"
 
 
-_FIELD_BY_FILTER: Mapping[str, str] = {
-    "sites": solr_fields.SITE,
-    "sections": solr_fields.SECTION,
-    "languages": solr_fields.LANGUAGE,
-    "authors": solr_fields.AUTHOR,
-    "types": solr_fields.PAGE_TYPE,
-    "formats": solr_fields.FORMAT,
-}
-
-
 def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
     """Build the filters chosen beside the results.
 
@@ -168,7 +159,8 @@ def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
     """
     multi_value_filters = (
         (PARAM_BY_FILTER[name], query_fields, getattr(request, name), name)
-        for name, query_fields in _FIELD_BY_FILTER.items()
+        for name, query_fields in SOLR_FIELD_BY_FILTER.items()
+        if name != "terms"
     )
     filters = [_any_value_filter(*filter_args) for filter_args in multi_value_filters if filter_args[2]]
     if request.terms:

@@ -43,7 +43,7 @@ def ranks_full_matches_first(request: SearchRequest, words: QueryWords) -> bool:
     That is so if a full match requires every part. With more parts it would lower the quality (docs/decisions/0125).
     """
     part_count = len(content_parts(words))
-    return _is_ranked(request) and min_required_parts(part_count) == part_count
+    return is_ranked(request) and min_required_parts(part_count) == part_count
 
 
 def lists_full_matches_first(request: SearchRequest, words: QueryWords, total: int, page_size: int) -> bool:
@@ -52,10 +52,11 @@ def lists_full_matches_first(request: SearchRequest, words: QueryWords, total: i
     That is so if they rank first, or if the query is short and they fit on the first page.
     """
     fits = 0 < total <= page_size and len(content_parts(words)) <= MAX_PARTS_OF_SHORT_QUERY
-    return ranks_full_matches_first(request, words) or (_is_ranked(request) and fits)
+    return ranks_full_matches_first(request, words) or (is_ranked(request) and fits)
 
 
-def _is_ranked(request: SearchRequest) -> bool:
+def is_ranked(request: SearchRequest) -> bool:
+    """Return True if the request has words and is sorted by relevance. Otherwise all hits are full matches."""
     return request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
 
 

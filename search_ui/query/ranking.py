@@ -101,7 +101,7 @@ PROFILES: Mapping[str, RankingProfile] = {
 }
 
 
-_WORK_PARTS_QUERY = f"{solr_fields.WORK_ID}:[* TO *]"
+WORK_PARTS_QUERY = f"{solr_fields.WORK_ID}:[* TO *]"
 _TOP_SCORE = 100.0  # more than the sum of all other scores
 EXACT_TITLE_PARAM = f"equal_{QueryVariant.TITLE_KEY}"
 """The parameter with the clause that matches titles equal to the query. Only queries with a title key have it."""
@@ -135,7 +135,7 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
     if profile.title_clauses:
         titles = _numbered_params("title", profile.title_clauses, texts)
         # Parts of a work repeat its title. `must_not` is an option of {!bool ...}, so its value needs quotes.
-        yield QueryParam("titles", SolrQuery.boolean(titles, must_not=[f"'{_WORK_PARTS_QUERY}'"]))
+        yield QueryParam("titles", SolrQuery.boolean(titles, must_not=[f"'{WORK_PARTS_QUERY}'"]))
     if weight := profile.exact_title_weight:
         yield QueryParam("title_phrase", SolrQuery.phrases(f"{solr_fields.TITLE_CHARS}^{weight:g}", "quoted", [text]))
     if profile.exact_title_first and title_lookup_keys(text):
@@ -215,7 +215,7 @@ def works_params(text: str, profile: str) -> Params:
     bigram_query = _BODY_BIGRAM_CLAUSE.to_query(
         {_BODY_BIGRAM_CLAUSE.variant: QueryParam(_BODY_BIGRAM_CLAUSE.variant, _strip_quotes(text))}
     )
-    parts = SolrQuery(body=_WORK_PARTS_QUERY)
+    parts = SolrQuery(body=WORK_PARTS_QUERY)
     return select_params(
         bigram_query,
         [parts],

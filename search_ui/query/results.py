@@ -18,8 +18,11 @@ from search_ui.query.display_text import (
     truncate_segments,
     url_file_name,
 )
+from search_ui.query.filter_fields import FILTER_NAMES, FilterFields
 from search_ui.query.highlight import MarkRefiner, build_mark_refiner
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, last_numbered_page
+from search_ui.query.min_should_match import is_ranked
+from search_ui.query.paging import PageSpan, count_numbered_pages, page_span
+from search_ui.query.search_request import SearchRequest, max_numbered_hits
 from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START, is_full_match
@@ -100,40 +103,37 @@ class Facet:
 
 
 @dataclass(frozen=True)
-class SearchPage:
-    """The content of one results page.
+class SearchPage(FilterFields[Facet]):
+    """The content of one results page, with the counted values of each filter (`FilterFields`).
 
     Attributes:
         total: Number of full matches (`min_should_match`), near-duplicates counted once.
         documents: Number of full matches including near-duplicates.
         match_count: Number of documents that match in some way: full matches and related results.
-        listed_count: Number of hits that can be paged through, without the related results after the last full match.
-        full_first: The full matches come first, and pages count them only. Otherwise related results stand among them.
+        full_first: The full matches come first. Otherwise related results stand among them.
         partial: Solr timed out and returned partial results.
         numbered_pages: Number of pages that can be requested by number.
+        full_pages: Number of the first of these pages that have full matches, if those come first; else all of them.
+        span: Offsets of the hits of this page among all hits.
         cursor: Signed start of the next page if that has no number; "" if there is none.
         quotations: Quotations that answer a question; () if there is no answer.
+        spelling: Solr's corrections of Latin words that the index does not have.
     """
 
     total: int = 0
     documents: int = 0
     match_count: int = 0
-    listed_count: int = 0
     full_first: bool = False
     partial: bool = False
     page: int = 1
     numbered_pages: int = 1
+    full_pages: int = 1
+    span: PageSpan = field(default=PageSpan(0, 0))
     cursor: str = ""
     hits: tuple[Hit, ...] = ()
     quotations: tuple[Quotation, ...] = ()
-    sites: tuple[Facet, ...] = ()
-    sections: tuple[Facet, ...] = ()
-    languages: tuple[Facet, ...] = ()
-    authors: tuple[Facet, ...] = ()
-    types: tuple[Facet, ...] = ()
-    formats: tuple[Facet, ...] = ()
-    terms: tuple[Facet, ...] = ()
     dates: tuple[Facet, ...] = ()
+    spelling: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def full_matches(self) -> tuple[Hit, ...]:
@@ -150,14 +150,12 @@ class SearchPage:
 class SearchResponses:
     """The Solr responses for one results page, by request.
 
-    `hits` to `bodies` are the responses to `hits_params`, `count_params`, `highlight_params`, `hit_details_params` and
-    `body_params`. `passages` maps the ids of semantic matches to their best passage: offsets in the body, end
-    exclusive.
+    `hits` to `bodies` are the responses to `hits_params`, `count_params`, `details_params` and `body_params`.
+    `passages` maps the ids of semantic matches to their best passage: offsets in the body, end exclusive.
     """
 
     hits: SolrResponse
     count: SolrResponse
-    highlights: SolrResponse = field(default_factory=dict)
     details: SolrResponse = field(default_factory=dict)
     bodies: SolrResponse = field(default_factory=dict)
     passages: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -173,24 +171,27 @@ def build_search_page(
     """Build the results page from the responses to `request`.
 
     Documents that were deleted between two of the Solr requests are omitted. `words` are the words of the query, which
-    are highlighted as a whole.
+    are highlighted as a whole. `full_first`: the full matches come first in the list.
     """
     count_response, match_count = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
-    total = parse_total(count_response)
-    listed_count = total if full_first and total else match_count
-    responses = (answers.hits, answers.count, answers.highlights, answers.details, answers.bodies)
+    total, size, fetched_hits = parse_total(count_response), settings.page_size, max_numbered_hits(settings)
+    full_first = full_first and total > 0
+    paging = (size, fetched_hits, total if full_first else 0)
+    numbered_pages = count_numbered_pages(match_count, *paging)
+    responses = (answers.hits, answers.count, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
         total=total,
-        listed_count=listed_count,
         full_first=full_first,
         documents=int(count_response.get("response", {}).get("numFound", 0)),
         match_count=match_count,
         partial=any(header.get("partialResults", False) for header in headers),
         page=request.page,
-        numbered_pages=min(last_numbered_page(settings), max(1, -(-listed_count // settings.page_size))),
-        hits=tuple(_iter_hits(answers, settings, build_mark_refiner(request.parsed_query.ranking_text, words))),
-        **{name: _build_facet(count_response, name, request, settings) for name in PARAM_BY_FILTER},  # type: ignore[arg-type]
+        numbered_pages=numbered_pages,
+        full_pages=min(numbered_pages, -(-total // size)) if full_first else numbered_pages,
+        span=page_span(request.page, *paging),
+        hits=tuple(_iter_hits(answers, request, settings, words)),
+        **{name: _build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
         dates=_date_facets(count_response, request),
     )
 
@@ -216,13 +217,6 @@ def distinct_pictures(hits: SolrResponse) -> list[str]:
     return list(dict.fromkeys(url for doc in _docs(hits) if (url := _get_text(doc, solr_fields.PICTURE))))
 
 
-def ids_with_page_passage(response: SolrResponse) -> list[str]:
-    """Return the ids of the documents in a response that have pages and a highlighted passage."""
-    highlights = response.get("highlighting", {})
-    ids = (_get_text(doc, solr_fields.ID) for doc in _docs(response) if _get_text(doc, solr_fields.PAGE_STARTS))
-    return [doc_id for doc_id in ids if HIGHLIGHT_START in _most_marked_passage(highlights.get(doc_id, {}))]
-
-
 def _most_marked_passage(highlights: Mapping[str, Any]) -> str:
     """Return the passage of the body with the most marks; "" if there are no passages."""
     return max(
@@ -244,33 +238,35 @@ def _page_number_of_passage(doc: Mapping[str, Any], body: str, passage: str) -> 
 MAX_CLUSTERS_PER_PICTURE = 2  # a picture of more clusters belongs to the site, not to the article
 
 
-def _iter_hits(answers: SearchResponses, settings: SearchSettings, mark_refiner: MarkRefiner) -> Iterator[Hit]:
-    document_by_id = {_get_text(doc, solr_fields.ID): doc for doc in _docs(answers.highlights)}
-    ids_holding_enough = {_get_text(doc, solr_fields.ID) for doc in _docs(answers.details)}
+def _iter_hits(
+    answers: SearchResponses, request: SearchRequest, settings: SearchSettings, words: Sequence[str]
+) -> Iterator[Hit]:
+    mark_refiner = build_mark_refiner(request.parsed_query.ranking_text, words)
+    document_by_id = {_get_text(doc, solr_fields.ID): doc for doc in _docs(answers.details)}
     copies_by_cluster = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(answers.details, "copies")}
     similar_by_series = {series: clusters - 1 for series, clusters in facet_counts(answers.details, "similar")}
     article_pictures = {
         url for url, clusters in facet_counts(answers.details, "pictures") if clusters <= MAX_CLUSTERS_PER_PICTURE
     }
-    highlights = answers.highlights.get("highlighting", {})
+    highlights = answers.details.get("highlighting", {})
     bodies = {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.BODY) for doc in _docs(answers.bodies)}
-    for doc_id in ids_and_clusters(answers.hits)[0]:
-        if doc := document_by_id.get(doc_id):
-            hit = _to_hit(doc, highlights.get(doc_id, {}), settings, mark_refiner)
-            hit = replace(
-                hit, copies=copies_by_cluster.get(hit.cluster, 0), similar=similar_by_series.get(hit.series, 0)
-            )
-            picture = hit.picture if hit.picture in article_pictures else ""
-            page = _page_number_of_passage(
-                doc, bodies.get(doc_id, ""), _most_marked_passage(highlights.get(doc_id, {}))
-            )
-            hit = replace(hit, is_partial=doc_id not in ids_holding_enough, picture=picture, page=page)
-            is_semantic_only = hit.is_partial and doc_id in answers.passages
-            yield (
-                _as_semantic_hit(hit, doc, bodies.get(doc_id, ""), answers.passages[doc_id])
-                if is_semantic_only
-                else hit
-            )
+    for ranked_doc in _docs(answers.hits):
+        doc_id = _get_text(ranked_doc, solr_fields.ID)
+        if (doc := document_by_id.get(doc_id)) is None:
+            continue
+        hit = _to_hit(doc, highlights.get(doc_id, {}), settings, mark_refiner)
+        hit = replace(
+            hit,
+            copies=copies_by_cluster.get(hit.cluster, 0),
+            similar=similar_by_series.get(hit.series, 0),
+            is_partial=is_ranked(request) and not is_full_match(ranked_doc),
+            picture=hit.picture if hit.picture in article_pictures else "",
+            page=_page_number_of_passage(doc, bodies.get(doc_id, ""), _most_marked_passage(highlights.get(doc_id, {}))),
+        )
+        is_semantic_only = hit.is_partial and doc_id in answers.passages
+        yield (
+            _as_semantic_hit(hit, doc, bodies.get(doc_id, ""), answers.passages[doc_id]) if is_semantic_only else hit
+        )
 
 
 def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple[int, int]) -> Hit:
@@ -290,16 +286,6 @@ def paragraph_number(body: str, offset: int) -> int:
     """Return the number, from 1, of the paragraph that contains the offset. Blank paragraphs are not counted."""
     offset += len(body[offset:]) - len(body[offset:].lstrip())
     return sum(1 for line in body[:offset].split("\n")[:-1] if line.strip()) + 1
-
-
-def with_match_count(response: SolrResponse, match_count: int) -> SolrResponse:
-    """Return a response with another `numFound`."""
-    return {**response, "response": {**response["response"], "numFound": match_count}}
-
-
-def first_hits(response: SolrResponse, count: int) -> SolrResponse:
-    """Return a response with at most `count` documents."""
-    return {**response, "response": {**response.get("response", {}), "docs": _docs(response)[:count]}}
 
 
 def with_full_matches_first(response: SolrResponse) -> SolrResponse:

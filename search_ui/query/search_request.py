@@ -10,18 +10,13 @@ from typing import Any, Protocol, Self, TypeVar
 
 from domain.errors import PlumblineError
 from search_ui.query.display_text import normalize_query, truncate_query
+from search_ui.query.filter_fields import PARAM_BY_FILTER, FilterFields
 from search_ui.query.query_parser import ParsedQuery, parse_query
 from search_ui.settings import SearchSettings
 
 MAX_FILTER_VALUES = 50  # values of one filter
 MAX_VALUE_CHARS = 200  # no section or term of the index is longer
 MAX_NUMBERED_PAGES = 10  # further pages are reached by cursor
-PARAM_BY_FILTER: Mapping[str, str] = {
-    "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
-    "formats": "filetype", "terms": "term",
-}  # fmt: skip
-"""URL parameter by the field of `SearchRequest`, for all facets."""
-
 
 T = TypeVar("T")
 
@@ -46,16 +41,15 @@ class UrlArguments(Protocol):
 
 
 @dataclass(frozen=True)
-class SearchRequest:
+class SearchRequest(FilterFields[str]):
     """The request for one results page.
+
+    Documents match that have any of the selected values of a filter (`FilterFields`), and all selected terms.
 
     Attributes:
         raw_query: The query as it was sent.
         text: The normalized query; "" if it contains nothing searchable.
         cursor: Signed start of a page behind the numbered ones (`search_ui.query.cursors`).
-        sites: Documents of any of these sites match. Likewise for `sections`, `languages`, `authors`, `types`,
-            `formats`.
-        terms: Documents with all of these lexicon terms match.
         cluster: Only the near-duplicates of this cluster match.
         since: First year, month or day (`2016`, `2016-05`, `2016-05-09`), or "".
         until: Last year, month or day, inclusive, or "".
@@ -65,13 +59,6 @@ class SearchRequest:
     text: str = ""
     page: int = 1
     cursor: str = ""
-    sites: tuple[str, ...] = ()
-    sections: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    authors: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
     cluster: str = ""
     since: str = ""
     until: str = ""
@@ -200,6 +187,11 @@ def last_page(settings: SearchSettings) -> int:
 def last_numbered_page(settings: SearchSettings) -> int:
     """Return the last page that can be requested by number."""
     return min(MAX_NUMBERED_PAGES, last_page(settings))
+
+
+def max_numbered_hits(settings: SearchSettings) -> int:
+    """Return the number of hits on all pages that can be requested by number."""
+    return last_numbered_page(settings) * settings.page_size
 
 
 def _clean_values(values: Sequence[str]) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from typing import Any
 
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.display_text import has_word
+from search_ui.query.filter_fields import FILTER_NAMES, FILTERS_WITH_SITE_VALUES, PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.filters import build_filter_queries
 from search_ui.query.min_should_match import any_part_query, enough_parts_query, ranks_full_matches_first
-from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, build_query_texts, build_rank_query
+from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, WORK_PARTS_QUERY, build_query_texts, build_rank_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import (
     MATCH_ALL,
@@ -31,7 +32,13 @@ from text.titles import title_key
 HIGHLIGHT_START, HIGHLIGHT_END = "\U0010fffc", "\U0010fffd"  # around a match; private use characters of plane 16
 HISTOGRAM_FIRST_YEAR = 1990
 
-HIT_FIELDS = (solr_fields.ID, solr_fields.CLUSTER_ID, solr_fields.SERIES_ID, solr_fields.PICTURE)
+HIT_FIELDS = (
+    solr_fields.ID,
+    solr_fields.CLUSTER_ID,
+    solr_fields.SERIES_ID,
+    solr_fields.PICTURE,
+    solr_fields.FORMAT,
+)
 _SORT_CLAUSES: Mapping[SortOrder, str] = {
     SortOrder.RELEVANCE: f"score desc,{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc",
     SortOrder.DATE: f"{solr_fields.PUBLISHED} desc,score desc,{solr_fields.ID} asc",
@@ -58,7 +65,7 @@ def hits_params(
     summands: Sequence[QueryParam] = (),
     excluded_clusters: Sequence[str] = (),
 ) -> Params:
-    """Build the request that selects the hits of a page. `highlight_params` fetches what is shown of them.
+    """Build the request that selects the hits of a page. `details_params` fetches what is shown of them.
 
     Args:
         request: The search request.
@@ -112,18 +119,7 @@ EXACT_PAGING_HITS = 1000  # the number of pages is exact up to this many hits
 MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # Solr counts exactly up to this number
 
 
-def highlight_params(request: SearchRequest, words: QueryWords, ids: Sequence[str]) -> Params:
-    """Build the request for the display fields of `ids`, with the whole title and the best sentences highlighted."""
-    fragment_params = [("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true")]
-    extra_params = [
-        *highlight_terms_params(request, words),
-        *fragment_params,
-        (f"f.{solr_fields.TITLE}.hl.fragsize", "0"),
-    ]
-    return select_params(_ids_query(ids), rows=len(ids), fl=_DISPLAY_FIELDS, extra_params=extra_params)
-
-
-def hit_details_params(
+def details_params(
     request: SearchRequest,
     words: QueryWords,
     ids: Sequence[str],
@@ -131,27 +127,30 @@ def hit_details_params(
     series: Sequence[str] = (),
     pictures: Sequence[str] = (),
 ) -> Params:
-    """Build the request for details of the hits `ids`.
+    """Build the request for the display fields of the hits `ids`, with title and best sentences highlighted.
 
-    It returns which of them are full matches. It counts, independently of filters, the documents of each of `clusters`,
-    and the clusters of each of `series` and `pictures` (URLs).
+    It also counts, independently of filters, the documents of each of `clusters`, and the clusters of each of `series`
+    and `pictures` (URLs).
     """
     clusters_query = SolrQuery.terms(solr_fields.CLUSTER_ID, "clusters", clusters, separator=",")
     series_query = SolrQuery.terms(solr_fields.SERIES_ID, "all_series", series, separator=",")
     pictures_query = SolrQuery.terms(solr_fields.PICTURE, "pictures", pictures)
-    facets = {"copies": _value_count_facet(solr_fields.CLUSTER_ID, clusters_query)}
+    facets = {"copies": _value_count_facet(solr_fields.CLUSTER_ID, clusters_query)} if clusters else {}
     facets |= {"similar": _value_count_facet(solr_fields.SERIES_ID, series_query, _UNIQUE_CLUSTERS)} if series else {}
     facets |= (
         {"pictures": _value_count_facet(solr_fields.PICTURE, pictures_query, _UNIQUE_CLUSTERS)} if pictures else {}
     )
-    extra_params = [*clusters_query.to_params(), *series_query.to_params(), *pictures_query.to_params()]
+    fragment_params = [("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true")]
+    extra_params = [
+        *highlight_terms_params(request, words),
+        *fragment_params,
+        (f"f.{solr_fields.TITLE}.hl.fragsize", "0"),
+        *clusters_query.to_params(),
+        *series_query.to_params(),
+        *pictures_query.to_params(),
+    ]
     return select_params(
-        _ids_query(ids),
-        _enough_filters(request, words),
-        len(ids),
-        [solr_fields.ID],
-        facets=facets,
-        extra_params=extra_params,
+        _ids_query(ids), rows=len(ids), fl=_DISPLAY_FIELDS, facets=facets or None, extra_params=extra_params
     )
 
 
@@ -287,12 +286,18 @@ def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
 
 
 def count_params(request: SearchRequest, words: QueryWords) -> Params:
-    """Build the request for the total and the facets.
+    """Build the request for the total and the facets. It also counts the index, for `parse_index_counts`.
 
     It is a separate request because facets run over the full matches (hundreds), not over all documents with any term.
     """
     filter_queries = [*_enough_filters(request, words), *_hit_filters(request, words)]
     return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request))
+
+
+def parse_index_counts(count_response: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Return the number of documents in the index, and of those that are parts of works; None if they are missing."""
+    index = count_response.get("facets", {}).get("index", {})
+    return index.get("count"), index.get("work_parts", {}).get("count")
 
 
 MAX_FACET_VALUES = 24
@@ -311,16 +316,23 @@ def _search_facets(request: SearchRequest) -> Mapping[str, object]:
     count_expression = "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})"
     return {
         "total": count_expression,
-        "sites": _values_facet(solr_fields.SITE, count_expression, "site"),
-        "sections": _values_facet(solr_fields.SECTION, count_expression, "section", TOP_SITE_SUBFACET),
-        "languages": _values_facet(solr_fields.LANGUAGE, count_expression, "language"),
-        "authors": _values_facet(solr_fields.AUTHOR, count_expression, "author", TOP_SITE_SUBFACET),
-        "types": _values_facet(solr_fields.PAGE_TYPE, count_expression, "type"),
-        "formats": _values_facet(solr_fields.FORMAT, count_expression, "filetype"),
-        "terms": _values_facet(solr_fields.DOMAIN_TERMS, count_expression),
+        **{
+            name: _values_facet(
+                SOLR_FIELD_BY_FILTER[name],
+                count_expression,
+                "" if name == "terms" else PARAM_BY_FILTER[name],
+                TOP_SITE_SUBFACET if name in FILTERS_WITH_SITE_VALUES else {},
+            )
+            for name in FILTER_NAMES
+        },
         "dates": _dates_facet(request, count_expression),
-        "sections_of_sites": _documents_per_site_facet("section"),
-        "authors_of_sites": _documents_per_site_facet("author"),
+        **{f"{name}_of_sites": _documents_per_site_facet(PARAM_BY_FILTER[name]) for name in FILTERS_WITH_SITE_VALUES},
+        "index": {
+            "type": "query",
+            "q": MATCH_ALL.to_syntax(),
+            "domain": {"query": MATCH_ALL.to_syntax()},
+            "facet": {"work_parts": {"type": "query", "q": WORK_PARTS_QUERY}},
+        },
     }
 
 

@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.term import Lexicon
-from search_ui.pages.search_service import QueryWords, SearchService, current_search_service
+from search_ui.pages.search_service import current_search_service
 from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.min_should_match import lists_full_matches_first
 from search_ui.query.ranking import PROFILES, lexicon_term_weight
 from search_ui.query.results import with_full_matches_first
+from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrBackend
-from search_ui.query.solr_query import QueryParam, QueryVariant, SolrQuery, select_params
+from search_ui.query.solr_query import QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
 from search_ui.review.interfaces import VersionChange, VersionProposal
@@ -102,7 +103,7 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
         )
         for side in current_and_next
     ]
-    return PreviewResults(current_words[QueryVariant.DOMAIN], next_words[QueryVariant.DOMAIN], *sides)
+    return PreviewResults(tuple(current_words[QueryVariant.DOMAIN]), tuple(next_words[QueryVariant.DOMAIN]), *sides)
 
 
 def next_version_words(request: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:

@@ -227,13 +227,10 @@ def _correct_part(part: QueryPart, changes: list[Correction]) -> QueryPart:
 _LATIN_WORD_RE = re.compile("[A-Za-zÀ-ɏ]{4,}")  # Solr's dictionary has no shorter words
 
 
-def has_latin_word(query: ParsedQuery) -> bool:
-    """Return True if the query has a word that Solr can spellcheck."""
-    return bool(_LATIN_WORD_RE.search(query.ranking_text))
-
-
 def spellcheck_params(query: ParsedQuery) -> list[tuple[str, str]]:
-    """Build the parameters for Solr's spellchecker, to add to any request."""
+    """Build the parameters for Solr's spellchecker, to add to any request. Returns [] without a Latin word."""
+    if not _LATIN_WORD_RE.search(query.ranking_text):
+        return []
     options = {"q": query.ranking_text, "count": str(_SPELLCHECK_COUNT), "extendedResults": "true"}
     return [("spellcheck", "true"), *((f"spellcheck.{name}", value) for name, value in options.items())]
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
 from search_ui.query.min_should_match import all_parts_query, content_parts, enough_parts_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
-from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
+from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrBackend, SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
 from search_ui.spelling.corrections import (
@@ -24,10 +25,7 @@ from search_ui.spelling.corrections import (
     ExternalCorrections,
     correct_query,
     find_corrections,
-    has_latin_word,
-    parse_spellcheck,
     phonetic_candidates,
-    spellcheck_params,
 )
 from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings, title_sound_params
 from search_ui.spelling.vocabulary import Vocabulary
@@ -77,10 +75,11 @@ def find_suggestions(
     segment_query: Callable[[SearchRequest], QueryWords],
     base_segmenter: Segmenter,
     total: int,
+    spelling: Mapping[str, str],
 ) -> list[SearchSuggestion]:
     """Return searches that find more than the `total` hits of `request`, or what was probably meant.
 
-    Sends at most four Solr requests. Raises what `SolrBackend.select` raises.
+    Sends at most three Solr requests. Raises what `SolrBackend.select` raises.
 
     Args:
         solr: The search server.
@@ -89,6 +88,7 @@ def find_suggestions(
         segment_query: Segments the query of a request.
         base_segmenter: Segmenter with the base dictionary.
         total: Number of hits of `request`.
+        spelling: Solr's corrections by Latin word (`parse_spellcheck`).
     """
     query, words, has_few_hits = request.parsed_query, segment_query(request), total <= MAX_HITS_FOR_SUGGESTIONS
     homophones = (
@@ -96,7 +96,7 @@ def find_suggestions(
         if has_few_hits
         else {}
     )
-    pieces = find_corrections(query, vocabulary, ExternalCorrections(_fetch_solr_corrections(solr, query), homophones))
+    pieces = find_corrections(query, vocabulary, ExternalCorrections(spelling, homophones))
     likely, less_likely = (
         _correction_suggestions(request, tier[:MAX_CORRECTIONS])
         for tier in correct_query(query, _drop_existing(solr, pieces))
@@ -115,12 +115,6 @@ def find_suggestions(
     if any(offer.request == other.request for offer in likely for other in useful):
         useful = [offer for offer in useful if all(offer.request != other.request for other in less_likely)]
     return useful
-
-
-def _fetch_solr_corrections(solr: SolrBackend, query: ParsedQuery) -> Mapping[str, str]:
-    if not has_latin_word(query):
-        return {}
-    return parse_spellcheck(solr.select(select_params(MATCH_ALL, extra_params=spellcheck_params(query))))
 
 
 def _fetch_title_homophones(

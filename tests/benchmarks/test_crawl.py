@@ -82,6 +82,7 @@ def manners(program: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {"manners share of hosts without a breach": 1 - breaches / hosts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in FLOORS if name.startswith("incremental")])
 def test_few_pages_hold_the_floor(name: str, few_pages: dict[str, float]) -> None:
     assert few_pages[name] >= FLOORS[name]

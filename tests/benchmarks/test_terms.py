@@ -6,16 +6,14 @@ import pytest
 
 from benchmarks.results import SHARED, read_floors
 from benchmarks.terms_corpus import write_corpus
+from benchmarks.terms_models import count_in_memory, save_model, select_from_table
 from benchmarks.terms_sets import known_of, load_scorer, read_sets, score
 from benchmarks.terms_texts import TextFile, read_texts, write_texts
-from lexicon.counting.incremental_count import count_in_memory
 from lexicon.model.term_model import (
     iter_spellings,
     load_model,
     load_shipped_models,
     rank_rows,
-    save_model,
-    select_from_table,
 )
 from text.folding import word_key
 

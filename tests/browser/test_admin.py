@@ -18,7 +18,10 @@ from tests.browser_fixture import (
     Vertical,
     Visit,
     at_keys,
+    becomes_true,
     faults,
+    fill_in,
+    follow,
     number,
     odd_addresses,
     sign_in,
@@ -46,12 +49,6 @@ def account(vertical: Vertical, name: str, *roles: Role) -> Iterator[str]:
     table.create(name, PASSWORD_HASH, roles)
     yield name
     table.disable(name)
-
-
-def fill_in(page: Page, name: str = ACCOUNT, password: str = PASSWORD) -> None:
-    page.locator("#name").fill(name)
-    page.locator("#password").fill(password)
-    page.locator("#password").press("Enter")
 
 
 def status_of(vertical: Vertical, term: str) -> TermStatus:
@@ -100,7 +97,7 @@ def test_a_new_password_ends_the_session_elsewhere(visit: Visit, vertical: Verti
         here.get_by_label("当前密码").fill(PASSWORD)
         here.get_by_label("新密码（至少 10 个字符）").fill("another password")
         here.get_by_label("确认新密码").fill("another password")
-        here.get_by_label("确认新密码").press("Enter")
+        follow(here.get_by_label("确认新密码"), "Enter")
         expect(here.locator("p.note[role=status]")).to_have_text("密码已修改。")
         elsewhere.goto("/admin/sites")
         expect(elsewhere.locator("#note")).to_contain_text("登录已过期")
@@ -115,7 +112,8 @@ def test_the_keyboard_alone_signs_in_judges_and_publishes(visit: Visit, vertical
     page.keyboard.type(ACCOUNT)
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     at_keys(page)
     name = page.locator(".term h2 bdi").first.inner_text()
     page.keyboard.press("a")
@@ -143,7 +141,7 @@ def test_a_decision_sent_too_late_is_not_lost(visit: Visit, vertical: Vertical, 
         fill_in(page, name)
         expect(page.locator("#words")).to_have_text(term)
         assert status_of(vertical, term) is TermStatus.CANDIDATE
-        page.locator("#again button").press("Enter")
+        follow(page.locator("#again button"), "Enter")
         expect(page.locator("p.note[role=status]")).to_contain_text(term)
         assert status_of(vertical, term) is TermStatus.REJECTED
         decide(vertical.engine.store, [term], TermStatus.CANDIDATE)
@@ -165,7 +163,7 @@ def test_candidates_come_best_first_each_with_its_contexts(visit: Visit, vertica
             scores.append(float(term.locator(".figures-of-term dd").first.inner_text()))
             marks = term.locator(".contexts mark").all_inner_texts()
             assert {mark.casefold() for mark in marks} == {term.locator("h2 bdi").inner_text().casefold()}
-        page.locator("nav.pages a[rel=next]").click()
+        follow(page.locator("nav.pages a[rel=next]"))
     assert len(scores) == 40 and scores == sorted(scores, reverse=True)
 
 
@@ -201,8 +199,7 @@ def test_a_second_press_never_decides_a_term_that_was_not_shown(visit: Visit) ->
     terms = page.locator(".term")
     page.keyboard.type("1aar")  # the second and third decision come before the second term is shown
     expect(terms.nth(0)).to_have_attribute("data-category", "subject")
-    while not held:
-        page.wait_for_timeout(10)
+    becomes_true(page, lambda: held)
     held[0].continue_()
     expect(terms.nth(0)).to_have_attribute("data-status", "accepted")
     expect(terms.nth(1)).to_be_focused()
@@ -239,8 +236,8 @@ def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit,
     expect(exact).to_have_attribute("data-status", "accepted")
     expect(page.locator("#pending-added")).to_have_text(re.compile("^[1-9]"))
     page.keyboard.press("Escape")
-    page.locator("#to-preview").click()
-    page.locator("#publish button").click()
+    follow(page.locator("#to-preview"))
+    follow(page.locator("#publish button"))
     expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
     expect(page.locator("#pending-added")).to_have_text("0")
     version = vertical.engine.store.lexicons.latest_version()
@@ -257,7 +254,7 @@ def test_a_published_term_ranks_its_documents_first_within_seconds(visit: Visit,
 
 def test_signing_out_closes_the_review(visit: Visit) -> None:
     page = sign_in(visit())
-    page.locator("#logout").click()
+    follow(page.locator("#logout"))
     expect(page.locator("#counts")).to_be_visible()
     page.go_back()  # not even the browser's own memory shows it
     expect(page.locator("#password")).to_be_visible()
@@ -306,7 +303,7 @@ def test_what_readers_miss_becomes_a_candidate(visit: Visit, vertical: Vertical,
     wait_for_log(page, missed)
     row = page.locator("#without tr", has_text=missed).first
     assert number(row.locator("td").first) == 1
-    row.get_by_role("button", name="列为候选词").click()
+    follow(row.get_by_role("button", name="列为候选词"))
     expect(page.locator("p.note[role=status]")).to_contain_text("列为候选词")
     expect(page.locator(".term h2 bdi").first).to_contain_text(missed)
     assert vertical.engine.store.lexicons.find_terms(TermStatus.CANDIDATE, missed)[0] == 1
@@ -314,12 +311,12 @@ def test_what_readers_miss_becomes_a_candidate(visit: Visit, vertical: Vertical,
 
 def wait_for_log(page: Page, query: str) -> None:
     """Reload the searches until this one is listed. The log is written in the background."""
-    for _ in range(200):
+
+    def is_listed() -> bool:
         page.goto(AREAS["searches"])
-        if page.locator("table a", has_text=query).count():
-            return
-        page.wait_for_timeout(100)
-    pytest.fail(f"{query} was never logged")
+        return page.locator("table a", has_text=query).count() > 0
+
+    becomes_true(page, is_listed)
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
@@ -338,13 +335,12 @@ def test_a_result_that_is_opened_counts_and_its_link_stays_true(
     reader.wait_for_url(address)
     page = sign_in(visit())
     wait_for_log(page, query)
-    for _ in range(200):
+
+    def is_click_counted() -> bool:
         page.reload()
-        row = page.locator("#top-queries tr", has_text=query)
-        if row.locator("td").last.inner_text() == "100%":
-            return
-        page.wait_for_timeout(100)
-    pytest.fail("the click was never logged")
+        return page.locator("#top-queries tr", has_text=query).locator("td").last.inner_text() == "100%"
+
+    becomes_true(page, is_click_counted)
 
 
 def test_the_overview_and_the_sites_tell_what_the_store_holds(visit: Visit, vertical: Vertical) -> None:
@@ -400,7 +396,7 @@ def test_a_failed_night_its_stage_and_its_reason_are_seen_without_a_click(
 def test_a_site_leads_to_its_runs_and_to_samples_of_what_went_wrong(visit: Visit, vertical: Vertical) -> None:
     page = sign_in(visit(locale="en-GB"))
     page.goto(AREAS["sites"])
-    page.locator("#site-health a").first.click()
+    follow(page.locator("#site-health a").first)
     expect(page.locator("#site-runs tbody tr").first).to_contain_text("new or changed")
     host = page.url.rsplit("/", 1)[1].replace("%3A", ":")
     known = {one.url for one in vertical.engine.store.status.outcome_samples(host)}

@@ -17,6 +17,7 @@ from pipeline.settings import build_settings
 from tests.browser_fixture import PATIENCE, Watch
 from tests.document_files import pdf
 from tests.hostile_page import hostile_page
+from tests.local_workers import local_workers
 from tests.web_fixture import Answer, Site, page
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
@@ -45,7 +46,8 @@ def served(chromium: Browser, solr_node: EmbeddedSolr, tmp_path_factory: pytest.
         index = replace(settings.index, solr_url=solr_node.url, collection="originals")
         settings = replace(settings, index=index, search=replace(settings.search, timeout=60.0))
         with Engine(settings, NullProgress()) as engine:
-            stages.run(engine)
+            with local_workers():
+                stages.run(engine)
             with SearchSite(engine) as running:
                 yield Served(running.url, evil, site)
             engine.index.delete_all()

@@ -11,7 +11,7 @@ from domain.review import ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import Term, TermClass, TermStatus
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import TopicFileStore
-from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, odd_addresses, sign_in, wait_for
+from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, follow, odd_addresses, sign_in, wait_for
 from tests.terms import decide, propose
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
@@ -41,12 +41,6 @@ def term_of(vertical: Vertical, text: str) -> Term:
 
 def statuses(vertical: Vertical, texts: list[str]) -> list[TermStatus]:
     return [term_of(vertical, text).status for text in texts]
-
-
-def press(place: Locator) -> None:
-    """Focus a button and press it by keyboard."""
-    place.focus()
-    place.press("Enter")
 
 
 @pytest.mark.parametrize("language", ["zh", pytest.param("en", marks=pytest.mark.exhaustive)])
@@ -90,6 +84,7 @@ def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language
     expect(terms.nth(0)).to_have_attribute("data-status", "candidate")
     assert statuses(vertical, names[:6]) == [TermStatus.CANDIDATE] * 6
     assert term_of(vertical, names[0]).synonyms == () and term_of(vertical, names[5]).broader_terms == ()
+    expect(terms.nth(0)).to_be_focused()
     page.keyboard.type("o")
     expect(page.locator("h1 bdi")).to_have_text(names[0])
 
@@ -104,30 +99,30 @@ def test_every_task_is_done_without_scripts(visit: Visit, vertical: Vertical, la
         return page.locator(f'.term[data-term="{name}"]')
 
     for name, button in zip(names, ("accept", "reject", "later"), strict=False):
-        press(row(name).locator(f"button.{button}"))
+        follow(row(name).locator(f"button.{button}"), "Enter")
         expect(page.locator("p.note[role=status]")).to_contain_text(name)
     fields = {"merge": names[0], "broader": names[0], "synonyms": "另一个名字", "rename": f"{names[3]}另名词"}
     for what, value in fields.items():
         one = row(names[4] if what == "merge" else names[3])
-        press(one.locator("summary"))
+        one.locator("summary").press("Enter")
         field = one.locator(f"[data-what={what}] [name=value]")
         field.fill(value)
-        field.press("Enter")
+        follow(field, "Enter")
         expect(page.locator("p.note[role=status]")).to_have_count(1)
     one = row(names[5])
-    press(one.locator("summary"))
-    press(one.locator(".classes [value=subject]"))
+    one.locator("summary").press("Enter")
+    follow(one.locator(".classes [value=subject]"), "Enter")
     wanted = ["accepted", "rejected", "later", "rejected", "merged", "candidate"]
     assert statuses(vertical, names) == [TermStatus(status) for status in wanted]
     assert term_of(vertical, f"{names[3]}另名词").synonyms == ("另一个名字",)
     assert term_of(vertical, names[5]).category is TermClass.SUBJECT
     for _ in range(8):
         page.goto("/admin/lexicon")
-        press(page.locator("#undo-last button"))
+        follow(page.locator("#undo-last button"), "Enter")
         expect(page.locator("p.note[role=status]")).to_have_count(1)
     assert statuses(vertical, names) == [TermStatus.CANDIDATE] * 6
     page.goto("/admin/lexicon/history")
-    press(page.locator("#acts form button").first)  # that too can be taken back
+    follow(page.locator("#acts form button").first, "Enter")  # that too can be taken back
     assert term_of(vertical, names[0]).status is TermStatus.ACCEPTED
 
 
@@ -182,7 +177,7 @@ def test_the_preview_says_what_the_search_will_be(visit: Visit, vertical: Vertic
     promised = addresses(then)
     assert len(promised) == 10
     page.locator("#note").fill("世界石油大会")
-    page.locator("#note").press("Enter")
+    follow(page.locator("#note"), "Enter")
     expect(page.locator("p.note[role=status]")).to_contain_text("已发布")
     wait_for(page, "/healthz", "answer => answer.index_lag === 0")
     wait_for(page, f"/compare?format=json&q={CONGRESS}", "answer => answer.sides[1].first_rank === 1")
@@ -200,7 +195,7 @@ def test_a_list_is_brought_in(visit: Visit, vertical: Vertical, language: str, s
     word = f"深水{language}防喷器{'一' if scripts else '二'}"
     for lines, is_good in ((f"{word}\n坏 行 了 吗\n", False), (f"{word}\n", True)):
         page.set_input_files("#list", {"name": "words.txt", "mimeType": "text/plain", "buffer": lines.encode()})
-        page.locator("#bring-in button").press("Enter")
+        follow(page.locator("#bring-in button"), "Enter")
         if is_good:
             expect(page.locator("p.note[role=status]")).to_contain_text("1")
         else:
@@ -271,22 +266,21 @@ def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical,
     plain.goto("/admin/topics/")
     row = plain.locator("#topics tbody tr").filter(has_text=name)
     expect(row.locator("td").first).to_have_text("4")
-    row.get_by_role("link").click()
+    follow(row.get_by_role("link"))
     expect(plain.locator("#terms tbody tr")).to_have_count(3)
-    plain.get_by_role("button", name=f"{confirm}{colon}压裂").focus()
-    plain.keyboard.press("Enter")
+    follow(plain.get_by_role("button", name=f"{confirm}{colon}压裂"), "Enter")
     expect(plain.locator("p.note[role=status]")).to_contain_text(one)
     assert files.read(name).confirmed_terms(TopicTermClass.PROFESSIONAL) == ("水平井", "压裂")
 
     plain.get_by_role("checkbox", name="钻井").check()
     plain.get_by_role("checkbox", name="http://news.test/a").check()
     plain.locator("#bulk select").select_option("subject")
-    plain.locator("#bulk").get_by_role("button", name=confirm).click()
+    follow(plain.locator("#bulk").get_by_role("button", name=confirm))
     expect(plain.locator("p.note[role=status]")).to_contain_text(two)
     after = files.read(name)
     assert after.confirmed_terms(TopicTermClass.SUBJECT) == ("钻井",)
     assert after.seeds[0].state is TopicState.CONFIRMED
-    plain.locator("#bulk").get_by_role("button", name=confirm).click()  # nothing is ticked
+    follow(plain.locator("#bulk").get_by_role("button", name=confirm))  # nothing is ticked
     assert files.read(name) == after
 
 

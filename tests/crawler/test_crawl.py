@@ -26,7 +26,7 @@ from domain.frontier import UrlKind
 from domain.outcome import Reason, StageReport
 from domain.page import Page
 from tests.crawler_fakes import MemoryTable, settings
-from tests.web_fixture import Answer, Request, Site, page
+from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
 REPEATED = {"revisit_shortest": 0.0, "revisit_longest": 1e-9}  # every page is due again in the next run
 
@@ -137,13 +137,16 @@ def test_crawl_delay_of_robots_is_kept(tmp_path: Path) -> None:
 
 
 def test_no_more_requests_at_once_than_allowed_and_robots_asked_once(tmp_path: Path) -> None:
-    lock, at_once, most = threading.Lock(), [0], [0]
+    """The first two pages are not answered before both have been requested."""
+    lock, at_once, most, first_two = threading.Lock(), [0], [0], threading.Barrier(2)
 
     def slow(request: Request) -> Answer:
         with lock:
             at_once[0] += 1
             most[0] = max(most[0], at_once[0])
-        time.sleep(0.02)
+        if request.path in ("/0", "/1"):
+            first_two.wait(PATIENCE)
+        time.sleep(0.005)
         with lock:
             at_once[0] -= 1
         return page()

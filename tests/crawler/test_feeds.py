@@ -126,11 +126,11 @@ def test_hostile_rows_end_well(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(socket.socket, "connect", no_network)
     rows = [json.loads(line) for line in (HOSTILE / f"{name}.jsonl").read_text("utf-8").splitlines()]
     assert rows
-    before = time.process_time()
+    before = time.thread_time()
     for row in rows:
         body = base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
         feed = parse_feed(body, URL)
         shown = feed.title + "".join(entry.title + entry.url for entry in feed.entries)
         assert "<script" not in shown.lower()
         assert "root:" not in shown and "SENTINEL" not in shown
-    assert time.process_time() - before < len(rows)  # CPU time; a second each is what is allowed
+    assert time.thread_time() - before < len(rows)  # CPU time; a second each is what is allowed

@@ -211,18 +211,18 @@ def test_broken_codings(site: Site, coding: str, body: bytes) -> None:
         decode_body(body, coding, CAP)
 
 
-@pytest.mark.parametrize(
-    ("coding", "body"),
-    [
-        ("gzip", gzip.compress(BOMB)),
-        ("deflate", zlib.compress(BOMB)),
-        ("br", brotli.compress(BOMB, quality=1)),
-        ("zstd", zstandard.compress(BOMB)),
-        ("gzip,gzip", gzip.compress(gzip.compress(BOMB))),
-    ],
-    ids=["gzip", "deflate", "br", "zstd", "twice"],
-)
-def test_bombs_end_at_the_cap(site: Site, coding: str, body: bytes) -> None:
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "gzip": lambda: gzip.compress(BOMB),
+    "deflate": lambda: zlib.compress(BOMB),
+    "br": lambda: brotli.compress(BOMB, quality=1),
+    "zstd": lambda: zstandard.compress(BOMB),
+    "gzip,gzip": lambda: gzip.compress(gzip.compress(BOMB)),
+}
+
+
+@pytest.mark.parametrize("coding", BOMBS)
+def test_bombs_end_at_the_cap(site: Site, coding: str) -> None:
+    body = BOMBS[coding]()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert fetched(site, coded(coding, body)).outcome.reason is Reason.TOO_LARGE
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000  # KB

@@ -183,7 +183,7 @@ def test_links_after_the_end_of_the_page(ending: str) -> None:
 
 
 def test_a_tag_of_a_hundred_thousand_attributes_is_left_out() -> None:
-    before = time.process_time()
+    before = time.thread_time()
     body = "<a " + " ".join(f"a{n}=1" for n in range(150_000)) + " href=/no>x</a><a href=/x>x</a>"
     assert urls(body) == ["http://site.test/x"]
-    assert time.process_time() - before < 10  # CPU time; a minute without that
+    assert time.thread_time() - before < 10  # CPU time; a minute without that

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl_plan import build_crawl_plan
+from crawler.http import render
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.render import Renderer
@@ -17,7 +18,7 @@ from domain.outcome import Reason
 from domain.page import Page
 from tests.crawler.test_crawl import run
 from tests.crawler_fakes import MemoryTable, settings
-from tests.web_fixture import Answer, Site, page
+from tests.web_fixture import PATIENCE, Answer, Site, page
 
 pytestmark = [
     pytest.mark.browser,
@@ -68,6 +69,12 @@ def site_of(other: Site) -> Site:
     )
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripts of a page are done before it is read, also on a loaded machine."""
+    monkeypatch.setattr(render, "_NETWORK_IDLE_MILLISECONDS", 1000 * PATIENCE)
+
+
 def rendered(site: Site, **changes: object) -> CrawlSettings:
     return settings(site.url(), rendered=(site.host,), **changes)
 
@@ -115,10 +122,13 @@ def test_other_sites_are_read_as_they_come(tmp_path: Path) -> None:
         pytest.param("<script>document.documentElement.remove()</script>", id="nothing left"),
     ],
 )
-def test_a_page_that_cannot_be_rendered_is_kept_in_time(body: str, renderer: Renderer, quiet: Site) -> None:
+def test_a_page_that_cannot_be_rendered_is_kept_in_time(
+    body: str, renderer: Renderer, quiet: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent = Page(1, quiet.url(), quiet.url(), 200, "text/html; charset=utf-8", f"<p>正文</p>{body}".encode(), "d", 0.0)
     good = Page(2, quiet.url("/2"), quiet.url("/2"), 200, "text/html", b"<p>one</p>", "d", 0.0)
     assert "正文" in renderer.render(sent).body.decode()
+    monkeypatch.setattr(renderer, "_timeout_milliseconds", 1000 * PATIENCE)
     assert renderer.render(good).body.decode().startswith("<!doctype html><html><head></head><body><p>one</p>")
     assert "/elsewhere" not in quiet.asked()
 

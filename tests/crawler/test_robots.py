@@ -97,19 +97,19 @@ SLOW = {
 @pytest.mark.parametrize("robots", SLOW.values(), ids=SLOW.keys())
 def test_costly_files_are_read_quickly(robots: bytes) -> None:
     # CPU time, two orders of magnitude above what it takes: quadratic reading took minutes.
-    before = time.process_time()
+    before = time.thread_time()
     allowed(robots, "http://h/" + "a" * 1900)
-    assert time.process_time() - before < 20
+    assert time.thread_time() - before < 20
 
 
 def test_rules_by_the_thousand_cost_no_more_than_a_few() -> None:
     rules = parse_stored_robots(
         StoredRobots("", 200, SLOW["agents times rules"].replace(b"a1\n", b"*\n", 1), 0.0), "Plumbline"
     )
-    before = time.process_time()
+    before = time.thread_time()
     for number in range(1000):
         rules.rejection_outcome(f"http://h/x{number}")
-    assert time.process_time() - before < 2
+    assert time.thread_time() - before < 2
 
 
 def test_sitemaps_are_for_everybody() -> None:

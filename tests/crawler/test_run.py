@@ -99,7 +99,7 @@ def test_a_name_server_that_hangs_ends_with_the_fetch() -> None:
     hangs = threading.Event()
 
     def resolve(host: str, port: int) -> list[str]:
-        hangs.wait(30)
+        hangs.wait(PATIENCE)
         raise socket.gaierror(-3, "late")
 
     made = settings("http://slow.test/", connect_timeout=60.0, total_timeout=0.3)
@@ -282,7 +282,7 @@ def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
         sites = [first, *(running.enter_context(Site({"/": page()})) for _ in range(3))]
         hosts = tuple(site.host for site in sites)
         seeds = (*(site.url() for site in sites), first.url("/1"), *broken_seeds.values())
-        made = settings(*seeds, processes=2, inside_hosts=hosts, minutes=1.0, per_host=1)
+        made = settings(*seeds, processes=2, inside_hosts=hosts, minutes=30.0, per_host=1)
         fetcher = Fetcher(made, PublicOnlyPolicy(hosts, resolve_or_fail))
         report = crawl(store.frontier, fetcher, made, tmp_path / "seen")
     assert len(broken_seeds) == 2

@@ -106,9 +106,9 @@ MONSTERS = {
 @pytest.mark.parametrize("name", MONSTERS)
 def test_monsters_cost_little(name: str) -> None:
     monster = MONSTERS[name]
-    before = time.process_time()
+    before = time.thread_time()
     found = parse_sitemap(monster if isinstance(monster, bytes) else monster.encode(), URL)
-    assert time.process_time() - before < 20  # CPU time, an order of magnitude above what it takes
+    assert time.thread_time() - before < 20  # CPU time, an order of magnitude above what it takes
     assert len(found.entries) <= 1
 
 

@@ -145,7 +145,7 @@ CASES = [
     ("path", "hex", "soft404", 60, True),
     pytest.param("path", "short hex", "something new", 10, False, marks=pytest.mark.exhaustive),
     pytest.param("path", "uuid", "the same", 10, True, marks=pytest.mark.exhaustive),
-    ("path", "words", "something new", 60, True),
+    pytest.param("path", "words", "something new", 60, True, marks=pytest.mark.exhaustive),
     ("path", "Chinese", "the same", 10, True),
     pytest.param("folder", "base64", "the same", 10, True, marks=pytest.mark.exhaustive),
     ("folder", "letters", "something new", 10, False),

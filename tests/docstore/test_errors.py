@@ -37,7 +37,7 @@ INTO_THE_ARCHIVE = """
     from random import randbytes
     from docstore.warc_archive import WarcArchive
     from docstore.database import translate_errors
-    from domain import Page
+    from domain.page import Page
     with translate_errors(), WarcArchive(Path(sys.argv[2])) as archive:
         for number in range(1000):
             body = randbytes(20_000)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from docstore.articles.extraction_writer import PageExtraction
-from docstore.schema import base, metadata, migrations
+from docstore.schema import metadata, migrations
 from docstore.store import Store
 from domain.article import Article, Block, BlockKind
 from domain.errors import StoreError
@@ -194,5 +194,5 @@ def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp
 
 
 def test_every_step_is_there() -> None:
-    assert sorted(migrations.MIGRATIONS_BY_VERSION) == list(range(1, base.SCHEMA_VERSION))
+    assert sorted(migrations.MIGRATIONS_BY_VERSION) == list(range(1, migrations.SCHEMA_VERSION))
     assert sqlite3.sqlite_version_info >= (3, 35)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.object_store import environment, free_port, make_bucket, object_store
+from benchmarks.object_store import environment, make_bucket, object_store
 from docstore.warc_archive import WarcArchive, WarcRecordLostError, WarcRecordNotUploadedError
 from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, machine_name
 from domain.errors import StoreError
 from domain.page import Page, WarcPointer
+from indexer.embedded_solr import find_free_port
 from tests.web_fixture import PATIENCE
 
 
@@ -83,7 +84,7 @@ def test_what_a_killed_process_left_is_uploaded_by_the_next(bucket: str, tmp_pat
 
 
 def test_a_store_that_dies_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    port = free_port()
+    port = find_free_port()
     for name, value in {**environment(f"http://127.0.0.1:{port}"), "AWS_MAX_ATTEMPTS": "1"}.items():
         monkeypatch.setenv(name, value)
     remote = "s3://dying/pages"

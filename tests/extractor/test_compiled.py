@@ -41,7 +41,7 @@ for method in BODY_METHODS:
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """Check that the compiled modules exist and match the sources."""
-    for package in ("docstore", "text", "extractor"):
+    for package in ("domain", "text", "extractor"):
         for path in (ROOT / package).rglob("*.py"):
             copy = COMPILED / path.relative_to(ROOT)
             assert copy.is_file(), "the compiled form is missing: run `make compiled`"

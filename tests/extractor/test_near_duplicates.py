@@ -61,11 +61,11 @@ def test_the_estimate_is_near_the_truth(made: Make, joint: str) -> None:
 
 @LANGUAGES
 def test_precision_and_recall_of_copies_among_thousands(made: Make, joint: str) -> None:
-    """1,500 texts, each with a lightly and a heavily edited copy: only the lightly edited ones are found."""
+    """500 texts, each with a lightly and a heavily edited copy: only the lightly edited ones are found."""
     chance = random.Random(4)
     found = wrong = light = 0
     previous: tuple[int, ...] = ()
-    for _ in range(1500):
+    for _ in range(500):
         text = made(chance, 300)
         mine = minhash_signature(joint.join(text))
         light_copy, heavy_copy = edited(chance, text, 3), edited(chance, text, 60)
@@ -76,9 +76,9 @@ def test_precision_and_recall_of_copies_among_thousands(made: Make, joint: str) 
             wrong += estimate_jaccard(mine, minhash_signature(joint.join(heavy_copy))) >= 0.8
         wrong += estimate_jaccard(mine, previous) >= 0.2
         previous = mine
-    assert light > 1000
+    assert light > 330
     assert found / light > 0.995
-    assert wrong / 1500 < 0.002
+    assert wrong / 500 < 0.003
 
 
 @pytest.mark.parametrize(

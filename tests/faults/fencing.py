@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,24 +14,36 @@ from sqlalchemy import NullPool, create_engine, text
 from benchmarks.scale_web import ScaleWeb
 from tests.crash_harness import Vertical, until
 from tests.faults.tally import Tally
+from tests.web_fixture import PATIENCE
 
-HEARTBEAT_SECONDS = 0.4  # a lease lasts three times as long
+HEARTBEAT_SECONDS = 1.0  # a lease lasts three times as long: a loaded machine must not miss beats
 HOSTS, PAGES_PER_HOST = 4, 30
 PAGES_BEFORE_STOP = 5
+ANSWERED_REQUESTS = 40  # of all hosts; then each waits for an answer
 PROCESS_COUNTS = (1, 2)
 CLIENTS = ("holder", "successor")
 
 
 class AttributedWeb(ScaleWeb):
-    """Records the client (its User-Agent) and the monotonic time of each request."""
+    """Records the client (its User-Agent) and the monotonic time of each request.
+
+    After `ANSWERED_REQUESTS` the holder waits for answers until `may_answer` is set. Once `waiting_hosts` are all
+    hosts, none of its threads is about to send a request, so it can be stopped.
+    """
 
     def __init__(self) -> None:
         super().__init__(HOSTS, PAGES_PER_HOST, pause=0.01)
         self.requests: list[tuple[str, float]] = []
+        self.waiting_hosts: set[str] = set()
+        self.may_answer = threading.Event()
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
         """Record and respond to one request."""
-        self.requests.append((str(request.headers["User-Agent"]).partition(" ")[0], time.monotonic()))
+        client = str(request.headers["User-Agent"]).partition(" ")[0]
+        self.requests.append((client, time.monotonic()))
+        if client == "holder" and len(self.requests) > ANSWERED_REQUESTS:
+            self.waiting_hosts.add(str(request.headers["Host"]))
+            self.may_answer.wait(PATIENCE)
         super().answer(request)
 
 
@@ -47,7 +60,9 @@ def fence_faults(postgres_url: str, folder: Path, process_count: int) -> Tally:
     ):
         stopped = holder.start("-s", f"crawl.processes={process_count}", "crawl")
         until(lambda: count(postgres_url, "pages") >= PAGES_BEFORE_STOP, stopped)
+        until(lambda: len(web.waiting_hosts) == HOSTS, stopped)
         os.killpg(stopped.pid, signal.SIGSTOP)
+        web.may_answer.set()
         until(lambda: not count(postgres_url, LIVE_LEASES))
         stored_before = stored_by(holder, postgres_url)
         running = successor.start("crawl")

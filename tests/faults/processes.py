@@ -97,8 +97,7 @@ def killed_at(vertical: Vertical, command: tuple[str, ...], seconds: float) -> N
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and running.poll() is None:
         time.sleep(0.002)
-    if vertical.processes():
-        vertical.kill()
+    vertical.kill()
     running.communicate()
 
 

@@ -19,7 +19,7 @@ from tests.faults.processes import StageResult, account, copied
 from tests.faults.tally import Tally
 from tests.faults.verticals import Undisturbed, call_successfully
 
-DELAY_SECONDS = 0.4  # between the commit of a visit and that of its page
+DELAY_SECONDS = 60.0  # between the commit of a visit and that of its page: long enough for a kill
 EVERY = 10  # one visit of so many is damaged
 
 RecordVisits = Callable[[FrontierTable, Sequence[Visit]], None]

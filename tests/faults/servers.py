@@ -152,6 +152,8 @@ def body_of(recipe: Recipe) -> bytes:
         "one_attr": lambda: f'<p title="{"x" * (recipe["kb"] * 1024)}">{SENTENCE * 8}',
         "cjk_no_space": lambda: "<p>" + "油" * (recipe["mb"] * MEGABYTE // 3),
         "nul_every": lambda: "<p>" + "\0".join([SENTENCE] * (recipe["kb"] * 14)),
+        "paragraphs": lambda: filled(f"<p>{SENTENCE * 6}</p>\n", recipe["mb"]),
+        "list_items": lambda: filled(f"<li class=a><span>1</span><a href=/x>b</a> {SENTENCE}</li>\n", recipe["mb"]),
         "nodes": lambda: "<b>x</b>" * recipe["count"],
         "quadratic_attrs": lambda: "".join(f"<p a{n}={n} b{n}={n}>{n}" for n in range(recipe["count"])),
         "pdf_magic": lambda: "%PDF-1.4\n" + SENTENCE,
@@ -159,6 +161,11 @@ def body_of(recipe: Recipe) -> bytes:
         "empty": lambda: "",
     }
     return made[recipe["body"]]().encode()
+
+
+def filled(unit: str, megabytes: int) -> str:
+    """Repeat `unit` for a page of a bit less than `megabytes` * 1,000,000 bytes."""
+    return f"<title>石油</title><h1>石油新闻</h1>{unit * ((megabytes * 1_000_000 - 1000) // len(unit.encode()))}"
 
 
 def dripping(head: bytes, rest: bytes) -> Callable[[socket.socket], None]:

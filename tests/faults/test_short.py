@@ -90,6 +90,15 @@ def test_hostile_servers_end_in_outcomes(tmp_path: Path) -> None:
     assert peak_mb - idle_mb < hostile.MAX_ABOVE_IDLE
 
 
+@pytest.mark.process
+def test_a_crawl_of_large_pages_keeps_within_its_memory(tmp_path: Path) -> None:
+    tally = Tally("large")
+    idle_mb = hostile.crawled(Tally("idle"), [], tmp_path / "idle", ("crawl",))
+    peak_mb = hostile.crawled(tally, hostile.LARGE, tmp_path / "large", ("crawl",))
+    survived(tally)
+    assert peak_mb - idle_mb < hostile.MAX_ABOVE_IDLE
+
+
 def test_the_server_resets_a_connection_and_rejects_unknown_recipes() -> None:
     recipes = {"127.1.0.1": {"proto": "rst_mid_body"}, "127.1.0.2": {"proto": "none"}, "127.1.0.3": {"none": 1}}
     server = HostileServer(recipes)

@@ -36,9 +36,19 @@ from pipeline.settings import build_settings, load_settings
 from tests.crash_harness import Vertical
 from tests.docstore.test_store import keep_page
 from tests.faults.stores import Damaged, bloom_faults, content, sqlite_faults
+from tests.local_workers import local_workers
 from tests.terms import add, decide
 
+pytestmark = pytest.mark.slow
+
 TEXT = "大庆油田今天宣布，第{n}号井的产量超过去年同期，创下新高。工程师说，钻井用了{n}十天，比计划少{n}天。"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_worker_processes() -> Iterator[None]:
+    """Extract pages in this process: these tests are about what is stored."""
+    with local_workers():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from pathlib import Path
 from domain.article import document_id
 from pipeline.demo.site import write_sites
 from tests.crash_harness import Said, SlowSites, Vertical
+from tests.local_workers import local_workers
 
 
 class Undisturbed:
@@ -22,7 +23,8 @@ class Undisturbed:
     @cached_property
     def extracted(self) -> Vertical:
         """After extraction of every page."""
-        return self._copy_after(self.crawled, "extracted", "extract")
+        with local_workers():
+            return self._copy_after(self.crawled, "extracted", "extract")
 
     @cached_property
     def mined(self) -> Vertical:

@@ -143,8 +143,19 @@ def test_the_order_is_that_of_the_replay(strategy: str, web_of_demo: tuple[Site,
             assert {url for url, is_kept in now.items() if is_kept} - set(seeds) == expected.kept
 
 
-@pytest.mark.parametrize("is_kept", [False, True], ids=["shown again", "kept"])
-@pytest.mark.parametrize("strategy", FOCUSED_STRATEGIES)
+@pytest.mark.parametrize(
+    ("strategy", "is_kept"),
+    [
+        pytest.param(
+            strategy,
+            is_kept,
+            id=f"{strategy}-{'kept' if is_kept else 'shown again'}",
+            marks=[pytest.mark.exhaustive] if is_kept and strategy not in ("fused", "semantic") else [],
+        )
+        for strategy in FOCUSED_STRATEGIES
+        for is_kept in (False, True)
+    ],
+)
 def test_a_crawl_in_three_parts_goes_on_as_one(
     strategy: str, is_kept: bool, web_of_demo: tuple[Site, Graph], tmp_path: Path
 ) -> None:

@@ -56,7 +56,7 @@ def test_they_are_trained_again_when_the_corpus_has_grown(tmp_path: Path, monkey
     assert corpus_vectors(held.parts, cut) is None
     held.articles.texts = TEXTS
     first = corpus_vectors(held.parts, cut)
-    assert first is not None and "钻" in first and held.articles.read == 1
+    assert first is not None and "钻" in first.row_by_word and held.articles.read == 1
     held.articles.texts = TEXTS + TEXTS[:5]  # 17 of 12: not half as much more
     again = corpus_vectors(held.parts, cut)
     assert again is not None and held.articles.read == 1

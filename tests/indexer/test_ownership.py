@@ -4,6 +4,7 @@ import pytest
 
 from indexer.index_ownership import StoreSnapshot, ownership_error
 from indexer.solr_index import SolrIndex
+from tests.solr_fixture import index_at
 
 MINE, OTHER = "a" * 32, "b" * 32
 
@@ -42,7 +43,7 @@ def test_the_owner_is_kept_with_the_alias(solr_index: SolrIndex) -> None:
     solr_index.set_owner(MINE)
     assert solr_index.get_owner() == MINE
     solr_index.switch_alias()  # as after a changed schema
-    again = SolrIndex(solr_index.base_url, solr_index.collection, timeout=120.0)
+    again = index_at(solr_index.base_url, solr_index.collection)
     assert again.get_owner() == MINE
     again.set_owner(OTHER)
     assert solr_index.get_owner() == OTHER

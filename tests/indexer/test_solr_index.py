@@ -1,7 +1,6 @@
 """SolrIndex with a real Solr: documents, phrase lookups, collections and their alias, errors."""
 
 import shutil
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,11 +17,13 @@ from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import RETRY_PAUSES_SECONDS, ConfigsetState, SolrIndex, any_phrase_query
 from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
-from tests.web_fixture import serving
+from tests.solr_fixture import SHARDS, first_node, index_at
+from tests.web_fixture import refusing_port, serving
 
 
 def document(doc_id: str, body: str = "", **more: object) -> dict[str, object]:
-    return {solr_fields.ID: doc_id, solr_fields.URL: f"http://a.example/{doc_id}", solr_fields.BODY_CHARS: body, **more}
+    own = {solr_fields.ID: doc_id, solr_fields.CLUSTER_ID: doc_id, solr_fields.URL: f"http://a.example/{doc_id}"}
+    return {**own, solr_fields.BODY_CHARS: body, **more}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ class TestDocuments:
     def test_added_is_got_at_once_and_found_after_a_commit(self, solr_index: SolrIndex) -> None:
         assert solr_index.add([document("a"), document("b")]) == {}
         got = solr_index.get("a")
-        assert got == {solr_fields.ID: "a", solr_fields.URL: "http://a.example/a"}
+        assert got == {solr_fields.ID: "a", solr_fields.CLUSTER_ID: "a", solr_fields.URL: "http://a.example/a"}
         solr_index.commit()
         assert solr_index.count() == 2
 
@@ -91,7 +92,7 @@ class TestDocuments:
 @pytest.fixture(scope="module")
 def texts(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
     """Index the texts that the phrase lookups share."""
-    index = SolrIndex(solr_node.url, "texts", timeout=120.0)
+    index = index_at(solr_node.url, "texts")
     index.ensure_collection()
     index.add(
         [
@@ -158,12 +159,12 @@ def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def collections(index: SolrIndex) -> set[str]:
     """Return the collections that belong to `index`."""
-    answer = requests.get(f"{index.base_url}/admin/collections", params={"action": "LIST"}, timeout=120).json()
+    answer = requests.get(f"{first_node(index)}/admin/collections", params={"action": "LIST"}, timeout=120).json()
     return {name for name in answer["collections"] if name.startswith(index.collection)}
 
 
 def configsets(index: SolrIndex) -> set[str]:
-    answer = requests.get(f"{index.base_url}/admin/configs", params={"action": "LIST"}, timeout=120).json()
+    answer = requests.get(f"{first_node(index)}/admin/configs", params={"action": "LIST"}, timeout=120).json()
     return {name for name in answer["configSets"] if name.startswith(index.collection)}
 
 
@@ -214,9 +215,14 @@ class TestCollections:
             {"action": "UPLOAD", "name": solr_index.current_collection},
             configset_zip(CONFIGSET_DIR),
         )
-        create = {"action": "CREATE", "name": solr_index.current_collection, "numShards": "1", "createNodeSet": "EMPTY"}
+        create = {
+            "action": "CREATE",
+            "name": solr_index.current_collection,
+            "numShards": str(SHARDS),
+            "createNodeSet": "EMPTY",
+        }
         solr_index._request("admin/collections", {**create, "collection.configName": solr_index.current_collection})
-        again = SolrIndex(solr_index.base_url, solr_index.collection, 120.0, sleep=lambda seconds: None)
+        again = SolrIndex(solr_index.base_url, solr_index.collection, 120.0, lambda seconds: None, SHARDS)
         assert again.ensure_collection() is ConfigsetState.CURRENT
         assert again.add([document("a")]) == {}
 
@@ -225,7 +231,7 @@ class TestCollections:
         assert collections(solr_index) == configsets(solr_index) == set()
 
     def test_a_collection_that_is_not_ours(self, solr_index: SolrIndex) -> None:
-        foreign = SolrIndex(solr_index.base_url, solr_index.current_collection, 120.0)
+        foreign = index_at(solr_index.base_url, solr_index.current_collection)
         with pytest.raises(SolrError, match=r"index\.collection"):
             foreign.ensure_collection()
 
@@ -278,9 +284,8 @@ def test_further_tries(statuses: list[int], error: type[SolrError] | None, tries
 
 
 def test_nobody_there() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{closed.getsockname()[1]}/solr"
+    with refusing_port() as port:
+        url = f"http://127.0.0.1:{port}/solr"
         index = SolrIndex(url, "c", 5.0, sleep=lambda seconds: None)
         for call in (index.ensure_collection, index.count, index.commit, lambda: index.add([document("a")])):
             with pytest.raises(SolrUnavailableError) as caught:

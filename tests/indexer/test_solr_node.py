@@ -34,7 +34,8 @@ from indexer.solr_index import SolrIndex
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields
 from solr_client.session import auth_headers, split_credentials
-from tests.web_fixture import PATIENCE, serving
+from tests.solr_fixture import SHARDS, embedded
+from tests.web_fixture import PATIENCE, refusing_port, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -44,7 +45,7 @@ import sys, time
 from pathlib import Path
 from indexer.settings import IndexSettings
 from indexer.embedded_solr import EmbeddedSolr
-node = EmbeddedSolr(Path(sys.argv[1]), IndexSettings(solr_port=int(sys.argv[2])))
+node = EmbeddedSolr(Path(sys.argv[1]), IndexSettings(solr_port=int(sys.argv[2]), start_timeout=float(sys.argv[3])))
 node.start()
 print(node.url, flush=True)
 time.sleep(3600)
@@ -54,7 +55,7 @@ time.sleep(3600)
 @contextmanager
 def another_user(home: Path, port: int = 0) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start another process that uses the node of `home`; yield it and its URL."""
-    command = [sys.executable, "-c", USER, str(home), str(port)]
+    command = [sys.executable, "-c", USER, str(home), str(port), str(PATIENCE)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout
@@ -100,7 +101,7 @@ def is_gone(home: Path) -> bool:
 @pytest.mark.solr
 @pytest.mark.process
 def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
-    with another_user(tmp_path) as (first, url), EmbeddedSolr(tmp_path, IndexSettings()) as node:
+    with another_user(tmp_path) as (first, url), embedded(tmp_path) as node:
         assert node.url == url
         assert (len(javas(tmp_path)), len(guards(tmp_path))) == (1, 1)
         java = javas(tmp_path)
@@ -178,7 +179,7 @@ def test_whole_again_after_kill_nine(tmp_path: Path, victims: str) -> None:
             assert becomes_true(lambda: is_gone(tmp_path))
         else:
             shutil.rmtree(tmp_path / "secret")  # as in an older version
-        with EmbeddedSolr(tmp_path, IndexSettings(solr_port=port)) as node:
+        with EmbeddedSolr(tmp_path, IndexSettings(solr_port=port, start_timeout=PATIENCE)) as node:
             assert port_of(node.url) == port
             assert SolrIndex(node.url, "plumbline", timeout=120.0).count() == 500
             os.kill(guards(tmp_path)[0], signal.SIGKILL)
@@ -225,10 +226,18 @@ def test_home_that_cannot_be_made(tmp_path: Path) -> None:
 # -- access
 
 
+@pytest.fixture
+def embedded_node(solr_node: EmbeddedSolr) -> EmbeddedSolr:
+    """Return the embedded node of the run. `make test-shards` has none."""
+    if SHARDS > 1:
+        pytest.skip("this run has a SolrCloud instead of the embedded node")
+    return solr_node
+
+
 @pytest.mark.solr
 @pytest.mark.parametrize("user", ["", "plumb:@", "plumb:wrong@", ":@", "plumb@"])
-def test_nobody_asks_a_node_without_its_secret(solr_node: EmbeddedSolr, user: str) -> None:
-    place = f"http://{user}127.0.0.1:{port_of(solr_node.url)}"
+def test_nobody_asks_a_node_without_its_secret(embedded_node: EmbeddedSolr, user: str) -> None:
+    place = f"http://{user}127.0.0.1:{port_of(embedded_node.url)}"
     with requests.Session() as session:
         session.trust_env = False
         for path in (
@@ -241,7 +250,7 @@ def test_nobody_asks_a_node_without_its_secret(solr_node: EmbeddedSolr, user: st
                 answer = session.request(method, place + path, headers={"Origin": "https://evil.example"}, timeout=120)
                 assert answer.status_code in (401, 405), (method, path)
                 assert "Access-Control-Allow-Origin" not in answer.headers and b"responseHeader" not in answer.content
-    assert requests.get(f"{solr_node.url}/admin/info/system", timeout=120).ok
+    assert requests.get(f"{embedded_node.url}/admin/info/system", timeout=120).ok
 
 
 def zookeeper_answer(port: int, request: bytes) -> bytes:
@@ -258,9 +267,9 @@ def zookeeper_answer(port: int, request: bytes) -> bytes:
 
 
 @pytest.mark.solr
-def test_nobody_asks_its_zookeeper_without_its_secret(solr_node: EmbeddedSolr) -> None:
+def test_nobody_asks_its_zookeeper_without_its_secret(embedded_node: EmbeddedSolr) -> None:
     """Listing the children of the root and creating a node are both rejected."""
-    port, root = port_of(solr_node.url) + ZOOKEEPER_OFFSET, struct.pack(">i", 1) + b"/"
+    port, root = port_of(embedded_node.url) + ZOOKEEPER_OFFSET, struct.pack(">i", 1) + b"/"
     name = struct.pack(">i", 5) + b"/mine"
     anybody = struct.pack(">iii", 1, 31, 5) + b"world" + struct.pack(">i", 6) + b"anyone"
     for request in (
@@ -273,10 +282,10 @@ def test_nobody_asks_its_zookeeper_without_its_secret(solr_node: EmbeddedSolr) -
 
 @LINUX
 @pytest.mark.solr
-def test_the_secret_is_its_owners_and_stands_in_no_command_or_log(solr_node: EmbeddedSolr) -> None:
-    home = solr_node.home
+def test_the_secret_is_its_owners_and_stands_in_no_command_or_log(embedded_node: EmbeddedSolr) -> None:
+    home = embedded_node.home
     secret = (home / "secret" / "secret").read_text().strip()
-    assert len(secret) == 64 and secret in solr_node.url
+    assert len(secret) == 64 and secret in embedded_node.url
     files = [home / "secret", *(home / "secret").iterdir()]
     assert len(files) >= 5 and all(stat.S_IMODE(one.stat().st_mode) & 0o077 == 0 for one in (home, *files))
     for pid in (*javas(home), *guards(home)):
@@ -286,13 +295,14 @@ def test_the_secret_is_its_owners_and_stands_in_no_command_or_log(solr_node: Emb
 
 
 def test_the_secret_stands_in_no_error() -> None:
-    url = f"http://plumb:s3cret@127.0.0.1:{choose_port(0)}/solr"
-    with pytest.raises(SolrUnavailableError) as refused:
-        SolrIndex(url, "x", 1.0, sleep=lambda seconds: None).count()
-    with pytest.raises(SolrUnavailableError) as unanswered:
-        SolrSearchClient(url, "x", 5.0).select([("q", "*:*")])
-    with pytest.raises(SolrUnavailableError) as missing, open_solr(IndexSettings(solr_url=url), Path("/nowhere")):
-        pass
+    with refusing_port() as port:
+        url = f"http://plumb:s3cret@127.0.0.1:{port}/solr"
+        with pytest.raises(SolrUnavailableError) as refused:
+            SolrIndex(url, "x", 1.0, sleep=lambda seconds: None).count()
+        with pytest.raises(SolrUnavailableError) as unanswered:
+            SolrSearchClient(url, "x", 5.0).select([("q", "*:*")])
+        with pytest.raises(SolrUnavailableError) as missing, open_solr(IndexSettings(solr_url=url), Path("/nowhere")):
+            pass
     assert not any("s3cret" in str(error.value) for error in (refused, unanswered, missing))
 
 
@@ -372,15 +382,16 @@ def test_operators_solr_that_will_not_do(tmp_path: Path, answer: bytes, error: s
 
 
 def test_operators_solr_that_does_not_answer(tmp_path: Path) -> None:
-    settings = IndexSettings(solr_url=f"http://127.0.0.1:{choose_port(0)}/solr")
-    with pytest.raises(SolrUnavailableError) as caught, open_solr(settings, tmp_path):
-        pass
+    with refusing_port() as port:
+        settings = IndexSettings(solr_url=f"http://127.0.0.1:{port}/solr")
+        with pytest.raises(SolrUnavailableError) as caught, open_solr(settings, tmp_path):
+            pass
     assert settings.solr_url in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.solr
-def test_operators_solr_is_used_and_nothing_started(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
-    with open_solr(IndexSettings(solr_url=solr_node.url + "/"), tmp_path / "home") as url:
-        assert url == solr_node.url
+def test_operators_solr_is_used_and_nothing_started(embedded_node: EmbeddedSolr, tmp_path: Path) -> None:
+    with open_solr(IndexSettings(solr_url=embedded_node.url + "/"), tmp_path / "home") as url:
+        assert url == embedded_node.url
     assert not (tmp_path / "home").exists()

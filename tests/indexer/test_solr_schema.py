@@ -13,11 +13,13 @@ from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
 from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
+from tests.solr_fixture import first_node, index_at
 from text.folding import render_solr_mapping
 from text.solr_words import WORD_SEPARATOR
 
 J = WORD_SEPARATOR
 LONG = "长" * 40_000 + "x" * 40_000
+DOCUMENT = {solr_fields.ID: "d", solr_fields.CLUSTER_ID: "d", solr_fields.URL: "http://a.example/"}
 
 
 def schema_fields() -> dict[str, dict[str, str]]:
@@ -73,7 +75,7 @@ def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def analyzing(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
     """Yield an index that the tests of analyzers share; they write nothing."""
-    index = SolrIndex(solr_node.url, "analyzing", timeout=120.0)
+    index = index_at(solr_node.url, "analyzing")
     index.ensure_collection()
     yield index
     index.delete_all()
@@ -82,7 +84,7 @@ def analyzing(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
 def tokens(index: SolrIndex, field: str, text: str) -> list[str]:
     """Return the tokens of `text` in `field`, in order."""
     answer = requests.post(
-        f"{index.base_url}/{index.collection}/analysis/field",
+        f"{first_node(index)}/{index.collection}/analysis/field",
         data={"analysis.fieldname": field, "analysis.fieldvalue": text, "wt": "json"},
         timeout=120,
     ).json()
@@ -140,8 +142,7 @@ def test_tokens(analyzing: SolrIndex, field: str, text: str, expected: list[str]
     ],
 )
 def test_no_text_makes_a_document_fail(solr_index: SolrIndex, text: str) -> None:
-    document = {solr_fields.ID: "d", solr_fields.URL: "http://a.example/", **dict.fromkeys(text_fields(), text)}
-    assert solr_index.add([document]) == {}
+    assert solr_index.add([{**DOCUMENT, **dict.fromkeys(text_fields(), text)}]) == {}
     solr_index.commit()
     assert solr_index.count() == 1
 
@@ -152,7 +153,7 @@ def text_fields() -> list[str]:
 
 @pytest.mark.solr
 def test_highlight_of_pairs_joins_to_the_word(solr_index: SolrIndex) -> None:
-    solr_index.add([{solr_fields.ID: "d", solr_fields.URL: "u", solr_fields.BODY: "第九届世界石油大会在北京召开"}])
+    solr_index.add([{**DOCUMENT, solr_fields.BODY: "第九届世界石油大会在北京召开"}])
     solr_index.commit()
     answer = solr_index.search(
         {
@@ -173,5 +174,5 @@ def test_highlight_of_pairs_joins_to_the_word(solr_index: SolrIndex) -> None:
 @pytest.mark.solr
 @pytest.mark.parametrize("handler", ["stream", "sql", "graph", "export", "debug/dump", "update/csv"])
 def test_unneeded_addresses_are_not_there(analyzing: SolrIndex, handler: str) -> None:
-    url = f"{analyzing.base_url}/{analyzing.collection}/{handler}"
+    url = f"{first_node(analyzing)}/{analyzing.collection}/{handler}"
     assert requests.get(url, params={"expr": "search()", "q": "*:*"}, timeout=120).status_code == 404

@@ -15,6 +15,7 @@ from indexer.solr_index import CommitWithin, SolrIndex
 from indexer.sync import apply_lexicon, flush_changes, remove_orphans
 from solr_client import solr_fields
 from tests.docstore.test_store import extract_all, keep_page
+from tests.solr_fixture import SHARDS
 from text.segment import RjiebaSegmenter, base_segmenter
 
 pytestmark = pytest.mark.solr
@@ -132,7 +133,10 @@ def test_articles_that_come_after_a_publication_are_cut_by_it(filled: Store, sol
 def test_documents_that_the_store_does_not_know_are_deleted(filled: Store, solr_index: SolrIndex) -> None:
     """A store restored from a backup is older than its Solr."""
     assert remove_orphans(filled, solr_index) == 0
-    solr_index.add([{solr_fields.ID: f"{n:032x}", solr_fields.URL: f"http://later.test/{n}"} for n in range(3)])
+    ids = [f"{n:032x}" for n in range(3)]
+    solr_index.add(
+        [{solr_fields.ID: one, solr_fields.CLUSTER_ID: one, solr_fields.URL: "http://later.test/"} for one in ids]
+    )
     solr_index.commit()
     assert remove_orphans(filled, solr_index) == 3
     assert solr_index.count() == 4
@@ -165,7 +169,7 @@ def test_of_many_documents_none_is_shown_at_once(
 
     filled.change_log.enqueue_all()
     monkeypatch.setattr("indexer.sync.BACKLOG_THRESHOLD", many)
-    watched = Watched(solr_index.base_url, solr_index.collection, 30.0)
+    watched = Watched(solr_index.base_url, solr_index.collection, 30.0, shards=SHARDS)
     assert flush_changes(filled, watched, analysis(Lexicon()), 2) == {Reason.INDEXED: 4}
     assert told == [seen, seen]
     assert solr_index.count() == 4
@@ -173,7 +177,7 @@ def test_of_many_documents_none_is_shown_at_once(
 
 def test_a_refused_document_is_an_outcome_and_the_old_version_goes(filled: Store, solr_index: SolrIndex) -> None:
     write(filled, 1, "新的题目", "新的正文。")
-    refusing = Refusing(solr_index.base_url, solr_index.collection, 30.0)
+    refusing = Refusing(solr_index.base_url, solr_index.collection, 30.0, shards=SHARDS)
     assert flush_changes(filled, refusing, analysis(Lexicon()), 3) == {Reason.REJECTED_BY_SOLR: 1}
     assert filled.change_log.pending_document_count() == 0
     assert filled.status.urls_with_outcome(Stage.INDEX, Reason.REJECTED_BY_SOLR) == [(url(1), "too large")]

@@ -20,7 +20,7 @@ from lexicon.c_value.noise_filters import (
     has_repeated_word,
     has_single_character_verb,
     is_noise,
-    is_unfit_span,
+    is_unfit_text,
 )
 from lexicon.c_value.rules import TagRules, load_rules, parse_rules
 from text.segment import base_segmenter
@@ -151,8 +151,8 @@ def test_spans_that_overlap_all_count() -> None:
         (has_english_stop_word, span("The/eng", "gas/eng"), span("X/eng", "射线/n")),
         (has_english_stop_word, span("a/eng", "b/eng"), span("B/eng", "细胞/n")),
         (has_repeated_word, span("分析/n", "分析/n"), span("分析/n", "方法/n", "分析/n")),
-        (is_unfit_span, span("X-/eng", "-/eng"), span("X-/eng", "射线/n")),
-        (is_unfit_span, span("长/n", "长" * 64 + "/n"), span("长/n", "长" * 63 + "/n")),
+        (lambda some: is_unfit_text(some.text), span("X-/eng", "-/eng"), span("X-/eng", "射线/n")),
+        (lambda some: is_unfit_text(some.text), span("长/n", "长" * 64 + "/n"), span("长/n", "长" * 63 + "/n")),
     ],
 )
 def test_noise_steps(step: object, noise: WordSpan, kept: WordSpan) -> None:

@@ -81,19 +81,20 @@ def shown(terms: Sequence[Term]) -> list[tuple[object, ...]]:
 
 
 _SMALL_LIMITS = {
-    "MAX_RUN_ROWS": 300,
-    "MAX_RUN_WORDS": 200,
-    "ROWS_PER_KEY_RANGE": 100,
-    "DOCUMENTS_PER_GENERATION": 11,
-    "CHUNK_CHARACTERS": 500,
-    "DOCUMENTS_PER_READ": 3,
+    "distributed_count.MAX_RUN_ROWS": 300,
+    "distributed_count.MAX_RUN_WORDS": 200,
+    "distributed_count.CHUNK_CHARACTERS": 500,
+    "incremental_count.PIECE_CHARACTERS": 3000,
+    "incremental_count.ROWS_PER_KEY_RANGE": 100,
+    "incremental_count.DOCUMENTS_PER_GENERATION": 11,
+    "incremental_count.DOCUMENTS_PER_READ": 3,
 }
 
 
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lower the limits, so that a small corpus takes all code paths of a large corpus."""
     for name, value in _SMALL_LIMITS.items():
-        monkeypatch.setattr(counting, name, value)
+        monkeypatch.setattr(f"lexicon.counting.{name}", value)
 
 
 def test_what_has_changed_between_two_days() -> None:
@@ -287,7 +288,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("lexicon.model.term_model.MAX_SAMPLE_ROWS", 100)
     monkeypatch.setattr(candidate_selection, "MAX_SAMPLE_ROWS", 100)
     peaks = []
-    for size in (60, 480):
+    for size in (60, 240):
         articles = Lazy(size)
         mine_terms(Lazy(60), LexiconSettings(max_contexts=1), counts_dir=tmp_path / f"warm{size}")  # tables of words
         tracemalloc.start()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lexicon.counting.incremental_count import count_in_memory
-from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateClassifier, Standardizer, expand_features
+from benchmarks.terms_models import count_in_memory, expand_features
+from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateClassifier, Standardizer
 from lexicon.model.row_features import WordFeatureArrays, compute_features
 from lexicon.model.term_model import load_shipped_models
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lexicon.counting.incremental_count import count_in_memory
+from benchmarks.terms_models import count_in_memory, select_from_table, zero_model
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     MAX_SEEN_DOCUMENTS,
@@ -16,8 +16,8 @@ from lexicon.counting.ngram_table import (
 )
 from lexicon.counting.occurrences import find_occurrences
 from lexicon.counting.tokens import Vocabulary, tokenize_texts
-from lexicon.model.boundaries import BoundaryScorer, zero_model
-from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows, select_from_table
+from lexicon.model.boundaries import BoundaryScorer
+from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows
 
 DAY_1 = ["碳酸盐储层特征复杂，采用PDC钻头钻进。", "页岩气储层的评价方法与PDC 钻头的选型。", ""]
 DAY_2 = ["Shale gas wells are drilled. The shale gas reservoir is tight.", "碳酸盐储层特征研究；页岩气。"]
@@ -101,7 +101,7 @@ def test_the_size_of_a_chunk_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     texts = [*DAY_2, *DAY_1, "SHALE GAS", "页岩气 SHALE GAS", *DAY_1, *DAY_2]
     whole = as_list(count_in_memory(texts, load_shipped_models()))
     for size in (1, 60, 100):
-        monkeypatch.setattr("lexicon.counting.incremental_count.CHUNK_CHARACTERS", size)
+        monkeypatch.setattr("benchmarks.terms_models.CHUNK_CHARACTERS", size)
         assert as_list(count_in_memory(texts, load_shipped_models())) == whole
 
 

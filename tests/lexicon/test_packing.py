@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from domain.errors import LexiconError
-from lexicon.counting.hash_index import UInt64Array
+from lexicon.arrays import UInt64Array
 from lexicon.counting.ngram_table import (
     COUNT_COLUMNS,
     MAX_SEEN_DOCUMENTS,

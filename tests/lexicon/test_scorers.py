@@ -5,8 +5,10 @@ import math
 import pytest
 
 from domain.errors import SettingsError
-from lexicon.c_value.c_value import CValue, find_nested_candidates, make_scorer
+from lexicon.c_value.c_value import CValue, find_nested_candidates
 from lexicon.c_value.candidates import TermCandidate
+from lexicon.counting.corpus import InMemoryCorpus
+from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings
 
 
@@ -100,9 +102,4 @@ def test_the_order_of_candidates_does_not_matter() -> None:
 )
 def test_unknown_names_are_refused(settings: LexiconSettings) -> None:
     with pytest.raises(SettingsError, match=r"lexicon\.(scorer|length_unit)"):
-        make_scorer(settings)
-
-
-def test_settings_choose_the_scorer() -> None:
-    assert make_scorer(LexiconSettings(scorer="c_value")) == CValue(count_words=False)
-    assert make_scorer(LexiconSettings(scorer="c_value", length_unit="token")) == CValue(count_words=True)
+        mine_terms(InMemoryCorpus([]), settings)

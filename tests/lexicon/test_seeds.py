@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from benchmarks.terms_models import count_in_memory, select_from_table
 from lexicon.counting.corpus import InMemoryCorpus
-from lexicon.counting.incremental_count import count_in_memory
 from lexicon.known_terms import MIN_KNOWN_TERMS, log_lift
 from lexicon.mining import mine_terms
-from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows, select_from_table
+from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows
 from lexicon.settings import LexiconSettings
 
 KINDS = ["石油", "天然", "地热", "海洋", "陆地", "超深", "双分支", "致密", "酸性", "稠油", "低渗", "高压", "断块"]

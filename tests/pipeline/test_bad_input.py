@@ -25,7 +25,7 @@ from docstore.warc_reader import read_warc
 from tests.crash_harness import Said
 from tests.local_vertical import LocalVertical
 from tests.local_workers import local_workers
-from tests.web_fixture import PATIENCE, Answer, Request, Site, page
+from tests.web_fixture import PATIENCE, Answer, Request, Site, page, refusing_port
 
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 ROBOTS = Answer(200, b"User-agent: *\nDisallow: /private\n", {"Content-Type": "text/plain"})
@@ -77,12 +77,10 @@ def taken_port() -> Iterator[int]:
 
 
 @pytest.fixture
-def dead_port() -> int:
+def dead_port() -> Iterator[int]:
     """A port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    with refusing_port() as port:
+        yield port
 
 
 def refused(said: Said, *parts: str) -> None:

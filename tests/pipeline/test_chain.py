@@ -35,6 +35,7 @@ from pipeline.settings import build_settings
 from pipeline.warc_import import import_warc_files
 from pipeline.warc_sources import WarcSource
 from solr_client import solr_fields
+from tests.local_workers import local_workers
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
@@ -68,9 +69,12 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
             "revisit_shortest": 0.0,
         }
         settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
-        settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="chain"))
+        settings = replace(
+            settings, index=IndexSettings(solr_url=solr_node.url, collection="chain", request_timeout=PATIENCE)
+        )
         with Engine(settings, NullProgress()) as engine:
-            stages.run(engine)
+            with local_workers():
+                stages.run(engine)
             yield Chain(engine, folder / "sites", server.port)
             engine.index.delete_all()
 

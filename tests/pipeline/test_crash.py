@@ -24,8 +24,11 @@ import requests
 from crawler.sitemaps.sitemap_walk import default_sitemap_urls
 from domain.article import document_id
 from locks.file_locks import stage_lock
-from tests.crash_harness import PLUMB, Kept, Said, SlowSites, Vertical, indexed_ids, until
+from tests.crash_harness import Kept, Said, SlowSites, Vertical, indexed_ids, until
 from tests.faults.verticals import Undisturbed, undisturbed_run
+from tests.local_vertical import LocalVertical
+from tests.local_workers import local_workers
+from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
@@ -44,9 +47,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Undisturbe
 
 @pytest.fixture
 def vertical(tmp_path: Path) -> Iterator[Vertical]:
-    """Where a test's vertical goes (`copy`); every process of it is ended after the test."""
-    place = Vertical(tmp_path / "vertical")
-    yield place
+    """Where a test's vertical goes (`copy`); every process of it is ended after the test.
+
+    What a test kills runs in processes (`start`). The same command again runs in this process.
+    """
+    place = LocalVertical(tmp_path / "vertical")
+    with local_workers():
+        yield place
     place.end()
 
 
@@ -55,7 +62,7 @@ def copy(source: Vertical, vertical: Vertical) -> None:
 
 
 class TestCrawl:
-    @pytest.mark.parametrize("pages", [1, 60])
+    @pytest.mark.parametrize("pages", [pytest.param(1, marks=pytest.mark.exhaustive), 60])
     def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, pages: int) -> None:
         copy(undisturbed.new, vertical)
         kill_crawl(undisturbed.site, vertical, pages)
@@ -83,8 +90,10 @@ class TestCrawl:
         "spoil",
         [
             pytest.param(lambda whole: whole[: len(whole) // 2], id="half"),
-            pytest.param(lambda whole: b"", id="empty"),
-            pytest.param(lambda whole: whole[:1000] + bytes(len(whole) - 1000), id="zeroed"),  # a few bytes may be 0
+            pytest.param(lambda whole: b"", id="empty", marks=pytest.mark.exhaustive),
+            pytest.param(  # a few bytes may be 0
+                lambda whole: whole[:1000] + bytes(len(whole) - 1000), id="zeroed", marks=pytest.mark.exhaustive
+            ),
             pytest.param(lambda whole: b"PLSEEN00" + whole[8:], id="other version"),
         ],
     )
@@ -276,25 +285,25 @@ class TestIndex:
         copy(undisturbed.indexed, vertical)
         backup = back_up(vertical)
         lose_store(vertical)
-        for command in ("index", "index --full"):
-            said = vertical.plumb(*command.split())
-            assert said.status == 1, said
-            assert "was filled from another store" in said.complaint and "plumb index --adopt" in said.complaint
         with vertical.solr() as index:
+            for command in ("index", "index --full"):
+                said = vertical.plumb(*command.split())
+                assert said.status == 1, said
+                assert "was filled from another store" in said.complaint and "plumb index --adopt" in said.complaint
             assert indexed_ids(index) == sorted(document_id(url) for url in undisturbed.indexed.kept().articles)
-        lose_store(vertical)
-        shutil.copy(backup, vertical.data / "store.db")
-        said = check_indexed_by("index", undisturbed, vertical)
+            lose_store(vertical)
+            shutil.copy(backup, vertical.data / "store.db")
+            said = check_indexed_by("index", undisturbed, vertical)
         assert "nothing to do" in said.out
 
     def test_another_store_takes_an_index_over_on_purpose(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.indexed, vertical)
         lose_store(vertical)
-        said = vertical.done("index", "--adopt")
-        assert "took over the index" in said.out and "were deleted" in said.out
         with vertical.solr() as index:
+            said = vertical.done("index", "--adopt")
+            assert "took over the index" in said.out and "were deleted" in said.out
             assert indexed_ids(index) == []
-        assert "nothing to do" in vertical.done("index").out
+            assert "nothing to do" in vertical.done("index").out
 
     def test_an_older_backup_is_restored_to_a_younger_index(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         """Documents that the backup does not know leave the index; no confirmation is needed."""
@@ -315,7 +324,7 @@ class TestIndex:
             said = vertical.done("index")
             [(store_id,)] = vertical.ask("SELECT value FROM meta WHERE key = 'store_id'")
             assert index.get_owner() == store_id
-        assert "nothing to do" in said.out
+            assert "nothing to do" in said.out
 
     def test_a_deleted_solr_is_filled_again(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.indexed, vertical)
@@ -339,15 +348,10 @@ def back_up(vertical: Vertical) -> Path:
 
 
 def check_indexed_by(command: str, undisturbed: Undisturbed, vertical: Vertical) -> Said:
-    """Run `command`; then the store is as undisturbed, Solr holds each article once, and the change log is empty.
-
-    The Solr that the command starts stays up for queries.
-    """
+    """Run `command`; then the store is as undisturbed, Solr holds each article once, and the change log is empty."""
     wanted = undisturbed.decided.kept()
-    running = vertical.start(*command.split())
     with vertical.solr() as index:
-        said = vertical.finished(running)
-        assert (said.status, "Traceback" in said.err) == (0, False), said
+        said = vertical.done(*command.split())
         assert indexed_ids(index) == sorted(document_id(url) for url in wanted.articles)
     kept = vertical.kept()
     assert kept.changes == 0
@@ -417,8 +421,7 @@ class Administrator:
 
 def make_account(vertical: Vertical) -> None:
     """As an operator does; a second time it is there already."""
-    command = [PLUMB, "-c", str(vertical.config), "account", "add", ACCOUNT, "--role", "reviewer"]
-    subprocess.run(command, input=PASSWORD, text=True, capture_output=True, timeout=PATIENCE, check=False)
+    call_plumb("-c", str(vertical.config), "account", "add", ACCOUNT, "--role", "reviewer", typed=PASSWORD)
 
 
 def served_at(running: "subprocess.Popen[str]") -> str:

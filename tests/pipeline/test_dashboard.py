@@ -7,7 +7,7 @@ import pytest
 import requests
 from bs4 import BeautifulSoup
 
-from benchmarks.scale_cluster import PATIENCE, Cluster, free_port
+from benchmarks.scale_cluster import PATIENCE, Cluster
 from domain.account import Role
 from domain.errors import SettingsError
 from pipeline.compute.dask_backend import ClusterUnavailableError, connect_client
@@ -18,6 +18,7 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.settings import build_settings
 from tests.search_ui_fakes import FakeAccounts, sign_in, site_app
+from tests.web_fixture import refusing_port
 
 PROXY = "https://dask.example.org/status"
 
@@ -52,10 +53,11 @@ def test_the_operators_page_links_to_what_the_scheduler_says(shown: str, postgre
 
 
 def test_a_scheduler_that_is_gone_is_no_link() -> None:
-    gone = f"tcp://127.0.0.1:{free_port()}"
-    with pytest.raises(ClusterUnavailableError):
-        query_dashboard_url(gone)
-    assert DashboardLink(ClusterSettings("dask", gone)).url() == ""
+    with refusing_port() as port:
+        gone = f"tcp://127.0.0.1:{port}"
+        with pytest.raises(ClusterUnavailableError):
+            query_dashboard_url(gone)
+        assert DashboardLink(ClusterSettings("dask", gone)).url() == ""
 
 
 def test_the_scheduler_is_asked_once_a_minute_and_only_where_that_is_needed() -> None:

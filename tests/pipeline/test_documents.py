@@ -33,9 +33,10 @@ from pipeline.warc_sources import WarcSource
 from pipeline.workers.extraction_pool import extract_pages
 from search_ui.query.solr_client import SolrSearchClient
 from tests.document_files import docx, pdf, pdf_bomb
+from tests.local_workers import local_workers
 from tests.search_ui_fakes import site_app
 from tests.solr_fixture import RunningSolr
-from tests.web_fixture import Answer, Site, page
+from tests.web_fixture import PATIENCE, Answer, Site, page
 
 REPORT = [
     ["Annual report on rivers", "The ministry measured the water of nineteen rivers last year."],
@@ -79,9 +80,12 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
     folder = tmp_path_factory.mktemp("documents")
     with Site(site_pages()) as site:
         settings = settings_for(folder, site)
-        settings = replace(settings, index=IndexSettings(solr_url=solr_node.url, collection="documents"))
+        settings = replace(
+            settings, index=IndexSettings(solr_url=solr_node.url, collection="documents", request_timeout=PATIENCE)
+        )
         with Engine(settings, NullProgress()) as engine:
-            stages.run(engine)
+            with local_workers():
+                stages.run(engine)
             index = engine.index
             client = site_app(
                 SolrSearchClient(index.base_url, index.collection, 60.0), StoreSiteBackend(engine)
@@ -222,7 +226,8 @@ def test_a_document_and_the_page_with_its_text_are_copies_of_each_other(tmp_path
     }
     with Site(pages) as site, Engine(settings_for(tmp_path, site), NullProgress()) as engine:
         stages.crawl(engine)
-        stages.extract(engine)
+        with local_workers():
+            stages.extract(engine)
         found = {one.article.format: one for one in engine.store.articles.iter_all()}
         assert set(found) == {"html", "docx"}
         assert {one.duplicate_of for one in found.values()} == {
@@ -250,7 +255,8 @@ def test_documents_of_another_crawl_are_imported(tmp_path: Path) -> None:
     with Site({}) as site, Engine(settings_for(tmp_path, site), NullProgress()) as engine:
         counts = import_warc_files(engine, [WarcSource(str(file))]).outcome_counts
         assert counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
-        assert stages.extract(engine).outcome_counts == {Reason.EXTRACTED: 2}
+        with local_workers():
+            assert stages.extract(engine).outcome_counts == {Reason.EXTRACTED: 2}
         assert {one.article.url: one.article.format for one in engine.store.articles.iter_all()} == {
             "http://a.test/a.pdf": "pdf",
             "http://a.test/b": "docx",

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.extraction_writer import PageExtraction, PendingPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
 from domain.article import Article, SiteTemplate, text_hash64
 from domain.outcome import Outcome, Reason
 from domain.page import WarcPointer
 from extractor.settings import ExtractSettings
+from pipeline.compute.extraction_jobs import SAVE_BATCH_CHARS, SAVE_BATCH_SIZE, iter_save_batches
 from pipeline.workers.extraction_pool import PageJob, extract_in_worker, extract_pages, iter_jobs
 from pipeline.workers.page_reading import finalize_article
 from pipeline.workers.worker_process import Limits, WorkerProcess
@@ -74,12 +75,14 @@ def test_every_page_that_is_lost_is_said() -> None:
 @pytest.mark.parametrize(
     ("limits", "outcome"),
     [
-        (Limits(seconds=1.0, megabytes=16_384), Outcome(Reason.TIMED_OUT, "extraction: it took more than 1 s")),
+        (Limits(seconds=2.5, megabytes=16_384), Outcome(Reason.TIMED_OUT, "extraction: it took more than 2.5 s")),
         (Limits(megabytes=200), Outcome(Reason.TOO_LARGE, "extraction: it needs more than 200 MB of memory")),
     ],
     ids=["time", "memory"],
 )
-@pytest.mark.parametrize("count", [1, 4], ids=["alone", "among others"])
+@pytest.mark.parametrize(
+    "count", [pytest.param(1, id="alone", marks=pytest.mark.exhaustive), pytest.param(4, id="among others")]
+)
 def test_a_page_that_takes_too_much_is_ended(count: int, limits: Limits, outcome: Outcome) -> None:
     """However few there are: each has a process of its own while it is read."""
     results = list(extract_pages(pages(count), read_endless, ExtractSettings(), workers=2, limits=limits))
@@ -222,3 +225,11 @@ def test_no_shape_takes_time_that_grows_with_its_square() -> None:
     results = {shapes[extraction.page.url_id]: extraction.result for extraction in found}
     assert results.keys() == HOSTILE.keys()
     assert {name: result for name, result in results.items() if not isinstance(result, Article)} == {}
+
+
+def test_articles_with_much_text_are_saved_in_smaller_batches() -> None:
+    page = PendingPage(1, "http://a.test/", "text/html", "", WarcPointer("", 0, 0), 0.0)
+    short = PageExtraction(page, Article("http://a.test/", "石油", "产量"))
+    long = PageExtraction(page, Article("http://a.test/", "石油", "油" * SAVE_BATCH_CHARS))
+    batches = iter_save_batches([*[short] * (SAVE_BATCH_SIZE + 1), long, long, short])
+    assert [len(batch) for batch in batches] == [SAVE_BATCH_SIZE, 2, 1, 1]

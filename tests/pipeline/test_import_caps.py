@@ -236,7 +236,7 @@ READ_BACK = """
 import resource, sys
 from pathlib import Path
 from docstore.warc_archive import WarcArchive
-from domain import WarcPointer
+from domain.page import WarcPointer
 
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[4]), taken + int(sys.argv[4])))

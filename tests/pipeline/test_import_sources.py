@@ -23,6 +23,7 @@ from pipeline.warc_import import import_warc_files
 from pipeline.warc_sources import ImportFilter, SourceFailure, WarcSource, read_sources, resolve_sources
 from tests.pipeline.dying_reader import die_of_the_first
 from tests.pipeline.test_chain import warc
+from tests.web_fixture import PATIENCE
 
 HTML = b"<html><title>t</title><p>text of a page</p></html>"
 
@@ -80,7 +81,7 @@ def test_a_reader_that_dies_is_a_fault_of_its_file_alone(crawled: Path) -> None:
 def test_a_bucket(engine: Engine, crawled: Path, bucket: str) -> None:
     endpoint, place = os.environ["AWS_ENDPOINT_URL"], bucket.removeprefix("s3://")
     for name in ("a.warc.gz", "deeper/c.warc.gz", "README"):
-        assert requests.put(f"{endpoint}/{place}/{name}", data=(crawled / name).read_bytes(), timeout=10).ok
+        assert requests.put(f"{endpoint}/{place}/{name}", data=(crawled / name).read_bytes(), timeout=PATIENCE).ok
     sources = resolve_sources([bucket])
     assert names(sources) == ["a.warc.gz", "c.warc.gz"]
     assert import_warc_files(engine, sources).outcome_counts == {Reason.FETCHED: 4}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.engine import Engine
+from pipeline.maintenance import doctor
 from pipeline.maintenance.backup import (
     BackupError,
     create_backup,
@@ -198,7 +199,10 @@ def test_the_doctor_looks_at_everything(vertical: LocalVertical) -> None:
 
 
 @pytest.mark.parametrize("host", ["::1", "::"])
-def test_the_doctor_connects_to_ipv6_addresses(vertical: LocalVertical, host: str) -> None:
+def test_the_doctor_connects_to_ipv6_addresses(
+    vertical: LocalVertical, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "CONNECT_TIMEOUT_SECONDS", 0.5)  # the server accepts and never answers
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
         port = server.getsockname()[1]
         vertical.write(

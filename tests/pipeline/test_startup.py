@@ -19,6 +19,7 @@ EXTRACTOR = ("extractor.article_extractor", "ftfy")
 SOLR = ("requests", "pysolr")
 CRAWLER = ("urllib3", "lxml", "bs4")
 STORE = ("sqlalchemy", "warcio", "fsspec", "structlog", "apscheduler")
+OUR_PACKAGES = ("docstore", "solr_client", "locks", "crawler", "lexicon", "indexer", "search_ui", "pipeline")
 
 # Runs command lines one after another in one interpreter; prints for each the error and the packages it has loaded.
 CODE = """
@@ -92,10 +93,11 @@ def test_a_verb_loads_the_packages_that_it_works_with(tmp_path: Path) -> None:
 
 def test_the_extractor_alone_loads_no_store_site_or_model(tmp_path: Path) -> None:
     html = "<title>页岩气</title>" + "<p>页岩气水平井压裂技术在四川盆地取得重大突破，日产量达到十万立方米。</p>" * 9
+    packages = [*MODELS, *SITE, *SOLR, *STORE, *OUR_PACKAGES]
     code = f"""
 import sys
 from extractor import extract
-print(extract({html!a}, "http://a.test/1").title, *sorted(set(sys.modules) & set({[*MODELS, *SITE, *SOLR, *STORE]})))
+print(extract({html!a}, "http://a.test/1").title, *sorted(set(sys.modules) & set({packages})))
 """
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONIOENCODING": "utf-8"}
     run = subprocess.run(

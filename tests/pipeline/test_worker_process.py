@@ -18,6 +18,7 @@ from pipeline.workers.extraction_pool import WORKER_PRELOAD
 from pipeline.workers.worker_process import (
     Limits,
     WorkerChild,
+    WorkerClosedError,
     WorkerDiedError,
     WorkerExceptionError,
     WorkerMemoryError,
@@ -25,8 +26,8 @@ from pipeline.workers.worker_process import (
     WorkerProcess,
     WorkerTimeoutError,
 )
+from tests.web_fixture import PATIENCE
 
-PATIENCE = 60.0
 HOURS = range(10**12)  # to sum: in C, with the interpreter's lock held, asking for no signal
 
 
@@ -95,7 +96,7 @@ def test_it_loads_what_it_is_told_and_nothing_of_the_caller() -> None:
     with closing(WorkerProcess(preload=WORKER_PRELOAD)) as worker:
         loaded = worker.call(eval, "set(__import__('sys').modules)")
     assert "extractor.article_extractor" in loaded
-    assert not loaded & {"sqlalchemy", "pysolr", "flask", "pipeline.cli.main", "pytest", "docstore.store"}
+    assert not loaded & {"sqlalchemy", "pysolr", "flask", "pipeline.cli.main", "pytest", "docstore"}
 
 
 def test_a_worker_that_cannot_start_says_so(capfd: pytest.CaptureFixture[str]) -> None:
@@ -107,8 +108,10 @@ def test_a_worker_that_cannot_start_says_so(capfd: pytest.CaptureFixture[str]) -
 def test_closing_ends_the_call_under_way(worker: WorkerProcess) -> None:
     worker.call(os.getpid)
     threading.Timer(0.2, worker.close).start()
-    with pytest.raises(WorkerDiedError):
+    with pytest.raises(WorkerClosedError):
         worker.call(sum, HOURS)
+    with pytest.raises(WorkerClosedError):
+        worker.call(os.getpid)
 
 
 def test_few_tasks_start_few_processes() -> None:

@@ -14,7 +14,7 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from pipeline.embedding.models import configured_models, fetch_models, load_model
 from pipeline.embedding.settings import EmbedSettings
-from search_ui.pages import question_answering
+from search_ui.query.semantic import question_answering
 from search_ui.query.semantic.answer_extraction import SourceQuote, SourceText, extract_quotes
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient

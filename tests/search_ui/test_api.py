@@ -9,8 +9,11 @@ import pytest
 from flask.testing import FlaskClient
 
 import search_ui
-from domain.article import PageType
+from domain.article import ARTICLE_FIELDS, ArticleField, PageType
 from domain.errors import SolrError, SolrUnavailableError
+from search_ui.api import with_article_fields
+from search_ui.i18n import has_message
+from search_ui.query.filter_fields import DISPLAY_ORDER, FILTER_NAMES
 from search_ui.query.score_explanation import PART_NAMES
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
@@ -141,3 +144,22 @@ def test_the_page_gives_the_same_as_json() -> None:
     reader = client()
     page, told = (reader.get(path).json for path in ("/search?q=页岩气&format=json", "/api/v1/search?q=页岩气"))
     assert page | {"took_ms": 0} == told | {"took_ms": 0}
+
+
+def test_a_declared_field_is_described() -> None:
+    described = json.dumps(DESCRIPTION)
+    assert with_article_fields(json.loads(described), ARTICLE_FIELDS) == DESCRIPTION
+    declared = {"licence": ArticleField(solr_name="licence", facet="licences", parameter="licence", is_detail=True)}
+    document = with_article_fields(json.loads(described), declared)
+    schemas = document["components"]["schemas"]
+    for schema, name in ((schemas["Article"], "licence"), (schemas["Results"]["properties"]["facets"], "licences")):
+        assert name in schema["properties"] and name in schema["required"]
+    names = [one.get("name") for one in document["paths"]["/search"]["get"]["parameters"]]
+    assert names.count("licence") == names.count("section") == 1
+
+
+def test_every_declared_filter_has_its_fields_and_labels() -> None:
+    facets = {declared.facet for declared in ARTICLE_FIELDS.values() if declared.facet}
+    assert facets | {"sites", "terms"} == set(FILTER_NAMES) == set(DISPLAY_ORDER)
+    assert all(has_message(f"filters.{name}") for name in FILTER_NAMES)
+    assert all(has_message(f"article.{name}") for name, declared in ARTICLE_FIELDS.items() if declared.is_detail)

@@ -1,11 +1,15 @@
 """Pages behind the numbered ones."""
 
+from typing import Any
+
 import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
 from search_ui.query.cursors import CursorCodec, CursorPosition
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest
+from search_ui.query.solr_query import Params
+from search_ui.query.solr_requests import FULL_MATCH_FIELD
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
 
@@ -85,3 +89,39 @@ def test_related_results_without_a_full_match_can_be_paged_to_the_last(more: dic
         titles += [title.text.strip() for title in page.select("#hits h2")]
         address = following(page)
     assert (len(titles), len(set(titles))) == (45, 45)
+
+
+class RelatedToo(FakeSearch):
+    """A search whose documents all match, the full matches first."""
+
+    def select(self, params: Params) -> dict[str, Any]:
+        named = dict(params)
+        if FULL_MATCH_FIELD not in named.get("fl", ""):
+            return super().select(params)
+        response = super().select([*params, ("any_part", "")])
+        for doc in response["response"]["docs"]:
+            doc[FULL_MATCH_FIELD] = float("压裂" in doc["body"])
+        return response
+
+
+@pytest.mark.parametrize("full", [1, 4, 5, 20, 21, 30])
+@pytest.mark.parametrize(
+    "more", [pytest.param({}, id="words"), pytest.param({"query_vectors": OneVector()}, id="both")]
+)
+def test_related_results_behind_the_full_matches_can_be_paged_to_the_last(
+    full: int, more: dict[str, OneVector]
+) -> None:
+    documents = [document(n, f"页岩气之{n}", "压裂" if n < full else "开发") for n in range(45)]
+    search = RelatedToo(documents, cosines={"doc0": 0.9})
+    client = site_app(search, settings=SearchSettings(page_size=2), **more).test_client()
+    address, titles, related_headings = "/search?q=页岩气 压裂", list[str](), list[str]()
+    while address:
+        page = shown(client, address)
+        assert page.select_one("#total").text.split()[0] == str(full)  # type: ignore[union-attr]
+        titles += [title.text.strip() for title in page.select("#hits h2")]
+        assert not related_headings or not page.select("#hits h2")  # no full match follows a related result
+        related_headings += [title.text.strip() for title in page.select("#related-hits h2")]
+        assert len(page.select("nav.pages a[rel=next]")) <= 1
+        address = following(page)
+    assert len(titles) == full and len(related_headings) == 45 - full
+    assert len({*titles, *related_headings}) == 45

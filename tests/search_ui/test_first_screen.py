@@ -11,12 +11,12 @@ from search_ui.pages.home import (
     MAX_HOME_TERMS,
     MAX_NEWEST,
     drop_column_names,
-    is_domain_term,
     newest_params,
     parse_newest,
     parse_sections,
     select_home_terms,
 )
+from search_ui.query.domain_terms import is_domain_term
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.search_ui_fakes import BASE, FakeActions, FakeSearch, document, site_app

@@ -483,7 +483,8 @@ def test_why_a_file_has_no_article_is_shown_in_the_language_of_the_reader() -> N
 
 def test_every_code_of_an_error_has_a_message() -> None:
     root = Path(search_ui.__file__).parents[1]
-    folders = ("crawler", "docstore", "extractor", "focused", "indexer", "lexicon", "pipeline", "search_ui")
+    folders = ["crawler", "docstore", "domain", "extractor", "focused", "indexer", "lexicon", "locks", "pipeline"]
+    folders += ["search_ui"]
     trees = [ast.parse(file.read_text()) for folder in folders for file in (root / folder).rglob("*.py")]
     calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     messages = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "CodedMessage"]

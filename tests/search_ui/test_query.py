@@ -11,7 +11,7 @@ from domain.errors import SettingsError
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest, SortOrder, parse_search_request
 from search_ui.query.solr_query import Params, QueryVariant
-from search_ui.query.solr_requests import count_params, highlight_params, hit_details_params, hits_params, segment_words
+from search_ui.query.solr_requests import count_params, details_params, hits_params, segment_words
 from search_ui.settings import PROFILE_NAMES, SearchSettings
 from tests.search_ui_fakes import BASE
 from text.solr_words import WORD_SEPARATOR
@@ -126,8 +126,9 @@ HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
 def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
     asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
     words = {form: segment_words(asked.text, BASE) for form in (QueryVariant.DOMAIN, QueryVariant.BASE)}
-    questions = (hits_params(asked, words, 10), highlight_params(asked, words, ["d1"]), count_params(asked, words))
-    sent = [pair for params in (*questions, hit_details_params(asked, words, ["d1"], ["d1"])) for pair in params]
+    details = details_params(asked, words, ["d1"], ["d1"])
+    requests = (hits_params(asked, words, 10), details, count_params(asked, words))
+    sent = [pair for params in requests for pair in params]
     carriers = {*QueryVariant, "quoted", "sites"}
     of_readers = re.compile(r"(typed|word)\d+|part\d+_(text|subword_list)")
     fixed = [value for name, value in sent if name not in carriers and not of_readers.fullmatch(name)]
@@ -148,9 +149,11 @@ def test_facets_ignore_their_own_filter_and_go_into_months() -> None:
     months = facets(("q", "a"), ("from", "2016-03"), ("to", "2016-03"))
     assert years["dates"]["gap"] == "+1YEAR" and months["dates"]["gap"] == "+1MONTH"
     assert months["dates"]["start"].startswith("2016-01-01") and months["dates"]["end"].startswith("2017-01-01")
-    assert {name: facet.get("domain", {}).get("excludeTags") for name, facet in years.items() if name != "total"} == {
+    domains = {name: facet["domain"] for name, facet in years.items() if "domain" in facet}
+    assert domains.pop("index") == {"query": "*:*"}
+    assert {name: domain["excludeTags"] for name, domain in domains.items()} == {
         "sites": "site", "sections": "section", "languages": "language", "authors": "author", "types": "type",
-        "formats": "filetype", "terms": None, "dates": "date",
+        "formats": "filetype", "dates": "date",
         "sections_of_sites": "section", "authors_of_sites": "author",
     }  # fmt: skip
 
@@ -172,9 +175,9 @@ def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[st
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
     assert (named["fl"], named["start"], named["rows"]) == (
-        "id,cluster,series,picture,full:query($enough_parts,0)", "20", "10",
+        "id,cluster,series,picture,format,full:query($enough_parts,0)", "20", "10",
     )  # fmt: skip
-    shown = dict(highlight_params(ask(("q", "a")), WORDS, ["d1", "d2"]))
+    shown = dict(details_params(ask(("q", "a")), WORDS, ["d1", "d2"], []))
     assert (
         shown["fl"]
         == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story,language"

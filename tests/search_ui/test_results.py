@@ -8,11 +8,10 @@ from search_ui.query.results import (
     SearchPage,
     SearchResponses,
     build_search_page,
-    ids_with_page_passage,
     parse_site_counts,
     plain_text,
 )
-from search_ui.query.search_request import SearchRequest
+from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
@@ -40,9 +39,7 @@ def page_of(
     asked: SearchRequest = ASKED,
     about: dict[str, Any] | None = None,
 ) -> SearchPage:
-    return build_search_page(
-        SearchResponses(found, counted or {}, highlights=found, details=about or {}), asked, SETTINGS
-    )
+    return build_search_page(SearchResponses(found, counted or {}, {**found, **(about or {})}), asked, SETTINGS)
 
 
 def counts(**facets: Any) -> dict[str, Any]:
@@ -156,7 +153,9 @@ def test_what_holds_little_of_the_query_is_marked_and_not_counted() -> None:
     page = page_of(found, counts())
     assert (page.total, page.documents, page.match_count) == (41, 44, 900)
     assert page.hits[0].is_partial
-    assert not page_of(found, counts(), about={"response": {"docs": [{"id": "d1"}]}}).hits[0].is_partial
+    assert not page_of(answer({}, full=2.5), counts()).hits[0].is_partial
+    by_date = SearchRequest(raw_query="页岩气", text="页岩气", sort=SortOrder.DATE)  # every word is required
+    assert not page_of(found, counts(), by_date).hits[0].is_partial
 
 
 def test_copies_are_those_besides_the_hit() -> None:
@@ -205,7 +204,7 @@ def on_pages(*passages: str, body: str = "首页四川\n页岩气井\n第三页�
     starts = "1:0 2:5 3:10"
     found = answer({"body": list(passages)}, format="pdf", page_starts=starts, **doc)
     bodies = {"response": {"docs": [{"id": "d1", "body": body}]}}
-    return build_search_page(SearchResponses(found, {}, highlights=found, bodies=bodies), ASKED, SETTINGS).hits[0]
+    return build_search_page(SearchResponses(found, {}, found, bodies), ASKED, SETTINGS).hits[0]
 
 
 def test_a_hit_names_the_page_of_the_passage_with_most_marks() -> None:
@@ -217,10 +216,6 @@ def test_a_hit_names_the_page_of_the_passage_with_most_marks() -> None:
 def test_a_page_that_is_not_known_is_not_named() -> None:
     for hit in (on_pages("首页四川"), on_pages("[页岩气]井", body="another text by now")):
         assert (hit.page, hit.page_url) == (0, hit.safe_url)
-    assert (
-        ids_with_page_passage(answer({"body": ["首页"]}, format="pdf", page_starts="1:0")) == []
-    )  # nothing to look for
-    assert ids_with_page_passage(answer({"body": ["[页岩气]"]})) == []  # no pages
 
 
 def test_a_file_without_title_is_called_by_its_name() -> None:

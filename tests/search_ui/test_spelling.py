@@ -144,7 +144,7 @@ def test_many_results_do_not_hide_a_correction_of_what_no_document_contains(type
     def labels(documents: int) -> list[str]:
         request = SearchRequest(raw_query=typed, text=typed)
         offers = find_suggestions(
-            Counts(documents), request, known, lambda asked: {QueryVariant.DOMAIN: (asked.text,)}, BASE, 40
+            Counts(documents), request, known, lambda asked: {QueryVariant.DOMAIN: (asked.text,)}, BASE, 40, {}
         )
         return [offer.label for offer in offers]
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from text.similarity.alignment import MAX_ALIGNED_TOKENS
-from text.similarity.duplicates import ComparedArticle, DifferenceKind, compare_articles
+from text.similarity.duplicates import MAX_COMPARED_CHARS, ComparedArticle, DifferenceKind, compare_articles
 
 TOPICS_ZH = """
 会议设置了钻井工艺、钻井装备、钻井液与完井液、固井与完井、测量与控制、安全与环保等专题，邀请国内外知名专家作了主题报告。
@@ -316,3 +316,12 @@ def test_copies_share_keys_and_other_events_few(text: ComparedArticle) -> None:
     language = language_of(text)
     here, there = framed(text, *NOTICES[language]), framed(text, *OTHER_NOTICES[language])
     assert len({*here.duplicate_keys} & {*there.duplicate_keys}) >= 2
+
+
+def test_the_rest_of_a_long_text_is_compared_as_a_whole() -> None:
+    """Its tokens would need hundreds of megabytes."""
+    beginning = "\n".join(f"第{number}段：油田今天宣布新的产量。" for number in range(MAX_COMPARED_CHARS // 12))
+    text = ComparedArticle("石油年鉴", f"{beginning}\n第一版", "2024-05-01")
+    assert compare_articles(text, replace(text)).is_duplicate
+    assert not compare_articles(text, replace(text, body=f"{beginning}\n第二版")).is_duplicate
+    assert len(text.tokenized_body.tokens) < MAX_COMPARED_CHARS < len(text.body)

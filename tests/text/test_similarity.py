@@ -9,7 +9,7 @@ from focused.paper_strategies.analytic_hierarchy import compute_ahp_weights
 from focused.paper_strategies.concept_source import CombinedConcepts
 from focused.paper_strategies.hownet import parse_sense, read_hownet, read_pooled_sememes
 from focused.paper_strategies.synonym_groups import CilinConcepts, read_open_wordnet
-from focused.paper_strategies.topic_tree import build_term_tree, parse_tree
+from focused.paper_strategies.topic_tree import TreeSimilarity, build_term_tree, parse_tree
 from focused.paper_strategies.word_similarity import (
     SimilaritySettings,
     TopicWordIndex,
@@ -64,8 +64,9 @@ def test_tree_similarity_is_one_half_at_alpha() -> None:
 
 def test_semantic_similarity_is_the_mean_of_the_best() -> None:
     """ZJ-F8 over two features: 花岗岩 finds 玄武岩 at 2, 钢琴 finds nothing."""
-    assert TREE.mean_best_similarity(["花岗岩", "钢琴"], ["玄武岩", "无"]) == pytest.approx((1.6 / 3.6) / 2)
-    assert TREE.mean_best_similarity([], ["玄武岩"]) == TREE.mean_best_similarity(["玄武岩"], []) == 0.0
+    features = TreeSimilarity(TREE, ["花岗岩", "钢琴"])
+    assert features.mean_best_similarity(["玄武岩", "无"]) == pytest.approx((1.6 / 3.6) / 2)
+    assert TreeSimilarity(TREE, []).mean_best_similarity(["玄武岩"]) == features.mean_best_similarity([]) == 0.0
 
 
 def test_a_word_at_two_places_counts_by_the_nearer() -> None:

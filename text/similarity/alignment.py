@@ -5,7 +5,7 @@ first, so the cost of two nearly equal long texts depends on their differences.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -94,7 +94,7 @@ def align(left: TokenizedText, right: TokenizedText) -> Alignment | None:
     """Align two texts. Returns None without a shared run of MIN_ANCHOR_TOKENS tokens, or if too much differs."""
     a, b = left.tokens, right.tokens
     start = common_prefix_length(a, b)
-    end = min(common_prefix_length(a[::-1], b[::-1]), min(len(a), len(b)) - start)
+    end = min(common_prefix_length(reversed(a), reversed(b)), min(len(a), len(b)) - start)
     middle, other_middle = a[start : len(a) - end], b[start : len(b) - end]
     if max(len(middle), len(other_middle)) > MAX_ALIGNED_TOKENS:
         return None
@@ -106,9 +106,9 @@ def align(left: TokenizedText, right: TokenizedText) -> Alignment | None:
     return Alignment(left, right, tuple(edits), (first.start, first.other_start), (last.end, last.other_end))
 
 
-def common_prefix_length(a: Sequence[str], b: Sequence[str]) -> int:
+def common_prefix_length(a: Iterable[str], b: Iterable[str]) -> int:
     """Return the number of equal tokens at the start."""
-    return next((position for position, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
 
 
 def find_edits(a: Sequence[str], b: Sequence[str], offset: int = 0) -> list[Edit]:

@@ -34,6 +34,7 @@ ALGORITHM_VERSION = 1  # increase it if other texts become duplicates; all artic
 MIN_SHARED_SHARE = 0.5  # of all tokens of both texts
 MAX_BOILERPLATE_SHARED_SHARE = 0.4  # a beginning or end with less shared text is boilerplate
 MAX_NEAR_DAYS = 7
+MAX_COMPARED_CHARS = 500_000  # the rest of a longer text must be equal; its tokens would need hundreds of megabytes
 TOKENS_PER_EDIT = 60  # a text of this length may have one edit, of twice the length two
 MAX_EDITS = 3
 REWRITE_TOKENS = 8
@@ -111,8 +112,8 @@ class ComparedArticle:
 
     @cached_property
     def tokenized_body(self) -> TokenizedText:
-        """The tokens of the body."""
-        return tokenize_text(self.body)
+        """The tokens of the first MAX_COMPARED_CHARS of the body."""
+        return tokenize_text(self.body[:MAX_COMPARED_CHARS])
 
     @cached_property
     def duplicate_keys(self) -> tuple[int, ...]:
@@ -138,6 +139,8 @@ def compare_articles(left: ComparedArticle, right: ComparedArticle, max_decisive
         )
         return DuplicateVerdict(swapped_verdict.is_duplicate, swapped_verdict.reason, swapped_differences)
     titles = tuple(iter_title_differences(tokenize_text(left.title), tokenize_text(right.title)))
+    if left.body[MAX_COMPARED_CHARS:] != right.body[MAX_COMPARED_CHARS:]:
+        return DuplicateVerdict(False, "the ends of long texts differ", titles)
     if max_decisive == 1 and any(difference.kind is DifferenceKind.NUMBERS for difference in titles):
         return DuplicateVerdict(False, NUMBERS_DIFFER_REASON, titles)
     pair = align(left.tokenized_body, right.tokenized_body)

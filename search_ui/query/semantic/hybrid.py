@@ -23,11 +23,10 @@ from typing import Any, Protocol
 from search_ui.query.filters import build_filter_queries
 from search_ui.query.min_should_match import enough_parts_query
 from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
-from search_ui.query.search_request import SearchRequest, SortOrder, last_numbered_page
+from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import FULL_MATCH_SCORE, full_match_field, is_full_match
-from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from text.titles import title_lookup_keys
 
@@ -200,11 +199,6 @@ def vector_search_params(
         [*field_names, solr_fields.AUTHORITY, full_match_field(full_match_param)],
         extra_params=full_match_param.to_params(),
     )
-
-
-def max_fused_candidates(settings: SearchSettings) -> int:
-    """Return the maximum length of a fused list: the hits of the numbered pages."""
-    return last_numbered_page(settings) * settings.page_size
 
 
 def lexical_fields(request: SearchRequest, vector: QueryVector, field_names: Sequence[str]) -> list[str]:

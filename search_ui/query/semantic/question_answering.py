@@ -1,4 +1,4 @@
-"""Selects the quotations shown above the hits. Fetches the bodies of the first hits from Solr."""
+"""Selects the quotations shown above the hits. No I/O."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,24 +15,24 @@ from search_ui.query.semantic.answer_extraction import (
 )
 from search_ui.query.semantic.hybrid import FusedCandidates
 from search_ui.query.semantic.questions import is_question
-from search_ui.query.solr_client import SolrBackend, SolrResponse
+from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import QueryVariant, QueryWords
-from search_ui.query.solr_requests import body_params
 from solr_client import solr_fields
 
 
 def answer_from_hits(
-    solr: SolrBackend, question: str, words: QueryWords, candidates: FusedCandidates, hits: Sequence[Hit]
+    question: str, words: QueryWords, candidates: FusedCandidates, hits: Sequence[Hit], bodies: SolrResponse
 ) -> tuple[Quotation, ...]:
     """Return quotations of the first `hits` that answer a question.
 
-    Returns () if the text is no question or the confidence is too low. Raises what `SolrBackend.select` raises.
+    Returns () if the text is no question or the confidence is too low. `bodies` is the response to `body_params` for at
+    least the first `MAX_QUOTES` hits.
     """
     model = find_answer_model(candidates.vector.model_id)
     first_hits: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits[:MAX_QUOTES]}
     if model is None or not first_hits or not candidates.neighbours or not is_question(question):
         return ()
-    sources = _load_sources(solr.select(body_params(list(first_hits))), list(first_hits))
+    sources = _read_sources(bodies, list(first_hits))
     word_weights = rarity_weights(words[QueryVariant.CONTENT])
     if (
         not sources
@@ -51,7 +51,7 @@ def answer_from_hits(
     )
 
 
-def _load_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
+def _read_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
     """Return the documents `ids` of a response to `body_params`, in this order."""
     document_by_id = {str(doc[solr_fields.ID]): doc for doc in response.get("response", {}).get("docs", ())}
     id_and_document = ((doc_id, document_by_id[doc_id]) for doc_id in ids if doc_id in document_by_id)

@@ -1,0 +1,499 @@
+"""Executes a search request: sends its Solr requests, fuses lexical and vector hits and returns a `SearchPage`.
+
+    count ───────────────┐              in the background
+    vectors ─────────┐   │              in the background
+    [works] ── hits ─┴───┴─┬─ details ─┬─ page
+                           └─ bodies ──┘
+
+`SolrRequest` lists all requests. Words only: count, hits, details. With vectors also: vectors, bodies. No Flask.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+from domain.errors import SolrError
+from domain.file_formats import HTML_FORMAT
+from search_ui.interfaces import LexiconBackend
+from search_ui.query.content_words import drop_question_words, split_content_words
+from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
+from search_ui.query.display_text import has_word
+from search_ui.query.domain_terms import is_domain_term
+from search_ui.query.min_should_match import content_parts, lists_full_matches_first, ranks_full_matches_first
+from search_ui.query.paging import PageSpan, page_span
+from search_ui.query.query_parser import as_plain_words
+from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
+from search_ui.query.results import (
+    SearchPage,
+    SearchResponses,
+    build_search_page,
+    collapse_first_page,
+    digest_by_id,
+    display_format,
+    distinct_pictures,
+    distinct_series,
+    ids_and_clusters,
+    parse_total,
+    with_full_matches_first,
+)
+from search_ui.query.search_request import SearchRequest, SortOrder, last_page, max_numbered_hits
+from search_ui.query.semantic.answer_extraction import MAX_QUOTES, find_answer_model
+from search_ui.query.semantic.hybrid import (
+    FusedCandidates,
+    QueryVector,
+    QueryVectors,
+    can_use_semantic_search,
+    fuse,
+    lexical_fields,
+    vector_search_params,
+)
+from search_ui.query.semantic.question_answering import answer_from_hits
+from search_ui.query.semantic.questions import is_question
+from search_ui.query.solr_client import SolrBackend, SolrResponse, select_in_background
+from search_ui.query.solr_query import Params, QueryVariant, QueryWords
+from search_ui.query.solr_requests import (
+    EXACT_PAGING_HITS,
+    HIT_FIELDS,
+    SPARE_HITS,
+    body_params,
+    count_params,
+    cursor_start_params,
+    details_params,
+    exact_title_params,
+    hits_params,
+    parse_index_counts,
+    segment_words,
+)
+from search_ui.query.thesaurus import Thesaurus, find_synonym_groups
+from search_ui.settings import SearchSettings
+from search_ui.spelling.corrections import parse_spellcheck, spellcheck_params
+from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
+from search_ui.spelling.vocabulary import Vocabulary
+from text.segment import Segmenter
+
+_log = logging.getLogger(__name__)
+
+
+class SolrRequest(StrEnum):
+    """Every request that a results page can send, except those of suggestions (search_ui/spelling/did_you_mean.py).
+
+    Requests are logged with their name and time at level DEBUG.
+    """
+
+    EXACT_TITLE = "exact_title"  # only for queries with operators
+    COUNT = "count"  # total, facets, spelling of Latin words, size of the index
+    VECTORS = "vectors"  # nearest neighbours
+    WORKS = "works"  # only if the index has works (documents in several parts)
+    HITS = "hits"  # twice if Solr has to collapse near-duplicates, or if there is no full match
+    CURSOR_START = "cursor_start"  # only on the last numbered page, without vectors
+    DETAILS = "details"  # display fields, highlighting, counts of near-duplicates
+    BODIES = "bodies"  # of files, semantic matches, and the first hits of a question
+
+
+@dataclass
+class IndexState:
+    """The number of documents in the index, and of those that are parts of works. None: not known yet.
+
+    The response to each COUNT request updates it, so the next search of the process knows.
+    """
+
+    document_count: int | None = None
+    work_part_count: int | None = None
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    """The result of a search with spelling correction.
+
+    `request` and `query_words` belong to `page`. They differ from the original request if `is_corrected`. `suggestions`
+    are alternative searches.
+    """
+
+    request: SearchRequest
+    query_words: QueryWords
+    page: SearchPage
+    suggestions: tuple[SearchSuggestion, ...] = ()
+    is_corrected: bool = False
+
+
+@dataclass(frozen=True)
+class RankedHits:
+    """The hits of the numbered pages in their order, or those of one page that was reached by cursor.
+
+    `response` is a Solr response with all documents of the list, near-duplicates once, and the number of documents that
+    match as `numFound`. `candidates` is the fused list, None without vectors.
+    """
+
+    response: SolrResponse
+    candidates: FusedCandidates | None = None
+
+    @property
+    def match_count(self) -> int:
+        """The number of documents that can be paged through."""
+        return int(self.response["response"]["numFound"])
+
+    def page_response(self, span: PageSpan) -> SolrResponse:
+        """Return a response with the documents of one page only."""
+        docs = self.response["response"]["docs"][span.start : span.end]
+        return {**self.response, "response": {**self.response["response"], "docs": docs}}
+
+
+@dataclass(frozen=True)
+class SearchService:
+    """The search of one site. `execute` raises what `SolrBackend.select` and `CursorCodec.decode` raise.
+
+    `get_vocabulary` returns the words for suggestions.
+    """
+
+    solr: SolrBackend
+    lexicon_backend: LexiconBackend
+    settings: SearchSettings
+    cursors: CursorCodec
+    thesaurus: Thesaurus
+    query_vectors: QueryVectors
+    get_vocabulary: Callable[[], Vocabulary] = Vocabulary
+    index_state: IndexState = field(default_factory=IndexState)
+
+    @cached_property
+    def _segmenters(self) -> Sequence[Segmenter]:
+        return self.lexicon_backend.query_segmenters()
+
+    def select(self, name: SolrRequest, params: Params) -> SolrResponse:
+        """Send a request and log its time. See `SolrBackend.select`."""
+        started = time.perf_counter()
+        response = self.solr.select(params)
+        _log.debug("solr request %s: %.0f ms", name, 1000 * (time.perf_counter() - started))
+        return response
+
+    def _start(self, name: SolrRequest, params: Params) -> "Future[SolrResponse]":
+        return select_in_background(_NamedBackend(self, name), params)
+
+    def segment_query(self, request: SearchRequest) -> QueryWords:
+        """Segment the query as the documents were: with the indexed lexicon and, if ranked by, the base dictionary.
+
+        After a publication some documents are still segmented with an older version. New words are searched in them as
+        consecutive characters.
+        """
+        segmenter, *older_segmenters = self._segmenters
+        text = request.parsed_query.ranking_text
+        if not request.parsed_query.conditions:
+            text = drop_question_words(text, segmenter.cut(text))
+        segmented_words = segmenter.cut(text)
+        newest = tuple(filter(has_word, segmented_words))
+        old_lexicon_words = [segment_words(text, old_segmenter) for old_segmenter in older_segmenters]
+        older = tuple(word for segmented_words in old_lexicon_words for word in segmented_words)
+        synonyms = find_synonym_groups(request.parsed_query, newest, self.thesaurus)
+        new_words = tuple(word for word in newest if old_lexicon_words and word not in older)
+        content, residual_chars = split_content_words(text, segmented_words)
+        words = {
+            QueryVariant.TEXT: (text,),
+            QueryVariant.DOMAIN: newest,
+            QueryVariant.CONTENT: content,
+            QueryVariant.RESIDUAL_CHARS: residual_chars,
+            QueryVariant.OLD_LEXICON: older,
+            QueryVariant.NEW_WORDS: new_words,
+            QueryVariant.SYNONYMS: synonyms,
+        }
+        if any(clause.variant is QueryVariant.BASE for clause in PROFILES[request.profile].field_clauses):
+            words[QueryVariant.BASE] = segment_words(text, self.lexicon_backend.base_segmenter())
+        return words
+
+    def resolve_exact_title(self, request: SearchRequest) -> SearchRequest:
+        """Return a request for plain words if the query equals the title of a document.
+
+        This applies to titles that contain query syntax (`C++ -入门`). Sends one Solr request, only for queries with
+        operators.
+        """
+        if not request.parsed_query.conditions:
+            return request
+        response = self.select(SolrRequest.EXACT_TITLE, exact_title_params(request.text))
+        return replace(request, text=as_plain_words(request.text)) if response["response"]["numFound"] else request
+
+    def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
+        """Execute the request, or a spelling correction of it.
+
+        A correction is executed instead if the request has no full matches and all words of the correction occur in one
+        document. Raises what `execute` raises.
+        """
+        words = self.segment_query(request)
+        page = self.execute(request, words)
+        offers = self.suggest_alternatives(request, page)
+        correction = next(
+            (offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED and offer.all_words_count), None
+        )
+        if page.total or correction is None:
+            return SearchOutcome(request, words, page, tuple(offers))
+        other_suggestions = tuple(
+            offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED and offer is not correction
+        )
+        words = self.segment_query(correction.request)
+        return SearchOutcome(
+            correction.request, words, self.execute(correction.request, words), other_suggestions, is_corrected=True
+        )
+
+    def execute(self, request: SearchRequest, words: QueryWords | None = None) -> SearchPage:
+        """Return the requested results page.
+
+        Returns an empty page without a Solr request if the request has no criteria. If no document is a full match,
+        documents with at least one content word are returned. `words` is the segmented query, if the caller has it.
+        """
+        if not request.has_criteria():
+            return SearchPage()
+        words = self.segment_query(request) if words is None else words
+        position = self.cursors.decode(request) if request.cursor else CursorPosition(request.page, "")
+        request = replace(request, page=position.page)
+        spelling_params = spellcheck_params(request.parsed_query) if request.page == 1 else []
+        count_future = self._start(SolrRequest.COUNT, [*count_params(request, words), *spelling_params])
+        vector_search = self._start_vector_search(request, words)
+        words = self.add_work_boosts(request, words)
+        ranked_hits = self._rank(request, words, vector_search) if vector_search or not request.cursor else None
+        count_response = count_future.result()
+        self._update_index_state(count_response)
+        total = parse_total(count_response)
+        is_related = request.sort is SortOrder.RELEVANCE and bool(content_parts(words)) and not total
+        if is_related and (vector_search or not request.cursor):
+            ranked_hits = self._rank(request, words, vector_search, match_any=True)
+        full_first = lists_full_matches_first(request, words, total, self.settings.page_size)
+        span = page_span(
+            request.page, self.settings.page_size, max_numbered_hits(self.settings), total if full_first else 0
+        )
+        candidates = ranked_hits.candidates if ranked_hits else None
+        if ranked_hits is None or request.cursor:
+            ranked_hits = self._continue_at_cursor(request, words, position.solr_mark, span, candidates, is_related)
+            hits_response = ranked_hits.response
+        else:
+            if full_first:
+                ranked_hits = replace(ranked_hits, response=with_full_matches_first(ranked_hits.response))
+            hits_response = ranked_hits.page_response(span)
+        responses = self._fetch_details(request, words, hits_response, count_response, candidates)
+        page = build_search_page(responses, request, self.settings, words[QueryVariant.DOMAIN], full_first)
+        segmenter, question = self.lexicon_backend.base_segmenter(), request.parsed_query.ranking_text
+        return replace(
+            page,
+            quotations=answer_from_hits(question, words, candidates, page.hits, responses.bodies)
+            if candidates and request.page == 1
+            else (),
+            cursor=self._next_cursor(request, words, ranked_hits, span, is_related),
+            terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
+            spelling=parse_spellcheck(count_response),
+        )
+
+    def _update_index_state(self, count_response: SolrResponse) -> None:
+        counts = parse_index_counts(count_response)
+        self.index_state.document_count, self.index_state.work_part_count = counts
+
+    def _start_vector_search(self, request: SearchRequest, words: QueryWords) -> "VectorSearch | None":
+        """Start the kNN request in the background. Returns None if semantic search does not apply or has no model."""
+        if not can_use_semantic_search(request):
+            return None
+        vector = self.query_vectors.query_vector(request.parsed_query.ranking_text)
+        if vector is None:
+            return None
+        params = vector_search_params(request, words, vector, (*HIT_FIELDS, "score"))
+        return VectorSearch(vector, self._start(SolrRequest.VECTORS, params))
+
+    def add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
+        """Add the works whose parts match the query to `words`, if the ranking uses works and the index has any."""
+        if request.sort is not SortOrder.RELEVANCE or self.index_state.work_part_count == 0:
+            return words
+        params = works_params(words[QueryVariant.TEXT][0], request.profile)
+        if not params:
+            return words
+        boosts = parse_work_boosts(self.select(SolrRequest.WORKS, params), request.profile)
+        return {**words, QueryVariant.WORK_BOOSTS: boosts}
+
+    def find_candidates(self, request: SearchRequest, words: QueryWords) -> FusedCandidates | None:
+        """Return the fused list of a query; None if semantic search does not apply or failed."""
+        vector_search = self._start_vector_search(request, words)
+        return self._rank(request, words, vector_search).candidates if vector_search else None
+
+    def _rank(
+        self, request: SearchRequest, words: QueryWords, vector_search: "VectorSearch | None", match_any: bool = False
+    ) -> RankedHits:
+        """Fetch the hits of the numbered pages, and fuse them with the nearest neighbours.
+
+        The ranking is lexical only if there was no kNN request or it failed.
+        """
+        limit, request = max_numbered_hits(self.settings), replace(request, page=1)
+        field_names: Sequence[str] = HIT_FIELDS
+        if vector_search is not None:
+            field_names = lexical_fields(request, vector_search.query_vector, HIT_FIELDS)
+        lexical_response = self._fetch_lexical_hits(request, words, limit, field_names, match_any)
+        try:
+            vector_response = vector_search.response_future.result() if vector_search else None
+        except SolrError:  # the collection has no such field, or Solr timed out
+            vector_response = None
+        if vector_search is None or vector_response is None:
+            return RankedHits(lexical_response)
+        candidates = fuse(
+            lexical_response,
+            vector_response,
+            vector_search.query_vector,
+            PROFILES[request.profile].semantic_weight,
+            limit,
+            int(lexical_response["response"]["numFound"]),
+            ranks_full_matches_first(request, words),
+        )
+        return RankedHits(candidates.page_response(0), candidates)
+
+    def _fetch_lexical_hits(
+        self, request: SearchRequest, words: QueryWords, limit: int, field_names: Sequence[str], match_any: bool
+    ) -> SolrResponse:
+        """Fetch the first `limit` hits, near-duplicates once.
+
+        In a large index Solr does not collapse near-duplicates, because this costs half as much as the ranking. If the
+        first hits have too many of them, the request is repeated with collapsing.
+        """
+        documents = self.index_state.document_count
+        is_small = documents is not None and documents <= EXACT_PAGING_HITS
+        if not (is_small or match_any or request.cluster):
+            params = hits_params(request, words, limit, spare_hits=SPARE_HITS, field_names=field_names)
+            first_page = collapse_first_page(self.select(SolrRequest.HITS, params), limit)
+            if first_page is not None:
+                return first_page
+        params = hits_params(request, words, limit, field_names=field_names, match_any=match_any)
+        return self.select(SolrRequest.HITS, params)
+
+    def _continue_at_cursor(
+        self,
+        request: SearchRequest,
+        words: QueryWords,
+        cursor_mark: str,
+        span: PageSpan,
+        candidates: FusedCandidates | None,
+        match_any: bool,
+    ) -> RankedHits:
+        """Fetch the hits of a page that was reached by cursor, in lexical order.
+
+        The clusters of `candidates` are omitted: the numbered pages listed them.
+        """
+        params = hits_params(
+            request,
+            words,
+            span.end - span.start,
+            cursor_mark,
+            match_any=match_any,
+            excluded_clusters=candidates.clusters if candidates else (),
+        )
+        response = self.select(SolrRequest.HITS, params)
+        if candidates is not None:
+            response = {**response, "response": {**response["response"], "numFound": candidates.match_count}}
+        return RankedHits(response, candidates)
+
+    def _fetch_details(
+        self,
+        request: SearchRequest,
+        words: QueryWords,
+        hits: SolrResponse,
+        count_response: SolrResponse,
+        candidates: FusedCandidates | None,
+    ) -> SearchResponses:
+        """Fetch highlighting, counts of near-duplicates and series, and bodies for the hits of the page."""
+        ids, clusters = ids_and_clusters(hits)
+        if not ids:
+            return SearchResponses(hits, count_response)
+        semantic_ids = candidates.semantic_match_ids(ids) if candidates else []
+        body_ids = [*semantic_ids, *_file_ids(hits), *self._answer_source_ids(request, ids, candidates)]
+        bodies_future = (
+            self._start(SolrRequest.BODIES, body_params(list(dict.fromkeys(body_ids)))) if body_ids else None
+        )
+        details = details_params(
+            request,
+            words,
+            ids,
+            [] if request.cluster else clusters,
+            distinct_series(hits),
+            distinct_pictures(hits) if self.settings.pictures else [],
+        )
+        details_response = self.select(SolrRequest.DETAILS, details)
+        bodies = bodies_future.result() if bodies_future else {}
+        passages = self._best_passages(candidates, semantic_ids, bodies)
+        return SearchResponses(hits, count_response, details_response, bodies, passages)
+
+    def _answer_source_ids(
+        self, request: SearchRequest, ids: Sequence[str], candidates: FusedCandidates | None
+    ) -> Sequence[str]:
+        """Return the ids of the hits that can be quoted as the answer to a question; none for other requests."""
+        if candidates is None or request.page > 1 or not is_question(request.parsed_query.ranking_text):
+            return ()
+        return ids[:MAX_QUOTES] if find_answer_model(candidates.vector.model_id) else ()
+
+    def _best_passages(
+        self, candidates: FusedCandidates | None, ids: Sequence[str], bodies: SolrResponse
+    ) -> Mapping[str, tuple[int, int]]:
+        """Return the best passages of the semantic matches `ids`: start and end in the body, by document id."""
+        if candidates is None or not ids:
+            return {}
+        digests = {doc_id: digest for doc_id, digest in digest_by_id(bodies).items() if doc_id in ids}
+        best = self.query_vectors.best_passages(candidates.vector, digests.values())
+        return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
+
+    def suggest_alternatives(self, request: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
+        """Return spelling corrections, and searches that would find more if there are almost no hits.
+
+        `page` is the page of the request. Returns [] if Solr fails.
+        """
+        if not request.text or page.page > 1:
+            return []
+        base = self.lexicon_backend.base_segmenter()
+        try:
+            return find_suggestions(
+                self.solr, request, self.get_vocabulary(), self.segment_query, base, page.total, page.spelling
+            )
+        except SolrError:
+            return []
+
+    def _next_cursor(
+        self, request: SearchRequest, words: QueryWords, ranked_hits: RankedHits, span: PageSpan, match_any: bool
+    ) -> str:
+        """Return the cursor of the next page; "" if there is none or it has a number."""
+        fetched_hits = max_numbered_hits(self.settings)
+        if (
+            span.end < fetched_hits
+            or request.page >= last_page(self.settings)
+            or span.end >= ranked_hits.match_count
+            or (not request.cursor and span.start >= fetched_hits)
+        ):
+            return ""
+        if request.cursor:
+            cursor_mark = str(ranked_hits.response["nextCursorMark"])
+        elif ranked_hits.candidates is not None:
+            cursor_mark = FIRST_CURSOR_MARK  # the fused list ends here; later pages have the lexical order
+        else:
+            params = cursor_start_params(request, words, span.end, match_any)
+            cursor_mark = str(self.select(SolrRequest.CURSOR_START, params)["nextCursorMark"])
+        return self.cursors.encode(request, CursorPosition(request.page + 1, cursor_mark))
+
+
+@dataclass(frozen=True)
+class VectorSearch:
+    """A query vector and the future of its kNN response."""
+
+    query_vector: QueryVector
+    response_future: "Future[SolrResponse]"
+
+
+@dataclass(frozen=True)
+class _NamedBackend:
+    """Sends the requests of one kind, for `select_in_background`."""
+
+    service: SearchService
+    name: SolrRequest
+
+    def select(self, params: Params) -> SolrResponse:
+        """Send a request under the name of this sender, as `SearchService.select` does."""
+        return self.service.select(self.name, params)
+
+
+def _file_ids(hits: SolrResponse) -> list[str]:
+    """Return the ids of the files in a response: their passages have page numbers."""
+    docs = hits["response"]["docs"]
+    return [
+        doc_id
+        for doc_id, doc in zip(ids_and_clusters(hits)[0], docs, strict=True)
+        if display_format(doc) != HTML_FORMAT
+    ]
