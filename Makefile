@@ -75,7 +75,7 @@ docs-site: $(TEST_STAMP)  ## the documentation as a site, in build/site; fails o
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)
 
-bench-extract bench-documents: $(PEERS)/.installed
+bench-extract bench-documents bench-structure: $(PEERS)/.installed
 
 bench-extract: compiled
 

@@ -1,6 +1,6 @@
 """Memory of a running search site and the start-up cost of the commands; part of `make bench-structure`.
 
-    python -m benchmarks.structure_serve      prints the rows and the memory of each process
+    python -m benchmarks.structure_serve [FOLDER]      prints the memory of each process, and the time of each verb
 
 Sets:
 
