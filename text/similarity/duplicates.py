@@ -30,7 +30,7 @@ from text.number_tokens import are_equal_numbers, has_digit, has_year, is_date_t
 from text.similarity.alignment import Alignment, Edit, TokenizedText, align, find_edits, tokenize_text
 from text.similarity.shingles import SHINGLE_SIZE, shingle_hashes
 
-ALGORITHM_VERSION = 1  # increase it if other texts become duplicates; all articles are then grouped again
+ALGORITHM_VERSION = 2  # increase it if other texts become duplicates; all articles are then grouped again
 MIN_SHARED_SHARE = 0.5  # of all tokens of both texts
 MAX_BOILERPLATE_SHARED_SHARE = 0.4  # a beginning or end with less shared text is boilerplate
 MAX_NEAR_DAYS = 7
