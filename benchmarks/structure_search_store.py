@@ -5,6 +5,8 @@ which can be an older commit with another schema and other modules.
 """
 
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector
@@ -12,13 +14,12 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 
-try:
-    from domain.outcome import Outcome, Reason
-except ImportError:  # before the package `domain`
-    from docstore.model import Outcome, Reason  # type: ignore[import-untyped,no-redef]
+outcomes = import_module("domain.outcome" if find_spec("domain") else "docstore.model")  # older commits have no domain
 
 if __name__ == "__main__":
     config, model_id, vector_file = sys.argv[1:]
     passage = PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 0, Path(vector_file).read_bytes())
     with Engine(load_settings(Path(config)), NullProgress()) as engine:
-        engine.store.vectors.save(model_id, [EmbeddingResult("0" * 64, (passage,), Outcome(Reason.EMBEDDED))])
+        engine.store.vectors.save(
+            model_id, [EmbeddingResult("0" * 64, (passage,), outcomes.Outcome(outcomes.Reason.EMBEDDED))]
+        )
