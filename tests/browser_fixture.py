@@ -236,8 +236,8 @@ def number(place: Locator) -> int:
 
 
 def links(page: Page) -> list[str]:
-    """Return the URLs of the hits on a results page."""
-    hits: list[str] = page.locator("#hits h2 a").evaluate_all("all => all.map(a => a.href)")
+    """Return the URLs of the hits on a results page, related results included."""
+    hits: list[str] = page.locator("ol.hits h2 a").evaluate_all("all => all.map(a => a.href)")
     return hits
 
 
