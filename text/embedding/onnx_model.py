@@ -6,9 +6,6 @@ Both files are in a folder or a jar (a zip file). onnxruntime and tokenizers are
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -152,27 +149,14 @@ def _create_session(spec: ModelSpec) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    options.enable_cpu_mem_arena = False  # the arena never returns memory
     try:
-        # A session keeps the bytes it is created from, but not those of a file.
-        with _unpacked_file(spec, spec.weights) as path:
-            return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(
+            _read_model_file(spec, spec.weights), options, providers=["CPUExecutionProvider"]
+        )
     except ModelFileError:
         raise
     except Exception as error:
         raise ModelFileError(f"{spec.path}: its file {spec.weights} cannot be read ({_one_line(error)})") from error
-
-
-@contextmanager
-def _unpacked_file(spec: ModelSpec, name: str) -> Iterator[Path]:
-    """Yield the path of a file of the model: a temporary file if the model is a jar. Raises ModelFileError."""
-    if spec.path.is_dir():
-        yield spec.path / name
-        return
-    with NamedTemporaryFile(suffix=".onnx") as file:
-        file.write(_read_model_file(spec, name))
-        file.flush()
-        yield Path(file.name)
 
 
 def _read_model_file(spec: ModelSpec, name: str) -> bytes:
