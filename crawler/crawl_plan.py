@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
-from crawler.http.ip_policy import AllowedPrivateHosts
+from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
 from crawler.http.site_options import parse_site_options
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
@@ -96,7 +96,8 @@ def require_contact(plan: CrawlPlan) -> None:
     problem = f"{plan.contact} is an example" if plan.contact else "is empty"
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
-        if not plan.allowed_private_hosts.allows_host(name, port) and not _is_ip_address(name):
+        is_private_ip = _is_ip_address(name) and not is_public_ip(name.strip("[]"))
+        if not plan.allowed_private_hosts.allows_host(name, port) and not is_private_ip:
             raise SettingsError(
                 f"crawl.contact {problem}: write your own e-mail address or the URL of a page about your crawler, so "
                 f"that {host} can reach you"

@@ -422,6 +422,8 @@ def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint:
         ("http://news.test:8080/", ("news.test",), "", False),
         ("http://127.0.0.1:8080/", (), "", False),  # refused for what it is, if it is not named
         ("http://[::1]/", (), "", False),
+        ("http://8.8.8.8/", (), "", True),
+        ("http://[2001:4860:4860::8888]/", (), "me@example.org", True),
     ],
 )
 def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contact: str, is_refused: bool) -> None:
