@@ -145,7 +145,7 @@ class Engine:
             return self._analysis
 
     def release_analysis(self) -> None:
-        """Free the memory of the text analysis (80 MB); the next use loads it again."""
+        """Free the memory of the text analysis. The next use loads it again, which takes seconds."""
         with self._lock:
             if self._analysis is not None:
                 self._analysis = self._base_segmenter = self._segmenter_versions = None
