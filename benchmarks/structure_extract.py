@@ -85,7 +85,7 @@ def unpack_commit(commit: str, folder: Path) -> None:
         raise PlumblineError(f"no commit {commit[:7]} in this repository; fetch its complete history")
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
         files.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
-        files.extractall(folder)  # noqa: S202 (our own archive)
+        files.extractall(folder)
 
 
 def speed_ratio_to_tree(jobs: Path, old_tree: Path) -> float:

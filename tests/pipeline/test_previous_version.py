@@ -25,7 +25,7 @@ def vertical(tmp_path_factory: pytest.TempPathFactory) -> LocalVertical:
     folder = tmp_path_factory.mktemp("previous")
     with tarfile.open(ARCHIVE) as archive:
         archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
-        archive.extractall(folder)  # noqa: S202 (our own archive)
+        archive.extractall(folder)
     return LocalVertical(folder)
 
 
