@@ -37,7 +37,7 @@ class MemoryBudget:
     def resize(self, reservation: "Reservation", size: int) -> None:
         """Set the size of a reservation in bytes. Waits while it grows and the budget is exhausted."""
         with self._changed:
-            if size > reservation.size and not (not self._queue and self._can_grow(reservation, size)):
+            if size > reservation.size and (self._queue or not self._can_grow(reservation, size)):
                 self._queue.append(reservation)
                 self._changed.wait_for(lambda: self._can_grow(reservation, size))
                 self._queue.remove(reservation)
@@ -75,7 +75,7 @@ class Reservation:
         return time.monotonic() - started
 
     def release(self) -> None:
-        """Reserve nothing more."""
+        """End the reservation. The body must not be used any more."""
         self.resize(0)
 
     def __enter__(self) -> "Reservation":

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
+from crawler.memory_budget import release_free_memory
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
 from docstore.store import Store
 from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
@@ -26,7 +27,6 @@ from pipeline.background_open import BackgroundOpener
 from pipeline.compute.settings import DASK, ClusterSettings
 from pipeline.progress import Progress
 from pipeline.settings import Settings
-from pipeline.workers.worker_main import release_memory
 
 if TYPE_CHECKING:
     from indexer.document_mapping import TextAnalysis
@@ -149,7 +149,7 @@ class Engine:
         with self._lock:
             if self._analysis is not None:
                 self._analysis = self._base_segmenter = self._segmenter_versions = None
-                release_memory()
+                release_free_memory()
 
     def query_segmenters(self) -> "tuple[Segmenter, ...]":
         """Return the segmenters for queries: that of `analysis` and those of older versions still in the index."""

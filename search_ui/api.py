@@ -45,14 +45,17 @@ def with_article_fields(document: JsonDict, article_fields: Mapping[str, Article
     parameters: list[JsonDict] = document["paths"]["/search"]["get"]["parameters"]
     schemas = document["components"]["schemas"]
     facets, article_schema = schemas["Results"]["properties"]["facets"], schemas["Article"]
-    for name, declared in article_fields.items():
-        if declared.facet and declared.facet not in facets["properties"]:
-            facets["properties"][declared.facet] = {"type": "array", "items": {"$ref": "#/components/schemas/Facet"}}
-            facets["required"].append(declared.facet)
+    for name, article_field in article_fields.items():
+        if article_field.facet and article_field.facet not in facets["properties"]:
+            facets["properties"][article_field.facet] = {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/Facet"},
+            }
+            facets["required"].append(article_field.facet)
             section = next(each for each in parameters if each.get("name") == "section")
             description = f"Only these values of `{name}`; can be repeated."
-            parameters.append({**section, "name": declared.parameter, "description": description})
-        if declared.is_detail and name not in article_schema["properties"]:
+            parameters.append({**section, "name": article_field.parameter, "description": description})
+        if article_field.is_detail and name not in article_schema["properties"]:
             article_schema["properties"][name] = {"type": "string"}
             article_schema["required"].append(name)
     return document

@@ -7,7 +7,6 @@ A request is a pickled (function, args, kwargs). The reply is a pickled (status,
 None). Every worker loads this module, so its imports are kept small.
 """
 
-import ctypes
 import gc
 import pickle
 import resource
@@ -19,6 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from traceback import format_exc
 
+from crawler.memory_budget import release_free_memory
 from domain.errors import PlumblineError
 
 STATUS_DONE, STATUS_ERROR, STATUS_RAISED, STATUS_OUT_OF_MEMORY = "done", "refused", "raised", "over memory"
@@ -27,7 +27,7 @@ ORPHAN_GRACE_SECONDS = 10.0  # after the deadline SIGALRM ends the child if its 
 GC_THRESHOLDS = (50_000, 20, 100)
 OUT_OF_MEMORY_REPLY = pickle.dumps((STATUS_OUT_OF_MEMORY, None))  # pickled in advance, while memory is available
 MEGABYTE = 1024 * 1024
-LARGE_REQUEST_BYTES = MEGABYTE  # a request of this size or more is followed by `release_memory`
+LARGE_REQUEST_BYTES = MEGABYTE  # a request of this size or more is followed by `release_free_memory`
 PROC_STATUS = Path("/proc/self/status")
 
 
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> None:
             connection.send_bytes(handle_request(request))
             signal.setitimer(signal.ITIMER_REAL, 0)
             if len(request) > LARGE_REQUEST_BYTES:
-                release_memory()
+                release_free_memory()
 
 
 def handle_request(request: bytes) -> bytes:
@@ -64,12 +64,6 @@ def handle_request(request: bytes) -> bytes:
         return pickle.dumps((STATUS_ERROR, error))
     except Exception as error:  # noqa: BLE001 (raised again in the calling process)
         return pickle.dumps((STATUS_RAISED, (f"{type(error).__name__}: {error}", format_exc())))
-
-
-def release_memory() -> None:
-    """Return free heap memory to the system. Without it the process stays at its peak size after a large page."""
-    with suppress(OSError, AttributeError):  # only glibc has malloc_trim
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def limit_memory(extra_bytes: int) -> None:

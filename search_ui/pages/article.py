@@ -34,7 +34,9 @@ SUMMARY_FIELDS = (
     solr_fields.FORMAT,
     solr_fields.LANGUAGE,
 )
-_DETAIL_BY_NAME = {name: declared.solr_name for name, declared in ARTICLE_FIELDS.items() if declared.is_detail}
+_DETAIL_BY_NAME = {
+    name: article_field.solr_name for name, article_field in ARTICLE_FIELDS.items() if article_field.is_detail
+}
 _DETAIL_FIELDS = (
     *SUMMARY_FIELDS,
     solr_fields.BODY,

@@ -26,7 +26,7 @@ class FilterFields(Generic[T]):
     terms: tuple[T, ...] = ()
 
 
-_DECLARATIONS = {declared.facet: declared for declared in ARTICLE_FIELDS.values() if declared.facet}
+_DECLARATIONS = {article_field.facet: article_field for article_field in ARTICLE_FIELDS.values() if article_field.facet}
 FILTER_NAMES = tuple(each.name for each in fields(FilterFields))
 
 PARAM_BY_FILTER: Mapping[str, str] = {

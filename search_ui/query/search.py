@@ -252,7 +252,7 @@ class SearchService:
         words = self.add_work_boosts(request, words)
         ranked_hits = self._rank(request, words, vector_search) if vector_search or not request.cursor else None
         count_response = count_future.result()
-        self._update_index_state(count_response)
+        self.index_state.document_count, self.index_state.work_part_count = parse_index_counts(count_response)
         total = parse_total(count_response)
         is_related = request.sort is SortOrder.RELEVANCE and bool(content_parts(words)) and not total
         if is_related and (vector_search or not request.cursor):
@@ -281,10 +281,6 @@ class SearchService:
             terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
             spelling=parse_spellcheck(count_response),
         )
-
-    def _update_index_state(self, count_response: SolrResponse) -> None:
-        counts = parse_index_counts(count_response)
-        self.index_state.document_count, self.index_state.work_part_count = counts
 
     def _start_vector_search(self, request: SearchRequest, words: QueryWords) -> "VectorSearch | None":
         """Start the kNN request in the background. Returns None if semantic search does not apply or has no model."""
