@@ -256,6 +256,16 @@ class Fetcher:
         """Return the last IP address of host[:port], or ""."""
         return self._connections.last_ip(split_host_port(host)[0])
 
+    def find_ip(self, host: str) -> str:
+        """Return the last IP address of host[:port]; before the first connection, the one that its name resolves to.
+
+        Returns "" if there is no allowed address, or if a proxy connects to the host.
+        """
+        name, port = split_host_port(host)
+        if self._site_options.proxy_for(host):
+            return ""
+        return self._connections.find_ip(name, int(port or 0), float(self._timeout.connect_timeout or 0.0))
+
     def close(self) -> None:
         """Close the idle connections of all threads."""
         self._connections.close()
