@@ -29,10 +29,11 @@ BOILERPLATE_CLASS_RE = re.compile(
 )
 
 
-def extract_inclusive_body(page: ParsedPage, title_line: int) -> Body | None:
-    """Return the body by the inclusive rule, None if no line is readable. `title_line`: index of the title or -1."""
-    layout = page.layout
-    is_readable = readable_line_mask(page)
+def extract_inclusive_body(layout: Layout, title_line: int, is_readable: Sequence[bool]) -> Body | None:
+    """Return the body by the inclusive rule, None if no line is readable.
+
+    `title_line` is the index of the title or -1, `is_readable` the mask of `readable_line_mask`.
+    """
     if not any(is_readable):
         return None
     span_index = find_main_span(layout, is_readable)
@@ -47,13 +48,8 @@ def extract_inclusive_body(page: ParsedPage, title_line: int) -> Body | None:
     )
 
 
-def readable_line_mask(page: ParsedPage) -> list[bool]:
+def readable_line_mask(page: ParsedPage, boilerplate_mask: Sequence[bool]) -> list[bool]:
     """Return for each line whether it is readable: not boilerplate, not link text, not a template line of the site."""
-    return readable_line_mask_outside(page, boilerplate_line_mask(page.layout))
-
-
-def readable_line_mask_outside(page: ParsedPage, boilerplate_mask: Sequence[bool]) -> list[bool]:
-    """Return the mask of readable lines, given the mask of boilerplate lines."""
     layout, template_line_hashes = page.layout, page.site_template.template_line_hashes
     return [
         not boilerplate_mask[index]

@@ -13,12 +13,11 @@ from domain.article import Block, BlockKind
 from extractor.article_blocks import build_blocks
 from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import is_notice_or_label, positive_sum, weigh_lines
-from extractor.fields.title_anchor import find_title_line
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, join_lines
-from extractor.page.parsed_page import ParsedPage, with_complete_layout
+from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, attribute_value
-from extractor.page_types.list_page import is_headline_line
+from extractor.page_types.page_signals import PageSignals, TypeSignals, is_headline_line
 from extractor.page_types.thread_posts import (
     USER_URL_RE,
     Post,
@@ -27,7 +26,6 @@ from extractor.page_types.thread_posts import (
     classify_group_name,
     find_posts,
 )
-from extractor.page_types.type_signals import TypeSignals
 
 MIN_THREAD_SCORE = 4  # points of a thread
 MAX_LINES_ABOVE_TITLE = 6  # search range for author and time of the opening post, above the title
@@ -79,17 +77,17 @@ class Thread:
         return tuple(blocks)
 
 
-def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage, Thread] | None:
+def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
     """Find the thread of a page.
 
     Returns:
-        The page with a complete layout and the thread, or None if the page is not a thread.
+        The signals of the page with a complete layout and the thread, or None if the page is not a thread.
     """
-    if not may_be_thread(page, type_signals):
+    if not may_be_thread(signals.page, signals.declared):
         return None
-    page = with_complete_layout(page)
+    complete_signals = signals.complete
+    page, title_line = complete_signals.page, complete_signals.title_line
     weights = weigh_lines(page.layout.lines, page.site_template.template_line_hashes)
-    title_line = find_title_line(page)
     post_group = find_posts(page, weights)
     if (
         post_group is None
@@ -101,7 +99,7 @@ def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage
         return None
     opening = find_opening_post(page, post_group, weights, title_line)
     score, reason = thread_score(
-        type_signals,
+        signals.declared,
         post_group,
         opening,
         title_line >= 0 and 0 <= post_group.first_line - title_line <= MAX_LINES_TITLE_TO_POST,
@@ -111,7 +109,9 @@ def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage
     posts = clean_posts(page.layout, [*opening, *post_group.posts])
     if sum(page.layout.lines[index].size for post in posts for index in post.line_indices) < MIN_POST_TEXT_SIZE:
         return None
-    return page, Thread(tuple(posts), enclosing_span(page.layout, [*post_group.span_indices]), title_line, reason)
+    return complete_signals, Thread(
+        tuple(posts), enclosing_span(page.layout, [*post_group.span_indices]), title_line, reason
+    )
 
 
 def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:

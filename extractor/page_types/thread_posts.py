@@ -18,7 +18,7 @@ from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import InlineElement, Layout, Line, Span
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import TagInfo, attribute_value
-from extractor.page_types.list_page import RELATIVE_TIME_RE
+from extractor.page_types.page_signals import RELATIVE_TIME_RE
 
 MAX_POSTS = 1_000
 MAX_CANDIDATE_NAMES = 16  # groups that are examined: those with the most text
