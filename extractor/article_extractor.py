@@ -151,6 +151,8 @@ class ArticleExtractor:
             page = page.complete_page
             body = self.method.choose_body(page)
         signals = PageSignals(page, lambda page, body: self.method.find_published(page, body, latest_date))
+        if body is not None:
+            signals.title_line = body.title_line
         return classify_page(signals, body) if self.method.uses_declared_body else ClassifiedPage(signals, body)
 
     def describe_page_type(self, page: ParsedPage, fetched_at: float) -> str:
