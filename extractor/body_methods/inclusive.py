@@ -11,7 +11,7 @@ from domain.article import text_hash64
 from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import MIN_SENTENCE_SIZE, is_notice_or_label, weigh_line
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, Span, join_lines
+from extractor.page.layout import Layout, Line, Span, join_lines
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import attribute_value
 
@@ -61,7 +61,7 @@ def readable_line_mask(page: ParsedPage, boilerplate_mask: Sequence[bool]) -> li
 
 def is_readable_line(line: Line) -> bool:
     """Return True if a line is text: not mostly links, not a notice, not a label."""
-    if line.link_share > MAX_TEXT_LINK_SHARE:
+    if line.is_link:
         return False
     return not is_notice_or_label(line.text, line.size) and any(map(str.isalpha, line.text))
 

@@ -1,14 +1,16 @@
-"""Finds the line with the title of a page; the body starts below it."""
+"""Finds the line with the title of a page; the body starts below it. Compares two titles (WD-A3)."""
 
 import math
 from collections.abc import Sequence
 
+from rapidfuzz.distance import LCSseq
+
 from extractor.fields.site_name import clean_title, is_title_before_separator, normalize_letters, strip_site_names
-from extractor.fields.title_similarity import MAX_COMPARED_CHARS, TextComparer
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Line, Span
+from extractor.page.layout import Line, Span
 from extractor.page.parsed_page import ParsedPage
 
+MAX_COMPARED_CHARS = 200  # beginning of each text that is compared
 MAX_TITLE_SIZE = 90.0  # of a line that may be a title, in Chinese characters
 MIN_TITLE_SIZE = 2.0
 TITLE_PREFIX_TAGS = ("h1", "h2")  # headings of any length that may be <title> without the site name
@@ -22,6 +24,32 @@ CONTAINED_SIMILARITY = 0.8  # similarity of a heading elsewhere in <title> that 
 MIN_CONTAINED_SHARE = 0.5
 
 
+class TextComparer:
+    """Compares one text with many others."""
+
+    def __init__(self, text: str) -> None:
+        self.text = normalize_text(text)
+
+    def similarity(self, other: str, min_similarity: float = 0.0) -> float:
+        """Return the length of the longest common subsequence divided by the longer length, 0 to 1.
+
+        Returns 0 if one text is empty or at least three times as long as the other. Also returns 0 if the lengths show
+        that `min_similarity` cannot be reached.
+        """
+        if len(other) < min_similarity * len(self.text):  # normalization only shortens the text
+            return 0.0
+        other = normalize_text(other)
+        shorter, longer = sorted((len(self.text), len(other)))
+        if shorter == 0 or longer >= 3 * shorter or shorter < min_similarity * longer:
+            return 0.0
+        return LCSseq.similarity(self.text, other) / longer
+
+
+def normalize_text(text: str) -> str:
+    """Return the part of a text that is compared: lower case, white space collapsed, at most MAX_COMPARED_CHARS."""
+    return " ".join(text[: MAX_COMPARED_CHARS * 2].split())[:MAX_COMPARED_CHARS].lower()
+
+
 def find_title_line(page: ParsedPage) -> int:
     """Return the index of the title line, -1 if not found: the first of the best lines, h1 before other headings."""
     titles = {page.title, page.metas.get("og:title", "")} - {""}
@@ -32,7 +60,7 @@ def find_title_line(page: ParsedPage) -> int:
     for index, line in enumerate(page.layout.lines):
         if (
             line.tag in TITLE_PREFIX_TAGS
-            and line.link_share <= MAX_TEXT_LINK_SHARE
+            and not line.is_link
             and is_title_before_separator(clean_title(line.text), declared_title)
         ):
             similarity, bonus = PREFIX_SIMILARITY, TITLE_BONUS_AND_MIN_SIMILARITY[line.tag][0]
@@ -64,7 +92,7 @@ def has_title_shape(line: Line) -> bool:
     """Return whether a line has the size of a title and is not a link outside headings."""
     if not MIN_TITLE_SIZE <= line.size <= MAX_TITLE_SIZE:
         return False
-    return line.link_share <= MAX_TEXT_LINK_SHARE or line.tag in LINKABLE_TITLE_TAGS
+    return not line.is_link or line.tag in LINKABLE_TITLE_TAGS
 
 
 def title_similarity(line: Line, title_letters: str, comparer: TextComparer, min_similarity: float) -> float:

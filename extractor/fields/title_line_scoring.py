@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 from extractor.fields.site_name import clean_title
 from extractor.page.boilerplate_phrases import is_byline, is_template_label
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line
+from extractor.page.layout import Layout, Line
 from extractor.page.tag_info import Hint
 
 MAX_LINES_ABOVE_BODY = 16  # search range for the title, above the body
@@ -100,7 +100,7 @@ def title_line_score(position: int, lines: Sequence[Line], layout: Layout) -> fl
         (REPEATED_POINTS, any(line.text in other.text and other is not line for other in layout.lines)),
         (REPEATED_NEARBY_POINTS, any(line.text == other.text and other is not line for other in lines)),
         (BEFORE_BYLINE_POINTS, any(map(is_byline_line, lines[position + 1 : position + 2]))),
-        (LINK_POINTS, line.link_share > MAX_TEXT_LINK_SHARE and line.tag not in HEADING_TAGS),
+        (LINK_POINTS, line.is_link and line.tag not in HEADING_TAGS),
         (NUMBERED_POINTS, LIST_NUMBER_RE.match(line.text) is not None),
         (SHORT_POINTS, line.size < MIN_USUAL_TITLE_SIZE),
     )

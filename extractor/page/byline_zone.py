@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from extractor.page.layout import CODE_TAG, MAX_TEXT_LINK_SHARE, Line
+from extractor.page.layout import CODE_TAG, Line
 from extractor.page.parsed_page import ParsedPage
 
 MIN_TEXT_LINE_SIZE = 40.0  # larger lines are body text; in Chinese characters
@@ -54,6 +54,6 @@ def find_title_line_above(page: ParsedPage, first: int) -> int:
     lines = page.layout.lines
     for line_index in range(min(first + 3, len(lines)) - 1, max(-1, first - MAX_TITLE_LOOKBACK_LINES), -1):
         line = lines[line_index]
-        if line.tag == "h1" or (line.size >= 4 and line.text in page.title and line.link_share <= MAX_TEXT_LINK_SHARE):
+        if line.tag == "h1" or (line.size >= 4 and line.text in page.title and not line.is_link):
             return line_index
     return -1

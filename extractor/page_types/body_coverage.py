@@ -19,7 +19,7 @@ from domain.article import PageType
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
 from extractor.body_methods.base import Body
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout
+from extractor.page.layout import Layout
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.page_types.list_page import position_score
@@ -154,7 +154,7 @@ def may_be_suspect(page: ParsedPage, body: Body, is_confirmed: bool) -> bool:
             body_size += line.size
             continue
         missed_link_size += line.link_size
-        if line.size >= MIN_SENTENCE_SIZE and line.link_share <= MAX_TEXT_LINK_SHARE and line.has_punctuation:
+        if line.size >= MIN_SENTENCE_SIZE and not line.is_link and line.has_punctuation:
             missed_sentence_size += line.size
     if missed_sentence_size + ROUNDING_MARGIN >= max(MIN_MISSED_SIZE, MIN_MISSED_TO_BODY_RATIO * body_size):
         return True
