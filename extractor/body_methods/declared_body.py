@@ -7,10 +7,9 @@ least a summary.
 import html
 import re
 
-from extractor.body_methods.base import Body
 from extractor.fields.json_ld import find_json_ld_article
 from extractor.page.layout import text_size
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page_types.page_signals import declared_score, url_score
 
 DESCRIPTION_META_NAMES = ("og:description", "description", "twitter:description")

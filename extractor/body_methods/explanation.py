@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import accumulate, takewhile
 
 from domain.article import text_hash64
-from extractor.body_methods.base import Body, BodyCandidate, Explanation, LineVerdict
+from extractor.body_methods.base import BodyCandidate, Explanation, LineVerdict
 from extractor.body_methods.element_counts import ElementCounts
 from extractor.body_methods.tag_blocks import TagBlock, build_tag_blocks
 from extractor.page.boilerplate_phrases import is_copyright, is_template_label
 from extractor.page.layout import Layout, Line
-from extractor.page.parsed_page import ParsedPage, with_complete_layout
+from extractor.page.parsed_page import Body, ParsedPage, with_complete_layout
 from extractor.page.tag_info import Hint, TagInfo
 
 MAX_CANDIDATES = 12

@@ -8,11 +8,10 @@ import re
 from collections.abc import Sequence
 
 from domain.article import text_hash64
-from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import MIN_SENTENCE_SIZE, is_notice_or_label, weigh_line
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, Span, join_lines
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import attribute_value
 
 MAX_BOILERPLATE_SHARE = 0.5  # an element with more than half of the page's text is not boilerplate, whatever its class

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from domain.article import text_hash64
 from extractor.body_methods.asides import aside_line_mask, is_link_list, resolve_hints
-from extractor.body_methods.base import Body, Explanation
+from extractor.body_methods.base import Explanation
 from extractor.body_methods.explanation import explain_line_scoring
 from extractor.fields.dates.publication_date import PublicationDate, find_publication_date
 from extractor.fields.title import find_title
@@ -34,7 +34,7 @@ from extractor.page.boilerplate_phrases import (
 )
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, Span, join_lines
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.settings import ExtractSettings
 from text.scripts import HAN

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from lxml.etree import _Element as Element
 
-from extractor.body_methods.base import Body
 from extractor.body_methods.element_counts import ElementCounts
 from extractor.fields.dates.date_parsing import find_date_in_text, find_date_in_url
 from extractor.fields.dates.publication_date import PublicationDate
@@ -14,7 +13,7 @@ from extractor.fields.title_anchor import TextComparer, find_title_line
 from extractor.page.dom import HEADING_TAGS, element_text, serialize
 from extractor.page.layout import join_lines
 from extractor.page.layout_builder import build_layout
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 
 MIN_TITLE_SIMILARITY = 0.5  # headings at least this similar to <title> are the title [D]
 MAX_HEADINGS = 200  # headings examined on one page

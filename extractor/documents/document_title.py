@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from extractor.documents.content import DocumentContent, OpeningLine, to_one_line
-from extractor.fields.person_names import normalize_name, split_names
+from extractor.fields.byline import normalize_name, split_names
 from text.scripts import HAN
 
 MAX_TITLE_CHARS = 300

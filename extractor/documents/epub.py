@@ -6,7 +6,6 @@ from lxml.etree import _Element as Element
 
 from domain.article import Block, BlockKind
 from extractor.article_blocks import build_blocks
-from extractor.body_methods.base import Body
 from extractor.documents.content import (
     BlockCollector,
     DocumentContent,
@@ -17,7 +16,7 @@ from extractor.documents.content import (
 from extractor.documents.office_properties import DC_NAMESPACE, first_element_text
 from extractor.documents.zip_package import ZipPackage, resolve_part_name
 from extractor.fields.dates.date_parsing import find_date_in_text
-from extractor.page.parsed_page import decode_page, parse_page
+from extractor.page.parsed_page import Body, decode_page, parse_page
 
 ROOTFILE_TAG = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 OPF_NAMESPACE = "{http://www.idpf.org/2007/opf}"

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from extractor.body_methods.base import Body
 from extractor.fields.json_ld import find_json_ld_article
 from extractor.fields.site_name import (
     MIN_TITLE_SIZE,
@@ -32,10 +31,10 @@ from extractor.fields.site_name import (
     strip_site_names,
     title_suffix,
 )
-from extractor.fields.title_anchor import TextComparer
-from extractor.fields.title_line_scoring import (
+from extractor.fields.title_anchor import (
     LINK_POINTS,
     TITLE_SIZE_RANGE,
+    TextComparer,
     best_title_line,
     is_body_sentence,
     is_byline_line,
@@ -43,7 +42,7 @@ from extractor.fields.title_line_scoring import (
 )
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, text_size
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from text.scripts import HAN
 
 MAX_TITLE_CHARS = 300  # longer titles are cut

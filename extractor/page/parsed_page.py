@@ -1,4 +1,4 @@
-"""A parsed page, the input of all rules: head data, cleaned tree and lines of text."""
+"""A parsed page, the input of all rules: head data, cleaned tree and lines of text; and its chosen body."""
 
 import re
 from collections.abc import Mapping
@@ -61,6 +61,22 @@ class ParsedPage:
         """The page with a complete layout, boilerplate included."""
         layout = complete_layout(self.layout) or build_layout(dom.serialize(self.root))[0]
         return replace(self, layout=layout, is_complete=True)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A chosen body.
+
+    `span_index` is the element it was read from, `line_indices` its lines, `title_line` the line of the title (-1:
+    none).
+    `is_confident` is False if only elements with boilerplate names (navigation, comments ...) contained text.
+    """
+
+    span_index: int
+    line_indices: tuple[int, ...]
+    text: str
+    title_line: int = -1
+    is_confident: bool = True
 
 
 @dataclass(frozen=True)

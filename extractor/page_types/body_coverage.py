@@ -18,9 +18,8 @@ from typing import NamedTuple
 from domain.article import PageType
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
-from extractor.body_methods.base import Body
 from extractor.page.layout import Layout
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.page_types.list_page import position_score
 from extractor.page_types.page_signals import PageSignals, is_headline_line

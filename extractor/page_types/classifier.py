@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from domain.article import Article, BlockKind, PageType
-from extractor.body_methods.base import Body
 from extractor.body_methods.inclusive import extract_inclusive_body
 from extractor.fields.dates.publication_date import MODIFIED_META_NAMES
 from extractor.page.layout import CODE_TAG, text_size
+from extractor.page.parsed_page import Body
 from extractor.page_types.body_coverage import BodyCoverage, measure_coverage
 from extractor.page_types.page_signals import (
     COLLECTION_SEGMENTS,

@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.article import Teaser
-from extractor.body_methods.base import Body
 from extractor.fields.title_anchor import is_near_title
 from extractor.page.layout import Layout, Line, Span, text_size
+from extractor.page.parsed_page import Body
 from extractor.page_types.page_signals import PageSignals, is_headline_line
 from extractor.settings import ExtractSettings
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import parse_qsl, urlsplit
 
-from extractor.body_methods.base import Body
 from extractor.body_methods.inclusive import boilerplate_line_mask, readable_line_mask
 from extractor.fields.dates.date_parsing import find_date_in_url
 from extractor.fields.dates.publication_date import PublicationDate
@@ -21,7 +20,7 @@ from extractor.fields.json_ld import PAGE_IS_ARTICLE, PAGE_IS_COLLECTION, find_j
 from extractor.fields.title_anchor import find_title_line
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Line, text_size
-from extractor.page.parsed_page import ParsedPage, visible_text_size
+from extractor.page.parsed_page import Body, ParsedPage, visible_text_size
 from extractor.page.tag_info import attribute_value, unescape_markup
 from extractor.page.urls import path_segments
 from extractor.page_types.documentation import is_documentation_page
@@ -136,94 +135,38 @@ MAX_SECTION_LINK_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class TypeSignals:
-    """Signals of the page type that a page declares. All types are in lower case.
+    """Signals of the page type that a page declares.
 
     Attributes:
-        json_ld_types: Types of the outermost JSON-LD nodes.
-        microdata_types: Types of microdata.
-        og_type: Open Graph type without the prefix "og:".
-        generator_text: Generator of the page and identifiers of its outermost elements.
+        og_type: Open Graph type in lower case, without the prefix "og:".
+        url_segments: Host labels without the domain, then path segments.
         has_thread_url: True if the URL is like that of one thread.
         has_forum_url: True if the URL is like that of a forum.
-        url_segments: Host labels without the domain, then path segments.
+        is_forum_software: True if forum software generated the page.
         product_count: Number of declared products.
+        declares_thread: A discussion. FAQ pages do not count, although each of their questions may be declared.
+        declares_article: An article of schema.org. The Open Graph type does not count: pages of all types use it.
+        declares_any_product: A product page or any product.
+        declares_collection: A collection or several products.
+        declares_single_product: One product, possibly with variants or next to others. Rated services, which also
+            declare a product, do not count.
+        declares_service: A service.
+        declares_reference: A reference page.
     """
 
-    json_ld_types: frozenset[str]
-    microdata_types: frozenset[str]
     og_type: str
-    generator_text: str
+    url_segments: tuple[str, ...]
     has_thread_url: bool
     has_forum_url: bool
-    url_segments: tuple[str, ...] = ()
-    product_count: int = 0
-
-    @property
-    def schema_types(self) -> frozenset[str]:
-        """All declared types of schema.org."""
-        return self.json_ld_types | self.microdata_types
-
-    @property
-    def is_forum_software(self) -> bool:
-        """Whether forum software generated the page."""
-        return FORUM_SOFTWARE_RE.search(self.generator_text) is not None
-
-    @property
-    def declares_thread(self) -> bool:
-        """Whether the page declares a thread.
-
-        FAQ pages do not count, although each of their questions may be declared.
-        """
-        if "faqpage" in self.schema_types:
-            return False
-        is_question_page = "question" in self.schema_types and (self.has_thread_url or self.has_forum_url)
-        return is_question_page or not THREAD_TYPES.isdisjoint(self.schema_types)
-
-    @property
-    def declares_article(self) -> bool:
-        """Whether the page declares an article of schema.org.
-
-        The Open Graph type does not count: pages of all types use it.
-        """
-        return not ARTICLE_TYPES.isdisjoint(self.schema_types)
-
-    @property
-    def declares_any_product(self) -> bool:
-        """Whether the page declares a product page or any product."""
-        return self.declares_product_page or self.product_count > 0
-
-    @property
-    def declares_product_page(self) -> bool:
-        """Whether the page declares one product, possibly with many variants."""
-        return self.og_type.endswith(("product", "product.item")) or "productgroup" in self.schema_types
-
-    @property
-    def declares_collection(self) -> bool:
-        """Whether the page declares a collection or several products."""
-        if self.declares_product_page:
-            return False
-        declares_list = self.og_type == "product.group" or not COLLECTION_TYPES.isdisjoint(self.schema_types)
-        return self.product_count >= MIN_COLLECTION_PRODUCTS or (declares_list and self.product_count == 0)
-
-    @property
-    def declares_single_product(self) -> bool:
-        """Whether the page declares one product, possibly next to others.
-
-        Rated services, which also declare a product, do not count.
-        """
-        if self.declares_product_page:
-            return True
-        return 0 < self.product_count < MIN_COLLECTION_PRODUCTS and not self.has_url_segment(STRICT_SERVICE_SEGMENTS)
-
-    @property
-    def declares_service(self) -> bool:
-        """Whether the page declares a service."""
-        return not SERVICE_TYPES.isdisjoint(self.schema_types)
-
-    @property
-    def declares_reference(self) -> bool:
-        """Whether the page declares a reference page."""
-        return not REFERENCE_TYPES.isdisjoint(self.schema_types)
+    is_forum_software: bool
+    product_count: int
+    declares_thread: bool
+    declares_article: bool
+    declares_any_product: bool
+    declares_collection: bool
+    declares_single_product: bool
+    declares_service: bool
+    declares_reference: bool
 
     def has_url_segment(self, segments: frozenset[str]) -> bool:
         """Return whether any of the segments occurs in the URL."""
@@ -232,19 +175,35 @@ class TypeSignals:
 
 def read_type_signals(page: ParsedPage) -> TypeSignals:
     """Read the declared type signals of a page."""
-    has_thread_url, has_forum_url = thread_and_forum_url(page.url)
     ld_types, item_types = json_ld_types(page.json_ld), list(iter_microdata_types(page))
+    schema_types = frozenset((*ld_types, *item_types))
+    og_type = page.metas.get("og:type", "").strip().lower().removeprefix("og:")
+    has_thread_url, has_forum_url = thread_and_forum_url(page.url)
+    url_segments = host_and_path_segments(page.url)
+    product_count = max(
+        sum(type_name in PRODUCT_TYPES for type_name in type_names) for type_names in (ld_types, item_types)
+    )
+    # One product, possibly with many variants.
+    is_product_page = og_type.endswith(("product", "product.item")) or "productgroup" in schema_types
+    is_question_page = "question" in schema_types and (has_thread_url or has_forum_url)
+    is_list = og_type == "product.group" or not COLLECTION_TYPES.isdisjoint(schema_types)
     return TypeSignals(
-        json_ld_types=frozenset(ld_types),
-        microdata_types=frozenset(item_types),
-        og_type=page.metas.get("og:type", "").strip().lower().removeprefix("og:"),
-        generator_text=f"{page.generator_text} {root_element_names(page)}",
+        og_type=og_type,
+        url_segments=url_segments,
         has_thread_url=has_thread_url,
         has_forum_url=has_forum_url,
-        url_segments=host_and_path_segments(page.url),
-        product_count=max(
-            sum(type_name in PRODUCT_TYPES for type_name in type_names) for type_names in (ld_types, item_types)
-        ),
+        is_forum_software=FORUM_SOFTWARE_RE.search(f"{page.generator_text} {root_element_names(page)}") is not None,
+        product_count=product_count,
+        declares_thread="faqpage" not in schema_types
+        and (is_question_page or not THREAD_TYPES.isdisjoint(schema_types)),
+        declares_article=not ARTICLE_TYPES.isdisjoint(schema_types),
+        declares_any_product=is_product_page or product_count > 0,
+        declares_collection=not is_product_page
+        and (product_count >= MIN_COLLECTION_PRODUCTS or (is_list and product_count == 0)),
+        declares_single_product=is_product_page
+        or (0 < product_count < MIN_COLLECTION_PRODUCTS and STRICT_SERVICE_SEGMENTS.isdisjoint(url_segments)),
+        declares_service=not SERVICE_TYPES.isdisjoint(schema_types),
+        declares_reference=not REFERENCE_TYPES.isdisjoint(schema_types),
     )
 
 

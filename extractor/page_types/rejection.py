@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from domain.article import PageType, Teaser, text_hash64
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
-from extractor.body_methods.base import Body
-from extractor.fields.person_names import normalize_name
+from extractor.fields.byline import normalize_name
 from extractor.page.boilerplate_phrases import is_copyright
 from extractor.page.layout import Layout, text_size
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import attribute_value
 from extractor.page_types.documentation import code_only_reason, is_index_url
 from extractor.page_types.list_page import MIN_TEASER_SIZE, find_list_reason, find_teaser_reason, has_own_paragraph

@@ -11,11 +11,10 @@ from functools import lru_cache
 
 from domain.article import Block, BlockKind
 from extractor.article_blocks import build_blocks
-from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import is_notice_or_label, positive_sum, weigh_lines
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, join_lines
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint, TagInfo, attribute_value
 from extractor.page_types.page_signals import PageSignals, TypeSignals, is_headline_line
 from extractor.page_types.thread_posts import (

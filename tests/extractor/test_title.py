@@ -2,11 +2,10 @@
 
 import pytest
 
-from extractor.body_methods.base import Body
 from extractor.fields.site_name import clean_title, strip_known_site_names, strip_site_names, title_suffix
 from extractor.fields.title import find_title, to_half_width
 from extractor.fields.title_anchor import MAX_COMPARED_CHARS, TextComparer
-from extractor.page.parsed_page import ParsedPage, parse_text
+from extractor.page.parsed_page import Body, ParsedPage, parse_text
 
 SITE = "Electrical Safety Foundation International"
 TEXT = (

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from extractor.fields.byline import MAX_TITLE_LOOKBACK_LINES, MIN_TEXT_LINE_SIZE, BylineZone, find_byline_zone
 from extractor.fields.dates.date_parsing import (
     NON_ASCII_DIGITS,
     DateMatch,
@@ -13,7 +14,6 @@ from extractor.fields.dates.date_parsing import (
     parse_machine_date,
     to_western_digits,
 )
-from extractor.page.byline_zone import MAX_TITLE_LOOKBACK_LINES, MIN_TEXT_LINE_SIZE, BylineZone, find_byline_zone
 from extractor.page.layout import CODE_TAG, Layout, Line, text_size
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, TagInfo
