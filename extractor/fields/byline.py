@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from extractor.fields.json_ld import JsonLdArticle
+from extractor.fields.site_name import normalize_letters
 from extractor.page.layout import CODE_TAG, Line, Span
 from extractor.page.parsed_page import ParsedPage
 from text.scripts import HAN
@@ -128,7 +129,6 @@ TRAILING_ROLE_RE = re.compile(
 JOB_TITLE_RE = re.compile(
     r"\b(?:of|for|at|manager|director|officer|founder|developer|engineer|professor|team lead)\b|^(?:phd|md|ceo)$", re.I
 )
-NON_ALNUM_RE = re.compile(r"[\W_]+")
 UNCLOSED_PARENTHESIS_RE = re.compile(r"\s?[(（][^)）]*$")
 NAME_STRIP_CHARS = " .,;:：|/-—–()（）[]【】·•\"“”'\u200b"
 SOURCE_SUFFIX_RE = re.compile(rf"\s?{LABEL_PATTERN}|参与互动|\s{{2,}}|[|｜]")
@@ -170,13 +170,8 @@ def may_be_person_name(name: str, site_names: frozenset[str]) -> bool:
 
 def matches_site_name(name: str, site_names: frozenset[str]) -> bool:
     """Return whether a name equals a name of the site, or one begins with the other: 网易 and 网易新闻."""
-    normalized = normalize_name(name)
+    normalized = normalize_letters(name)
     return any(normalized.startswith(other) or other.startswith(normalized) for other in site_names)
-
-
-def normalize_name(name: str) -> str:
-    """Return the letters and digits of a name, case-folded."""
-    return NON_ALNUM_RE.sub("", name.casefold())
 
 
 def clean_source(text: str) -> str:

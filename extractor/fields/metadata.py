@@ -9,8 +9,9 @@ from ipaddress import ip_address
 from itertools import chain
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
-from extractor.fields.byline import BylineZone, find_author, find_byline_zone, find_source, normalize_name, span_start
+from extractor.fields.byline import BylineZone, find_author, find_byline_zone, find_source, span_start
 from extractor.fields.json_ld import JsonLdArticle, find_json_ld_article
+from extractor.fields.site_name import normalize_letters
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import parse_attributes
 
@@ -104,7 +105,7 @@ def normalized_site_names(page: ParsedPage, title: str) -> frozenset[str]:
         for text in (*declared_names, *re.split(r"[_|｜–—-]|\s[·•»]\s", title_rest), *host_labels)
         for part in (text, text.split(" ")[0])
     )
-    return frozenset(name for part in parts if len(name := normalize_name(part)) > 1)
+    return frozenset(name for part in parts if len(name := normalize_letters(part)) > 1)
 
 
 def find_section(
@@ -131,7 +132,7 @@ def is_section(text: str, site_names: frozenset[str]) -> bool:
     if (
         not 1 < len(text) <= MAX_SECTION_CHARS
         or text.casefold() in NON_SECTION_LABELS
-        or normalize_name(text) in site_names
+        or normalize_letters(text) in site_names
     ):
         return False
     return "://" not in text and not text.replace(".", "").isdecimal()
@@ -139,14 +140,14 @@ def is_section(text: str, site_names: frozenset[str]) -> bool:
 
 def last_breadcrumb(breadcrumbs: Iterable[str], title: str, site_names: frozenset[str]) -> str:
     """Return the last step of a breadcrumb trail that is neither the article nor the home page."""
-    normalized_title = normalize_name(title)
+    normalized_title = normalize_letters(title)
     labels = [
         step
         for step in breadcrumbs
         if step
         and (
             not normalized_title
-            or (normalize_name(step) not in normalized_title and normalized_title not in normalize_name(step))
+            or (normalize_letters(step) not in normalized_title and normalized_title not in normalize_letters(step))
             or not normalized_title
         )
     ]
@@ -189,11 +190,11 @@ def find_keywords(
     """
     declared_keywords = next((page.metas[name] for name in KEYWORD_META_NAMES if page.metas.get(name, "").strip()), "")
     candidate_keywords = split_keywords(declared_keywords) or list(json_ld_article.keywords)
-    normalized_title = normalize_name(title)
+    normalized_title = normalize_letters(title)
     keyword_by_normalized: dict[str, str] = {}
     for word in candidate_keywords[:MAX_CANDIDATE_KEYWORDS]:
         if is_keyword(word, normalized_title, site_names):
-            keyword_by_normalized.setdefault(normalize_name(word), word)
+            keyword_by_normalized.setdefault(normalize_letters(word), word)
     unique_keywords = list(keyword_by_normalized.values())
     text = f"{title}\n{body.text}".casefold()
     article_keywords = [word for word in unique_keywords if word.casefold() in text]
@@ -211,7 +212,7 @@ def split_keywords(text: str) -> list[str]:
 
 def is_keyword(word: str, title: str, site_names: frozenset[str]) -> bool:
     """Return whether a word is a keyword of the article: not its title, not the site and not markup."""
-    name = normalize_name(word)
+    name = normalize_letters(word)
     return (
         0 < len(name) <= MAX_KEYWORD_CHARS
         and name != title

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from domain.article import PageType, Teaser, text_hash64
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
-from extractor.fields.byline import normalize_name
+from extractor.fields.site_name import normalize_letters
 from extractor.page.boilerplate_phrases import is_copyright
 from extractor.page.layout import Layout, text_size
 from extractor.page.parsed_page import Body, ParsedPage
@@ -209,8 +209,8 @@ def is_only_breadcrumb(text: str, title: str) -> bool:
     """
     if len(text) > MAX_BREADCRUMB_CHARS or "\n" in text.strip():
         return False
-    segments = [normalize_name(step) for step in ARROW_RE.split(text)]
-    return len(segments) > 1 and any(len(step) > 1 and step in normalize_name(title) for step in segments)
+    segments = [normalize_letters(step) for step in ARROW_RE.split(text)]
+    return len(segments) > 1 and any(len(step) > 1 and step in normalize_letters(title) for step in segments)
 
 
 def is_only_title(body: Body) -> bool:
