@@ -28,6 +28,8 @@ MIN_HAN_CHARS = 30  # for the rules on function characters and on dictionary wor
 MIN_HAN_WORD_SHARE = 0.4  # of Chinese characters in dictionary words of at least two characters
 MAX_KANA_SHARE = 0.05  # of kana in a text whose characters are looked up in the Chinese dictionary
 MAX_ACRONYM_CHARS = 5
+MIN_EVIDENT_SHARE = 0.12  # of function words or characters in a page that is not measured
+MAX_EVIDENT_WORD_CHARS = 10  # average length of its words, blanks included
 MIN_SYMBOL_KINDS = 3  # different signs of a run of signs that is no punctuation
 
 HAN_RE = re.compile(f"[{HAN}]+")
@@ -53,6 +55,8 @@ FUNCTION_CHARS = frozenset(
 
 def is_garbled(text: str) -> bool:
     """Return True if the text of a page is not language. At least MIN_UNREADABLE_CHARS must show it."""
+    if is_evident_language(text):
+        return False
     text = unicodedata.normalize("NFKC", LINE_END_HYPHEN_RE.sub("", text))
     han = "".join(HAN_RE.findall(text))
     tokens = Counter(TOKEN_RE.findall(text))
@@ -65,6 +69,14 @@ def is_garbled(text: str) -> bool:
     if unreadable < max(MIN_UNREADABLE_CHARS, MIN_UNREADABLE_SHARE * total):
         return False
     return not is_latin_language(tokens, total) and count_known_chars(text, han, tokens) <= MAX_KNOWN_SHARE * total
+
+
+def is_evident_language(text: str) -> bool:
+    """Return True for most pages of language, in a tenth of the time: many of their words or characters are common."""
+    words = text.split()
+    if sum(map(LANGUAGES_BY_WORD.__contains__, words)) >= MIN_EVIDENT_SHARE * len(words):
+        return len(text) <= MAX_EVIDENT_WORD_CHARS * len(words)
+    return sum(map(FUNCTION_CHARS.__contains__, text)) >= MIN_EVIDENT_SHARE * len(text)
 
 
 def count_unreadable_han(text: str, han: str) -> int:
