@@ -153,9 +153,9 @@ def format_status(status: Mapping[str, Any]) -> Iterator[str]:
     if status["to_embed"]:
         seconds = status["to_embed_seconds"]
         estimate = "" if seconds is None else f", about {max(1, round(seconds / 60))} min"
-        yield f"vectors   {status['to_embed']} articles to embed{estimate} (plumb embed)"
+        yield f"vectors   articles to embed: {status['to_embed']}{estimate} (plumb embed)"
     if status["to_embed_passages"]:
-        yield f"passages  of {status['to_embed_passages']} articles to embed (plumb embed)"
+        yield f"passages  articles with passages to embed: {status['to_embed_passages']} (plumb embed)"
     if counts := status["languages_without_model"]:
         languages = ", ".join(f"{language or 'unknown'} {count}" for language, count in counts.items())
         yield f"no model  keyword search only, articles by language: {languages}"

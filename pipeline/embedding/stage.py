@@ -39,9 +39,12 @@ def run_embed_stage(engine: Engine, seconds: float | None = None, with_passages:
         if with_passages and engine.settings.embed.passages:
             passage_counts = embed_part(engine, EmbeddingPart.PASSAGES, deadline)
         engine.store.vectors.purge([spec.model_id for spec in (*engine.configured_models, *engine.serving_models())])
-    embedded = passage_counts[Reason.EMBEDDED]
-    notes = (f"passage vectors of {embedded} longer article{'s' * (embedded != 1)}",) if embedded else ()
-    return StageReport(Stage.EMBED, article_counts, time.monotonic() - started_at, notes)
+    notes = []
+    if embedded := passage_counts[Reason.EMBEDDED]:
+        notes.append(f"passage vectors of {embedded} longer article{'s' * (embedded != 1)}")
+    if time.time() > deadline and (pending_count := engine.count_pending_embeddings()):
+        notes.append(f"time limit reached, {pending_count} article{'s' * (pending_count != 1)} left to embed")
+    return StageReport(Stage.EMBED, article_counts, time.monotonic() - started_at, tuple(notes))
 
 
 def embed_part(engine: Engine, part: EmbeddingPart, deadline: float) -> Counter[Reason]:

@@ -18,6 +18,7 @@ from domain.outcome import Reason, Stage
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from pipeline import stages
+from pipeline.cli.status import collect_status, format_status
 from pipeline.embedding import models
 from pipeline.embedding.backlog import load_embedding_backlog
 from pipeline.embedding.settings import EmbedSettings
@@ -252,6 +253,16 @@ def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path)
         assert long.body[passages[0].start_offset - 1] == "。"  # a passage begins with a sentence
 
 
+def test_the_time_limit_is_one_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * 20, language="zh") for n in range(100)]
+    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+        fill(engine.store, made)
+        report = stages.embed(engine, seconds=0.0)
+        left = engine.count_pending_embeddings()
+        assert 0 < left < 100 and report.notes == (f"time limit reached, {left} articles left to embed",)
+    assert [record.message for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
+
+
 @pytest.mark.solr
 def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
     made = replace(
@@ -340,3 +351,17 @@ class TestBadInput:
             assert vertical.number("SELECT COUNT(*) FROM vectors WHERE passage = 0") == 53
         finally:
             vertical.end()
+
+
+def test_status_tells_what_is_left(tmp_path: Path) -> None:
+    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(12)]
+    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+        fill(engine.store, [*made, Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")])
+        assert "vectors   articles to embed: 12 (plumb embed)" in list(format_status(collect_status(engine)))
+        with RunRecord(engine.store, "run") as record:
+            record.run_stage(Stage.EMBED, partial(stages.embed, engine, with_passages=False))
+        fill(engine.store, [Article("http://a.test/new", "新井", "新的一口井。", language="zh")])
+        lines = list(format_status(collect_status(engine)))
+        assert "vectors   articles to embed: 1, about 1 min (plumb embed)" in lines
+        assert "passages  articles with passages to embed: 12 (plumb embed)" in lines
+        assert "no model  keyword search only, articles by language: de 1" in lines
