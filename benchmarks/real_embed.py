@@ -16,7 +16,7 @@ from pipeline.embedding.stage import embed_part
 
 
 def embed_figures(vertical: Vertical) -> Iterator[Figure]:
-    """Yield the cost of embedding all articles anew."""
+    """Yield the cost of embedding all articles again."""
     engine = vertical.engine
     engine.store.vectors.purge([])
     started = cpu_seconds()

@@ -120,10 +120,10 @@ def embed_with_retry(batch: Sequence[PendingText], job: EmbeddingJob, process: W
 
 def embed_batch(batch: Sequence[PendingText], job: EmbeddingJob) -> list[EmbeddingResult]:
     """Compute the vectors of a batch; runs in a worker process."""
-    plans = [plan_passages(article.body, job) if has_letter(article) else [] for article in batch]
+    plans = [plan_passages(article, job) for article in batch]
     texts = [passage_text(article, passage) for article, parts in zip(batch, plans, strict=True) for passage in parts]
     vectors = iter(pack_vectors(load_model_cached(job.spec).encode_documents(texts)) if texts else ())
-    return [build_result(article, job.part, parts, vectors) for article, parts in zip(batch, plans, strict=True)]
+    return [build_result(article, job, parts, vectors) for article, parts in zip(batch, plans, strict=True)]
 
 
 @lru_cache(2)
@@ -134,23 +134,24 @@ def load_model_cached(spec: ModelSpec) -> Embedder:
     return load_model(spec)
 
 
-def has_letter(article: PendingText) -> bool:
-    """True if title or body contains a letter; other texts are not embedded."""
-    return bool(_LETTER.search(article.title) or _LETTER.search(article.body))
-
-
-def plan_passages(body: str, job: EmbeddingJob) -> list[Passage]:
-    """Return the passages of a body that get a vector.
+def plan_passages(article: PendingText, job: EmbeddingJob) -> list[Passage]:
+    """Return the passages of an article that get a vector; none for a text without a letter.
 
     ARTICLE: the beginning of the body, which represents the article together with the title. PASSAGES: the first
-    passages that end after it, unless the rest of the body is short.
+    passages that end after it.
     """
-    lead_end = len(truncate_to_tokens(body, LEAD_PASSAGE_TOKENS))
+    if not (_LETTER.search(article.title) or _LETTER.search(article.body)):
+        return []
+    lead_end = len(truncate_to_tokens(article.body, LEAD_PASSAGE_TOKENS))
     if job.part is EmbeddingPart.ARTICLE:
         return [Passage(0, lead_end)]
-    if estimate_tokens(body[lead_end : lead_end + MAX_REST_CHARS]) < MIN_REST_TOKENS:
-        return []
-    return list(islice((passage for passage in iter_passages(body) if passage.end > lead_end), job.max_passages))
+    passages = (passage for passage in iter_passages(article.body) if passage.end > lead_end)
+    return list(islice(passages, job.max_passages))
+
+
+def has_passages(article: PendingText, lead_end: int) -> bool:
+    """True if enough text follows the beginning of the body, which ends at `lead_end`."""
+    return estimate_tokens(article.body[lead_end : lead_end + MAX_REST_CHARS]) >= MIN_REST_TOKENS
 
 
 def passage_text(article: PendingText, passage: Passage) -> str:
@@ -159,16 +160,19 @@ def passage_text(article: PendingText, passage: Passage) -> str:
 
 
 def build_result(
-    article: PendingText, part: EmbeddingPart, passages: Sequence[Passage], vectors: Iterator[bytes]
+    article: PendingText, job: EmbeddingJob, passages: Sequence[Passage], vectors: Iterator[bytes]
 ) -> EmbeddingResult:
     """Combine an article with its vectors, which are taken from `vectors` in order.
 
-    Without passages the result is one empty vector, so that the part is no longer pending.
+    A part with nothing to embed has one empty vector, so that it is not pending. An article that is too short for
+    passages gets the one of this part together with its article vector.
     """
-    if not passages:
-        return EmbeddingResult(article.digest, (PassageVector(part, 0, 0, b""),), Outcome(Reason.NOTHING_TO_EMBED))
-    passage_vectors = tuple(
+    numbered = [
         PassageVector(number, passage.start, passage.end, next(vectors))
-        for number, passage in enumerate(passages, start=part)
-    )
-    return EmbeddingResult(article.digest, passage_vectors, Outcome(Reason.EMBEDDED))
+        for number, passage in enumerate(passages, start=job.part)
+    ]
+    outcome = Outcome(Reason.EMBEDDED if numbered else Reason.NOTHING_TO_EMBED)
+    numbered = numbered or [PassageVector(job.part, 0, 0, b"")]
+    if job.part is EmbeddingPart.ARTICLE and job.max_passages and not has_passages(article, numbered[0].end_offset):
+        numbered.append(PassageVector(EmbeddingPart.PASSAGES, 0, 0, b""))
+    return EmbeddingResult(article.digest, tuple(numbered), outcome)
