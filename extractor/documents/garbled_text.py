@@ -146,10 +146,10 @@ def is_latin_language(tokens: Counter[str], total: int) -> bool:
 
 def count_known_chars(text: str, han: str, tokens: Counter[str]) -> int:
     """Return the number of characters in words of the dictionaries, kana and Hangul."""
-    known = count_word_chars(han) + len(KANA_AND_HANGUL_RE.findall(text))
+    known_chars = count_word_chars(han) + len(KANA_AND_HANGUL_RE.findall(text))
     for token, count in tokens.items():
-        known += count * sum(len(word) for word in WORD_RE.findall(token) if is_known_word(word))
-    return known
+        known_chars += count * sum(len(word) for word in WORD_RE.findall(token) if is_known_word(word))
+    return known_chars
 
 
 def is_known_word(word: str) -> bool:
