@@ -18,7 +18,7 @@ from search_ui.admin.access_log import init_access_log
 from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.context import SiteContext, error_response, init_site
-from search_ui.i18n import init_babel, translate
+from search_ui.i18n import format_number, translate
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.pages import click_tracking, feeds, originals, public_views, suggestions, thumbnails
 from search_ui.query.search_request import BadSearchRequestError
@@ -68,7 +68,7 @@ def create_app(
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    init_babel(app)
+    app.jinja_env.filters["number"] = format_number
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
     app.extensions[EXTENSION_KEY] = VocabularyCache()
     csrf = init_security(app, secret_key, settings.trusted_proxies)
