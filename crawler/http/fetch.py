@@ -162,7 +162,8 @@ class Fetcher:
         self._now = now
         self._connections = ConnectionPool(ip_policy, settings.per_host)
         self._site_options = parse_site_options(settings)
-        self._timeout = Timeout(connect=settings.connect_timeout, read=settings.read_timeout)
+        self._connect_seconds = settings.connect_timeout
+        self._timeout = Timeout(connect=self._connect_seconds, read=settings.read_timeout)
         self.user_agent = user_agent_header(settings)
         self._headers = {
             "User-Agent": self.user_agent,
@@ -264,7 +265,7 @@ class Fetcher:
         name, port = split_host_port(host)
         if self._site_options.proxy_for(host):
             return ""
-        return self._connections.find_ip(name, int(port or 0), float(self._timeout.connect_timeout or 0.0))
+        return self._connections.find_ip(name, int(port or 0), self._connect_seconds)
 
     def close(self) -> None:
         """Close the idle connections of all threads."""
