@@ -13,7 +13,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from docstore.articles.extraction_writer import PageExtraction, PendingPage
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
 from domain.article import ExtractionResult, SiteTemplate
 from domain.coded_message import CodedMessage, coded_message
@@ -50,7 +51,7 @@ CRASH_SIGNALS = (
     "SIGTRAP",
 )  # sent by a crash in a C library; SIGKILL has other causes
 
-ReadPage = Callable[[PendingPage], bytes]
+ReadPage = Callable[[ArchivedPage], bytes]
 LookUpSite = Callable[[str], SiteTemplate]
 
 
@@ -58,7 +59,7 @@ LookUpSite = Callable[[str], SiteTemplate]
 class PageJob:
     """A page or document with its bytes and the template of its site."""
 
-    page: PendingPage
+    page: ArchivedPage
     data: bytes
     site: SiteTemplate = EMPTY_SITE_TEMPLATE
 
@@ -88,7 +89,7 @@ class ExtractionPools:
 
     def extract(
         self,
-        pages: Iterable[PendingPage],
+        pages: Iterable[ArchivedPage],
         read_page_bytes: ReadPage,
         look_up_site: LookUpSite = lambda host: EMPTY_SITE_TEMPLATE,
     ) -> Iterator[PageExtraction]:
@@ -123,7 +124,7 @@ class ExtractionPools:
 
 
 def extract_pages(
-    pages: Iterable[PendingPage],
+    pages: Iterable[ArchivedPage],
     read_page_bytes: ReadPage,
     settings: ExtractSettings,
     workers: int | None = None,
@@ -147,7 +148,7 @@ def iter_finished(in_flight: dict[Future[PageExtraction], int]) -> Iterator[Page
 
 
 def iter_jobs(
-    pages: Iterable[PendingPage], read_page_bytes: ReadPage, look_up_site: LookUpSite
+    pages: Iterable[ArchivedPage], read_page_bytes: ReadPage, look_up_site: LookUpSite
 ) -> Iterator[PageJob | PageExtraction]:
     """Read the bytes of each page.
 
