@@ -25,20 +25,20 @@ class KnownItemComparison:
 
     Attributes:
         query_count: Number of queries.
-        lost: Articles that only the previous version ranks first.
-        gained: Articles that only the new version ranks first.
+        lost_count: Articles that only the previous version ranks first.
+        gained_count: Articles that only the new version ranks first.
     """
 
     query_count: int
-    lost: int
-    gained: int
+    lost_count: int
+    gained_count: int
 
     @property
     def is_harmful(self) -> bool:
         """True if the new version ranks fewer articles first, and a sign test excludes chance."""
-        changed = self.lost + self.gained
-        p_value = sum(comb(changed, count) for count in range(self.lost, changed + 1)) / 2**changed
-        return self.lost > self.gained and p_value <= MAX_P_VALUE
+        changed = self.lost_count + self.gained_count
+        p_value = sum(comb(changed, count) for count in range(self.lost_count, changed + 1)) / 2**changed
+        return self.lost_count > self.gained_count and p_value <= MAX_P_VALUE
 
 
 def compare_versions(titles: Sequence[str], bodies: Sequence[str], previous: Cut, new: Cut) -> KnownItemComparison:

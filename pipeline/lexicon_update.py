@@ -47,10 +47,12 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
         return ()
     comparison = compare_on_known_items(engine, previous, version)
     if comparison.is_harmful:
-        lexicons.save_blocked_version(time.time(), comparison.lost, comparison.gained, comparison.query_count)
+        lexicons.save_blocked_version(
+            time.time(), comparison.lost_count, comparison.gained_count, comparison.query_count
+        )
         return (
-            f"no automatic lexicon version: of {comparison.query_count} articles, {comparison.lost} are harder to find "
-            f"and {comparison.gained} easier",
+            f"no automatic lexicon version: of {comparison.query_count} articles, {comparison.lost_count} are harder to find "
+            f"and {comparison.gained_count} easier",
         )
     return publish_version(engine, version, confident_terms)
 
@@ -76,7 +78,7 @@ def compare_on_known_items(engine: "Engine", previous: Lexicon, version: Lexicon
     step = max(1, len(ids) // MAX_CHECKED_ARTICLES)
     sample = [(title, body[:MAX_BODY_CHARS]) for _, title, body, _ in articles.iter_texts(ids[::step])]
     queries = {title: body for title, body in sample if len(title) >= MIN_QUERY_CHARS}
-    chosen = dict(islice(queries.items(), 0, None, max(1, len(queries) // MAX_QUERIES)))
-    others = [body for title, body in sample if chosen.get(title) != body]
+    query_articles = dict(islice(queries.items(), 0, None, max(1, len(queries) // MAX_QUERIES)))
+    other_bodies = [body for title, body in sample if query_articles.get(title) != body]
     cuts = (create_domain_segmenter(lexicon).cut for lexicon in (previous, version))
-    return compare_versions(list(chosen), [*chosen.values(), *others], *cuts)
+    return compare_versions(list(query_articles), [*query_articles.values(), *other_bodies], *cuts)

@@ -41,8 +41,8 @@ class BlockedVersion:
     """An automatic lexicon version that was not published, see `LexiconTable.save_blocked_version`."""
 
     at: float
-    lost: int
-    gained: int
+    lost_count: int
+    gained_count: int
     query_count: int
 
 
@@ -164,16 +164,16 @@ class LexiconTable:
             connection.execute(delete(store_meta).where(store_meta.c.key == BLOCKED_VERSION_KEY))
         return new_version
 
-    def save_blocked_version(self, at: float, lost: int, gained: int, query_count: int) -> None:
+    def save_blocked_version(self, at: float, lost_count: int, gained_count: int, query_count: int) -> None:
         """Record that an automatic version was not published, until a version is published.
 
         Args:
             at: Time of the check, in epoch seconds.
-            lost: Articles that only the previous version finds first.
-            gained: Articles that only the new version finds first.
+            lost_count: Articles that only the previous version finds first.
+            gained_count: Articles that only the new version finds first.
             query_count: Articles checked.
         """
-        value = json.dumps({"at": at, "lost": lost, "gained": gained, "of": query_count})
+        value = json.dumps({"at": at, "lost": lost_count, "gained": gained_count, "of": query_count})
         row = {"key": BLOCKED_VERSION_KEY, "value": value}
         with self._database.write() as connection:
             self._database.upsert(connection, store_meta, [row], update_columns=("value",))

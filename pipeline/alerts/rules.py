@@ -117,7 +117,7 @@ def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
     if inputs.missed_at is not None:
         yield Alert(AlertKey("night_missed"), {"time": format_local_minute(inputs.missed_at)})
     if blocked := inputs.blocked_lexicon:
-        counts = {"all": blocked.query_count, "lost": blocked.lost, "gained": blocked.gained}
+        counts = {"all": blocked.query_count, "lost": blocked.lost_count, "gained": blocked.gained_count}
         yield Alert(AlertKey("lexicon_blocked"), {"time": format_local_minute(blocked.at), **counts})
 
 

@@ -76,7 +76,7 @@ def test_words_that_hide_articles_are_harmful() -> None:
         return ["压裂"] if "压裂" in text else []
 
     harm = compare_versions(titles, bodies, split, hide)
-    assert harm.lost > 10 and harm.is_harmful
+    assert harm.lost_count > 10 and harm.is_harmful
     assert not compare_versions(titles, bodies, hide, split).is_harmful
     assert compare_versions(titles, bodies, split, split) == KnownItemComparison(20, 0, 0)
     assert compare_versions([], [], split, split) == KnownItemComparison(0, 0, 0)
