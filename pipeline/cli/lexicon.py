@@ -229,7 +229,7 @@ def publish_or_resume(engine: "Engine") -> str:
     try:
         version = stages.publish(engine, terminal_user())
     except NothingToPublishError:
-        from pipeline.search_site.serve import is_index_stale  # imported late because it loads Flask
+        from pipeline.search_site.serve import is_index_stale
 
         latest = engine.store.lexicons.latest_version()
         if not (latest and is_index_stale(engine)):

@@ -30,7 +30,8 @@ from pipeline.engine import Engine, ensure_folder
 from pipeline.progress import Progress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.review_service import StoreReview
-from pipeline.search_site.serve import SearchSite, create_search_client, open_listening_socket
+from pipeline.search_site.search_app import create_search_client
+from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.settings import Settings, load_settings
 from pipeline.settings_template import toml_value
 from search_ui.pages.compare import compare_lexicons

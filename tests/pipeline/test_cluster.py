@@ -20,7 +20,7 @@ from pipeline.compute import dask_backend
 from pipeline.compute.dask_backend import ClusterUnavailableError, DaskBackend
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.serve import load_session_key
+from pipeline.search_site.search_app import load_session_key
 from pipeline.settings import Settings, build_settings
 from tests.conftest import empty_database
 from tests.web_fixture import PATIENCE, refusing_port
