@@ -51,8 +51,8 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
             time.time(), comparison.lost_count, comparison.gained_count, comparison.query_count
         )
         return (
-            f"no automatic lexicon version: of {comparison.query_count} articles, {comparison.lost_count} are harder to find "
-            f"and {comparison.gained_count} easier",
+            f"no automatic lexicon version: of {comparison.query_count} articles, "
+            f"{comparison.lost_count} are harder to find and {comparison.gained_count} easier",
         )
     return publish_version(engine, version, confident_terms)
 
