@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 
 from domain.errors import SolrError
 from search_ui.pages.article import (
@@ -17,6 +18,7 @@ from search_ui.pages.article import (
     parse_related,
     series_params,
 )
+from search_ui.query.domain_terms import is_domain_term
 from search_ui.query.score_explanation import RankExplanation, add_semantic_part
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
@@ -42,8 +44,9 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     copies = start(copies_params(doc_id, article.cluster))
     explanation = start(explain_params(doc_id, request, words)) if request.parsed_query.ranking_text else None
     related = _fetch_related(search, article)
+    segmenter = search.lexicon_backend.base_segmenter()
     return ArticleView(
-        article,
+        replace(article, terms=tuple(term for term in article.terms if is_domain_term(term, segmenter))),
         related=parse_related(related, search.settings),
         same_series=parse_related(series.result() if series else {}, search.settings),
         copies=parse_related(copies.result(), search.settings),

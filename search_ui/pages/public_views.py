@@ -56,7 +56,11 @@ PAGE_LINKS_EACH_SIDE = 3  # page numbers on each side of the current one
 def home() -> Response:
     """Show the search box and the content of the index. If Solr fails, only the box."""
     return render_page(
-        "home.html", counts=_fetch_site_counts(), lexicon=current_site().backend.lexicon(), **_fetch_home_content()
+        "home.html",
+        counts=_fetch_site_counts(),
+        lexicon=current_site().backend.lexicon(),
+        value_label=_facet_label,
+        **_fetch_home_content(),
     )
 
 
@@ -245,6 +249,7 @@ def article(doc_id: str) -> Response:
         found=article_page,
         one=article_page.article,
         language=_language_name(article_page.article.language),
+        value_label=_facet_label,
         asked=search_request,
         query_box=search_request.raw_query,
         query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),

@@ -14,7 +14,7 @@ FIRST = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n�
     solr_fields.AUTHOR: "张三",
     solr_fields.SOURCE: "能源报",
     solr_fields.SECTION: "要闻",
-    solr_fields.DOMAIN_TERMS: ["页岩气", "压裂"],
+    solr_fields.DOMAIN_TERMS: ["页岩气", "邓安澜", "cubic metres", "压裂"],
 }
 COPY = document(2, "页岩气开发（转载）", "四川盆地页岩气产量上升。") | {solr_fields.CLUSTER_ID: "doc1"}
 OTHER = document(3, "煤层气", "煤层气开发。")

@@ -491,3 +491,13 @@ def test_every_code_of_an_error_has_a_message() -> None:
     codes = {str(code.value) for call in messages for code in call.args[1:] if isinstance(code, ast.Constant)}
     assert len(codes) > 30
     assert not [code for code in codes if not has_message(f"error.{code}")]
+
+
+@pytest.mark.parametrize("address", ["/?lang=en", "/search?q=页岩气&lang=en", "/article/doc1?q=页岩气&lang=en"])
+def test_chinese_text_on_an_english_page_has_a_language(address: str) -> None:
+    docs = [replaced | {solr_fields.DOMAIN_TERMS: ["页岩气"]} for replaced in TWENTY_FIVE]
+    app = site_app(FakeSearch(docs), settings=SearchSettings(title="油气资讯", site_names={"s1.example": "能源报"}))
+    page = soup(app.test_client().get(address))
+    texts = page.body.find_all(string=re.compile("[\u4e00-\u9fff]"))  # type: ignore[union-attr]
+    assert texts
+    assert not [text for text in texts if not str(text.find_parent(attrs={"lang": True})["lang"]).startswith("zh")]
