@@ -14,7 +14,7 @@ from domain.errors import PlumblineError, SolrError, SolrStartingError
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui import api
 from search_ui.accounts import require_role
-from search_ui.context import can_use_developer_tools, current_site, elapsed_ms, render_page, wants_json
+from search_ui.context import can_use_developer_tools, current_site, render_page, wants_json
 from search_ui.i18n import translate
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.article_loader import load_article
@@ -140,7 +140,6 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "filter_names": DISPLAY_ORDER,
         "sorts": list(SortOrder),
         "presets": _date_presets(request),
-        "took_ms": elapsed_ms(),
         "profiles": list(PROFILES),
         "numbers": page_number_window(search_page.page, search_page.full_pages),
         "related_numbers": page_number_window(
