@@ -20,14 +20,13 @@ mm cm m km m2 m3 km2 kg t kt mt l ml bbl kw mw gw kwh mwh gwh twh pa kpa mpa gpa
 立方米 平方米 平方公里 千瓦时 兆瓦 吉瓦 兆帕 百分点 人民币 美元
 """
 _UNITS = frozenset(_UNIT_NAMES.split())
-_ENGLISH_UNIT_WORDS = frozenset(
-    """
+_ENGLISH_UNIT_WORD_LIST = """
 hundred thousand million billion trillion cubic square metre meter kilometre kilometer centimetre centimeter millimetre
 millimeter foot feet inch inches mile hectare acre ton tonne kilogram gram barrel litre liter gallon watt kilowatt
 megawatt gigawatt terawatt pascal megapascal degree celsius fahrenheit percent percentage point dollar euro yuan second
 minute hour day week month year per
-""".split()
-)
+"""
+_ENGLISH_UNIT_WORDS = frozenset(_ENGLISH_UNIT_WORD_LIST.split())
 
 
 def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
