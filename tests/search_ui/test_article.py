@@ -1,5 +1,7 @@
 """The page of one article."""
 
+import re
+
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
@@ -28,6 +30,10 @@ def soup(address: str) -> BeautifulSoup:
     response = client().get(address)
     assert response.status_code == 200, response.text
     return BeautifulSoup(response.text, "lxml")
+
+
+def test_the_number_of_results_is_separated_from_that_of_documents() -> None:
+    assert re.match(r"1 result\s+\(", soup("/search?q=页岩气&lang=en").select_one("#total").text.strip())  # type: ignore[union-attr]
 
 
 def test_it_tells_what_is_known_of_the_article() -> None:
