@@ -179,7 +179,8 @@ def mine_candidates(engine: "Engine") -> StageReport:
         version = engine.store.articles.text_version()
         cache_dir, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
         delete_if_damaged(cache_dir)
-        accepted_terms = [term.text for term in engine.store.lexicons.accepted_terms()]
+        # Automatic decisions of the same model must not raise its scores.
+        accepted_terms = [term.text for term in engine.store.lexicons.accepted_terms() if not term.is_automatic]
         task, review_state = engine.progress.task, load_review_state(engine.store)
         map_ordered = engine.compute_backend.map_ordered if engine.compute_backend.is_distributed else None
         terms = mine_terms(
@@ -195,6 +196,16 @@ def mine_candidates(engine: "Engine") -> StageReport:
         write_digests(cache_dir)
     notes = (f"{len(terms)} candidate terms, {new_count} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
+
+
+def update_lexicon(engine: "Engine") -> StageReport:
+    """Mine candidate terms, then publish those that need no reviewer (`lexicon.auto_publish`). Raises BusyError."""
+    from pipeline.lexicon_update import publish_confident_terms
+
+    started, report = time.monotonic(), mine_candidates(engine)
+    with engine.lock("lexicon"):
+        notes = publish_confident_terms(engine)
+    return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 
 def load_review_state(store: "Store") -> "ReviewState":
@@ -250,10 +261,12 @@ def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool =
         resegmented_count = apply_lexicon(engine.store, target)
         if resegmented_count:
             notes += (f"{resegmented_count} documents contain a changed term and are segmented again",)
-        if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
-            notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
-        with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
-            counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
+        counts: Counter[Reason] = Counter()
+        if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
+            if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
+                notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
+            with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
+                counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
         if orphans := remove_orphans(engine.store, target):
             notes += (f"{orphans} documents that are not in the store were deleted",)
         if target is not engine.index:
@@ -262,20 +275,20 @@ def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool =
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
-def embed(engine: "Engine", seconds: float | None = None) -> StageReport:
-    """Compute the missing embeddings of articles, for at most `seconds` (None: no limit).
+def embed(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:
+    """Compute the missing embeddings of articles and passages, for at most `seconds` (None: no limit).
 
     Raises EmbeddingError or JarError if no model is available.
     """
     from pipeline.embedding.stage import run_embed_stage  # imported late because it loads numpy
 
-    return run_embed_stage(engine, seconds)
+    return run_embed_stage(engine, seconds, with_passages)
 
 
-def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageReport:
+def embed_if_possible(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:
     """Compute missing embeddings as `embed` does; without a model, return a report with a note instead of raising."""
     try:
-        return embed(engine, seconds)
+        return embed(engine, seconds, with_passages)
     except (EmbeddingError, JarError) as error:
         return StageReport(Stage.EMBED, {}, 0.0, (f"keyword search only, no embeddings: {error}",))
 
@@ -289,7 +302,8 @@ def run(
 ) -> list[StageReport]:
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
-    A single stage `embed` has no time limit. In a complete run, articles that exceed its limit are embedded at the end.
+    A single stage `embed` has no time limit. In a complete run, articles that exceed its limit and the passages of all
+    articles are embedded at the end.
 
     Args:
         engine: The open vertical.
@@ -318,7 +332,7 @@ def run(
                 stage = embed_if_possible if name == only_stage == "embed" else STAGES[name]
                 record.run_stage(Stage(name), partial(stage, engine))
         if "index" in names:
-            if any(Reason.EMBEDDED in report.outcome_counts for report in record.reports):
+            if "embed" in names:
                 embed_remaining(engine, record)
             force_merge_index(engine)
         seal_past_duplicate_keys(engine)
@@ -369,17 +383,27 @@ def seal_past_duplicate_keys(engine: "Engine") -> None:
 
 
 def embed_remaining(engine: "Engine", record: "RunRecord") -> None:
-    """Embed and index the articles that exceeded EMBED_BEFORE_INDEX_SECONDS, after all articles are in the index."""
-    if engine.count_pending_embeddings():
+    """Embed what the run has left out so far: articles beyond EMBED_BEFORE_INDEX_SECONDS, and all passages.
+
+    Does nothing if the run could not embed any of the pending articles.
+    """
+    try:
+        pending_count = engine.count_pending_embeddings()
+    except EmbeddingError:  # the stage `embed` has reported it
+        return
+    is_possible = any(Reason.EMBEDDED in report.outcome_counts for report in record.reports)
+    if pending_count and is_possible:
         record.run_stage(Stage.EMBED, partial(embed_if_possible, engine))
         record.run_stage(Stage.INDEX, partial(index, engine))
+    elif not pending_count and engine.count_pending_passages():
+        record.run_stage(Stage.EMBED, partial(embed_if_possible, engine))
 
 
 STAGES: "dict[str, Callable[[Engine], StageReport]]" = {
     "crawl": crawl,
     "extract": extract,
-    "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS),
-    "lexicon": mine_candidates,
+    "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS, with_passages=False),
+    "lexicon": update_lexicon,
     "index": index,
 }
 

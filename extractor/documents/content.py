@@ -18,7 +18,6 @@ MAX_OPENING_LINES = 80  # lines at the beginning that are searched for a title
 CONTROL_CHARS_RE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
 # Characters that replace others in fonts: ligatures, radicals, compatibility ideographs, Arabic forms.
 COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
-SPACES = re.compile(r"[^\S\n]+")
 
 
 PASSWORD_PROTECTED_MESSAGE = CodedMessage("encrypted: password-protected", "password_protected")
@@ -51,6 +50,12 @@ def no_text_error(page_count: int) -> UnreadableError:
     """Return the error for a file whose pages have no text."""
     message = CodedMessage(f"no text on {page_count:,} pages", "no_text_on_pages", n=page_count)
     return UnreadableError(Reason.NO_TEXT_LAYER if page_count else Reason.UNPARSABLE, message)
+
+
+def garbled_text_error(garbled_count: int, page_count: int) -> UnreadableError:
+    """Return the error for a file whose text is garbled."""
+    text = f"text garbled on {garbled_count:,} of {page_count:,} pages: its fonts do not state their characters"
+    return UnreadableError(Reason.GARBLED_TEXT, CodedMessage(text, "garbled_pages", n=garbled_count, total=page_count))
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,8 @@ class DocumentContent:
     """The text of a document in reading order.
 
     `opening` are lines of its beginning. `body_font_size` is the font size of most of the text in points (0: unknown).
-    `truncation` describes the text cut at a limit, an empty string if nothing was cut.
+    `truncation` describes the text cut at a limit, an empty string if nothing was cut. `garbled_pages` and
+    `scanned_pages` are the numbers of pages without readable text, among `page_count` pages (0: no pages).
     """
 
     blocks: tuple[Block, ...]
@@ -102,13 +108,20 @@ class DocumentContent:
     properties: FileProperties = field(default_factory=FileProperties)
     body_font_size: float = 0.0
     truncation: str = ""
+    page_count: int = 0
+    garbled_pages: tuple[int, ...] = ()
+    scanned_pages: tuple[int, ...] = ()
 
 
-class BlockCollector:
-    """Collects the blocks of a document up to the limits. `is_full` is True when a limit is reached."""
+NO_PROPERTIES = FileProperties()
+
+
+class DocumentBuilder:
+    """Collects the blocks and opening lines of a document up to the limits. `is_full`: a limit is reached."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.opening: list[OpeningLine] = []
         self.char_count = 0
         self.paragraph_count = 0
         self.is_full = False
@@ -133,20 +146,39 @@ class BlockCollector:
         self.is_full = self.is_full or self.paragraph_count >= MAX_PARAGRAPHS
 
     @property
+    def needs_opening(self) -> bool:
+        """Whether further opening lines are used."""
+        return len(self.opening) < MAX_OPENING_LINES
+
+    def add_opening(
+        self,
+        text: str,
+        font_size: float = 0.0,
+        role: str = "",
+        is_bold: bool = False,
+        is_centred: bool = False,
+        paragraph_number: int | None = None,
+    ) -> None:
+        """Add an opening line, up to MAX_OPENING_LINES. Without `paragraph_number` it is a paragraph of its own."""
+        number = len(self.opening) if paragraph_number is None else paragraph_number
+        if self.needs_opening:
+            self.opening.append(OpeningLine(text[:500], font_size, role, -1.0, is_bold, is_centred, number))
+
+    def open_with_blocks(self, first_level_role: str = "title") -> None:
+        """Add the first blocks as opening lines. A heading of level 1 gets the role `first_level_role`."""
+        roles = {0: "", 1: first_level_role}
+        for block in self.blocks[:MAX_OPENING_LINES]:
+            self.add_opening(block.text, role=roles.get(heading_level(block), "heading"))
+
+    @property
     def truncation(self) -> str:
         """Description of the cut for `DocumentContent.truncation`, or an empty string."""
         return f"cut at {self.char_count:,} letters" if self.is_full else ""
 
-
-def opening_lines(blocks: list[Block], first_level_role: str = "title") -> tuple[OpeningLine, ...]:
-    """Return the first blocks as opening lines. A heading of level 1 gets the role `first_level_role`."""
-    roles = {0: "", 1: first_level_role}
-    return tuple(
-        OpeningLine(
-            block.text[:500], role=roles.get(heading_level(block), "heading"), paragraph_number=paragraph_number
-        )
-        for paragraph_number, block in enumerate(blocks[:MAX_OPENING_LINES])
-    )
+    def build(self, properties: FileProperties = NO_PROPERTIES, truncation: str = "") -> DocumentContent:
+        """Return the content. `truncation` describes a cut at a limit of the format."""
+        blocks, opening = tuple(self.blocks), tuple(self.opening)
+        return DocumentContent(blocks, opening, properties, truncation=self.truncation or truncation)
 
 
 def heading_level(block: Block) -> int:

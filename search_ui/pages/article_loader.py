@@ -18,13 +18,13 @@ from search_ui.pages.article import (
     parse_related,
     series_params,
 )
-from search_ui.query.domain_terms import is_domain_term
 from search_ui.query.score_explanation import RankExplanation, add_semantic_part
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
 from search_ui.query.solr_client import SolrResponse, select_in_background
 from search_ui.query.solr_query import Params, QueryWords
+from text.domain_terms import is_domain_term
 
 
 def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> ArticleView | None:
