@@ -11,7 +11,6 @@ from search_ui.query.semantic.answer_extraction import (
     MAX_QUOTES,
     AnswerEvidence,
     AnswerModel,
-    SourceQuote,
     SourceText,
     answer_confidence,
     collect_evidence,
@@ -21,7 +20,6 @@ from search_ui.query.semantic.answer_extraction import (
     load_answer_models,
     rarity_weights,
 )
-from search_ui.query.semantic.question_answering import prefer_definitions
 from search_ui.query.semantic.questions import is_question
 
 LAW = SourceText(
@@ -156,18 +154,3 @@ def test_confidence_is_a_logistic_model() -> None:
     model = AnswerModel(dict.fromkeys(asdict(found), 1.0), -1.0, 0.5)
     assert answer_confidence(found, model) == pytest.approx(1 / (1 + math.exp(-1.1)))
     assert json.loads(json.dumps(asdict(found)))["margin"] == 0.1
-
-
-@pytest.mark.parametrize(
-    ("question", "definition", "other"),
-    [
-        ("什么是页岩气？", "页岩气（shale gas）是指赋存于页岩中的天然气。", "6口页岩气井完成放喷测试。"),
-        ("LNG是什么", "LNG是液化天然气。", "LNG接收站投产。"),
-        ("What is shale gas?", "Shale gas is natural gas.", "7 shale gas wells have started production."),
-    ],
-)
-def test_a_definition_answers_what_something_is(question: str, definition: str, other: str) -> None:
-    quotes = [SourceQuote("a", text, 0, len(text), 1) for text in (definition, other)]
-    assert prefer_definitions(question, quotes) == quotes[:1]
-    assert prefer_definitions(question, quotes[1:]) == quotes[1:]  # better than nothing
-    assert prefer_definitions("页岩气产量是多少", quotes) == quotes

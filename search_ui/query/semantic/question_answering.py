@@ -6,7 +6,6 @@ from search_ui.query.results import Hit
 from search_ui.query.semantic.answer_extraction import (
     MAX_QUOTES,
     Quotation,
-    SourceQuote,
     SourceText,
     answer_confidence,
     collect_evidence,
@@ -15,7 +14,7 @@ from search_ui.query.semantic.answer_extraction import (
     rarity_weights,
 )
 from search_ui.query.semantic.hybrid import FusedCandidates
-from search_ui.query.semantic.questions import definition_pattern, is_question
+from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import QueryVariant, QueryWords
 from solr_client import solr_fields
@@ -47,16 +46,9 @@ def answer_from_hits(
         Quotation(
             quote.doc_id, quote.text, quote.paragraph, hit.plain_title, hit.site_name, hit.published, hit.language
         )
-        for quote in prefer_definitions(question, extract_quotes(word_weights, sources))
+        for quote in extract_quotes(word_weights, sources)
         for hit in [first_hits[quote.doc_id]]
     )
-
-
-def prefer_definitions(question: str, quotes: Sequence[SourceQuote]) -> Sequence[SourceQuote]:
-    """Return only the definitions if a definition is asked for and there is one; otherwise all quotations."""
-    pattern = definition_pattern(question)
-    definitions = [quote for quote in quotes if pattern and pattern.search(quote.text)]
-    return definitions or quotes
 
 
 def _read_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:

@@ -20,10 +20,6 @@ _QUESTION_START_RE = re.compile(
     r"|has|have|had)\b",
     re.IGNORECASE,
 )
-_DEFINITION_QUESTION_RE = re.compile(
-    r"(?:什么是|何谓|何为)(?P<zh>.+)|(?P<zh_first>.+?)是(?:什么|啥)(?:意思)?|what\s+(?:is|are)\s+(?:an?\s+|the\s+)?(?P<en>.+)",
-    re.IGNORECASE,
-)
 _TITLE_CASE_RE = re.compile(r"(?:[A-Z][\w'’]*\s+)+[A-Z][\w'’]*$")
 
 
@@ -38,16 +34,3 @@ def is_question(text: str) -> bool:
     return bool(_QUESTION_MARK_RE.search(text)) or bool(
         _QUESTION_START_RE.match(text) and not _TITLE_CASE_RE.fullmatch(text)
     )
-
-
-def definition_pattern(question: str) -> re.Pattern[str] | None:
-    """Return the pattern of sentences that define what a question asks for (`什么是页岩气`); None for other questions.
-
-    A definition names the subject and says at once what it is: `页岩气（shale gas）是指…`, `Shale gas is a gas`.
-    """
-    match = _DEFINITION_QUESTION_RE.fullmatch(question.strip().rstrip("?？ "))
-    if match is None:
-        return None
-    subject = next(filter(None, match.groups())).strip()
-    says = r"(?:，?(?:是|指|即)|\b(?:is|are|means?|refers?)\b)"
-    return re.compile(rf"{re.escape(subject)}\s*(?:[（(][^）)]*[）)])?\s*{says}", re.IGNORECASE)
