@@ -22,16 +22,24 @@ from text.folding import fold_term
 
 MAX_QUOTES = 3
 NEAREST_EXAMINED = 10  # of each list
-MAX_QUOTE_CHARS = 240  # longer sentences are cut after their first clauses
+MAX_QUOTE_CHARS = 200  # longer sentences in Chinese are cut after their first clauses
+MAX_LATIN_QUOTE_CHARS = 600  # longer sentences in other languages are skipped
 MIN_SENTENCE_CHARS = 6  # letters and digits; shorter sentences are skipped
 MAX_BODY_CHARS = 60_000  # only this part of a body is searched
 MAX_HEADING_CHARS = 60
+MAX_ABBREVIATION_CHARS = 12
 MIN_PAGE_SHARE = 1e-3  # share of pages below which words have the same weight
 
 # A line break ends a sentence, except after a colon or semicolon, as between the items of a list.
 _SENTENCE_RE = re.compile(
     r"(?:[^。！？!?.\n]|[.](?!\s|$)|(?<=[:：;；])[ \t\u3000]*\n)*(?:[。！？!?.]+[”’」』）)\"]*|(?=\n)|\Z)"
 )
+# A full stop after an initial or one of these does not end a sentence, nor does one before a small letter.
+_ABBREVIATION_RE = re.compile(
+    r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Mt|Prof|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Jr|Sr|vs|No|Nos|Fig|Figs|Eq|Eqs|Vol|Inc|Ltd"
+    r"|Co|Corp|Bros|cf|al|approx|ca|e\.g|i\.e|Jan|Feb|Aug|Sept?|Oct|Nov|Dec)|(?:\b[A-Za-z]\.)+[A-Za-z])\.$"
+)
+_CONTINUATION_RE = re.compile(r"[ \t]+[a-z(]")
 _CLAUSE_END_RE = re.compile(r"[；;，,、：:]\s*|\s")
 _SENTENCE_END_RE = re.compile(r"[。！？!?；;：:.…][”’」』）)\"]*$")
 _NUMBERED_HEADING_RE = re.compile(
@@ -39,6 +47,7 @@ _NUMBERED_HEADING_RE = re.compile(
     r"|(?:chapter|section|part|appendix)\s+[\divxlc]+\b",
     re.IGNORECASE,
 )
+_HAN_RE = re.compile("[\u3400-\u9fff]")
 _MODELS_FILE = "answer_models.json"
 
 
@@ -213,16 +222,37 @@ def _paragraph_number(body: str, offset: int) -> int:
 
 
 def iter_sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each sentence without surrounding spaces. Long sentences are cut after a clause."""
+    """Yield start and end of each sentence without surrounding spaces.
+
+    Long sentences in Chinese are cut after a clause. Long sentences in other languages are skipped.
+    """
+    next_start = 0
     for match in _SENTENCE_RE.finditer(text):
-        sentence = match[0]
-        start = match.start() + len(sentence) - len(sentence.lstrip())
+        if _continues(text, next_start, match.end()):
+            continue
+        sentence = text[next_start : match.end()]
+        start = next_start + len(sentence) - len(sentence.lstrip())
         end = match.end() - (len(sentence) - len(sentence.rstrip()))
-        if end - start > MAX_QUOTE_CHARS:
+        next_start = match.end()
+        if end - start > MAX_QUOTE_CHARS and (_HAN_RE.search(text, start, start + MAX_QUOTE_CHARS)):
             ends = [
                 clause.end()
                 for clause in _CLAUSE_END_RE.finditer(text, start + MIN_SENTENCE_CHARS, start + MAX_QUOTE_CHARS)
             ]
             end = start + len(text[start : ends[-1] if ends else start + MAX_QUOTE_CHARS].rstrip())
-        if sum(map(str.isalnum, text[start:end])) >= MIN_SENTENCE_CHARS:
+        if end - start <= MAX_LATIN_QUOTE_CHARS and sum(map(str.isalnum, text[start:end])) >= MIN_SENTENCE_CHARS:
             yield start, end
+
+
+def _continues(text: str, start: int, end: int) -> bool:
+    """Return True if the punctuation mark before `end` is inside the sentence that begins at `start`."""
+    if text[end - 1 : end] == "." and (
+        _CONTINUATION_RE.match(text, end) or (_ABBREVIATION_RE.search(text, max(start, end - MAX_ABBREVIATION_CHARS), end) and text[end : end + 1] == " ")
+    ):
+        return True
+    # The mark belongs to a title: 《激斗忍者大战！2》.
+    title_start = text.rfind("《", max(start, end - MAX_HEADING_CHARS), end)
+    return (
+        title_start > text.rfind("》", start, end)
+        and "》" in text[end : end + MAX_HEADING_CHARS].partition("\n")[0]
+    )
