@@ -2,7 +2,7 @@
 
 A peer is imported only when it is created, because it is installed in .venv-peers. Each is used as its documentation
 shows for plain text. A reader returns a dict with any of `text`, `title`, `date` and `outcome` (`text`, `no_text`,
-`encrypted`, `damaged`).
+`encrypted`, `damaged`); ours also `warning`, the reason of its warning or of its outcome.
 """
 
 import io
@@ -13,7 +13,7 @@ from typing import Any
 
 OURS, TIKA = "plumbline", "tika"
 Read = Callable[[bytes, str], dict[str, str]]
-OUTCOMES = {"no_text_layer": "no_text", "no_body": "no_text", "unparsable": "damaged"}
+OUTCOMES = {"no_text_layer": "no_text", "garbled_text": "no_text", "no_body": "no_text", "unparsable": "damaged"}
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,17 @@ class Reader:
 def plumbline() -> Read:
     """Our reader as the pipeline calls it, in a worker that has loaded its parsers."""
     module = import_module("extractor.documents.reader")
-    read_document = module.read_document
     for name, _ in module.READERS.values():
         import_module(f"extractor.documents.{name}")
 
     def run(data: bytes, name: str) -> dict[str, str]:
-        found = read_document(data, f"http://documents.test/{name}")
+        reading = module.extract_document(data, f"http://documents.test/{name}")
+        found, warning = reading.result, reading.warning.reason.value if reading.warning else ""
         if hasattr(found, "body"):
-            return {"text": found.body, "title": found.title, "date": found.published, "outcome": "text"}
-        return {"outcome": OUTCOMES.get(found.reason.value, found.reason.value), "error": found.detail}
+            article = {"text": found.body, "title": found.title, "date": found.published, "outcome": "text"}
+            return {**article, "warning": warning}
+        reason = found.reason.value
+        return {"outcome": OUTCOMES.get(reason, reason), "error": found.detail, "warning": reason}
 
     return run
 

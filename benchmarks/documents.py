@@ -28,6 +28,7 @@ from domain.errors import PlumblineError
 NAME = "documents"
 ALL = "all"
 SCORER = "score_documents.py"
+ENCIPHERED = "enciphered"  # in the note of a file whose fonts do not state their characters
 # metric -> the scorer's column
 QUALITY = {
     "f1": "F1", "bag_f1": "bagF1", "title": "title~", "title_wrong": "wrongt", "date": "date", "date_wrong": "wrongd",
@@ -51,6 +52,9 @@ def main(data: Path, systems: list[str], files: int) -> None:
     console = Console(width=None if Console().is_terminal else 150)
     for name in dict.fromkeys(figure.system for figure in figures):
         console.print(table_of(name, figures))
+    for figure in figures:
+        if figure.metric not in QUALITY:
+            click.echo(f"{figure.set} {figure.metric}: {figure.value:g}")
     for line in missing:
         click.echo(line)
     if data == SHARED and not files:
@@ -71,9 +75,13 @@ def measure(data: Path, systems: Sequence[str] = (), files: int = 0) -> tuple[li
             continue
         pages = [page for page in gold if not reader.formats or page["format"] in reader.formats]
         try:
-            figures += figures_of(name, judged(scorer, pages, run_reader(reader, pages)), scorer)
+            answers = run_reader(reader, pages)
         except MissingPeerError as error:
             missing.append(str(error))
+            continue
+        figures += figures_of(name, judged(scorer, pages, answers), scorer)
+        if reader.is_ours:
+            figures += garbled_figures(pages, answers)
     if not systems or TIKA in systems:
         figures += figures_of(TIKA, judged(scorer, gold, recorded(gold, TIKA)), scorer)
     return figures, missing
@@ -147,9 +155,20 @@ def figures_of(name: str, rows: Rows, scorer: ModuleType) -> Iterator[Figure]:
                 yield Figure(group, name, metric, float(found[column]))
 
 
+def garbled_figures(pages: Rows, answers: dict[str, dict[str, Any]]) -> Iterator[Figure]:
+    """Yield the share of the files with enciphered text that we notice, and our false alarms on files with text."""
+    noticed = {page["id"] for page in pages if answers[page["id"]].get("warning") == "garbled_text"}
+    garbled = [page["id"] for page in pages if ENCIPHERED in (page.get("note") or "")]
+    if garbled:
+        yield Figure("garbled", OURS, "noticed", sum(name in noticed for name in garbled) / len(garbled))
+    good = [page["id"] for page in pages if page["outcome"] == "text"]
+    yield Figure("garbled", OURS, "false_alarms", float(sum(name in noticed for name in good)))
+
+
 def table_of(system: str, figures: Sequence[Figure]) -> Table:
     """Build a table with a row per format and a column per metric."""
-    mine = {(figure.set, figure.metric): figure.value for figure in figures if figure.system == system}
+    ours = [figure for figure in figures if figure.system == system and figure.metric in QUALITY]
+    mine = {(figure.set, figure.metric): figure.value for figure in ours}
     table = Table("format", *QUALITY, title=system, title_justify="left")
     for group in dict.fromkeys(name for name, _ in mine):
         table.add_row(group, *(show(mine.get((group, metric))) for metric in QUALITY))

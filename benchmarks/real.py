@@ -15,6 +15,7 @@ from rich.console import Console
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.real_copies import copy_figures
+from benchmarks.real_embed import embed_figures
 from benchmarks.real_lists import list_figures
 from benchmarks.real_nights import night_figures
 from benchmarks.real_recipe import RECIPE, Site, bring_all, cache_folder, load_sites
@@ -32,6 +33,7 @@ SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
     "lists": list_figures,
     "copies": copy_figures,
     "terms": term_figures,
+    "embed": embed_figures,
     "search": search_figures,
     "nights": night_figures,  # last: it crawls again
 }

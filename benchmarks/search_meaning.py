@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.results import OUT
 from benchmarks.search_data import Document
 from benchmarks.search_systems import DEPTH, Ours
-from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, PendingText
+from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingPart, PendingText
 from domain.article import StoredArticle
 from domain.batches import batched
 from domain.term import Lexicon
@@ -137,7 +137,7 @@ def vectors_of(stored: Sequence[StoredArticle], spec: ModelSpec) -> dict[str, by
     known = dict(kept(path))
     missing = {one.article.digest: one for one in stored if one.article.digest not in known}
     pending = (PendingText(0, digest, one.article.title, one.article.body) for digest, one in missing.items())
-    for batches in batched(embed_in_processes(pending, spec, SETTINGS), SAVE_EVERY):
+    for batches in batched(embed_in_processes(pending, spec, SETTINGS, EmbeddingPart.ARTICLE), SAVE_EVERY):
         made = [one for batch in batches for one in batch]
         known |= {
             one.digest: part.vector

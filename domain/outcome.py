@@ -57,7 +57,8 @@ class Reason(StrEnum):
     INCOMPLETE_BODY = "suspect_body"  # extracted, but much readable text is missing
     NEEDS_JAVASCRIPT = "needs_scripts"  # empty without JavaScript
     PASSWORD_PROTECTED = "encrypted"  # a password-protected document  # noqa: S105 (the name of a setting, no secret)
-    NO_TEXT_LAYER = "no_text_layer"  # a document that contains only images, such as a scan
+    NO_TEXT_LAYER = "no_text_layer"  # a document with pages that contain only images, such as a scan
+    GARBLED_TEXT = "garbled_text"  # a document with pages whose text is not language: fonts without a Unicode map
     # embed
     EMBEDDED = "embedded"
     NOTHING_TO_EMBED = "nothing_to_embed"  # a text without letters

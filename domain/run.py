@@ -110,7 +110,8 @@ class SiteTotals:
         example_url: Any URL of the host.
         last_visit_at: Epoch seconds, or None.
         outcome_counts: Number of pages by the outcome of their last visit, and of pages whose extraction is incomplete
-            (`suspect_body`) or needs JavaScript (`needs_scripts`).
+            (`suspect_body`), needs JavaScript (`needs_scripts`) or lacks pages without readable text (`no_text_layer`,
+            `garbled_text`).
     """
 
     host: str

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
 from crawler.memory_budget import release_free_memory
+from docstore.articles.vectors import EmbeddingPart
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
 from docstore.store import Store
 from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
@@ -186,8 +187,22 @@ class Engine:
 
     def count_pending_embeddings(self) -> int:
         """Return the number of articles without a vector, summed over the configured models."""
+        return self._count_pending(EmbeddingPart.ARTICLE)
+
+    def count_pending_passages(self) -> int:
+        """Return the number of articles whose passages are pending embedding, summed over the configured models."""
+        return self._count_pending(EmbeddingPart.PASSAGES) if self.settings.embed.passages else 0
+
+    def _count_pending(self, part: EmbeddingPart) -> int:
         pending_count = self.store.vectors.pending_count
-        return sum(pending_count(spec.model_id, spec.languages) for spec in self.configured_models)
+        return sum(pending_count(spec.model_id, spec.languages, part) for spec in self.configured_models)
+
+    def count_uncovered_articles(self) -> dict[str, int]:
+        """Return the number of articles by language (ISO 639) that no configured model supports."""
+        models = self.configured_models
+        if not models or not all(spec.languages for spec in models):
+            return {}
+        return self.store.vectors.uncovered_languages([language for spec in models for language in spec.languages])
 
     def activate_complete_models(self) -> None:
         """Switch searches to the configured models if every article has a vector or failed to get one."""

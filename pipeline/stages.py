@@ -262,20 +262,20 @@ def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool =
     return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
 
 
-def embed(engine: "Engine", seconds: float | None = None) -> StageReport:
-    """Compute the missing embeddings of articles, for at most `seconds` (None: no limit).
+def embed(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:
+    """Compute the missing embeddings of articles and passages, for at most `seconds` (None: no limit).
 
     Raises EmbeddingError or JarError if no model is available.
     """
     from pipeline.embedding.stage import run_embed_stage  # imported late because it loads numpy
 
-    return run_embed_stage(engine, seconds)
+    return run_embed_stage(engine, seconds, with_passages)
 
 
-def embed_if_possible(engine: "Engine", seconds: float | None = None) -> StageReport:
+def embed_if_possible(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:
     """Compute missing embeddings as `embed` does; without a model, return a report with a note instead of raising."""
     try:
-        return embed(engine, seconds)
+        return embed(engine, seconds, with_passages)
     except (EmbeddingError, JarError) as error:
         return StageReport(Stage.EMBED, {}, 0.0, (f"keyword search only, no embeddings: {error}",))
 
@@ -289,7 +289,8 @@ def run(
 ) -> list[StageReport]:
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
-    A single stage `embed` has no time limit. In a complete run, articles that exceed its limit are embedded at the end.
+    A single stage `embed` has no time limit. In a complete run, articles that exceed its limit and the passages of all
+    articles are embedded at the end.
 
     Args:
         engine: The open vertical.
@@ -318,7 +319,7 @@ def run(
                 stage = embed_if_possible if name == only_stage == "embed" else STAGES[name]
                 record.run_stage(Stage(name), partial(stage, engine))
         if "index" in names:
-            if any(Reason.EMBEDDED in report.outcome_counts for report in record.reports):
+            if "embed" in names:
                 embed_remaining(engine, record)
             force_merge_index(engine)
         seal_past_duplicate_keys(engine)
@@ -369,16 +370,26 @@ def seal_past_duplicate_keys(engine: "Engine") -> None:
 
 
 def embed_remaining(engine: "Engine", record: "RunRecord") -> None:
-    """Embed and index the articles that exceeded EMBED_BEFORE_INDEX_SECONDS, after all articles are in the index."""
-    if engine.count_pending_embeddings():
+    """Embed what the run has left out so far: articles beyond EMBED_BEFORE_INDEX_SECONDS, and all passages.
+
+    Does nothing if the run could not embed any of the pending articles.
+    """
+    try:
+        pending_count = engine.count_pending_embeddings()
+    except EmbeddingError:  # the stage `embed` has reported it
+        return
+    is_possible = any(Reason.EMBEDDED in report.outcome_counts for report in record.reports)
+    if pending_count and is_possible:
         record.run_stage(Stage.EMBED, partial(embed_if_possible, engine))
         record.run_stage(Stage.INDEX, partial(index, engine))
+    elif not pending_count and engine.count_pending_passages():
+        record.run_stage(Stage.EMBED, partial(embed_if_possible, engine))
 
 
 STAGES: "dict[str, Callable[[Engine], StageReport]]" = {
     "crawl": crawl,
     "extract": extract,
-    "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS),
+    "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS, with_passages=False),
     "lexicon": mine_candidates,
     "index": index,
 }

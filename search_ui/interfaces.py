@@ -1,7 +1,7 @@
 """Interfaces that the search site needs besides Solr. `pipeline` provides the implementations."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from domain.account import Account
@@ -153,6 +153,23 @@ class RunHistory:
 
 
 @dataclass(frozen=True)
+class EmbeddingBacklog:
+    """What semantic search does not cover yet.
+
+    Attributes:
+        article_count: Articles without a vector, which only keyword search finds.
+        passage_count: Articles whose passages are pending; only the choice of excerpts depends on them.
+        seconds: Estimated wall-clock time for the articles; None if unknown.
+        uncovered_articles: Articles by language (ISO 639) that no model supports; they never get a vector.
+    """
+
+    article_count: int = 0
+    passage_count: int = 0
+    seconds: float | None = None
+    uncovered_articles: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Overview:
     """The state of the vertical.
 
@@ -165,6 +182,7 @@ class Overview:
     applied_version: int
     run_history: RunHistory
     active_alerts: Sequence[Alert] = ()
+    embedding: EmbeddingBacklog = EmbeddingBacklog()
 
 
 @dataclass(frozen=True)

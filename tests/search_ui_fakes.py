@@ -25,6 +25,7 @@ from domain.term import Lexicon, Term, TermStatus
 from pipeline.search_site.review_service import StoreReview
 from search_ui.app import create_app
 from search_ui.interfaces import (
+    EmbeddingBacklog,
     OriginalDocument,
     OriginalError,
     Overview,
@@ -275,6 +276,7 @@ class FakeActions:
     asked_days: list[int] = field(default_factory=list)
     runs: RunHistory = ONE_GOOD_RUN
     alerts: list[Alert] = field(default_factory=list)
+    embedding: EmbeddingBacklog = field(default_factory=EmbeddingBacklog)
     samples: list[OutcomeSample] = field(default_factory=list)
     dask_pages: str = ""
 
@@ -322,7 +324,8 @@ class FakeActions:
 
     def overview(self) -> Overview:
         version = self.published.version
-        return Overview(Freshness(3, 2, 1, 0.0, 60.0, 120.0), version, version, self.runs, self.alerts)
+        freshness = Freshness(3, 2, 1, 0.0, 60.0, 120.0)
+        return Overview(freshness, version, version, self.runs, self.alerts, self.embedding)
 
     def dashboard_url(self) -> str:
         return self.dask_pages

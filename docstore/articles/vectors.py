@@ -1,13 +1,16 @@
 """Embedding vectors of articles, and the articles that are pending embedding.
 
 A vector belongs to an article digest, not to a URL. Articles with the same visible text share their vectors, and a
-changed article is pending again. Saving vectors logs the articles as changed for the index. The vectors are opaque
-bytes here; text/embedding/embedder.py defines their format.
+changed article is pending again. The vectors are opaque bytes here; text/embedding/embedder.py defines their format.
+
+Each text is embedded in two parts, see `EmbeddingPart`. The index contains the vectors of the first part only, so only
+saving them logs the articles as changed for the index.
 """
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 from sqlalchemy import ColumnElement, FromClause, and_, delete, exists, func, or_, select, true
 
@@ -24,6 +27,13 @@ SERVED_MODELS_KEY = "served_models"
 ARTICLE_PASSAGE_NUMBER = 0  # the passage that represents the article
 
 
+class EmbeddingPart(IntEnum):
+    """What is embedded of a text; the value is the number of the first passage of this part."""
+
+    ARTICLE = ARTICLE_PASSAGE_NUMBER  # title and beginning of the body: makes the article findable
+    PASSAGES = 1  # passages of the rest of the body: choose the excerpt of a semantic match
+
+
 @dataclass(frozen=True)
 class PassageVector:
     """The vector of a passage of an article.
@@ -33,7 +43,7 @@ class PassageVector:
             1.
         start_offset: First character of the passage in the body.
         end_offset: End of the passage in the body, exclusive.
-        vector: The vector; empty if the text cannot be embedded.
+        vector: The vector; empty if there is nothing to embed.
     """
 
     passage_number: int
@@ -64,21 +74,34 @@ class EmbeddingResult:
 class VectorTable:
     """Load and save embedding vectors (`store.vectors`).
 
-    In all methods `model` is a model id, and `languages` are the languages that the model supports (empty: all).
+    In all methods `model` is a model id, `languages` are the languages that the model supports (empty: all), and `part`
+    is the part to embed. The passages of an article are pending once it has its article vector.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
-    def pending_count(self, model: str, languages: Sequence[str]) -> int:
+    def pending_count(self, model: str, languages: Sequence[str], part: EmbeddingPart = EmbeddingPart.ARTICLE) -> int:
         """Return the number of articles that are pending embedding by `model`."""
-        query = select(func.count()).select_from(articles).where(_is_in_languages(languages), _has_no_vector(model))
+        query = select(func.count()).select_from(articles).where(_is_in_languages(languages), _is_pending(model, part))
         with self._database.read() as connection:
             return connection.scalar(query) or 0
 
+    def uncovered_languages(self, languages: Sequence[str]) -> dict[str, int]:
+        """Return the number of articles by language of all articles that are in none of `languages`."""
+        query = select(articles.c.language, func.count()).where(~_is_in_languages(languages))
+        with self._database.read() as connection:
+            rows = connection.execute(query.group_by(articles.c.language).order_by(func.count().desc()))
+            return {row[0]: row[1] for row in rows}
+
     def iter_pending(
-        self, model: str, languages: Sequence[str], first_url_id: int = 1, before_url_id: int | None = None
+        self,
+        model: str,
+        languages: Sequence[str],
+        first_url_id: int = 1,
+        before_url_id: int | None = None,
+        part: EmbeddingPart = EmbeddingPart.ARTICLE,
     ) -> Iterator[PendingText]:
         """Iterate over the texts that are pending embedding, ordered by id. Reads in batches.
 
@@ -90,30 +113,36 @@ class VectorTable:
             first_url_id: Lowest id to yield.
             before_url_id: Yield only ids below this one, and only the first article of each digest (as in
                 `pending_block_numbers`).
+            part: Part to embed.
         """
         columns = (articles.c.url_id, articles.c.digest, articles.c.title, articles.c.body)
-        query = select(*columns).where(_is_in_languages(languages), _has_no_vector(model))
+        query = select(*columns).where(_is_in_languages(languages), _is_pending(model, part))
         if before_url_id is not None:
             query = query.where(articles.c.url_id < before_url_id, _is_first_with_digest(languages))
         for rows in self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE, first_url_id - 1):
             first_by_digest = {row.digest: row for row in reversed(rows)}
             yield from (PendingText(*row) for row in sorted(first_by_digest.values(), key=lambda row: row.url_id))
 
-    def pending_block_numbers(self, model: str, languages: Sequence[str], block_size: int) -> list[int]:
+    def pending_block_numbers(
+        self, model: str, languages: Sequence[str], block_size: int, part: EmbeddingPart = EmbeddingPart.ARTICLE
+    ) -> list[int]:
         """Return the blocks of ids with articles that are pending embedding, in ascending order.
 
         Block n contains the ids from n * `block_size` to (n + 1) * `block_size` - 1. A digest belongs to the block of
         its lowest id, so that no two blocks contain the same text.
         """
-        is_pending = _is_in_languages(languages), _has_no_vector(model), _is_first_with_digest(languages)
+        is_pending = _is_in_languages(languages), _is_pending(model, part), _is_first_with_digest(languages)
         query = select((articles.c.url_id // block_size).label("block")).where(*is_pending).distinct()
         with self._database.read() as connection:
             return sorted(connection.scalars(query))
 
-    def save(self, model: str, results: Sequence[EmbeddingResult]) -> list[Reason]:
+    def save(
+        self, model: str, results: Sequence[EmbeddingResult], part: EmbeddingPart = EmbeddingPart.ARTICLE
+    ) -> list[Reason]:
         """Save vectors, outcomes and change-log entries in one transaction. Returns one Reason per article.
 
-        New vectors replace earlier vectors of the same digest and model. An article without vectors stays pending.
+        New vectors replace earlier vectors of the same digest, model and part. An article without vectors stays
+        pending. Outcomes and change-log entries belong to the article vector; PASSAGES writes none.
         """
         by_digest = {result.digest: result for result in results}
         now = self._clock()
@@ -122,19 +151,21 @@ class VectorTable:
             article_results = [(row.url_id, by_digest[row.digest]) for row in connection.execute(query)]
             embedded_results = [result for result in by_digest.values() if result.vectors]
             is_replaced = and_(
-                vectors.c.model == model, vectors.c.digest.in_([result.digest for result in embedded_results])
+                vectors.c.model == model,
+                vectors.c.digest.in_([result.digest for result in embedded_results]),
+                vectors.c.passage >= part,
             )
             connection.execute(delete(vectors).where(is_replaced))
             if rows := [row for result in embedded_results for row in _vector_rows(model, result)]:
                 connection.execute(vectors.insert(), rows)
-            outcomes = [
-                OutcomeRow(url_id, Stage.EMBED, result.outcome, now, result.digest)
-                for url_id, result in article_results
-            ]
-            write_outcomes(self._database, connection, outcomes)
-            log_index_changes(
-                connection, IndexOperation.UPSERT, [url_id for url_id, result in article_results if result.vectors], now
-            )
+            if part is EmbeddingPart.ARTICLE:
+                outcomes = [
+                    OutcomeRow(url_id, Stage.EMBED, result.outcome, now, result.digest)
+                    for url_id, result in article_results
+                ]
+                write_outcomes(self._database, connection, outcomes)
+                embedded_ids = [url_id for url_id, result in article_results if result.vectors]
+                log_index_changes(connection, IndexOperation.UPSERT, embedded_ids, now)
         return [result.outcome.reason for _, result in article_results]
 
     def article_vectors(self, digests: Iterable[str]) -> dict[str, dict[str, bytes]]:
@@ -201,12 +232,17 @@ class VectorTable:
             return connection.execute(delete(vectors).where(is_orphaned)).rowcount
 
 
-def _has_no_vector(model: str) -> ColumnElement[bool]:
-    """SQL condition: the article has no vector of this model."""
-    is_article_vector = and_(
-        vectors.c.digest == articles.c.digest, vectors.c.model == model, vectors.c.passage == ARTICLE_PASSAGE_NUMBER
+def _is_pending(model: str, part: EmbeddingPart) -> ColumnElement[bool]:
+    """SQL condition: this part of the article is pending embedding by this model."""
+    is_missing = ~_has_vector(model, part)
+    return is_missing if part is EmbeddingPart.ARTICLE else and_(_has_vector(model, EmbeddingPart.ARTICLE), is_missing)
+
+
+def _has_vector(model: str, part: EmbeddingPart) -> ColumnElement[bool]:
+    """SQL condition: the first passage of this part of the article has a vector of this model."""
+    return exists().where(
+        vectors.c.digest == articles.c.digest, vectors.c.model == model, vectors.c.passage == part.value
     )
-    return ~exists().where(is_article_vector)
 
 
 def _is_in_languages(languages: Sequence[str], source: FromClause = articles) -> ColumnElement[bool]:

@@ -165,7 +165,12 @@ class StatusReports:
 
 
 # Outcomes of extraction that an administrator can resolve per site.
-ACTIONABLE_REASONS = (Reason.INCOMPLETE_BODY, Reason.NEEDS_JAVASCRIPT)
+ACTIONABLE_REASONS = (
+    Reason.INCOMPLETE_BODY,
+    Reason.NEEDS_JAVASCRIPT,
+    Reason.NO_TEXT_LAYER,
+    Reason.GARBLED_TEXT,
+)
 
 
 def outcomes_by_host(connection: Connection, host_filter: ColumnElement[bool]) -> dict[str, dict[Reason, int]]:

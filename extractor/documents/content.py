@@ -53,6 +53,12 @@ def no_text_error(page_count: int) -> UnreadableError:
     return UnreadableError(Reason.NO_TEXT_LAYER if page_count else Reason.UNPARSABLE, message)
 
 
+def garbled_text_error(garbled_count: int, page_count: int) -> UnreadableError:
+    """Return the error for a file whose text is garbled."""
+    text = f"text garbled on {garbled_count:,} of {page_count:,} pages: its fonts do not state their characters"
+    return UnreadableError(Reason.GARBLED_TEXT, CodedMessage(text, "garbled_pages", n=garbled_count, total=page_count))
+
+
 @dataclass(frozen=True)
 class OpeningLine:
     """A line at the beginning of a document, as input of the title rules.
@@ -94,7 +100,8 @@ class DocumentContent:
     """The text of a document in reading order.
 
     `opening` are lines of its beginning. `body_font_size` is the font size of most of the text in points (0: unknown).
-    `truncation` describes the text cut at a limit, an empty string if nothing was cut.
+    `truncation` describes the text cut at a limit, an empty string if nothing was cut. `garbled_pages` and
+    `scanned_pages` are the numbers of pages without readable text, among `page_count` pages (0: no pages).
     """
 
     blocks: tuple[Block, ...]
@@ -102,6 +109,9 @@ class DocumentContent:
     properties: FileProperties = field(default_factory=FileProperties)
     body_font_size: float = 0.0
     truncation: str = ""
+    page_count: int = 0
+    garbled_pages: tuple[int, ...] = ()
+    scanned_pages: tuple[int, ...] = ()
 
 
 class BlockCollector:

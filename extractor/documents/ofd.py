@@ -8,7 +8,13 @@ from domain.coded_message import CodedMessage
 from domain.outcome import Reason
 from extractor.documents.content import MAX_PAGES, DocumentContent, FileProperties, UnreadableError, no_text_error
 from extractor.documents.office_properties import first_element_text
-from extractor.documents.printed_layout import PrintedLine, PrintedPage, build_content, has_same_font_size
+from extractor.documents.printed_layout import (
+    PrintedLine,
+    PrintedPage,
+    build_content,
+    has_same_font_size,
+    without_garbled_text,
+)
 from extractor.documents.zip_package import ZipPackage, resolve_part_name
 from extractor.fields.dates.date_parsing import find_date_in_text
 
@@ -40,7 +46,7 @@ def read(data: bytes) -> DocumentContent:
     pages = [
         read_page(package, name, templates, number, default_box) for number, name in enumerate(names[:MAX_PAGES], 1)
     ]
-    if not any(page.lines for page in pages):
+    if not any(page.lines or page.fault for page in pages):
         raise no_text_error(len(names))
     properties = FileProperties(
         first_element_text(root_document, f"{OFD_NAMESPACE}Title"),
@@ -66,7 +72,9 @@ def read_page(
     lines = [
         line for layer in (*template_layers, root) if layer is not None for line in text_lines(layer, number, height)
     ]
-    return PrintedPage(number, width * POINTS_PER_MM, height * POINTS_PER_MM, tuple(lines[:MAX_LINES]))
+    return without_garbled_text(
+        PrintedPage(number, width * POINTS_PER_MM, height * POINTS_PER_MM, tuple(lines[:MAX_LINES]))
+    )
 
 
 def text_lines(root: Element, number: int, height: float) -> Iterator[PrintedLine]:

@@ -31,7 +31,14 @@ from extractor.documents.content import (
     rights_managed_error,
     to_one_line,
 )
-from extractor.documents.printed_layout import PrintedLine, PrintedPage, build_content, rotate_page
+from extractor.documents.printed_layout import (
+    PageFault,
+    PrintedLine,
+    PrintedPage,
+    build_content,
+    rotate_page,
+    without_garbled_text,
+)
 from extractor.fields.dates.date_parsing import to_iso_date
 
 MAX_PAGE_LINES = 5_000
@@ -59,6 +66,8 @@ BLANKS_RE = re.compile(r"(?<=\S)[ \t]+(?=\S)")
 MIN_SIZE_DIFFERENCE = 0.1  # relative difference of two font sizes
 MAX_WORD_GAP = 2.5  # gap between two words of a line, relative to the font size
 MIN_BOLD_WEIGHT = 600  # font weight
+MAX_PAGE_OBJECTS = 1_000  # that are searched for images
+MIN_SCAN_AREA_SHARE = 0.6  # of the images of a scanned page
 MIN_LETTER_SHARE = 0.5  # maximum share of unmapped characters on a readable page
 UNMAPPED_CHAR_RE = re.compile("[\x00-\x1f\ufffd\ue000-\uf8ff]")
 
@@ -69,9 +78,9 @@ def read(data: bytes) -> DocumentContent:
     with closing(open_pdf(data)) as document:
         count = len(document)
         pages, truncation = read_pages(document, count)
-        if not any(page.lines for page in pages):
+        if not any(page.lines or page.fault is PageFault.GARBLED for page in pages):
             raise scan_error(document, count)
-        first = next(page.number for page in pages if page.lines)
+        first = next((page.number for page in pages if page.lines), 1)
         return build_content(
             pages, read_properties(document), truncation, read_page(document, first - 1, in_pieces=True)
         )
@@ -158,7 +167,9 @@ def read_page(document: pypdfium2.PdfDocument, index: int, in_pieces: bool = Fal
             lines = list(iter_page_lines(text, index + 1, height, in_pieces))
         finally:
             pdfium.FPDFText_ClosePage(text)
-        return rotate_page(PrintedPage(index + 1, width, height, tuple(lines)))
+        if not lines and is_scanned(page, width * height):
+            return PrintedPage(index + 1, width, height, (), PageFault.SCANNED)
+        return without_garbled_text(rotate_page(PrintedPage(index + 1, width, height, tuple(lines))))
     finally:
         pdfium.FPDF_ClosePage(page)
 
@@ -265,13 +276,27 @@ def page_has_image(document: pypdfium2.PdfDocument, index: int) -> bool:
     if not page:
         return False
     try:
-        objects = (
-            pdfium.FPDFPage_GetObject(page, object_index)
-            for object_index in range(min(pdfium.FPDFPage_CountObjects(page), 1_000))
-        )
-        return any(pdfium.FPDFPageObj_GetType(page_object) == pdfium.FPDF_PAGEOBJ_IMAGE for page_object in objects)
+        return any(True for _ in iter_images(page))
     finally:
         pdfium.FPDF_ClosePage(page)
+
+
+def is_scanned(page: Any, page_area: float) -> bool:
+    """Return True if images cover most of a page without text. `page_area` is in square points."""
+    area = 0.0
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    for image in iter_images(page):
+        if pdfium.FPDFPageObj_GetBounds(image, left, bottom, right, top):
+            area += max(0.0, right.value - left.value) * max(0.0, top.value - bottom.value)
+    return area >= MIN_SCAN_AREA_SHARE * page_area > 0
+
+
+def iter_images(page: Any) -> Iterator[Any]:
+    """Yield the image objects among the first objects of a page."""
+    for object_index in range(min(pdfium.FPDFPage_CountObjects(page), MAX_PAGE_OBJECTS)):
+        page_object = pdfium.FPDFPage_GetObject(page, object_index)
+        if pdfium.FPDFPageObj_GetType(page_object) == pdfium.FPDF_PAGEOBJ_IMAGE:
+            yield page_object
 
 
 def read_properties(document: pypdfium2.PdfDocument) -> FileProperties:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from itertools import pairwise
 
 from domain.article import Block, BlockKind
@@ -13,8 +14,10 @@ from extractor.documents.content import (
     DocumentContent,
     FileProperties,
     OpeningLine,
+    garbled_text_error,
     to_one_line,
 )
+from extractor.documents.garbled_text import is_garbled
 from text.scripts import HAN
 
 
@@ -37,14 +40,22 @@ class PrintedLine:
     is_bold: bool = False
 
 
+class PageFault(Enum):
+    """Why the text of a page cannot be read."""
+
+    GARBLED = auto()
+    SCANNED = auto()
+
+
 @dataclass(frozen=True)
 class PrintedPage:
-    """One page: its size in points, its lines in the order of the file."""
+    """One page: its size in points, its lines in the order of the file. A page with a `fault` has no lines."""
 
     number: int
     width: float
     height: float
     lines: tuple[PrintedLine, ...]
+    fault: PageFault | None = None
 
 
 CJK_CHAR_RE = re.compile(f"[{HAN}\u3000-\u30ff\uff00-\uffef，。、；：？！“”‘’（）《》]")
@@ -70,6 +81,7 @@ MAX_SIZE_DIFFERENCE = 0.08
 MAX_LEADING = 1.9  # distance of two lines, relative to the font size
 MAX_MARGIN_GAP = 3.0  # relative to the font size; a larger gap to the margin ends a paragraph
 MIN_INDENT = 0.9
+MIN_READABLE_CHARS = 50  # of the other pages of a document with garbled pages
 COLUMN_BIN_POINTS = 12.0  # lines whose start differs by less are in one column
 
 
@@ -79,7 +91,13 @@ def build_content(
     """Build the content of a document from its pages.
 
     `first_page` is the first page with text again, split into finer pieces for the title, if the reader provides it.
+    Raises UnreadableError if pages are garbled and the others have too little text for an article.
     """
+    garbled_pages, scanned_pages = (
+        tuple(page.number for page in pages if page.fault is fault) for fault in (PageFault.GARBLED, PageFault.SCANNED)
+    )
+    if garbled_pages and sum(len(line.text) for page in pages for line in page.lines) < MIN_READABLE_CHARS:
+        raise garbled_text_error(len(garbled_pages), len(pages))
     running_line_keys = find_running_lines(pages)
     body = body_font_size(line for page in pages for line in page.lines)
     levels = heading_levels(pages, body)
@@ -90,7 +108,22 @@ def build_content(
             collector.add(build_block(run, levels))
     first_page = first_page or next((page for page in pages if page.lines), None)
     opening = build_opening(first_page) if first_page else ()
-    return DocumentContent(tuple(collector.blocks), opening, properties, body, truncation or collector.truncation)
+    return DocumentContent(
+        tuple(collector.blocks),
+        opening,
+        properties,
+        body,
+        truncation or collector.truncation,
+        len(pages),
+        garbled_pages,
+        scanned_pages,
+    )
+
+
+def without_garbled_text(page: PrintedPage) -> PrintedPage:
+    """Return the page; without its lines and with a fault if they are garbled."""
+    is_page_garbled = is_garbled("\n".join(line.text for line in page.lines))
+    return replace(page, lines=(), fault=PageFault.GARBLED) if is_page_garbled else page
 
 
 def rotate_page(page: PrintedPage) -> PrintedPage:

@@ -1,9 +1,9 @@
 """Extracts the article of a document file: detect the format, read it within limits, find title, date and author."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from domain.article import Article, PageType
+from domain.article import Article, ExtractionResult, PageType
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
 from extractor.article_extractor import max_published_date
@@ -22,6 +22,7 @@ from extractor.rendering import to_text
 
 OOXML_FORMATS = ("docx", "pptx", "xlsx")
 MAX_BYTES = 200_000_000
+MAX_PAGE_RANGES = 20  # that a warning names
 WORD_SEARCH_CHARS = 2_000  # characters at the beginning that are searched for words
 
 # format -> (module that reads it, further arguments of its function `read`)
@@ -45,6 +46,11 @@ READERS: dict[str, tuple[str, tuple[object, ...]]] = {
 
 
 def read_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> Article | Outcome:
+    """Return the article of a document file, or an Outcome with the reason why it has none; see `extract_document`."""
+    return extract_document(data, url, content_type, fetched_at).result
+
+
+def extract_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> ExtractionResult:
     """Extract the article of a document file. No input makes this raise, except MemoryError.
 
     A missing package raises ImportError: it is a fault of the installation, not of the file. Limits keep the memory for
@@ -57,9 +63,19 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
         fetched_at: Seconds since 1970, 0 if unknown. The document is dated at most a day after it.
 
     Returns:
-        The article, or an Outcome with the reason why the file has none.
+        The article, with a warning if pages without readable text are missing; or an Outcome with the reason why the
+        file has no article.
     """
     format_name = detect_format(data, url, content_type)
+    content = read_content(data, format_name)
+    if isinstance(content, Outcome):
+        return ExtractionResult(content)
+    article = build_article(content, format_name, url, max_published_date(fetched_at))
+    return ExtractionResult(article, warning=missing_pages_warning(content))
+
+
+def read_content(data: bytes, format_name: str) -> DocumentContent | Outcome:
+    """Return the text of a file in the format `format_name` ("": unknown), or an Outcome; see `extract_document`."""
     if not format_name:
         return Outcome(
             Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY,
@@ -73,7 +89,7 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
     try:
         if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
             raise encrypted_error()
-        content = read(data)
+        return read(data)
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
     except RecursionError:
@@ -83,7 +99,30 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
     except Exception as error:  # noqa: BLE001 (libraries raise any exception on damaged files)
         damage = damaged_error(f"{type(error).__name__}: {error}")
         return Outcome(damage.reason, damage.detail)
-    return build_article(content, format_name, url, max_published_date(fetched_at))
+
+
+def missing_pages_warning(content: DocumentContent) -> Outcome | None:
+    """Return the warning that names the pages without readable text, or None if there are none."""
+    if not content.garbled_pages and not content.scanned_pages:
+        return None
+    pages, count = format_page_numbers(sorted(content.garbled_pages + content.scanned_pages)), content.page_count
+    if content.garbled_pages:
+        text = f"missing pages: {pages} of {count:,} (garbled text, or images without text)"
+        return Outcome(Reason.GARBLED_TEXT, CodedMessage(text, "missing_garbled_pages", pages=pages, n=count))
+    text = f"missing pages: {pages} of {count:,} (images without text)"
+    return Outcome(Reason.NO_TEXT_LAYER, CodedMessage(text, "missing_scanned_pages", pages=pages, n=count))
+
+
+def format_page_numbers(numbers: Sequence[int]) -> str:
+    """Return sorted page numbers as text, consecutive numbers as a range: `3, 5-7`. Long texts end with an ellipsis."""
+    ranges: list[tuple[int, int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1] = ranges[-1][0], number
+        else:
+            ranges.append((number, number))
+    texts = [str(first) if first == last else f"{first}-{last}" for first, last in ranges]
+    return ", ".join([*texts[:MAX_PAGE_RANGES], "…"] if len(texts) > MAX_PAGE_RANGES else texts)
 
 
 def encrypted_error() -> UnreadableError:
@@ -123,4 +162,4 @@ def build_article(content: DocumentContent, format_name: str, url: str, latest_d
     )
 
 
-__all__ = ["detect_format", "read_document"]
+__all__ = ["detect_format", "extract_document", "read_document"]

@@ -47,7 +47,8 @@ ADVICE: Mapping[Reason, str] = {
     Reason.INCOMPLETE_BODY: "`plumb explain URL` shows which text was dropped.",
     Reason.NEEDS_JAVASCRIPT: "Add the site to `crawl.rendered`.",
     Reason.PASSWORD_PROTECTED: "None. The document opens with a password only.",
-    Reason.NO_TEXT_LAYER: "None. The document contains only images, and there is no OCR.",
+    Reason.NO_TEXT_LAYER: "None. The document, or the pages that the outcome names, are images without text.",
+    Reason.GARBLED_TEXT: "None. Fonts of the document do not state their characters. The outcome names the pages.",
     Reason.REJECTED_BY_SOLR: "The reason is in logs/plumb.log. `plumb index` tries again.",
     Reason.UNEXPECTED_ERROR: "The traceback is in logs/plumb.log. Run the stage again.",
 }

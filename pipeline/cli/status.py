@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from domain.errors import EmbeddingError
 from domain.file_formats import HTML_FORMAT
 from domain.outcome import Reason
 from pipeline.cli.config_argument import VerticalCommand
@@ -39,9 +38,10 @@ def show_status(context: click.Context, as_json: bool) -> None:
 
 def collect_status(engine: "Engine") -> dict[str, Any]:
     """Collect the counts of the store, the crawl backlog and the recent runs as JSON values."""
+    from pipeline.embedding.backlog import load_embedding_backlog
     from pipeline.runs.run_history import load_run_history
 
-    store = engine.store
+    store, backlog = engine.store, load_embedding_backlog(engine)
     history = load_run_history(engine, MAX_RUNS_SHOWN)
     return {
         "crawl": crawl_backlog(engine),
@@ -50,7 +50,10 @@ def collect_status(engine: "Engine") -> dict[str, Any]:
         "to_extract": store.articles.pending_count(),
         "articles": store.articles.count(),
         "formats": store.status.format_counts(),
-        "to_embed": count_pending_embeddings(engine),
+        "to_embed": backlog.article_count,
+        "to_embed_seconds": backlog.seconds,
+        "to_embed_passages": backlog.passage_count,
+        "languages_without_model": dict(backlog.uncovered_articles),
         "to_index": store.change_log.pending_document_count(),
         "indexed": store.change_log.indexed_document_count(),
         "outcomes": {
@@ -64,14 +67,6 @@ def collect_status(engine: "Engine") -> dict[str, Any]:
         "next_run": format_time_or_none(history.next_run_at),
         "runs": [run_json(run) for run in history.runs],
     }
-
-
-def count_pending_embeddings(engine: "Engine") -> int:
-    """Return the number of articles without a vector; 0 if semantic search is off or misconfigured."""
-    try:
-        return engine.count_pending_embeddings()
-    except EmbeddingError:
-        return 0
 
 
 def run_json(run: "RunSummary") -> dict[str, Any]:
@@ -156,7 +151,14 @@ def format_status(status: Mapping[str, Any]) -> Iterator[str]:
     if status["formats"].keys() - {HTML_FORMAT}:
         yield "formats   " + ", ".join(f"{name} {count}" for name, count in status["formats"].items())
     if status["to_embed"]:
-        yield f"vectors   {status['to_embed']} articles to embed (plumb embed)"
+        seconds = status["to_embed_seconds"]
+        estimate = "" if seconds is None else f", about {max(1, round(seconds / 60))} min"
+        yield f"vectors   articles to embed: {status['to_embed']}{estimate} (plumb embed)"
+    if status["to_embed_passages"]:
+        yield f"passages  articles with passages to embed: {status['to_embed_passages']} (plumb embed)"
+    if counts := status["languages_without_model"]:
+        languages = ", ".join(f"{language or 'unknown'} {count}" for language, count in counts.items())
+        yield f"no model  keyword search only, articles by language: {languages}"
     yield f"index     {status['indexed']} documents, {status['to_index']} pending"
     yield f"lexicon   version {status['lexicon']['published']} published, {status['lexicon']['in_index']} in the index"
     yield "terms     " + ", ".join(f"{kind} {count}" for kind, count in status["terms"].items())

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
-from docstore.articles.vectors import VectorTable
+from docstore.articles.vectors import EmbeddingPart, VectorTable
 from domain.outcome import Reason
 from pipeline.compute.backend import ComputeBackend
 from pipeline.compute.cluster_worker import get_worker
@@ -27,25 +27,37 @@ NO_DEADLINE = float("inf")
 
 
 def embed_pending(
-    backend: ComputeBackend, table: VectorTable, spec: ModelSpec, settings: Settings, deadline: float = NO_DEADLINE
+    backend: ComputeBackend,
+    table: VectorTable,
+    spec: ModelSpec,
+    settings: Settings,
+    deadline: float = NO_DEADLINE,
+    part: EmbeddingPart = EmbeddingPart.ARTICLE,
 ) -> Iterator[OutcomeCounts]:
-    """Compute and save the vectors of all articles that are pending for the model of `spec`.
+    """Compute and save the vectors of this part of all articles that are pending for the model of `spec`.
 
     Yields the outcome counts of one batch at a time. Cluster workers stop at `deadline` (epoch seconds). Without a
     cluster `deadline` is ignored: the caller stops the iteration.
     """
     if backend.is_distributed:
-        process_block = partial(embed_block_on_worker, model_id=spec.model_id, settings=settings, deadline=deadline)
-        list_pending = partial(table.pending_block_numbers, spec.model_id, spec.languages, settings.cluster.block)
+        process_block = partial(
+            embed_block_on_worker, model_id=spec.model_id, settings=settings, deadline=deadline, part=part
+        )
+        list_pending = partial(table.pending_block_numbers, spec.model_id, spec.languages, settings.cluster.block, part)
         retry_seconds, failure = settings.cluster.heartbeat_seconds, "articles could not be embedded"
         yield from process_blocks(backend, process_block, list_pending, retry_seconds, failure)
         return
-    for batch in embed_in_processes(table.iter_pending(spec.model_id, spec.languages), spec, settings.embed):
-        yield Counter(table.save(spec.model_id, batch))
+    pending = table.iter_pending(spec.model_id, spec.languages, part=part)
+    for batch in embed_in_processes(pending, spec, settings.embed, part):
+        yield Counter(table.save(spec.model_id, batch, part))
 
 
 def embed_block_on_worker(
-    block_number: int, model_id: str, settings: Settings, deadline: float = NO_DEADLINE
+    block_number: int,
+    model_id: str,
+    settings: Settings,
+    deadline: float = NO_DEADLINE,
+    part: EmbeddingPart = EmbeddingPart.ARTICLE,
 ) -> OutcomeCounts | None:
     """Embed the pending articles of one block; runs on a cluster worker.
 
@@ -57,9 +69,9 @@ def embed_block_on_worker(
     with worker.lease_block(EMBED_LEASE, block_number) as lease:
         if lease is None:
             return None
-        pending = table.iter_pending(model_id, spec.languages, block_number * size, (block_number + 1) * size)
-        for batch in worker.embedding_pool.embed(pending, spec):
-            counts.update(table.save(model_id, batch))
+        pending = table.iter_pending(model_id, spec.languages, block_number * size, (block_number + 1) * size, part)
+        for batch in worker.embedding_pool.embed(pending, spec, part):
+            counts.update(table.save(model_id, batch, part))
             if time.time() > deadline:
                 break
     return counts

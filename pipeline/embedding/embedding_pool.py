@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
+from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import islice
 
-from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector, PendingText
+from docstore.articles.vectors import EmbeddingPart, EmbeddingResult, PassageVector, PendingText
 from domain.batches import batched
 from domain.outcome import Outcome, Reason
 from pipeline.embedding.models import load_model
@@ -20,18 +22,36 @@ from pipeline.embedding.settings import EmbedSettings
 from pipeline.workers.worker_process import Limits, WorkerClosedError, WorkerError, WorkerPool, WorkerProcess
 from text.embedding.embedder import Embedder, pack_vectors
 from text.embedding.model_spec import ModelSpec
-from text.embedding.passages import Passage, iter_passages, truncate_to_tokens
+from text.embedding.passages import (
+    PASSAGE_TOKENS,
+    TOKENS_PER_LATIN_CHAR,
+    Passage,
+    estimate_tokens,
+    iter_passages,
+    truncate_to_tokens,
+)
 
 log = logging.getLogger(__name__)
 
 BATCH_SIZE = 24  # articles per request to a process and per transaction
 BATCHES_IN_FLIGHT_PER_WORKER = 2
 LEAD_PASSAGE_TOKENS = 256.0  # beginning of the body that represents the article
+MIN_REST_TOKENS = PASSAGE_TOKENS / 2  # a shorter rest of the body gets no passages: the excerpt would hardly differ
+MAX_REST_CHARS = int(MIN_REST_TOKENS / TOKENS_PER_LATIN_CHAR) + 1  # enough to decide whether the rest is short
 MAX_TITLE_LENGTH = 200  # characters
 WORKER_LIMITS = Limits(seconds=900, megabytes=1024)  # long: wall-clock time on a busy machine
 WORKER_PRELOAD = ("pipeline.embedding.embedding_pool", "onnxruntime", "tokenizers")
 WORKER_NICENESS = 19
 _LETTER = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True)
+class EmbeddingJob:
+    """What to compute for a batch: the part, with which model, and at most how many passages per article."""
+
+    spec: ModelSpec
+    part: EmbeddingPart
+    max_passages: int
 
 
 class EmbeddingPool:
@@ -41,15 +61,18 @@ class EmbeddingPool:
         self._max_passages, self._max_in_flight = max_passages, workers * BATCHES_IN_FLIGHT_PER_WORKER
         self._pool = WorkerPool(workers, WORKER_LIMITS, WORKER_PRELOAD)
 
-    def embed(self, pending: Iterable[PendingText], spec: ModelSpec) -> Iterator[list[EmbeddingResult]]:
-        """Yield the vectors of the articles in batches, in any order.
+    def embed(
+        self, pending: Iterable[PendingText], spec: ModelSpec, part: EmbeddingPart = EmbeddingPart.ARTICLE
+    ) -> Iterator[list[EmbeddingResult]]:
+        """Yield the vectors of this part of the articles in batches, in any order.
 
         Raises EmbeddingError if the model cannot be used.
         """
         in_flight: dict[Future[list[EmbeddingResult]], None] = {}
+        job = EmbeddingJob(spec, part, self._max_passages)
         try:
             for batch in batched(pending, BATCH_SIZE):
-                in_flight[self._pool.submit(partial(embed_with_retry, batch, spec, self._max_passages))] = None
+                in_flight[self._pool.submit(partial(embed_with_retry, batch, job))] = None
                 while len(in_flight) >= self._max_in_flight:
                     yield from iter_finished(in_flight)
             while in_flight:
@@ -64,11 +87,11 @@ class EmbeddingPool:
 
 
 def embed_in_processes(
-    pending: Iterable[PendingText], spec: ModelSpec, settings: EmbedSettings
+    pending: Iterable[PendingText], spec: ModelSpec, settings: EmbedSettings, part: EmbeddingPart
 ) -> Iterator[list[EmbeddingResult]]:
     """Embed articles in temporary processes, which are closed at the end; see `EmbeddingPool.embed`."""
     with closing(EmbeddingPool(settings.passages, settings.processes or os.cpu_count() or 1)) as pool:
-        yield from pool.embed(pending, spec)
+        yield from pool.embed(pending, spec, part)
 
 
 def iter_finished(in_flight: dict[Future[list[EmbeddingResult]], None]) -> Iterator[list[EmbeddingResult]]:
@@ -79,30 +102,28 @@ def iter_finished(in_flight: dict[Future[list[EmbeddingResult]], None]) -> Itera
         yield future.result()
 
 
-def embed_with_retry(
-    batch: Sequence[PendingText], spec: ModelSpec, max_passages: int, process: WorkerProcess
-) -> list[EmbeddingResult]:
+def embed_with_retry(batch: Sequence[PendingText], job: EmbeddingJob, process: WorkerProcess) -> list[EmbeddingResult]:
     """Embed a batch in a worker process; if that fails, embed its articles one by one.
 
     Raises WorkerClosedError if the pool was closed meanwhile.
     """
     try:
-        return process.call(embed_batch, list(batch), spec, max_passages)
+        return process.call(embed_batch, list(batch), job)
     except WorkerClosedError:
         raise
     except WorkerError as error:
         if len(batch) > 1:
-            return [result for article in batch for result in embed_with_retry([article], spec, max_passages, process)]
+            return [result for article in batch for result in embed_with_retry([article], job, process)]
         log.error("embedding failed on article %d: %s", batch[0].url_id, error)
         return [EmbeddingResult(batch[0].digest, (), Outcome(Reason.UNEXPECTED_ERROR, str(error)))]
 
 
-def embed_batch(batch: Sequence[PendingText], spec: ModelSpec, max_passages: int) -> list[EmbeddingResult]:
+def embed_batch(batch: Sequence[PendingText], job: EmbeddingJob) -> list[EmbeddingResult]:
     """Compute the vectors of a batch; runs in a worker process."""
-    model, plans = load_model_cached(spec), [plan_passages(article, max_passages) for article in batch]
+    plans = [plan_passages(article, job) for article in batch]
     texts = [passage_text(article, passage) for article, parts in zip(batch, plans, strict=True) for passage in parts]
-    vectors = iter(pack_vectors(model.encode_documents(texts)) if texts else ())
-    return [build_embedded(article, parts, vectors) for article, parts in zip(batch, plans, strict=True)]
+    vectors = iter(pack_vectors(load_model_cached(job.spec).encode_documents(texts)) if texts else ())
+    return [build_result(article, job, parts, vectors) for article, parts in zip(batch, plans, strict=True)]
 
 
 @lru_cache(2)
@@ -113,19 +134,24 @@ def load_model_cached(spec: ModelSpec) -> Embedder:
     return load_model(spec)
 
 
-def plan_passages(article: PendingText, max_passages: int) -> list[Passage]:
-    """Return the passages of an article that get a vector.
+def plan_passages(article: PendingText, job: EmbeddingJob) -> list[Passage]:
+    """Return the passages of an article that get a vector; none for a text without a letter.
 
-    The first passage is the beginning of the body, which represents the article together with the title. A longer body
-    has in addition up to `max_passages` passages. A text without a letter has none.
+    ARTICLE: the beginning of the body, which represents the article together with the title. PASSAGES: the first
+    passages that end after it.
     """
     if not (_LETTER.search(article.title) or _LETTER.search(article.body)):
         return []
-    lead_passage = Passage(0, len(truncate_to_tokens(article.body, LEAD_PASSAGE_TOKENS)))
-    if not max_passages or lead_passage.end == len(article.body):
-        return [lead_passage]
-    parts = (passage for _, passage in zip(range(max_passages), iter_passages(article.body), strict=False))
-    return [lead_passage, *parts]
+    lead_end = len(truncate_to_tokens(article.body, LEAD_PASSAGE_TOKENS))
+    if job.part is EmbeddingPart.ARTICLE:
+        return [Passage(0, lead_end)]
+    passages = (passage for passage in iter_passages(article.body) if passage.end > lead_end)
+    return list(islice(passages, job.max_passages))
+
+
+def has_passages(article: PendingText, lead_end: int) -> bool:
+    """True if enough text follows the beginning of the body, which ends at `lead_end`."""
+    return estimate_tokens(article.body[lead_end : lead_end + MAX_REST_CHARS]) >= MIN_REST_TOKENS
 
 
 def passage_text(article: PendingText, passage: Passage) -> str:
@@ -133,13 +159,20 @@ def passage_text(article: PendingText, passage: Passage) -> str:
     return f"{article.title[:MAX_TITLE_LENGTH]}\n{article.body[passage.start : passage.end]}"
 
 
-def build_embedded(article: PendingText, parts: Sequence[Passage], vectors: Iterator[bytes]) -> EmbeddingResult:
-    """Combine an article with its vectors, which are taken from `vectors` in order."""
-    if not parts:
-        return EmbeddingResult(
-            article.digest, (PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 0, b""),), Outcome(Reason.NOTHING_TO_EMBED)
-        )
-    passage_vectors = tuple(
-        PassageVector(n, passage.start, passage.end, next(vectors)) for n, passage in enumerate(parts)
-    )
-    return EmbeddingResult(article.digest, passage_vectors, Outcome(Reason.EMBEDDED))
+def build_result(
+    article: PendingText, job: EmbeddingJob, passages: Sequence[Passage], vectors: Iterator[bytes]
+) -> EmbeddingResult:
+    """Combine an article with its vectors, which are taken from `vectors` in order.
+
+    A part with nothing to embed has one empty vector, so that it is not pending. An article that is too short for
+    passages gets the one of this part together with its article vector.
+    """
+    numbered = [
+        PassageVector(number, passage.start, passage.end, next(vectors))
+        for number, passage in enumerate(passages, start=job.part)
+    ]
+    outcome = Outcome(Reason.EMBEDDED if numbered else Reason.NOTHING_TO_EMBED)
+    numbered = numbered or [PassageVector(job.part, 0, 0, b"")]
+    if job.part is EmbeddingPart.ARTICLE and job.max_passages and not has_passages(article, numbered[0].end_offset):
+        numbered.append(PassageVector(EmbeddingPart.PASSAGES, 0, 0, b""))
+    return EmbeddingResult(article.digest, tuple(numbered), outcome)

@@ -34,9 +34,9 @@ class EmbedSettings:
         default="", metadata={"help": "folder for the jars of the default models; empty: the user's cache folder"}
     )
     passages: int = field(
-        default=12,
+        default=4,
         metadata={
-            "help": "passages of a longer article that are embedded in addition to its beginning, for result excerpts"
+            "help": "passages of a longer article that are embedded after its beginning, for result excerpts; 0: none"
         },
     )
     processes: int = field(default=0, metadata={"help": "embedding processes, one core each; 0: one per core"})

@@ -11,6 +11,7 @@ from domain.run import SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from pipeline.compute.dask_dashboard import DashboardLink
+from pipeline.embedding.backlog import load_embedding_backlog
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.originals import Originals
@@ -91,7 +92,13 @@ class StoreSiteBackend:
         """Return the state of index and lexicon, the run history, and the firing alerts."""
         store = self._engine.store
         versions = self._lexicon.latest_version(), self._lexicon.applied_version()
-        return Overview(store.status.freshness(), *versions, self.run_history(), store.alerts.firing())
+        return Overview(
+            store.status.freshness(),
+            *versions,
+            self.run_history(),
+            store.alerts.firing(),
+            load_embedding_backlog(self._engine),
+        )
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""

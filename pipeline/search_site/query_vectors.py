@@ -104,10 +104,7 @@ class StoreQueryVectors:
         )
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Return by digest the offsets (start, end) of the passage that is most similar to the query.
-
-        The beginning of an article is used only if it has no other passage.
-        """
+        """Return by digest the offsets (start, end) of the passage that is most similar to the query."""
         import numpy as np
 
         from text.embedding.embedder import cosine_similarities, unpack_vectors
@@ -115,7 +112,7 @@ class StoreQueryVectors:
         query = np.array(query_vector.values, np.float32)
         best = {}
         for digest, passages in self._engine.store.vectors.passage_vectors(query_vector.model_id, digests).items():
-            passages = [passage for passage in passages[1:] or passages if len(passage.vector) == len(query)]
+            passages = [passage for passage in passages if len(passage.vector) == len(query)]
             if passages:
                 passage = passages[
                     int(cosine_similarities(query, unpack_vectors([passage.vector for passage in passages])).argmax())

@@ -21,10 +21,11 @@ def extract_page(
 ) -> ExtractionResult:
     """Extract a page with the template of its site, or a document. `data` is the complete stored body."""
     from extractor.article_extractor import ArticleExtractor
-    from extractor.documents.reader import read_document
+    from extractor.documents.reader import extract_document
 
     if is_document(data, url, content_type):
-        return ExtractionResult(finalize_article(read_document(data, url, content_type, fetched_at), url))
+        reading = extract_document(data, url, content_type, fetched_at)
+        return replace(reading, result=finalize_article(reading.result, url))
     reading = ArticleExtractor(settings).extract_with_site(data, url, content_type, fetched_at, site)
     return replace(reading, result=finalize_article(reading.result, url), teaser=canonical_teaser(reading.teaser, url))
 

@@ -3,7 +3,13 @@
 from sqlalchemy import create_engine, text
 
 from docstore.articles.extraction_writer import PageExtraction
-from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector, PendingText
+from docstore.articles.vectors import (
+    ARTICLE_PASSAGE_NUMBER,
+    EmbeddingPart,
+    EmbeddingResult,
+    PassageVector,
+    PendingText,
+)
 from docstore.store import Store
 from domain.article import Article
 from domain.outcome import Outcome, Reason
@@ -68,3 +74,27 @@ def test_what_readers_see_alike_is_one_blocks_work(store: Store, store_url: str)
     ]
     assert store.vectors.save(MODEL, made) == [Reason.EMBEDDED] * 3
     assert store.vectors.pending_block_numbers(MODEL, ZH, 1) == [3, 5]
+
+
+def test_passages_are_pending_after_the_article_vector_and_change_nothing_else(store: Store) -> None:
+    kept(store, article(1), article(2))
+    [first, second] = store.vectors.iter_pending(MODEL, ZH)
+    passages = EmbeddingPart.PASSAGES
+    assert store.vectors.pending_count(MODEL, ZH, passages) == 0
+    lead = PassageVector(ARTICLE_PASSAGE_NUMBER, 0, 4, b"lead")
+    store.vectors.save(MODEL, [EmbeddingResult(first.digest, (lead,), Outcome(Reason.EMBEDDED))])
+    logged = store.change_log.pending_document_count()
+    assert list(store.vectors.iter_pending(MODEL, ZH, part=passages)) == [first]
+    assert store.vectors.pending_block_numbers(MODEL, ZH, 1, passages) == [first.url_id]
+    parts = (PassageVector(1, 2, 6, b"one"), PassageVector(2, 6, 9, b"two"))
+    store.vectors.save(MODEL, [EmbeddingResult(first.digest, parts, Outcome(Reason.EMBEDDED))], passages)
+    assert store.vectors.pending_count(MODEL, ZH, passages) == 0
+    assert store.vectors.passage_vectors(MODEL, [first.digest]) == {first.digest: [lead, *parts]}
+    assert store.change_log.pending_document_count() == logged
+    assert list(store.vectors.iter_pending(MODEL, ZH)) == [second]
+
+
+def test_languages_without_a_model_are_counted(store: Store) -> None:
+    kept(store, article(1), article(2, language="zh-hk"), article(3, language="de"), article(4, language=""))
+    assert store.vectors.uncovered_languages(ZH) == {"de": 1, "": 1}
+    assert store.vectors.uncovered_languages(("zh", "de")) == {"": 1}

@@ -13,6 +13,7 @@ W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 Line = tuple[float, float, float, str]  # left and height in points, size of letters, text
+IMAGE_PAGE = b"q 595 0 0 842 0 0 cm /I Do Q"  # content of a scanned page, for `pdf_of`
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
@@ -29,7 +30,12 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
 
 def pdf(pages: Sequence[Sequence[Line]], info: str = "", password: str | None = None) -> bytes:
     """Return a PDF of text lines in any script; `info` are its properties; `password` encrypts it (RC4)."""
-    return pdf_of([b"BT " + b" ".join(map(drawn, page)) + b" ET" for page in pages], info, password)
+    return pdf_of([text_page(page) for page in pages], info, password)
+
+
+def text_page(lines: Sequence[Line]) -> bytes:
+    """Return the content of a page of text lines, for `pdf_of`."""
+    return b"BT " + b" ".join(map(drawn, lines)) + b" ET"
 
 
 def drawn(line: Line) -> bytes:
@@ -59,10 +65,11 @@ def pdf_of(contents: Sequence[bytes], info: str = "", password: str | None = Non
         4: below.encode(),
         5: streamed(cmap, 5, encryption),
         6: f"<<{info}>>".encode("latin-1") if encryption is None else b"<<>>",
+        7: image_object(),
     }
     for number, content in enumerate(contents):
-        fonts = "/Resources<</Font<</F1 3 0 R>>>>"
-        page = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]{fonts}/Contents {9 + 2 * number} 0 R>>"
+        resources = "/Resources<</Font<</F1 3 0 R>>/XObject<</I 7 0 R>>>>"
+        page = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]{resources}/Contents {9 + 2 * number} 0 R>>"
         objects[8 + 2 * number] = page.encode()
         objects[9 + 2 * number] = streamed(content, 9 + 2 * number, encryption, filters)
     return assembled(objects, encryption)
@@ -127,17 +134,22 @@ def rc4(key: bytes, data: bytes) -> bytes:
 
 def picture_pdf() -> bytes:
     """Return a PDF whose page is an image, as from a scanner."""
-    pixels = zlib.compress(bytes(100))
     objects = {
         1: b"<</Type/Catalog/Pages 2 0 R>>",
         2: b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
         3: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</XObject<</I 5 0 R>>>>/Contents 4 0 R>>",
         4: b"<</Length 29>>stream\nq 595 0 0 842 0 0 cm /I Do Q \nendstream",
-        5: b"<</Type/XObject/Subtype/Image/Width 10/Height 10/ColorSpace/DeviceGray/BitsPerComponent 8"
-        b"/Filter/FlateDecode/Length %d>>stream\n" % len(pixels) + pixels + b"\nendstream",
+        5: image_object(),
         6: b"<<>>",
-    }  # fmt: skip
+    }
     return assembled(objects)
+
+
+def image_object() -> bytes:
+    """Return a black image of ten by ten pixels."""
+    pixels = zlib.compress(bytes(100))
+    head = b"<</Type/XObject/Subtype/Image/Width 10/Height 10/ColorSpace/DeviceGray/BitsPerComponent 8"
+    return head + b"/Filter/FlateDecode/Length %d>>stream\n" % len(pixels) + pixels + b"\nendstream"
 
 
 # -- Office

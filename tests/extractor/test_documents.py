@@ -13,7 +13,7 @@ from domain.file_formats import FORMATS_BY_NAME
 from domain.outcome import Outcome, Reason
 from extractor.documents import plain_text, reader
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
-from extractor.documents.reader import READERS, detect_format, read_document
+from extractor.documents.reader import READERS, detect_format, extract_document, read_document
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from tests.conftest import SHARED
 from tests.extractor import document_files as files
@@ -413,6 +413,41 @@ def test_a_scan_has_no_text_layer() -> None:
     found = outcome(files.picture_pdf(), "pdf")
     assert found.reason is Reason.NO_TEXT_LAYER
     assert found.detail == CodedMessage("1 pages of images: a scan, apply OCR first", "scanned_pages", n=1)
+
+
+def test_a_document_of_garbled_pages_has_no_article() -> None:
+    found = outcome(files.pdf([garbled_lines()] * 2), "pdf")
+    message = "text garbled on 2 of 2 pages: its fonts do not state their characters"
+    assert (found.reason, found.detail) == (Reason.GARBLED_TEXT, message)
+    assert isinstance(found.detail, CodedMessage) and found.detail.values == {"n": 2, "total": 2}
+    few_words = [(72.0, 700.0, 12.0, "GM/T 0031-2014")]
+    assert outcome(files.pdf([garbled_lines(), few_words]), "pdf").reason is Reason.GARBLED_TEXT
+    assert outcome(files.ofd([(10, 5, text) for _, _, _, text in garbled_lines()]), "ofd").reason is Reason.GARBLED_TEXT
+
+
+def test_the_warning_names_the_pages_without_readable_text() -> None:
+    good = files.text_page([(72, 700, 12, ENGLISH), (72, 680, 12, CHINESE)])
+    garbled = files.text_page(garbled_lines())
+    data = files.pdf_of([garbled, good, files.IMAGE_PAGE, garbled, garbled, good])
+    found = extract_document(data, f"{URL}.pdf")
+    assert isinstance(found.result, Article) and found.warning is not None
+    assert {block.page for block in found.result.blocks} == {2, 6} and "犛" not in found.result.body
+    assert found.warning.reason is Reason.GARBLED_TEXT
+    assert found.warning.detail == "missing pages: 1, 3-5 of 6 (garbled text, or images without text)"
+    scanned = extract_document(files.pdf_of([good, files.IMAGE_PAGE]), f"{URL}.pdf")
+    assert isinstance(scanned.result, Article) and scanned.warning is not None
+    assert scanned.warning == Outcome(Reason.NO_TEXT_LAYER, "missing pages: 2 of 2 (images without text)")
+    picture = files.text_page([(72, 700, 12, ENGLISH)]) + b" " + files.IMAGE_PAGE
+    assert extract_document(files.pdf_of([good, picture, b""]), f"{URL}.pdf").warning is None
+
+
+def garbled_lines() -> list[tuple[float, float, float, str]]:
+    texts = (
+        "123456+,789: ; <",
+        "犛犲犮狌狉犲犲犾犲犮狋狉狅狀犻犮狊犲犪犾",
+        "KLM%.¾23@5-23456AB¿d、78ÀÁGH。 KLMÂ(Ã23@5",
+    )
+    return [(72.0, 700.0 - 20 * index, 12.0, text) for index, text in enumerate(texts)]
 
 
 def test_the_reason_why_a_file_has_no_article_has_a_code() -> None:

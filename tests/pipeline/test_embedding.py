@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,21 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER
 from docstore.store import Store, open_sqlite_store
 from domain.article import Article
-from domain.outcome import Reason
+from domain.outcome import Reason, Stage
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from pipeline import stages
+from pipeline.cli.status import collect_status, format_status
 from pipeline.embedding import models
+from pipeline.embedding.backlog import load_embedding_backlog
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
+from pipeline.runs.run_record import RunRecord
 from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.serve import create_search_app
 from pipeline.settings import Settings
+from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
 from tests.crash_harness import Vertical, until
 from tests.docstore.test_store import keep_page
@@ -210,7 +215,7 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
         vertical.start("embed")
         until(lambda: vertical.number(VECTORS) > 0)
         vertical.kill()
-        first = dict(vertical.ask("SELECT digest, vector FROM vectors"))
+        first = dict(vertical.ask("SELECT digest, vector FROM vectors WHERE passage = 0"))
         assert 0 < len(first) <= TEXTS
         assert "embedded" in vertical.done("embed").out or len(first) == TEXTS
         kept = vertical.ask("SELECT digest, vector FROM vectors WHERE passage = 0")
@@ -220,6 +225,62 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
         assert {count for _, count in vertical.ask(log)} == {2}  # extracted, embedded
     finally:
         vertical.end()
+
+
+def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path) -> None:
+    long = Article(
+        "http://a.test/long", "钻井", "".join(f"第{n}口井完钻，产量平稳。" for n in range(99)), language="zh"
+    )
+    short = Article("http://a.test/short", "完井", "这口井已经完井。", language="zh")
+    other = Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")
+    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+        fill(engine.store, [long, short, other])
+        assert load_embedding_backlog(engine).article_count == 2
+        report = stages.embed(engine, with_passages=False)
+        assert report.outcome_counts == {Reason.EMBEDDED: 2} and report.notes == ()
+        [spec, _], digests = engine.configured_models, dict(engine.store.articles.iter_digests()).values()
+        stored_vectors = engine.store.vectors.passage_vectors(spec.model_id, digests).values()
+        assert {len([one for one in found if one.vector]) for found in stored_vectors} == {1}
+        assert load_embedding_backlog(engine) == EmbeddingBacklog(0, 1, None, {"de": 1})
+        logged = engine.store.change_log.pending_document_count()
+        report = stages.embed(engine)
+        assert report.outcome_counts == {} and report.notes == ("passage vectors of 1 longer article",)
+        assert engine.store.change_log.pending_document_count() == logged
+        assert load_embedding_backlog(engine).passage_count == 0
+        [[lead, *passages]] = [
+            found for found in engine.store.vectors.passage_vectors(spec.model_id, digests).values() if len(found) > 2
+        ]
+        assert passages[0].start_offset < lead.end_offset < passages[0].end_offset
+        assert long.body[passages[0].start_offset - 1] == "。"  # a passage begins with a sentence
+
+
+def test_the_time_limit_is_one_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * 20, language="zh") for n in range(100)]
+    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+        fill(engine.store, made)
+        report = stages.embed(engine, seconds=0.0)
+        left = engine.count_pending_embeddings()
+        assert 0 < left < 100 and report.notes == (f"time limit reached, {left} articles left to embed",)
+    assert [record.message for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
+
+
+@pytest.mark.solr
+def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
+    made = replace(
+        settings(tmp_path, processes=1),
+        index=IndexSettings(solr_url=solr_node.url, collection="passages_last", request_timeout=PATIENCE),
+    )
+    with Engine(made, NullProgress()) as engine:
+        fill(engine.store, articles())
+        order = []
+        record = RunRecord(engine.store, "run", on_report=lambda report: order.append((report.stage, report.notes)))
+        with record:
+            record.run_stage(Stage.EMBED, partial(stages.STAGES["embed"], engine))
+            record.run_stage(Stage.INDEX, partial(stages.index, engine))
+            stages.embed_remaining(engine, record)
+        assert [stage for stage, _ in order] == [Stage.EMBED, Stage.INDEX, Stage.EMBED]
+        assert order[0][1] == () and "passage vectors" in order[2][1][0]
+        engine.index.delete_all()
 
 
 def test_a_new_model_serves_when_it_is_complete(tmp_path: Path) -> None:
@@ -291,3 +352,17 @@ class TestBadInput:
             assert vertical.number("SELECT COUNT(*) FROM vectors WHERE passage = 0") == 53
         finally:
             vertical.end()
+
+
+def test_status_tells_what_is_left(tmp_path: Path) -> None:
+    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(12)]
+    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+        fill(engine.store, [*made, Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")])
+        assert "vectors   articles to embed: 12 (plumb embed)" in list(format_status(collect_status(engine)))
+        with RunRecord(engine.store, "run") as record:
+            record.run_stage(Stage.EMBED, partial(stages.embed, engine, with_passages=False))
+        fill(engine.store, [Article("http://a.test/new", "新井", "新的一口井。", language="zh")])
+        lines = list(format_status(collect_status(engine)))
+        assert "vectors   articles to embed: 1, about 1 min (plumb embed)" in lines
+        assert not any("passages to embed" in line for line in lines)  # these articles are short
+        assert "no model  keyword search only, articles by language: de 1" in lines

@@ -18,7 +18,7 @@ from domain.term import TermStatus
 from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import LANGUAGES, translate_to
-from search_ui.interfaces import RunHistory, RunSummary, StageSummary
+from search_ui.interfaces import EmbeddingBacklog, RunHistory, RunSummary, StageSummary
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
@@ -74,6 +74,22 @@ def test_the_overview_tells_how_far_the_index_is_behind() -> None:
     assert (took, outcome) == ("1 分钟", "抓取 新增或变更 7 建立索引 无需处理") and len(started) == len(
         "2016-05-09 12:00"
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("zh", "待生成语义向量 1,200 约需 5 分钟 另有 14 篇文章的语种（de, fr）没有可用模型"),
+        ("en", "To embed for semantic search 1,200 about 5 minutes no model for 14 articles (de, fr)"),
+    ],
+)
+def test_the_overview_tells_what_is_left_to_embed(language: str, shown: str) -> None:
+    actions = FakeActions()
+    client, _ = signed_in(actions)
+    assert not page(client, f"/admin/?lang={language}").select("#without-vector")
+    actions.embedding = EmbeddingBacklog(1200, 0, 301.0, {"de": 12, "fr": 2})
+    tile = page(client, f"/admin/?lang={language}").select_one("#without-vector")
+    assert tile is not None and tile.parent is not None and " ".join(tile.parent.stripped_strings) == shown
 
 
 def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() -> None:
