@@ -37,21 +37,31 @@ class AnswerKind(StrEnum):
 class ExpectedAnswer:
     """The kind of answer that `question` (folded) asks for, and the pattern of folded sentences that contain one.
 
-    `pattern` is None if any statement can be an answer.
+    `pattern` is None if any statement can be an answer. `term` is the term whose definition is requested, or "".
     """
 
     kind: AnswerKind
     question: str = ""
     pattern: re.Pattern[str] | None = None
+    term: str = ""
 
-    def fits(self, sentence: str) -> bool:
-        """Return True if the sentence contains an answer of this kind that is not in the question."""
+    def fits(self, sentence: str, title: str = "") -> bool:
+        """Return True if the sentence can be an answer.
+
+        It contains an answer of this kind that is not in the question. The sentence or the `title` of its article
+        contains all numbers of the question.
+        """
+        if not {*_DIGITS_RE.findall(self.question)} <= {*_DIGITS_RE.findall(fold_term(f"{title}\n{sentence}"))}:
+            return False
         if self.pattern is None:
             return True
         text = sentence if self.kind is AnswerKind.NAME else fold_term(sentence)
         if self.kind in (AnswerKind.DEFINITION, AnswerKind.REASON):
             return bool(self.pattern.search(text))
         return any(_is_new(match[0], self.question) for match in self.pattern.finditer(text))
+
+
+_DIGITS_RE = re.compile(r"\d+")
 
 
 def _is_new(answer: str, question: str) -> bool:
@@ -62,7 +72,7 @@ def expected_answer(question: str) -> ExpectedAnswer:
     """Return what a question asks for."""
     text = fold_term(question).strip().rstrip("?？。. ")
     if term := _defined_term(text):
-        return ExpectedAnswer(AnswerKind.DEFINITION, text, _definition_pattern(term))
+        return ExpectedAnswer(AnswerKind.DEFINITION, text, _definition_pattern(term), term)
     if _PERIOD_QUESTION_RE.search(text):
         return ExpectedAnswer(AnswerKind.DATE, text, _PERIOD_RE)
     if _DATE_QUESTION_RE.search(text):
@@ -71,6 +81,8 @@ def expected_answer(question: str) -> ExpectedAnswer:
         return ExpectedAnswer(AnswerKind.QUANTITY, text, pattern)
     if _ORIGIN_QUESTION_RE.search(text):
         return ExpectedAnswer(AnswerKind.PLACE, text, _ORIGIN_RE)
+    if _POSITION_QUESTION_RE.search(text):
+        return ExpectedAnswer(AnswerKind.PLACE, text, _POSITION_RE)
     if _PLACE_QUESTION_RE.search(text):
         return ExpectedAnswer(AnswerKind.PLACE, text, _PLACE_RE)
     if _REASON_QUESTION_RE.search(text):
@@ -84,7 +96,9 @@ def expected_answer(question: str) -> ExpectedAnswer:
 _TERM_QUESTION_RES = (
     re.compile(r"(?:请问|请教)?(?:什么|啥)(?:是|叫做?|才?算是?)(?P<term>.+?)(?:呢|啊|呀)?"),
     re.compile(r"(?:请问|请教)?何(?:谓|为)(?P<term>.+?)"),
-    re.compile(r"(?:请问|请教)?(?P<term>.+?)(?:的意思|的定义|的含义|指的|到底|究竟)?(?:是指?|指)(?:什么|啥)(?:意思|东西)?(?:呢|啊|呀)?"),
+    re.compile(
+        r"(?:请问|请教)?(?P<term>.+?)(?:的意思|的定义|的含义|指的|到底|究竟)?(?:是指?|指)(?:什么|啥)(?:意思|东西)?(?:呢|啊|呀)?"
+    ),
     re.compile(r"(?:请问|请教)?(?P<term>.+?)(?:有?什么|啥|何)(?:含义|意思)"),
     re.compile(r"what(?:'s| is| are| was| were)(?: meant by)? (?:an? )?(?P<term>.+)"),
     re.compile(r"what (?:do|does|did) (?:an? |the (?:term|word|abbreviation) )?(?P<term>.+?) (?:mean|stand for)"),
@@ -110,33 +124,41 @@ def _defined_term(question: str) -> str:
 
 
 def _definition_pattern(term: str) -> re.Pattern[str]:
+    """Return the pattern of a folded sentence that defines a folded term."""
     name = re.escape(term)
     if re.search(f"[{_HAN}]", term):
-        # A short modifier completes the term: 水力压裂是… defines 压裂. Text in brackets or an alias can follow it.
+        # A short modifier completes the term: 水力压裂是… defines 压裂.
         modifier = f"[{_HAN}]{{0,2}}" if len(term) > 1 else ""
+        brackets = r"(?:\s*[（(\[][^）)\]]{1,60}[）)\]])?"
+        alias = "(?:[，,]?(?:又|也|亦|简|俗|全|英文|通常)?[称名叫][^。，,]{1,30}[，,])?"
+        is_not = "否|不是|因为|由于|为了|在|今|去年|目前|本次|我国|我们|公司|如何|怎"
+        verb = f"(?:是指|为(?![了何主止])|是(?!{is_not})|指(?![出数标导挥])|系指|即(?![将使可])|意为|定义为)"
         return re.compile(
-            rf"(?:^|[。！？；;：:\n\s\"“‘「『《（(]|所谓的?|所称的?)(?:{modifier}){_OPEN}{name}{_CLOSE}"
-            rf"(?:\s*[（(\[][^）)\]]{{1,60}}[）)\]])?(?:[，,]?(?:又|也|亦|简|俗|全|英文|通常)?[称名叫][^。，,]{{1,30}}[，,])?"
-            rf"[，,]?(?:一般|通常|主要|就|则|即|也|指的)?"
-            rf"(?:是指|为(?!了|何|主|止)|是(?!否|不是|因为|由于|为了|在|否则|今|去年|目前|本次|我国|我们|公司|如何|怎)|指(?!出|数|标|导|挥)|系指|即(?!将|使|可)|意为|定义为|[:：]是?指)"
+            rf"(?:^|[。！？；;：:\n\s\"“‘「『《（(]|所谓的?|所称的?){modifier}{_OPEN}{name}{_CLOSE}{brackets}{alias}"
+            rf"[，,]?(?:一般|通常|主要|就|则|指的|[:：])?{verb}"
             rf"|(?:称为|称作|称之为|叫做?|俗称|即|就是所谓的?){_OPEN}{name}{_CLOSE}(?:[。，,；;（(]|$)"
         )
-    plural = r"(?:s|es)?"
+    name = re.sub("s$", "", name) + "(?:s|es)?"
+    start = r"(?:^|[.;:(\n\"“]\s*|\b(?:that|called|so|thus|although|while)\s)(?:an?\s|the\s(?:term|word)\s|the\s)?"
+    insertion = r"(?:\s*\([^)]{1,60}\))?(?:,[^,.]{1,80},)?\s+"
+    no_noun = r"not\b|now\b|also\b|still\b|being\b|expected\b|used\b|\w+ed\b|\w+ing\b|\w+ly\b"
+    verb = (
+        r"(?:is\sdefined|is\sthe\s|(?:refers?|referred)\sto|means?\b|denotes?\b|stands?\sfor|describes?\b"
+        rf"|(?:is|are|was|were)\s(?!{no_noun}))"
+    )
     return re.compile(
-        rf"(?:(?:^|[.;:(\n\"“]\s*|\b(?:that|called|so|thus|although|while)\s)(?:an?\s|the\s(?:term|word)\s|the\s)?{_OPEN}{name}{plural}{_CLOSE}"
-        rf"(?:\s*\([^)]{{1,60}}\))?(?:,[^,.]{{1,80}},)?\s+(?:is\sdefined|is\sthe\s|(?:refers?|referred)\sto|means?\b|denotes?\b|stands?\sfor|describes?\b"
-        rf"|(?:is|are|was|were)\s(?!not\b|now\b|also\b|still\b|being\b|expected\b|used\b|(?:\w+ed|\w+ing|\w+ly)\b)))"
-        rf"|\bby\s[\"“]?{name}{plural}[\"”]?\s(?:we|i|is)\s(?:mean|meant|understand)"
-        rf"|\b(?:known\sas|called|termed|referred\sto\sas)\s(?:an?\s|the\s)?{_OPEN}{name}{plural}\b"
+        rf"{start}{_OPEN}{name}{_CLOSE}{insertion}{verb}"
+        rf"|\bby\s[\"“]?{name}[\"”]?\s(?:we|i|is)\s(?:mean|meant|understand)"
+        rf"|\b(?:known\sas|called|termed|referred\sto\sas)\s(?:an?\s|the\s)?{_OPEN}{name}\b"
     )
 
 
 _HAN = "\u3400-\u9fff"
-_OPEN, _CLOSE = "[\"“‘「『《]?", "[\"”’」』》]?"
+_OPEN, _CLOSE = '["“‘「『《]?', '["”’」』》]?'
 
 # Numbers: digits, also with a fraction or thousands separators, and number words.
 _HAN_DIGITS = "零〇一二三四五六七八九十百千万亿两"
-_NUMBER = rf"(?:半|\d+(?:[,.]\d+)*\s*[百千万亿]*|[{_HAN_DIGITS}]+)(?:多|余|几|来)?[万亿]?"
+_NUMBER = rf"(?:半|\d+(?:[,.]\d+)*\s*[百千万亿]*|(?!一[^{_HAN_DIGITS}])[{_HAN_DIGITS}]+)(?:多|余|几|来)?[万亿]?"
 _ENGLISH_NUMBER_WORDS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|dozens?"
@@ -157,17 +179,23 @@ _DATE_RE = re.compile(
 )
 _DATE_QUESTION_RE = re.compile(
     r"何时|何年|何月|几时|哪一?[年天日月]|哪个(?:月|世纪|年代|时[候间])|什么(?:时[候间]|年[份代]|日[期子])|(?:[在于从自到至元]|公元|西元|民国)几年|几月|几[日号](?!线)"
-    r"|^when\b|\bwhen (?:did|was|were|is|are|do|does|will)\b|\b(?:what|which) (?:year|month|day|date|time|decade|century)\b"
+    r"|^when\b|\bwhen (?:did|was|were|is|are|do|does|will)\b"
+    r"|\b(?:what|which) (?:year|month|day|date|time|decade|century)\b"
 )
 _PERIOD_QUESTION_RE = re.compile("(?:什么|哪个)(?:时[期代]|朝代)")
 _PERIOD_RE = re.compile("[朝代期末初纪]|.年|时|[春夏秋冬]")
 _YEAR_QUESTION_RE = re.compile(r"何年|哪一?年|什么年份|\b(?:what|which) year\b")
 
 # Quantities.
-_COUNT_WORD_RE = re.compile(r"(?P<percent>百分之)?(?:多少|几(?![乎何率近时月日号度经]|个世纪))(?P<noun>[^，,。；;？?]*)")
+_COUNT_WORD_RE = re.compile(
+    r"(?P<percent>百分之)?(?:多少|几(?![乎何率近时月日号度经]|个世纪))(?P<noun>[^，,。；;？?]*)"
+)
 _MEASURE_RE = re.compile(r"(?P<noun>多[久长大高远宽深重厚快])(?![学程限的])")
 _OTHER_QUESTION_WORD_RE = re.compile("什么|哪|谁|如何|怎|为何|吗")  # then 几 means `some`
-_CLASSIFIERS = "个名位只条件家座口台套辆艘架所间项种类篇本部首次届场枚颗粒块片张支股层栋幢对双组队批份年天日月周岁倍度元角分米吨升克"
+_CLASSIFIERS = (
+    "个名位只条件家座口台套辆艘架所间项种类篇本部首次届场枚颗粒块片张支股层栋幢对双组队批份"
+    "年天日月周岁倍度元角分米吨升克"
+)
 _UNIT_ALTERNATIVES = {
     "人": "人|名|位|个",
     "百分": "%|百分之|成",
@@ -185,7 +213,9 @@ _UNIT_ALTERNATIVES = {
     "多大": "平方|公顷|英亩|亩|岁|米|公里|平米|吨|倍|级",
     "多重": "吨|克|公斤|斤|磅|kg",
 }
-_COUNT_NOUN_RE = re.compile(rf"(?P<unit>平方公里|平方米|立方米|公里|公分|公尺|百分|比例|钱|人|[{_CLASSIFIERS}])?(?P<rest>[{_HAN}]*)")
+_COUNT_NOUN_RE = re.compile(
+    rf"(?P<unit>平方公里|平方米|立方米|公里|公分|公尺|百分|比例|钱|人|[{_CLASSIFIERS}])?(?P<rest>[{_HAN}]*)"
+)
 _ENGLISH_COUNT_RE = re.compile(
     r"\bhow (?:many|much)\b\s*(?P<noun>.*)|\bwhat (?:percent(?:age)?|proportion|number|fraction|amount)\b(?P<share>.*)"
 )
@@ -193,7 +223,9 @@ _ENGLISH_MEASURE_RE = re.compile(r"\bhow (?:long|far|tall|high|wide|deep|old|lar
 _ENGLISH_WORD_RE = re.compile(r"[a-z][a-z'-]*")
 _PEOPLE = frozenset(("people", "persons"))
 _NOT_COUNTED = frozenset(
-    "is are was were do does did of the a an more other different have has had can could would will to in".split()
+    re.findall(
+        r"\w+", "is are was were do does did of the a an more other different have has had can could would will to in"
+    )
 )
 
 
@@ -211,7 +243,11 @@ def _quantity_pattern(question: str) -> re.Pattern[str] | None:
         if match["percent"]:
             return re.compile(rf"百分之|{_NUMBER}%")
         counted = _COUNT_NOUN_RE.match(match["noun"])
-        return re.compile(_NUMBER + _unit_pattern(counted["unit"] or "", counted["rest"])) if counted else re.compile(_NUMBER)
+        return (
+            re.compile(_NUMBER + _unit_pattern(counted["unit"] or "", counted["rest"]))
+            if counted
+            else re.compile(_NUMBER)
+        )
     if (match := _MEASURE_RE.search(question)) and not _OTHER_QUESTION_WORD_RE.search(question):
         return re.compile(rf"{_NUMBER}(?:{_UNIT_ALTERNATIVES.get(match['noun'], '')})")
     return None
@@ -221,10 +257,12 @@ def _unit_pattern(unit: str, noun: str) -> str:
     """Return the pattern of what follows the number: the unit of the question, or its noun, or anything."""
     if unit in _UNIT_ALTERNATIVES:
         return f"(?:{_UNIT_ALTERNATIVES[unit]})"
+    if unit and len(noun) > 1:
+        # 几所大学: also 三大学. A classifier can be another one before the same noun; 个 alone says nothing.
+        with_noun = rf"[{_CLASSIFIERS}]?[{_HAN}]{{0,3}}{re.escape(noun[:2])}"
+        return with_noun if unit in "个种" else f"(?:{re.escape(unit)}|{with_noun})"
     if unit:
-        # 几所大学: also 三大学. A classifier can be another one before the same noun.
-        following = re.escape(noun[:2])
-        return rf"(?:{re.escape(unit)}|[{_CLASSIFIERS}]?[{_HAN}]{{0,3}}{following})" if len(noun) > 1 else re.escape(unit)
+        return re.escape(unit)
     return ""
 
 
@@ -234,23 +272,27 @@ def _stem(word: str) -> str:
 
 # Places and reasons.
 _ORIGIN_QUESTION_RE = re.compile("(?:哪里|哪儿|何处|什么地方)的?人$")
-_ORIGIN_RE = re.compile(f"[省市县区郡州国府镇乡村道][{_HAN}（）()]{{0,12}}人|[{_HAN}]{{2}}人[，。氏士]|籍|出生|生于|来自")
+_ORIGIN_RE = re.compile(f"[省市县区郡州国府镇乡村道][{_HAN}（）()]{{0,12}}人|籍(?!籍)|出生|生于|来自")
 _PLACE_QUESTION_RE = re.compile(
-    "哪里|哪儿|何处|何地|什么(?:地方|地点|地区|位置)|哪[个些一](?:国家|省|城市|市|县|州|地方|地区)|^where\\b|\\bwhere (?:did|was|were|is|are|do|does|can|will)\\b"
+    "哪里|哪儿|何处|何地|什么(?:地方|地点|地区|地带)|哪[个些一](?:国家|省|城市|市|县|州|地方|地区)"
+    "|^where\\b|\\bwhere (?:did|was|were|is|are|do|does|can|will)\\b"
 )
 _PLACE_SIGNS = "省市县区郡州国府镇乡村岛港山路街湾洋海河湖江东西南北岸洲城站厅馆楼院校场地带线园寺"
+_POSITION_QUESTION_RE = re.compile("(?:在|位于|坐落[在于])(?:哪里|哪儿|何处|何地|什么(?:地方|地点)|哪[个一].{1,2})$")
+_POSITION_RE = re.compile(rf"位[于在]|坐落|座落|地处|处于|所在地|设[在于]|在[^，。；在]{{1,20}}[{_PLACE_SIGNS}]")
 _PLACE_RE = re.compile(
-    rf"(?:位[於于在]|坐落|座落|地处|处于|分布|来自|源自|[在于到往至入回赴从自])[^，。；在于]{{0,24}}?(?:[{_PLACE_SIGNS}]|[{_HAN}]{{2}}(?=[，。；]|$))"
+    rf"(?:位[於于在]|坐落|座落|地处|处于|分布[于在]|来自|源自|[在于到往至入回赴从自])[^，。；在于]{{0,24}}?(?:[{_PLACE_SIGNS}]|[{_HAN}]{{2}}(?=[，。；]|$))"
     rf"|[{_HAN}]{{1,8}}[省市县区郡州国]"
     r"|\b(?:in|at|on|near|from|to|into|of|between|outside|inside|off|along|across|throughout|around|where)\s(?:the\s)?[\w'-]+"
 )
-_REASON_QUESTION_RE = re.compile(r"为什么|为何|为啥|何故|什么(?:原因|缘故)|因为什么|^why\b|\bwhy (?:did|was|were|is|are|do|does)\b")
+_REASON_QUESTION_RE = re.compile(
+    r"为什么|为何|为啥|何故|什么(?:原因|缘故)|因为什么|^why\b|\bwhy (?:did|was|were|is|are|do|does)\b"
+)
 _REASON_RE = re.compile(
-    r"因|由于|为了|以便|以免|以致|导致|致使|使得|造成|所以|鉴于|出于|缘|以防|避免"
-    r"|\b(?:because|since|due to|owing to|as a result|in order|so that|so as to|therefore|hence|reason|caus\w+|led to|leads? to)\b"
+    r"因(?!此|而|子|素)|由于|为了|以便|以免|以致|导致|致使|使得|造成|鉴于|出于|缘|以防|避免"
+    r"|\b(?:because|since|due to|owing to|as a result|in order|so that|so as to|reason|caus\w+|led to|leads? to)\b"
 )
 
 # Names, in English: a capitalized word that does not begin the sentence.
 _NAME_QUESTION_RE = re.compile(r"(?:.*\b)?(?:who|whom|whose)\b")
 _NAME_RE = re.compile(r"(?:(?<=[a-z,;:)\"] )|(?<=^))[A-Z][\w'’.-]+(?: (?:of |the |de |von )?[A-Z][\w'’.-]+)*")
-

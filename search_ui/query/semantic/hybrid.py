@@ -80,6 +80,9 @@ class QueryVectors(Protocol):
             Start and end (exclusive) in the body, by digest.
         """
 
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of each text to the query. Embeds the texts with the model of the query vector."""
+
 
 class NoQueryVectors:
     """Semantic search is not configured."""
@@ -93,6 +96,10 @@ class NoQueryVectors:
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         """Return no passages."""
         return {}
+
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        """Return 0 for each text."""
+        return [0.0] * len(texts)
 
 
 NO_QUERY_VECTORS = NoQueryVectors()
