@@ -71,7 +71,7 @@ def update_row_checksums(database: Database, connection: Connection, table: Tabl
             iter_current_checksums(connection, checksummed_table, checksummed_table.key_column.in_(batch))
         )
         rows = [{"name": table.name, "key": str(key), "sum": value} for key, value in checksum_by_key.items()]
-        database.upsert(connection, row_checksums, rows, update_columns=("sum",))
+        database.upsert(connection, row_checksums, rows)
         if removed_keys := [str(key) for key in batch if key not in checksum_by_key]:
             is_removed = and_(row_checksums.c.name == table.name, row_checksums.c.key.in_(removed_keys))
             connection.execute(delete(row_checksums).where(is_removed))
@@ -86,7 +86,7 @@ def rebuild_row_checksums(database: Database, connection: Connection) -> None:
             for key, value in iter_current_checksums(connection, checksummed_table)
         )
         for batch in batched(rows, BATCH_SIZE):
-            database.upsert(connection, row_checksums, batch)
+            database.insert_missing(connection, row_checksums, batch)
 
 
 def iter_current_checksums(
@@ -107,8 +107,10 @@ def rows_crc32(rows: Iterable[Iterable[Any]]) -> int:
     """Return the CRC-32 of rows, with separators between values and between rows."""
     checksum = 0
     for row in rows:
-        text = "\x1f".join(map(canonical_value_text, row))
-        checksum = zlib.crc32(f"{text}\x1e".encode("utf-8", "surrogatepass"), checksum)
+        for index, value in enumerate(row):  # one value at a time: a long article needs no second copy
+            checksum = zlib.crc32(b"\x1f", checksum) if index else checksum
+            checksum = zlib.crc32(canonical_value_text(value).encode("utf-8", "surrogatepass"), checksum)
+        checksum = zlib.crc32(b"\x1e", checksum)
     return checksum
 
 

@@ -13,7 +13,8 @@ from contextlib import closing
 from functools import partial
 
 from docstore.articles.article_table import ArticleTable
-from docstore.articles.extraction_writer import PageExtraction, PendingPage
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.articles.source_pages import ArchivedPage
 from docstore.near_duplicates.clusters import CopyDetection
 from domain.article import Article
 from domain.batches import batched
@@ -46,7 +47,7 @@ def extract_pending(backend: ComputeBackend, articles: ArticleTable, settings: S
 
 
 def learn_site_statistics(
-    backend: ComputeBackend, articles: ArticleTable, sample: Sequence[PendingPage], settings: Settings
+    backend: ComputeBackend, articles: ArticleTable, sample: Sequence[ArchivedPage], settings: Settings
 ) -> Iterator[int]:
     """Learn site templates from sample pages without saving articles. Yields the number of pages of each batch."""
     if backend.is_distributed:
@@ -60,7 +61,7 @@ def learn_site_statistics(
 
 
 def count_site_statistics(
-    articles: ArticleTable, pools: ExtractionPools, pages: Sequence[PendingPage]
+    articles: ArticleTable, pools: ExtractionPools, pages: Sequence[ArchivedPage]
 ) -> Iterator[int]:
     """Extract pages in `pools` and add their template statistics to the store.
 
@@ -71,7 +72,7 @@ def count_site_statistics(
         yield len(batch)
 
 
-def learn_pages_on_worker(pages: Sequence[PendingPage], settings: Settings) -> int:
+def learn_pages_on_worker(pages: Sequence[ArchivedPage], settings: Settings) -> int:
     """Learn site templates from pages; runs on a cluster worker. Returns the number of pages.
 
     The store counts each page once, so no lease is needed.
@@ -93,19 +94,26 @@ def extract_and_save(
         articles.iter_pending(first_id, end_id), articles.read_page_body, articles.site_template
     )
     for batch in iter_save_batches(extractions):
-        yield Counter(articles.save(batch, create_copy_detection(settings.extract))), len(batch)
+        counts, page_count = Counter(articles.save(batch, create_copy_detection(settings.extract))), len(batch)
+        batch.clear()  # frees the articles before the next ones arrive
+        yield counts, page_count
 
 
 def iter_save_batches(extractions: Iterable[PageExtraction]) -> Iterator[list[PageExtraction]]:
-    """Yield batches of at most SAVE_BATCH_SIZE extractions. A batch ends early after SAVE_BATCH_CHARS of text."""
+    """Yield batches of at most SAVE_BATCH_SIZE extractions and SAVE_BATCH_CHARS of text; a longer article is alone."""
     batch: list[PageExtraction] = []
-    chars = 0
+    batch_chars = 0
     for extraction in extractions:
-        batch.append(extraction)
-        chars += len(extraction.result.body) if isinstance(extraction.result, Article) else 0
-        if len(batch) == SAVE_BATCH_SIZE or chars >= SAVE_BATCH_CHARS:
+        chars = len(extraction.result.body) if isinstance(extraction.result, Article) else 0
+        if batch and batch_chars + chars > SAVE_BATCH_CHARS:
             yield batch
-            batch, chars = [], 0
+            batch, batch_chars = [], 0
+        batch.append(extraction)
+        del extraction  # the caller clears the batch, so that no long article stays in memory
+        batch_chars += chars
+        if len(batch) == SAVE_BATCH_SIZE or batch_chars >= SAVE_BATCH_CHARS:
+            yield batch
+            batch, batch_chars = [], 0
     if batch:
         yield batch
 

@@ -7,6 +7,7 @@ The arbiter has no store and no threads, so it can fork workers at any time: an 
 across a fork. A worker that dies is replaced. If the parent dies, the arbiter stops with all workers.
 """
 
+import gc
 import logging
 import os
 import pickle
@@ -23,17 +24,19 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 from prometheus_client.multiprocess import mark_process_dead
 
+from crawler.memory_budget import release_free_memory
 from domain.errors import PlumblineError
 from pipeline.alerts.secrets import alert_secrets
 from pipeline.engine import Engine, ensure_folder
 from pipeline.logs import configure_access_log, configure_logging, register_secrets
 from pipeline.progress import NullProgress
 from pipeline.search_site.query_vectors import StoreQueryVectors
-from pipeline.search_site.serve import IndexFollower, create_search_app
+from pipeline.search_site.search_app import create_search_app
+from pipeline.search_site.serve import IndexFollower
 from pipeline.search_site.waitress_worker import WaitressWorker
 from pipeline.settings import Settings
-from search_ui.admin.metrics import MULTIPROCESS_DIR_ENV
 from search_ui.search_log import SearchLogWriter
+from search_ui.settings import METRICS_FOLDER_ENV
 
 THREADS_PER_WORKER = 8
 MAX_METRIC_FILES = 64
@@ -84,12 +87,13 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
             wait_for_solr(engine, time.monotonic() + SOLR_OPEN_TIMEOUT_SECONDS)
         query_vectors = StoreQueryVectors(engine)
         query_vectors.load_models()
+        release_free_memory()
         return create_search_app(engine, search_log, opens_solr=False, query_vectors=query_vectors)
 
 
 def clean_up_worker_metrics(pid: int) -> None:
     """Mark a worker as dead in the metrics, and delete the oldest metric files beyond MAX_METRIC_FILES."""
-    folder = Path(os.environ.get(MULTIPROCESS_DIR_ENV, ""))
+    folder = Path(os.environ.get(METRICS_FOLDER_ENV, ""))
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
     files = sorted(folder.glob("*.db"), key=lambda file: file.stat().st_mtime)
     for file in files[:-MAX_METRIC_FILES]:
@@ -147,6 +151,8 @@ def main() -> None:
             configure_access_log(settings.data_dir / "logs" / "access.log", settings.vertical.log_format)
     except PlumblineError as error:
         sys.exit(f"plumb: {error}")
+    gc.collect()
+    gc.freeze()  # later collections then do not write to the memory that workers share
     SiteArbiter(SiteApplication(settings, descriptor, is_solr_open), parent).run()
 
 

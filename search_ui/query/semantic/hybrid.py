@@ -84,27 +84,6 @@ class QueryVectors(Protocol):
         """Return the cosine of each text to the query. Embeds the texts with the model of the query vector."""
 
 
-class NoQueryVectors:
-    """Semantic search is not configured."""
-
-    def query_vector(self, text: str) -> QueryVector | None:
-        """Return None."""
-
-    def article_vector(self, digest: str) -> QueryVector | None:
-        """Return None."""
-
-    def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Return no passages."""
-        return {}
-
-    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
-        """Return 0 for each text."""
-        return [0.0] * len(texts)
-
-
-NO_QUERY_VECTORS = NoQueryVectors()
-
-
 @dataclass(frozen=True)
 class Candidate:
     """A document of a fused list with the two summands of its score.
