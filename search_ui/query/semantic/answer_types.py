@@ -18,7 +18,7 @@ from text.folding import fold_term
 
 MAX_TERM_CHARS = 20  # of a term whose definition is requested
 MAX_TERM_WORDS = 4
-MAX_WORDS_TO_NOUN = 4  # between an English number and the counted noun
+MAX_WORDS_TO_NOUN = 4  # between an English number and the noun_match noun
 
 
 class AnswerKind(StrEnum):
@@ -134,9 +134,9 @@ def _definition_pattern(term: str) -> re.Pattern[str]:
         is_not = "否|不是|因为|由于|为了|在|今|去年|目前|本次|我国|我们|公司|如何|怎"
         verb = f"(?:是指|为(?![了何主止])|是(?!{is_not})|指(?![出数标导挥])|系指|即(?![将使可])|意为|定义为)"
         return re.compile(
-            rf"(?:^|[。！？；;：:\n\s\"“‘「『《（(]|所谓的?|所称的?){modifier}{_OPEN}{name}{_CLOSE}{brackets}{alias}"
+            rf"(?:^|[。！？；;：:\n\s\"“‘「『《（(]|所谓的?|所称的?){modifier}{_OPENING_MARK}{name}{_CLOSING_MARK}{brackets}{alias}"
             rf"[，,]?(?:一般|通常|主要|就|则|指的|[:：])?{verb}"
-            rf"|(?:称为|称作|称之为|叫做?|俗称|即|就是所谓的?){_OPEN}{name}{_CLOSE}(?:[。，,；;（(]|$)"
+            rf"|(?:称为|称作|称之为|叫做?|俗称|即|就是所谓的?){_OPENING_MARK}{name}{_CLOSING_MARK}(?:[。，,；;（(]|$)"
         )
     name = re.sub("s$", "", name) + "(?:s|es)?"
     start = r"(?:^|[.;:(\n\"“]\s*|\b(?:that|called|so|thus|although|while)\s)(?:an?\s|the\s(?:term|word)\s|the\s)?"
@@ -147,14 +147,14 @@ def _definition_pattern(term: str) -> re.Pattern[str]:
         rf"|(?:is|are|was|were)\s(?!{no_noun}))"
     )
     return re.compile(
-        rf"{start}{_OPEN}{name}{_CLOSE}{insertion}{verb}"
+        rf"{start}{_OPENING_MARK}{name}{_CLOSING_MARK}{insertion}{verb}"
         rf"|\bby\s[\"“]?{name}[\"”]?\s(?:we|i|is)\s(?:mean|meant|understand)"
-        rf"|\b(?:known\sas|called|termed|referred\sto\sas)\s(?:an?\s|the\s)?{_OPEN}{name}\b"
+        rf"|\b(?:known\sas|called|termed|referred\sto\sas)\s(?:an?\s|the\s)?{_OPENING_MARK}{name}\b"
     )
 
 
 _HAN = "\u3400-\u9fff"
-_OPEN, _CLOSE = '["“‘「『《]?', '["”’」』》]?'
+_OPENING_MARK, _CLOSING_MARK = '["“‘「『《]?', '["”’」』》]?'
 
 # Numbers: digits, also with a fraction or thousands separators, and number words.
 _HAN_DIGITS = "零〇一二三四五六七八九十百千万亿两"
@@ -242,10 +242,10 @@ def _quantity_pattern(question: str) -> re.Pattern[str] | None:
     if (match := _COUNT_WORD_RE.search(question)) and not _OTHER_QUESTION_WORD_RE.search(question):
         if match["percent"]:
             return re.compile(rf"百分之|{_NUMBER}%")
-        counted = _COUNT_NOUN_RE.match(match["noun"])
+        noun_match = _COUNT_NOUN_RE.match(match["noun"])
         return (
-            re.compile(_NUMBER + _unit_pattern(counted["unit"] or "", counted["rest"]))
-            if counted
+            re.compile(_NUMBER + _unit_pattern(noun_match["unit"] or "", noun_match["rest"]))
+            if noun_match
             else re.compile(_NUMBER)
         )
     if (match := _MEASURE_RE.search(question)) and not _OTHER_QUESTION_WORD_RE.search(question):
