@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from crawler.crawl_context import CrawlContext, make_seed_urls
 from crawler.crawl_loop import CrawlLoop
-from crawler.crawl_plan import CrawlPlan, build_crawl_plan, require_contact
+from crawler.crawl_plan import CrawlPlan, build_crawl_plan, check_addresses
 from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
@@ -60,7 +60,7 @@ def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], No
     """Crawl until no URL is due, or the time or page limit is reached. Returns the number of visits by reason."""
     started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
     plan = cluster_crawl_plan(settings)
-    require_contact(plan)
+    check_addresses(plan)
     table.reassign_queues(HOST_QUEUE_POLICY, plan.queue_of)
     table.discount_spurious_changes(plan.revisit_policy.next_interval)
     tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
