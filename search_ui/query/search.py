@@ -22,7 +22,6 @@ from search_ui.interfaces import LexiconBackend
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
 from search_ui.query.display_text import has_word
-from search_ui.query.domain_terms import is_domain_term
 from search_ui.query.min_should_match import content_parts, lists_full_matches_first, ranks_full_matches_first
 from search_ui.query.paging import PageSpan, page_span
 from search_ui.query.query_parser import as_plain_words
@@ -73,6 +72,7 @@ from search_ui.settings import SearchSettings
 from search_ui.spelling.corrections import parse_spellcheck, spellcheck_params
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
+from text.domain_terms import is_domain_term
 from text.segment import Segmenter
 
 _log = logging.getLogger(__name__)

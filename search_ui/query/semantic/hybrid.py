@@ -81,23 +81,6 @@ class QueryVectors(Protocol):
         """
 
 
-class NoQueryVectors:
-    """Semantic search is not configured."""
-
-    def query_vector(self, text: str) -> QueryVector | None:
-        """Return None."""
-
-    def article_vector(self, digest: str) -> QueryVector | None:
-        """Return None."""
-
-    def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Return no passages."""
-        return {}
-
-
-NO_QUERY_VECTORS = NoQueryVectors()
-
-
 @dataclass(frozen=True)
 class Candidate:
     """A document of a fused list with the two summands of its score.
