@@ -7,7 +7,6 @@ from domain.errors import SolrError
 from search_ui.pages.article import (
     MAX_SIMILAR,
     SUMMARY_FIELDS,
-    ArticleDetails,
     ArticleView,
     article_params,
     copies_params,
@@ -41,18 +40,6 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     series = start(series_params(article.cluster, article.series)) if article.series else None
     copies = start(copies_params(doc_id, article.cluster))
     explanation = start(explain_params(doc_id, request, words)) if request.parsed_query.ranking_text else None
-    related = _fetch_related(search, article)
-    return ArticleView(
-        article,
-        related=parse_related(related, search.settings),
-        same_series=parse_related(series.result() if series else {}, search.settings),
-        copies=parse_related(copies.result(), search.settings),
-        explanation=_explain(search, doc_id, request, words, explanation.result()) if explanation else None,
-    )
-
-
-def _fetch_related(search: SearchService, article: ArticleDetails) -> SolrResponse:
-    """Fetch related articles by words and by vectors."""
     vector = search.query_vectors.article_vector(article.article_digest)
     cluster_and_series = (article.cluster, article.series)
     nearest = (
@@ -63,7 +50,14 @@ def _fetch_related(search: SearchService, article: ArticleDetails) -> SolrRespon
     responses = [search.solr.select(more_like_this_params(article.doc_id, *cluster_and_series, SUMMARY_FIELDS))]
     with suppress(SolrError):  # the collection has no such field
         responses += [drop_distant(nearest.result(), vector)] if nearest and vector else []
-    return fuse_by_rank(responses, MAX_SIMILAR)
+    related = fuse_by_rank(responses, MAX_SIMILAR)
+    return ArticleView(
+        article,
+        related=parse_related(related, search.settings),
+        same_series=parse_related(series.result() if series else {}, search.settings),
+        copies=parse_related(copies.result(), search.settings),
+        explanation=_explain(search, doc_id, request, words, explanation.result()) if explanation else None,
+    )
 
 
 def _explain(

@@ -32,7 +32,12 @@ def answer_from_hits(
     first_hits: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits[:MAX_QUOTES]}
     if model is None or not first_hits or not candidates.neighbours or not is_question(question):
         return ()
-    sources = _read_sources(bodies, list(first_hits))
+    document_by_id = {str(doc[solr_fields.ID]): doc for doc in bodies.get("response", {}).get("docs", ())}
+    sources = [
+        SourceText(doc_id, str(doc.get(solr_fields.TITLE, "")), str(doc.get(solr_fields.BODY, "")))
+        for doc_id in first_hits
+        if (doc := document_by_id.get(doc_id))
+    ]
     word_weights = rarity_weights(words[QueryVariant.CONTENT])
     if (
         not sources
@@ -49,13 +54,3 @@ def answer_from_hits(
         for quote in extract_quotes(word_weights, sources)
         for hit in [first_hits[quote.doc_id]]
     )
-
-
-def _read_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
-    """Return the documents `ids` of a response to `body_params`, in this order."""
-    document_by_id = {str(doc[solr_fields.ID]): doc for doc in response.get("response", {}).get("docs", ())}
-    id_and_document = ((doc_id, document_by_id[doc_id]) for doc_id in ids if doc_id in document_by_id)
-    return [
-        SourceText(doc_id, str(doc.get(solr_fields.TITLE, "")), str(doc.get(solr_fields.BODY, "")))
-        for doc_id, doc in id_and_document
-    ]
