@@ -185,7 +185,7 @@ def _find_best_sentence(weights: Mapping[str, float], hit: SourceText) -> Source
     if best is None:
         return None
     start, end = -best[1], best[2]
-    return SourceQuote(hit.doc_id, body[start:end], start, end, _paragraph_number(body, start))
+    return SourceQuote(hit.doc_id, body[start:end], start, end, paragraph_number(body, start))
 
 
 def _is_statement(sentence: str, title: str) -> bool:
@@ -208,7 +208,8 @@ def _is_heading(body: str, start: int, end: int) -> bool:
     return bool(_NUMBERED_HEADING_RE.match(sentence) or _SENTENCE_END_RE.search(next_line))
 
 
-def _paragraph_number(body: str, offset: int) -> int:
+def paragraph_number(body: str, offset: int) -> int:
+    """Return the number, from 1, of the paragraph that contains the offset. Blank paragraphs are not counted."""
     return sum(bool(line.strip()) for line in body[:offset].split("\n")[:-1]) + 1
 
 

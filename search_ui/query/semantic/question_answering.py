@@ -15,7 +15,7 @@ from search_ui.query.semantic.answer_extraction import (
 )
 from search_ui.query.semantic.hybrid import FusedCandidates
 from search_ui.query.semantic.questions import is_question
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrResponse, documents
 from search_ui.query.solr_query import QueryVariant, QueryWords
 from solr_client import solr_fields
 
@@ -32,7 +32,7 @@ def answer_from_hits(
     first_hits: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits[:MAX_QUOTES]}
     if model is None or not first_hits or not candidates.neighbours or not is_question(question):
         return ()
-    document_by_id = {str(doc[solr_fields.ID]): doc for doc in bodies.get("response", {}).get("docs", ())}
+    document_by_id = {str(doc[solr_fields.ID]): doc for doc in documents(bodies)}
     sources = [
         SourceText(doc_id, str(doc.get(solr_fields.TITLE, "")), str(doc.get(solr_fields.BODY, "")))
         for doc_id in first_hits
