@@ -9,6 +9,7 @@ from flask import Flask, Response, current_app, g, jsonify, make_response, rende
 from flask_login import current_user
 
 from domain.account import Account, Role
+from domain.term import AUTOMATIC_ACTOR
 from search_ui.i18n import HTML_LANGUAGES, LANGUAGES, lang_attribute, translate, translate_markup, translate_message
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.query.search import IndexState
@@ -141,4 +142,5 @@ def _template_context() -> dict[str, Any]:
         "account": current_account(),
         "tools": can_use_developer_tools(),
         "Role": Role,
+        "automatic_actor": AUTOMATIC_ACTOR,
     }

@@ -2,11 +2,13 @@
 
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 
 from domain.errors import SolrError
 from search_ui.pages.article import (
     MAX_SIMILAR,
     SUMMARY_FIELDS,
+    ArticleDetails,
     ArticleView,
     article_params,
     copies_params,
@@ -22,6 +24,7 @@ from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
 from search_ui.query.solr_client import SolrResponse, select_in_background
 from search_ui.query.solr_query import Params, QueryWords
+from text.domain_terms import is_domain_term
 
 
 def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> ArticleView | None:
@@ -40,6 +43,19 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     series = start(series_params(article.cluster, article.series)) if article.series else None
     copies = start(copies_params(doc_id, article.cluster))
     explanation = start(explain_params(doc_id, request, words)) if request.parsed_query.ranking_text else None
+    related = _fetch_related(search, article)
+    segmenter = search.lexicon_backend.base_segmenter()
+    return ArticleView(
+        replace(article, terms=tuple(term for term in article.terms if is_domain_term(term, segmenter))),
+        related=parse_related(related, search.settings),
+        same_series=parse_related(series.result() if series else {}, search.settings),
+        copies=parse_related(copies.result(), search.settings),
+        explanation=_explain(search, doc_id, request, words, explanation.result()) if explanation else None,
+    )
+
+
+def _fetch_related(search: SearchService, article: ArticleDetails) -> SolrResponse:
+    """Fetch related articles by words and by vectors."""
     vector = search.query_vectors.article_vector(article.article_digest)
     cluster_and_series = (article.cluster, article.series)
     nearest = (
@@ -50,14 +66,7 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     responses = [search.solr.select(more_like_this_params(article.doc_id, *cluster_and_series, SUMMARY_FIELDS))]
     with suppress(SolrError):  # the collection has no such field
         responses += [drop_distant(nearest.result(), vector)] if nearest and vector else []
-    related = fuse_by_rank(responses, MAX_SIMILAR)
-    return ArticleView(
-        article,
-        related=parse_related(related, search.settings),
-        same_series=parse_related(series.result() if series else {}, search.settings),
-        copies=parse_related(copies.result(), search.settings),
-        explanation=_explain(search, doc_id, request, words, explanation.result()) if explanation else None,
-    )
+    return fuse_by_rank(responses, MAX_SIMILAR)
 
 
 def _explain(
