@@ -53,8 +53,8 @@ def with_documents(response: SolrResponse, docs: Sequence[SolrDocument], count: 
 
 def buckets(response: SolrResponse, name: str) -> Sequence[Mapping[str, Any]]:
     """Return the buckets of a facet; () if the response has no such facet."""
-    found: Sequence[Mapping[str, Any]] = response.get("facets", {}).get(name, {}).get("buckets", ())
-    return found
+    facet_buckets: Sequence[Mapping[str, Any]] = response.get("facets", {}).get(name, {}).get("buckets", ())
+    return facet_buckets
 
 
 class SolrBackend(Protocol):
