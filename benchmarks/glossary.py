@@ -1,6 +1,6 @@
 """Benchmark of the glossary: `make bench-glossary [DATA=DIR] [ARGS='--sets scicn,cmeee']`.
 
-auto   Terms that a run would accept without a reviewer (lexicon/automatic_acceptance.py), of the annotated corpora below
+auto   Terms that a run would accept without a reviewer (lexicon/automatic_acceptance.py), of the annotated corpora in
        DIR/terms, compared with the annotated terms, which are incomplete:
        precision_zh, precision_en         share of the accepted terms that are annotated, over all corpora of a language
        best_precision_zh, ..._en          the same for as many candidates with the best scores, without the other rules
