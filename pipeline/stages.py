@@ -341,11 +341,11 @@ def run(
 
 def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
     """Crawl and, if `with_index`, open Solr meanwhile. Invalid crawl settings end the stage before Solr starts."""
-    from crawler.crawl_plan import build_crawl_plan, require_contact
+    from crawler.crawl_plan import build_crawl_plan, check_addresses
     from crawler.host_suggestions import with_added_sites
 
     if resolve_strategy(engine.settings.crawl) not in FOCUSED_STRATEGIES:  # a topic has seeds of its own
-        require_contact(build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)))
+        check_addresses(build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)))
     if with_index:
         engine.open_index_in_background()
     return crawl(engine)

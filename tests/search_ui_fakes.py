@@ -273,6 +273,9 @@ class NoQueryVectors:
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         return {}
 
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        return [0.0] * len(texts)
+
 
 class OneVector(NoQueryVectors):
     """Every query has the same vector."""

@@ -32,6 +32,8 @@ ERROR_RETRY_SECONDS = 10.0
 RELEASE_AFTER_SECONDS = 5.0  # without changes
 START_TIMEOUT_SECONDS = 120.0
 HEALTH_TIMEOUT_SECONDS = 10.0  # for the response to a health check
+HEALTH_CHECKS_PER_WORKER = 4  # successive ones that show that every worker is ready
+UNAVAILABLE_TIMEOUT_SECONDS = 5.0  # for a Solr that does not answer although it is not starting
 STOP_TIMEOUT_SECONDS = 20.0  # for requests in flight; after it the server is killed
 # glibc reserves up to 8 arenas per core for threads, which keep the memory of every request they served.
 # pypinyin copies its dictionaries, so that programs can change them.
@@ -140,6 +142,33 @@ class SearchSite:
             self.__exit__(None, None, None)
             raise
         return self
+
+    def wait_until_searchable(self, timeout: float = START_TIMEOUT_SECONDS) -> None:
+        """Wait until every worker can search, has Solr and loads its suggestions.
+
+        Returns without it after `timeout` seconds, or UNAVAILABLE_TIMEOUT_SECONDS if Solr failed: pages then say so.
+        """
+        started, ready_count = time.monotonic(), 0
+        needed = HEALTH_CHECKS_PER_WORKER * self._engine.settings.search.workers
+        while ready_count < needed:
+            status = self._search_status()
+            ready_count = ready_count + 1 if status == "ok" else 0
+            if time.monotonic() - started > (timeout if status != "unavailable" else UNAVAILABLE_TIMEOUT_SECONDS):
+                return
+            if not ready_count:
+                time.sleep(POLL_SECONDS)
+
+    def _search_status(self) -> str:
+        """Return the status of /healthz (`ok`, `starting`, `unavailable`); "" if the site does not respond."""
+        try:
+            with requests.Session() as session:  # a new connection each time: any worker may accept it
+                session.trust_env = False
+                status = str(session.get(f"{self.url}healthz", timeout=HEALTH_TIMEOUT_SECONDS).json()["status"])
+                if status == "ok":  # the first suggestion loads the vocabulary
+                    session.get(f"{self.url}suggest", params={"q": "a"}, timeout=HEALTH_TIMEOUT_SECONDS)
+        except (requests.RequestException, ValueError, KeyError):
+            return ""
+        return status
 
     def is_healthy(self) -> bool:
         """True if the site responds."""

@@ -13,7 +13,7 @@ import pytest
 
 import crawler.workers.fetch_pool
 from crawler.crawl import CrawlProgress, crawl
-from crawler.crawl_plan import build_crawl_plan, require_contact
+from crawler.crawl_plan import build_crawl_plan, check_addresses
 from crawler.focused_policy import PageWords, TokenizedPage
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
@@ -436,7 +436,14 @@ def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contac
         if is_refused
         else nullcontext()
     ):
-        require_contact(build_crawl_plan(made))
+        check_addresses(build_crawl_plan(made))
+
+
+@pytest.mark.parametrize("seed", ["https://www.example.org/", "example.com"])
+def test_the_seed_of_the_template_is_refused_by_name(seed: str) -> None:
+    made = CrawlSettings(seeds=("https://news.test/", seed), contact="anna@oil.test")
+    with pytest.raises(SettingsError, match=r"crawl.seeds .*example.* is an example: write the URL"):
+        check_addresses(build_crawl_plan(made))
 
 
 def test_a_plan() -> None:

@@ -80,6 +80,9 @@ class QueryVectors(Protocol):
             Start and end (exclusive) in the body, by digest.
         """
 
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of each text to the query. Embeds the texts with the model of the query vector."""
+
 
 @dataclass(frozen=True)
 class Candidate:
