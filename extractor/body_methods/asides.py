@@ -7,6 +7,7 @@ from extractor.page.tag_info import Hint
 
 MAX_HIDDEN_SHARE = 0.6  # a hidden element with a larger share of the gain is shown by a script after loading
 MIN_MAIN_ARTICLE_GAIN = 80.0  # with this gain an <article> is the main one; later ones are other articles
+MAX_OTHER_ARTICLE_GAIN = 10.0  # a later <article> with more than this times the gain is the text of the main one
 MIN_HEADLINE_SIZE = 6.0  # minimum size of a link that can be a headline, in Chinese characters
 MIN_LIST_HEADLINES = 3  # minimum number of headlines in a list of other pages
 
@@ -81,13 +82,14 @@ def other_article_line_mask(spans: Sequence[Span], cumulative_gain: Sequence[flo
     mask = [False] * (len(cumulative_gain) - 1)
     articles = [span for span in spans if span.tag_info.tag == "article"]
     main_article = next((span for span in articles if span.start_line <= title_line < span.end_line), None)
-    if (
-        main_article is None
-        or cumulative_gain[main_article.end_line] - cumulative_gain[main_article.start_line] < MIN_MAIN_ARTICLE_GAIN
-    ):
+    if main_article is None:
+        return mask
+    main_gain = cumulative_gain[main_article.end_line] - cumulative_gain[main_article.start_line]
+    if main_gain < MIN_MAIN_ARTICLE_GAIN:
         return mask
     for span in articles:
-        if span.start_line >= main_article.end_line:
+        gain = cumulative_gain[span.end_line] - cumulative_gain[span.start_line]
+        if span.start_line >= main_article.end_line and gain <= MAX_OTHER_ARTICLE_GAIN * main_gain:
             mask[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
     return mask
 

@@ -51,6 +51,7 @@ HINT_BONUSES = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
 MAX_ASIDE_SHARE = 0.5  # an element with a larger share of the page's gain is not an aside, whatever its name
 MAX_TAIL_LINES = 30  # maximum number of lines without punctuation that are cut after the last sentence
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
+MIN_FIGURE_SENTENCES, MAX_CAPTION_SIZE = 3, 100.0  # lines of text in a <figure> that is more than a picture
 MIN_POINTER_SIZE = 8.0  # minimum size of a link that can be a headline
 FULL_LINK_SHARE = 0.95
 HAN_RE = re.compile(f"[{HAN}]")
@@ -371,10 +372,18 @@ def is_caption(line: Line, layout: Layout) -> bool:
     """
     if not line.text.isascii() and HAN_RE.search(line.text):
         return False
-    enclosing = islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH)
-    return any(layout.spans[span_index].tag_info.is_caption for span_index in enclosing) or ends_with_photo_credit(
-        line.text
+    enclosing = (layout.spans[index] for index in islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH))
+    return any(span.tag_info.is_caption and not holds_text(span, layout) for span in enclosing) or (
+        ends_with_photo_credit(line.text)
     )
+
+
+def holds_text(span: Span, layout: Layout) -> bool:
+    """Return True for a <figure> around more text than any caption has: the article, or a part of it."""
+    if span.tag_info.tag != "figure":
+        return False
+    sentences = [line.size for line in layout.lines[span.start_line : span.end_line] if is_sentence(line)]
+    return len(sentences) >= MIN_FIGURE_SENTENCES and sum(sentences) > MAX_CAPTION_SIZE
 
 
 @lru_cache(maxsize=2_000)  # called twice for each line of a page
