@@ -119,6 +119,7 @@ class Article:
         signature: MinHash of the body, for estimating the resemblance of two texts; () if the text is too short.
         page_type: A value of `PageType`, or "".
         format: File format of the source: `html`, `pdf`, `docx` ...
+        text_source: `ocr` if text of pages was recognized from their pictures, otherwise "".
     """
 
     url: str
@@ -155,6 +156,7 @@ class Article:
     signature: tuple[int, ...] = ()
     page_type: str = article_field(max_chars=16, solr_name="page_type", facet="types", parameter="type")
     format: str = article_field("html", max_chars=16, solr_name="format", facet="formats", parameter="filetype")
+    text_source: str = article_field(max_chars=16, solr_name="text_source")
 
     @property
     def digest(self) -> str:
