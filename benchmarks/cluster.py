@@ -28,9 +28,9 @@ from typing import Any, NoReturn
 
 import requests
 
+from benchmarks.local_cluster import LocalSolrCluster
 from benchmarks.object_store import environment, make_bucket, object_store
 from benchmarks.postgres_server import PostgresServer
-from indexer.cluster.local_cluster import LocalSolrCluster
 from indexer.embedded_solr import find_free_port
 from pipeline.demo.run import DEMO_QUERY
 from pipeline.demo.site import DemoServer, demo_urls, write_sites

@@ -35,6 +35,7 @@ import click
 import requests
 
 from benchmarks.command import benchmark
+from benchmarks.local_cluster import LocalSolrCluster
 from benchmarks.object_store import environment, make_bucket, object_store
 from benchmarks.results import Figure, publish
 from docstore.warc_archive import WarcArchive
@@ -42,7 +43,6 @@ from docstore.warc_object_store import WarcObjectStore
 from docstore.warc_reader import read_warc
 from domain.errors import PlumblineError
 from domain.page import Page, WarcPointer
-from indexer.cluster.local_cluster import LocalSolrCluster
 from indexer.embedded_solr import find_free_port
 from pipeline import stages
 from pipeline.demo.site import DemoServer, demo_urls, write_sites

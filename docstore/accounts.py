@@ -36,14 +36,9 @@ class AccountTable:
             AccountError: The name is taken or invalid, or `roles` is empty.
         """
         account = Account(validate_account_name(name), password_hash, validate_roles(roles), self._clock())
-        row = {
-            "name": account.name,
-            "password_hash": password_hash,
-            "roles": roles_to_text(account.roles),
-            "created_at": account.created_at,
-        }
+        row = vars(account) | {"roles": roles_to_text(account.roles)}
         with self._database.write() as connection:
-            if not self._database.upsert(connection, accounts, [row]):
+            if not self._database.insert_missing(connection, accounts, [row]):
                 raise AccountError(f"an account named {account.name} already exists: choose another name")
             update_row_checksums(self._database, connection, accounts, [account.name])
         return account
@@ -106,7 +101,8 @@ class AccountTable:
         """
         with self._database.write() as connection:
             connection.execute(delete(revoked_sessions).where(revoked_sessions.c.until < self._clock()))
-            self._database.upsert(connection, revoked_sessions, [{"session": session_id[:32], "until": expires_at}])
+            row = {"session": session_id[:32], "until": expires_at}
+            self._database.insert_missing(connection, revoked_sessions, [row])
 
     def is_session_revoked(self, session_id: str) -> bool:
         """True if `revoke_session` ended the session before its expiry time."""

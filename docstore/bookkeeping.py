@@ -48,17 +48,22 @@ def write_outcomes(database: Database, connection: Connection, rows: Iterable[Ou
         }
         for row in rows
     ]
-    database.upsert(connection, outcomes, values, update_columns=("reason", "detail", "input", "at"))
+    database.upsert(connection, outcomes, values)
+
+
+def read_meta(connection: Connection, key: str) -> str:
+    """Return the value stored under `key` in `store_meta`, or "" if the key does not exist."""
+    return connection.scalar(select(store_meta.c.value).where(store_meta.c.key == key)) or ""
 
 
 def read_meta_int(connection: Connection, key: str) -> int:
     """Return the integer stored under `key` in `store_meta`, or 0 if the key does not exist."""
-    return int(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == key)) or 0)
+    return int(read_meta(connection, key) or 0)
 
 
-def write_meta_int(database: Database, connection: Connection, key: str, value: int) -> None:
-    """Store an integer under `key` in `store_meta`."""
-    database.upsert(connection, store_meta, [{"key": key, "value": str(value)}], update_columns=("value",))
+def write_meta(database: Database, connection: Connection, key: str, value: str | int) -> None:
+    """Store a text or an integer under `key` in `store_meta`."""
+    database.upsert(connection, store_meta, [{"key": key, "value": str(value)}])
 
 
 def log_index_changes(

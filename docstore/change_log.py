@@ -8,9 +8,8 @@ current state of the document.
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from sqlalchemy import Row, and_, delete, exists, func, insert, literal, or_, select
+from sqlalchemy import and_, delete, exists, func, insert, literal, or_, select
 
 from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
@@ -47,7 +46,10 @@ class ChangeLog:
             .limit(limit)
         )
         with self._database.read() as connection:
-            return [change_from_row(row) for row in connection.execute(query)]
+            return [
+                IndexChange(row.seq, row.url_id, row.url, IndexOperation(row.op), row.at)
+                for row in connection.execute(query)
+            ]
 
     def pending_document_count(self) -> int:
         """Return the number of documents that are pending indexing."""
@@ -72,9 +74,7 @@ class ChangeLog:
             for result in indexed_results
         ]
         with self._database.write() as connection:
-            self._database.upsert(
-                connection, indexed_documents, rows, update_columns=("digest", "lexicon_version", "indexed_at")
-            )
+            self._database.upsert(connection, indexed_documents, rows)
             connection.execute(delete(indexed_documents).where(indexed_documents.c.url_id.in_(removed_ids)))
             write_outcomes(
                 self._database,
@@ -100,8 +100,3 @@ class ChangeLog:
         """Return the number of documents in the index according to the store."""
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(indexed_documents)) or 0
-
-
-def change_from_row(row: Row[Any]) -> IndexChange:
-    """Convert a row of the change log, joined with its URL, to an IndexChange."""
-    return IndexChange(row.seq, row.url_id, row.url, IndexOperation(row.op), row.at)

@@ -26,6 +26,7 @@ from sqlalchemy import (
     func,
     inspect,
     select,
+    tuple_,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
@@ -84,9 +85,7 @@ class Database:
             metadata.create_all(connection)
             self.is_new = ensure_schema_version(connection, self)
             self.store_id = ensure_store_id(connection, self)
-            self.upsert(
-                connection, store_meta, [{"key": "tables", "value": tables_digest()}], update_columns=("value",)
-            )
+            self.upsert(connection, store_meta, [{"key": "tables", "value": tables_digest()}])
 
     @property
     def is_shared(self) -> bool:
@@ -129,13 +128,21 @@ class Database:
             size: Maximum number of rows of a batch.
             after: Only rows with a larger key.
         """
+        return self.iter_batches_by_keys(query, (key,), size, (after,))
+
+    def iter_batches_by_keys(
+        self, query: Select[Any], keys: Sequence[ColumnElement[Any]], size: int, after: Sequence[str | int]
+    ) -> Iterator[Sequence[Row[Any]]]:
+        """Yield the rows of a query in batches, ordered by columns that are unique together. See `iter_batches`."""
+        row_value = tuple_(*keys) if len(keys) > 1 else keys[0]
         while True:
+            is_later = row_value > (tuple(after) if len(keys) > 1 else after[0])
             with self.read() as connection:
-                rows = connection.execute(query.where(key > after).order_by(key).limit(size)).all()
+                rows = connection.execute(query.where(is_later).order_by(*keys).limit(size)).all()
             if not rows:
                 return
             yield rows
-            after = getattr(rows[-1], str(key.key))
+            after = [getattr(rows[-1], str(key.key)) for key in keys]
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -158,24 +165,24 @@ class Database:
         if is_changed and self.sqlite_path is not None:
             page_checksums.delete_checksums(self.sqlite_path)
 
-    def upsert(
-        self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], update_columns: Sequence[str] = ()
-    ) -> int:
-        """Insert `rows`. If a primary key exists, update the columns `update_columns` instead (empty: keep the row).
-
-        Returns the number of rows inserted or updated.
-        """
+    def insert_missing(self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
+        """Insert the rows that violate no unique key. Returns their number."""
         if not rows:
             return 0
+        statement = dialect_insert(connection, table).on_conflict_do_nothing()
+        return int(connection.execute(statement, list(rows), execution_options={"preserve_rowcount": True}).rowcount)
+
+    def upsert(
+        self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], update_columns: Sequence[str] = ()
+    ) -> None:
+        """Insert `rows`. If a primary key exists, update its `update_columns` instead; all columns if empty."""
+        if not rows:
+            return
         statement = dialect_insert(connection, table)
-        if update_columns:
-            keys = list(table.primary_key.columns)
-            updated_values = {name: statement.excluded[name] for name in update_columns}
-            statement = statement.on_conflict_do_update(index_elements=keys, set_=updated_values)
-        else:
-            statement = statement.on_conflict_do_nothing()
-        options = {"preserve_rowcount": True}
-        return connection.execute(statement, list(rows), execution_options=options).rowcount
+        keys = list(table.primary_key.columns)
+        names = update_columns or [name for name in rows[0] if not table.c[name].primary_key]
+        updated_values = {name: statement.excluded[name] for name in names}
+        connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=updated_values), list(rows))
 
     def close(self) -> None:
         """Close all connections to the database."""
@@ -268,7 +275,7 @@ def ensure_schema_version(connection: Connection, database: Database) -> bool:
         StoreTooNewError: A newer program version created the store.
     """
     row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
-    is_new = database.upsert(connection, store_meta, [row]) == 1
+    is_new = database.insert_missing(connection, store_meta, [row]) == 1
     stored_version = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "schema_version"))
     if not str(stored_version).isdecimal():
         raise StoreError(f"the store is damaged (schema version {stored_version!r}): restore it from a backup")
@@ -279,13 +286,13 @@ def ensure_schema_version(connection: Connection, database: Database) -> bool:
         )
     if int(str(stored_version)) < SCHEMA_VERSION:
         upgrade_schema(connection, int(str(stored_version)))
-        database.upsert(connection, store_meta, [row], update_columns=("value",))
+        database.upsert(connection, store_meta, [row])
     return is_new
 
 
 def ensure_store_id(connection: Connection, database: Database) -> str:
     """Return the id of the store; create one if it has none."""
-    database.upsert(connection, store_meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
+    database.insert_missing(connection, store_meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
     return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "store_id")))
 
 

@@ -32,8 +32,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from sqlalchemy import select
-
 from docstore.accounts import AccountTable
 from docstore.articles.article_table import ArticleTable
 from docstore.articles.citations import CitationTable
@@ -41,6 +39,7 @@ from docstore.articles.recognized_pages import RecognizedPageTable
 from docstore.articles.source_pages import SourcePageTable
 from docstore.articles.stories import StoryTable
 from docstore.articles.vectors import VectorTable
+from docstore.bookkeeping import read_meta
 from docstore.change_log import ChangeLog
 from docstore.database import Database
 from docstore.frontier.document_backfill import DocumentBackfill
@@ -127,8 +126,8 @@ class Store:
     def ensure_secret(self, name: str, value: str) -> str:
         """Return the secret `name` that all machines share. If the store has none, save `value` first."""
         with self._database.write() as connection:
-            self._database.upsert(connection, store_meta, [{"key": name, "value": value}])
-            return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == name)))
+            self._database.insert_missing(connection, store_meta, [{"key": name, "value": value}])
+            return read_meta(connection, name)
 
     def upload_warc_files(self) -> int:
         """Close the current WARC file and upload all closed files.

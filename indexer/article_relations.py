@@ -10,7 +10,7 @@ from datetime import date
 import numpy as np
 
 from docstore.store import Store
-from domain.article import Article, BlockKind, PageType, StoredArticle
+from domain.article import BlockKind, PageType, StoredArticle
 from domain.article_relations import ArticleCitations, NewsItem
 from domain.term import StoredGloss
 from text.citations import document_keys, extract_citation_keys, extract_link_keys
@@ -43,7 +43,10 @@ def update_relations(store: Store, segmenter: Segmenter) -> int:
         )
         store.glosses.save(
             {
-                stored_article.url_id: extract_glosses(stored_article.article)
+                stored_article.url_id: [
+                    StoredGloss(gloss.han, gloss.latin, gloss.is_han_in_brackets)
+                    for gloss in iter_glosses(stored_article.article.body)
+                ]
                 for stored_article in stored_by_id.values()
             },
             url_ids,
@@ -67,11 +70,6 @@ def extract_citations(stored_article: StoredArticle) -> ArticleCitations:
         frozenset((*extract_citation_keys(f"{article.title}\n{article.body}"), *extract_link_keys(block_links))),
         document_keys(article.title, (article.url, article.canonical_url)),
     )
-
-
-def extract_glosses(article: Article) -> list[StoredGloss]:
-    """Return the term pairs of an article: a term with its translation in brackets. No I/O."""
-    return [StoredGloss(gloss.han, gloss.latin, gloss.is_han_in_brackets) for gloss in iter_glosses(article.body)]
 
 
 def to_news_item(stored_article: StoredArticle, segmenter: Segmenter, vectors: Mapping[str, bytes]) -> NewsItem | None:

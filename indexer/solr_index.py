@@ -151,10 +151,9 @@ class SolrIndex:
     def _delete_from_old_clusters(self, docs: Sequence[Mapping[str, object]]) -> None:
         """Delete documents that are indexed under another cluster, because they may be on another shard."""
         if self._shards > 1:
+            new_clusters = {(doc.get(solr_fields.ID), doc.get(solr_fields.CLUSTER_ID, "")) for doc in docs}
             cluster_by_id = self._fetch_clusters([str(doc[solr_fields.ID]) for doc in docs if solr_fields.ID in doc])
-            self.delete(
-                [doc_id for doc_id, cluster in cluster_by_id.items() if cluster not in _clusters_for(docs, doc_id)]
-            )
+            self.delete([doc_id for doc_id, cluster in cluster_by_id.items() if (doc_id, cluster) not in new_clusters])
 
     def _fetch_clusters(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the indexed cluster of each document by id, committed or not."""
@@ -453,10 +452,6 @@ class _SolrRejectedError(SolrError):
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
         self.status = status
-
-
-def _clusters_for(docs: Sequence[Mapping[str, object]], doc_id: str) -> list[object]:
-    return [doc.get(solr_fields.CLUSTER_ID, "") for doc in docs if doc.get(solr_fields.ID) == doc_id]
 
 
 def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str:

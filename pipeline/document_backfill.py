@@ -9,10 +9,9 @@ from crawler.http.document_types import is_plain_text_version, parse_document_ru
 from crawler.parsing.links import parse_page
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
 from crawler.urls.canonical import host_of, path_extension, rejection_reason
-from docstore.articles.extraction_writer import PendingPage
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
-from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME, HTML_FORMAT, format_for_content_type
+from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
 from domain.frontier import NewUrl, UrlKind
 from domain.page import Page
 from pipeline.engine import Engine
@@ -59,11 +58,10 @@ def iter_document_links(
     engine: Engine, page: ArchivedPage, plan: CrawlPlan, extension_pattern: re.Pattern[bytes], formats: set[str]
 ) -> Iterator[NewUrl]:
     """Yield the files of `formats` that a saved page links to and that the crawl rules allow."""
-    if format_for_content_type(page.content_type) != HTML_FORMAT:
+    if page.is_document:
         return
-    pending = PendingPage(page.url_id, page.url, page.content_type, page.digest, page.pointer, page.fetched_at)
     try:
-        body = engine.store.articles.read_page_body(pending)
+        body = engine.store.articles.read_page_body(page)
     except WarcRecordLostError:
         return
     if not extension_pattern.search(body):

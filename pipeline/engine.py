@@ -62,7 +62,6 @@ class Engine:
         self._index_opener: BackgroundOpener[SolrIndex] | None = None
         self._closed = False
         self.index_error = ""  # error of the last failed attempt to open Solr, "" if none
-        self._base_segmenter: Segmenter | None = None
         self._analysis: TextAnalysis | None = None
         self._thumbnails: ThumbnailCache | None = None
         self._originals: Originals | None = None
@@ -140,16 +139,18 @@ class Engine:
         with self._lock:
             version = self.store.lexicons.applied_version()
             if self._analysis is None or self._analysis.lexicon.version != version:
-                self._base_segmenter = self._base_segmenter or base_segmenter()
                 lexicon = self.store.lexicons.load_applied()
-                self._analysis = TextAnalysis(lexicon, create_domain_segmenter(lexicon), self._base_segmenter)
+                self._analysis = TextAnalysis(lexicon, create_domain_segmenter(lexicon), base_segmenter())
             return self._analysis
 
     def release_analysis(self) -> None:
         """Free the memory of the text analysis. The next use loads it again, which takes seconds."""
+        from text.segment import release_dictionary
+
         with self._lock:
             if self._analysis is not None:
-                self._analysis = self._base_segmenter = self._segmenter_versions = None
+                self._analysis = self._segmenter_versions = None
+                release_dictionary()
                 release_free_memory()
 
     def query_segmenters(self) -> "tuple[Segmenter, ...]":

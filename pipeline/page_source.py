@@ -17,7 +17,7 @@ from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_
 from crawler.robots.robots_txt import product_token
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.source_pages import ArchivedPage
 from domain.article import SiteTemplate
 from domain.errors import PlumblineError
 from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
@@ -102,7 +102,7 @@ def load_stored_page(engine: "Engine", raw_url: str) -> LoadedPage:
         raise PlumblineError(f"no saved page of {url}: `plumb explain {url}` shows the reason")
     articles, host = engine.store.articles, host_of(url)
     pointer = WarcPointer(stored_page.warc_file, stored_page.warc_offset, stored_page.warc_length)
-    page = PendingPage(
+    page = ArchivedPage(
         stored_page.url_id, url, stored_page.content_type, stored_page.digest, pointer, stored_page.fetched_at, host
     )
     html = articles.read_page_body(page)

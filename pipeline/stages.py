@@ -269,10 +269,12 @@ def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool =
         resegmented_count = apply_lexicon(engine.store, target)
         if resegmented_count:
             notes += (f"{resegmented_count} documents contain a changed term and are segmented again",)
-        if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
-            notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
-        with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
-            counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
+        counts: Counter[Reason] = Counter()
+        if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
+            if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
+                notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
+            with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
+                counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
         if orphans := remove_orphans(engine.store, target):
             notes += (f"{orphans} documents that are not in the store were deleted",)
         if target is not engine.index:

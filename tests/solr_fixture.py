@@ -19,7 +19,7 @@ from typing import Protocol
 
 import pytest
 
-from indexer.cluster.local_cluster import LocalSolrCluster
+from benchmarks.local_cluster import LocalSolrCluster
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from indexer.solr_index import SolrIndex

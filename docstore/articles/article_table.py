@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import Connection, and_, func, or_, select, union, update
 
-from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction, PendingPage, pending_page_from_row
+from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction
 from docstore.articles.recognized_pages import load_recognized_pages
 from docstore.articles.row_mapping import blocks_from_lists, stored_article_from_row
 from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
+from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import (
     EXTRACTOR_VERSION_KEY,
     GROUPING_CURSOR_KEY,
@@ -20,7 +21,7 @@ from docstore.bookkeeping import (
     TEXT_VERSION_KEY,
     log_index_changes,
     read_meta_int,
-    write_meta_int,
+    write_meta,
 )
 from docstore.database import Database
 from docstore.near_duplicates.clusters import CopyDetection, missing_leaders, reassign_clusters
@@ -60,7 +61,7 @@ class ArticleTable:
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(PENDING_PAGES_QUERY)) or 0
 
-    def iter_pending(self, first_url_id: int = 1, before_url_id: int | None = None) -> Iterator[PendingPage]:
+    def iter_pending(self, first_url_id: int = 1, before_url_id: int | None = None) -> Iterator[ArchivedPage]:
         """Iterate over the pages whose stored version was not extracted yet, ordered by id. Reads in batches.
 
         Callers may save while iterating. Each page is yielded once, saved or not.
@@ -73,7 +74,7 @@ class ArticleTable:
         if before_url_id is not None:
             query = query.where(PENDING_PAGES_QUERY.c.url_id < before_url_id)
         batches = self._database.iter_batches(query, PENDING_PAGES_QUERY.c.url_id, BATCH_SIZE, first_url_id - 1)
-        return (pending_page_from_row(row) for rows in batches for row in rows)
+        return (archived_page_from_row(row) for rows in batches for row in rows)
 
     def pending_block_numbers(self, block_size: int) -> list[int]:
         """Return the blocks of ids with pages pending extraction, in ascending order.
@@ -84,7 +85,7 @@ class ArticleTable:
         with self._database.read() as connection:
             return sorted(connection.scalars(select(block_number.label("block")).distinct()))
 
-    def read_page_body(self, page: PendingPage) -> bytes:
+    def read_page_body(self, page: ArchivedPage) -> bytes:
         """Return the bytes of a page.
 
         Raises:
@@ -102,14 +103,14 @@ class ArticleTable:
         with self._database.read() as connection:
             return load_recognized_pages(connection, url_id, digest)
 
-    def template_sample_pages(self) -> list[PendingPage]:
+    def template_sample_pages(self) -> list[ArchivedPage]:
         """Return pages from which to learn site templates before the first extraction of a site.
 
         These are the first pending pages of each host whose template is based on few pages, if the host has enough
         pages for repetition.
         """
         with self._database.read() as connection:
-            return [pending_page_from_row(row) for row in connection.execute(TEMPLATE_SAMPLE_QUERY)]
+            return [archived_page_from_row(row) for row in connection.execute(TEMPLATE_SAMPLE_QUERY)]
 
     def learn_templates(self, extractions: Sequence[PageExtraction]) -> None:
         """Count the page traits of extractions for the site templates, and save nothing else of them."""
@@ -169,7 +170,7 @@ class ArticleTable:
         with self._database.write() as connection:
             if read_meta_int(connection, EXTRACTOR_VERSION_KEY) >= version:
                 return 0
-            write_meta_int(self._database, connection, EXTRACTOR_VERSION_KEY, version)
+            write_meta(self._database, connection, EXTRACTOR_VERSION_KEY, version)
             return mark_all_for_extraction(connection)
 
     def is_grouping_current(self, version: int) -> bool:
@@ -185,8 +186,8 @@ class ArticleTable:
         while ids := self._regroup_next_batch(copy_detection):
             yield len(ids)
         with self._database.write() as connection:
-            write_meta_int(self._database, connection, GROUPING_CURSOR_KEY, 0)
-            write_meta_int(self._database, connection, GROUPING_VERSION_KEY, version)
+            write_meta(self._database, connection, GROUPING_CURSOR_KEY, 0)
+            write_meta(self._database, connection, GROUPING_VERSION_KEY, version)
 
     def _regroup_next_batch(self, copy_detection: CopyDetection) -> list[int]:
         with self._database.write() as connection:
@@ -200,7 +201,7 @@ class ArticleTable:
             ids = list(connection.scalars(query))
             regrouped_ids = reassign_clusters(connection, self._database, ids, [], copy_detection)
             log_index_changes(connection, IndexOperation.UPSERT, regrouped_ids, self._clock())
-            write_meta_int(self._database, connection, GROUPING_CURSOR_KEY, ids[-1] if ids else last_url_id)
+            write_meta(self._database, connection, GROUPING_CURSOR_KEY, ids[-1] if ids else last_url_id)
         return ids
 
     def text_version(self) -> int:
@@ -266,19 +267,9 @@ class ArticleTable:
 
 
 PENDING_PAGES_QUERY = (
-    select(
-        pages.c.url_id,
-        urls.c.url,
-        urls.c.host,
-        pages.c.content_type,
-        pages.c.digest,
-        pages.c.fetched_at,
-        pages.c.warc_file,
-        pages.c.warc_offset,
-        pages.c.warc_length,
+    ARCHIVED_PAGES_QUERY.outerjoin(
+        outcomes, and_(outcomes.c.url_id == pages.c.url_id, outcomes.c.stage == Stage.EXTRACT)
     )
-    .join(urls, urls.c.url_id == pages.c.url_id)
-    .outerjoin(outcomes, and_(outcomes.c.url_id == pages.c.url_id, outcomes.c.stage == Stage.EXTRACT))
     .where(or_(outcomes.c.input.is_(None), outcomes.c.input != pages.c.digest))
     .subquery()
 )

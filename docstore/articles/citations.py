@@ -47,19 +47,8 @@ class CitationTable:
 
     def iter_stale(self) -> Iterator[list[int]]:
         """Yield batches of url_ids in the change log whose citations are out of date or whose article was removed."""
-        last_url_id = -1
-        while True:
-            query = (
-                _STALE_ARTICLES_QUERY.where(index_changes.c.url_id > last_url_id)
-                .order_by(index_changes.c.url_id)
-                .limit(BATCH_SIZE)
-            )
-            with self._database.read() as connection:
-                ids = list(connection.scalars(query))
-            if not ids:
-                return
-            yield ids
-            last_url_id = ids[-1]
+        batches = self._database.iter_batches(_STALE_ARTICLES_QUERY, index_changes.c.url_id, BATCH_SIZE)
+        return ([row.url_id for row in rows] for rows in batches)
 
     def save(self, citations: Sequence[ArticleCitations], removed_ids: Sequence[int]) -> None:
         """Save the citation keys of articles, and delete those of removed articles."""
@@ -84,13 +73,11 @@ class CitationTable:
             connection.execute(
                 delete(article_citation_sources).where(article_citation_sources.c.url_id.in_(removed_ids))
             )
-            self._database.upsert(
-                connection, article_citation_sources, rows, update_columns=("digest", "cluster", "voice", "host")
-            )
+            self._database.upsert(connection, article_citation_sources, rows)
             for table, pairs in ((article_cited_keys, cited_pairs), (article_own_keys, own_pairs)):
                 pairs = list(dict.fromkeys(pairs))
-                self._database.upsert(connection, table, [{"url_id": item, "key": key} for item, key in pairs])
-            self._database.upsert(connection, stale_citation_keys, [{"key": key} for key in sorted(stale_keys)])
+                self._database.insert_missing(connection, table, [{"url_id": item, "key": key} for item, key in pairs])
+            self._database.insert_missing(connection, stale_citation_keys, [{"key": key} for key in sorted(stale_keys)])
 
     def recount(self) -> int:
         """Count the citations of all articles with stale keys. Returns the number of articles to index again."""
@@ -102,11 +89,8 @@ class CitationTable:
         reindexed_count = 0
         while True:
             with self._database.write() as connection:
-                keys = list(
-                    connection.scalars(
-                        select(stale_citation_keys.c.key).order_by(stale_citation_keys.c.key).limit(BATCH_SIZE)
-                    )
-                )
+                next_keys = select(stale_citation_keys.c.key).order_by(stale_citation_keys.c.key).limit(BATCH_SIZE)
+                keys = list(connection.scalars(next_keys))
                 if not keys:
                     return reindexed_count
                 named_ids = select(article_own_keys.c.url_id).where(article_own_keys.c.key.in_(keys)).distinct()

@@ -13,13 +13,14 @@ from sqlalchemy import Connection, Row, and_, case, delete, func, select, update
 
 from docstore.articles.row_mapping import article_row, article_to_json
 from docstore.articles.site_templates import learn_pages
+from docstore.articles.source_pages import ArchivedPage
 from docstore.bookkeeping import (
     MAX_DETAIL_CHARS,
     TEXT_VERSION_KEY,
     OutcomeRow,
     log_index_changes,
     read_meta_int,
-    write_meta_int,
+    write_meta,
     write_outcomes,
 )
 from docstore.database import Database
@@ -28,14 +29,12 @@ from docstore.near_duplicates.clusters import CopyDetection, reassign_clusters
 from docstore.page_roles.page_graph import PageArticle, replace_references
 from docstore.page_roles.resolve_roles import PageRole, resolve_roles
 from docstore.page_roles.url_patterns import ListEvidence, PatternMember, new_member
-from docstore.schema.article_tables import COLUMNS_SET_BY_OTHER_ARTICLES, article_parts, articles
+from docstore.schema.article_tables import article_parts, articles
 from docstore.schema.crawl_tables import outcomes, urls
 from domain.article import Article, PageTraits, PageType, Teaser
-from domain.file_formats import HTML_FORMAT, format_for_content_type
 from domain.frontier import UrlKind
 from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
-from domain.page import WarcPointer
 
 # Pages that are useful for their links: the crawl fetches them in every run.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_JAVASCRIPT})
@@ -44,33 +43,6 @@ ARTICLE_REASONS = frozenset(
 )
 SUCCESS_REASONS = frozenset({Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED})  # a warning replaces them
 NO_OVERRIDES: Mapping[int, Reason] = {}
-REPLACED_COLUMNS = tuple(
-    c.name for c in articles.columns if not c.primary_key and c.name not in COLUMNS_SET_BY_OTHER_ARTICLES
-)
-
-
-@dataclass(frozen=True)
-class PendingPage:
-    """A page pending extraction, with the location of its bytes. `fetched_at` is epoch seconds."""
-
-    url_id: int
-    url: str
-    content_type: str
-    digest: str
-    pointer: WarcPointer
-    fetched_at: float = 0.0
-    host: str = ""
-
-    @property
-    def is_document(self) -> bool:
-        """True if the page is a document (PDF, Office ...) and not HTML."""
-        return format_for_content_type(self.content_type) != HTML_FORMAT
-
-
-def pending_page_from_row(row: Row[Any]) -> PendingPage:
-    """Convert a row of `pages`, joined with `urls.url` and `urls.host`, to a PendingPage."""
-    pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
-    return PendingPage(row.url_id, row.url, row.content_type, row.digest, pointer, row.fetched_at, row.host)
 
 
 @dataclass(frozen=True)
@@ -80,7 +52,7 @@ class PageExtraction:
     `page_traits`, `teaser`, `is_declared_article` and `warning`: see `domain.article.ExtractionResult`.
     """
 
-    page: PendingPage
+    page: ArchivedPage
     result: Article | Outcome
     page_traits: PageTraits = field(default_factory=PageTraits)
     teaser: Teaser | None = None
@@ -214,7 +186,7 @@ class ExtractionWriter:
         ]
         without_part = {*roles, *batch_articles} - {row["url_id"] for row in rows}
         self.connection.execute(delete(article_parts).where(article_parts.c.url_id.in_(without_part)))
-        self.database.upsert(self.connection, article_parts, rows, update_columns=("whole_id", "article"))
+        self.database.upsert(self.connection, article_parts, rows)
 
     def save_articles(
         self, roles: Mapping[int, PageRole], stored_rows: Mapping[int, Row[Any]], removed_doc_ids: Sequence[str]
@@ -222,12 +194,12 @@ class ExtractionWriter:
         """Save articles, log visible changes for the index, and update near-duplicate clusters."""
         article_roles = {url_id: role for url_id, role in roles.items() if role.article is not None}
         rows = [article_row_for_role(role, stored_rows.get(url_id), self.now) for url_id, role in article_roles.items()]
-        self.database.upsert(self.connection, articles, rows, update_columns=REPLACED_COLUMNS)
+        self.database.upsert(self.connection, articles, rows)
         update_row_checksums(self.database, self.connection, articles, article_roles)
         changed_text_ids = [row["url_id"] for row in rows if has_changed(row, stored_rows.get(row["url_id"]), "digest")]
         if changed_text_ids:
             version = read_meta_int(self.connection, TEXT_VERSION_KEY) + 1
-            write_meta_int(self.database, self.connection, TEXT_VERSION_KEY, version)
+            write_meta(self.database, self.connection, TEXT_VERSION_KEY, version)
         changed_digest_ids = [
             row["url_id"] for row in rows if has_changed(row, stored_rows.get(row["url_id"]), "digest", "signature")
         ]

@@ -1,8 +1,8 @@
 """Pages that OCR has read, and the documents with pages for it (`store.recognized_pages`).
 
-A recognized page belongs to one version (digest) of a document. Each page is saved in a transaction of its own, so that
-an interrupted run continues with the next page. The outcome of the stage `ocr` completes a version. The document is then
-extracted again, with the recognized pages.
+A recognized page belongs to one version (digest) of a document. Each page is saved in a transaction of its own, so
+that an interrupted run continues with the next page. The outcome of the stage `ocr` completes a version. The document
+is then extracted again, with the recognized pages.
 """
 
 import json
@@ -13,11 +13,11 @@ from dataclasses import astuple
 from sqlalchemy import Connection, and_, delete, func, or_, select, update
 from sqlalchemy.orm import aliased
 
-from docstore.articles.extraction_writer import PendingPage, pending_page_from_row
+from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
 from docstore.schema.article_tables import recognized_pages
-from docstore.schema.crawl_tables import outcomes, pages, urls
+from docstore.schema.crawl_tables import outcomes, pages
 from domain.outcome import Outcome, Reason, Stage
 from domain.recognized_page import RecognizedLine, RecognizedPage
 
@@ -31,11 +31,11 @@ class RecognizedPageTable:
         self._database = database
         self._clock = clock
 
-    def pending_documents(self) -> list[PendingPage]:
+    def pending_documents(self) -> list[ArchivedPage]:
         """Return the documents with scanned or garbled pages whose version OCR has not completed, oldest first."""
         with self._database.read() as connection:
             query = select(PENDING_DOCUMENTS).order_by(PENDING_DOCUMENTS.c.fetched_at, PENDING_DOCUMENTS.c.url_id)
-            return [pending_page_from_row(row) for row in connection.execute(query)]
+            return [archived_page_from_row(row) for row in connection.execute(query)]
 
     def pending_count(self) -> int:
         """Return the number of `pending_documents`."""
@@ -54,8 +54,7 @@ class RecognizedPageTable:
         with self._database.write() as connection:
             is_other_version = and_(recognized_pages.c.url_id == url_id, recognized_pages.c.digest != digest)
             connection.execute(delete(recognized_pages).where(is_other_version))
-            columns = tuple(name for name in row if name not in ("url_id", "number"))
-            self._database.upsert(connection, recognized_pages, [row], update_columns=columns)
+            self._database.upsert(connection, recognized_pages, [row])
 
     def complete_document(self, url_id: int, digest: str, outcome: Outcome) -> None:
         """Record the outcome of a version of a document, and mark it for extraction if a page has text."""
@@ -79,19 +78,7 @@ def load_recognized_pages(connection: Connection, url_id: int, digest: str) -> t
 
 _ocr_outcomes = aliased(outcomes)
 PENDING_DOCUMENTS = (
-    select(
-        pages.c.url_id,
-        urls.c.url,
-        urls.c.host,
-        pages.c.content_type,
-        pages.c.digest,
-        pages.c.fetched_at,
-        pages.c.warc_file,
-        pages.c.warc_offset,
-        pages.c.warc_length,
-    )
-    .join(urls, urls.c.url_id == pages.c.url_id)
-    .join(
+    ARCHIVED_PAGES_QUERY.join(
         outcomes,
         and_(
             outcomes.c.url_id == pages.c.url_id,

@@ -28,7 +28,7 @@ def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str
         "digest": article.digest,
         "extracted_at": now,
         "keywords": to_compact_json([sanitize_text(word) for word in article.keywords]),
-        "blocks": blocks_to_json(article.blocks),
+        "blocks": to_compact_json([block_to_list(block) for block in article.blocks]),
         "signature": signature_to_bytes(article.signature),
         "text_key": text_hash(article),
     }
@@ -72,11 +72,6 @@ def article_from_json(url: str, text: str) -> Article:
     blocks = blocks_from_lists(values.pop("blocks", ()))
     keywords, signature = values.pop("keywords", ()), values.pop("signature", ())
     return Article(url=url, keywords=tuple(keywords), signature=tuple(signature), blocks=blocks, **values)
-
-
-def blocks_to_json(blocks: Sequence[Block]) -> str:
-    """Serialize blocks to compact JSON."""
-    return to_compact_json([block_to_list(block) for block in blocks])
 
 
 def block_to_list(block: Block) -> list[Any]:

@@ -9,6 +9,7 @@ from docstore.database import Database
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import pages, urls
 from docstore.warc_archive import WarcArchive
+from domain.file_formats import HTML_FORMAT, format_for_content_type
 from domain.page import Page, WarcPointer
 
 
@@ -18,24 +19,30 @@ class ArchivedPage:
 
     Attributes:
         url: URL in the frontier.
-        final_url: URL after redirects.
-        depth: Link distance from a seed.
         digest: SHA-256 (hex) of the body.
         pointer: Location of its WARC record.
         fetched_at: Epoch seconds.
+        final_url: URL after redirects.
+        depth: Link distance from a seed.
     """
 
     url_id: int
     url: str
-    final_url: str
-    depth: int
     content_type: str
     digest: str
     pointer: WarcPointer
-    fetched_at: float
+    fetched_at: float = 0.0
+    host: str = ""
+    final_url: str = ""
+    depth: int = 0
+
+    @property
+    def is_document(self) -> bool:
+        """True if the page is a document (PDF, Office ...) and not HTML."""
+        return format_for_content_type(self.content_type) != HTML_FORMAT
 
 
-ARCHIVED_PAGES_QUERY: Select[Any] = select(*pages.columns, urls.c.url, urls.c.depth).join(
+ARCHIVED_PAGES_QUERY: Select[Any] = select(*pages.columns, urls.c.url, urls.c.host, urls.c.depth).join(
     urls, urls.c.url_id == pages.c.url_id
 )
 
@@ -43,8 +50,8 @@ ARCHIVED_PAGES_QUERY: Select[Any] = select(*pages.columns, urls.c.url, urls.c.de
 def archived_page_from_row(row: Row[Any]) -> ArchivedPage:
     """Convert a row of ARCHIVED_PAGES_QUERY to an ArchivedPage."""
     pointer = WarcPointer(row.warc_file, row.warc_offset, row.warc_length)
-    location = (row.url_id, row.url, row.final_url, row.depth)
-    return ArchivedPage(*location, row.content_type, row.digest, pointer, row.fetched_at)
+    content = (row.content_type, row.digest, pointer, row.fetched_at)
+    return ArchivedPage(row.url_id, row.url, *content, row.host, row.final_url, row.depth)
 
 
 class SourcePageTable:

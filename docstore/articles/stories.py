@@ -78,8 +78,8 @@ class StoryTable:
             for item in items
             for key in item.keys
         ]
-        self._database.upsert(connection, news_items, rows)
-        self._database.upsert(connection, news_item_keys, keys)
+        self._database.insert_missing(connection, news_items, rows)
+        self._database.insert_missing(connection, news_item_keys, keys)
 
 
 def _assign_story(

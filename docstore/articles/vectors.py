@@ -8,16 +8,15 @@ saving them logs the articles as changed for the index.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from sqlalchemy import ColumnElement, FromClause, and_, delete, exists, func, or_, select, true
 
-from docstore.bookkeeping import OutcomeRow, log_index_changes, write_outcomes
+from docstore.bookkeeping import OutcomeRow, log_index_changes, read_meta, write_meta, write_outcomes
 from docstore.database import Database
 from docstore.schema.article_tables import articles, vectors
-from docstore.schema.base import store_meta
 from domain.batches import batched
 from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
@@ -197,27 +196,15 @@ class VectorTable:
         with self._database.read() as connection:
             return list(connection.scalars(select(vectors.c.model).distinct()))
 
-    def text_counts(self) -> Mapping[str, int]:
-        """Return the number of embedded texts by model id."""
-        query = (
-            select(vectors.c.model, func.count())
-            .where(vectors.c.passage == ARTICLE_PASSAGE_NUMBER)
-            .group_by(vectors.c.model)
-        )
-        with self._database.read() as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
-
     def served_models(self) -> str:
         """Return the value of the last `set_served_models` call, or ""."""
         with self._database.read() as connection:
-            return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == SERVED_MODELS_KEY)) or "")
+            return read_meta(connection, SERVED_MODELS_KEY)
 
     def set_served_models(self, models: str) -> None:
         """Store which models searches use, in the format of the caller."""
         with self._database.write() as connection:
-            self._database.upsert(
-                connection, store_meta, [{"key": SERVED_MODELS_KEY, "value": models}], update_columns=("value",)
-            )
+            write_meta(self._database, connection, SERVED_MODELS_KEY, models)
 
     def purge(self, models: Sequence[str] | None = None) -> int:
         """Delete the vectors of digests without an article. Returns the number of deleted vectors.

@@ -11,9 +11,8 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, select, update
 
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
-from docstore.bookkeeping import read_meta_int, write_meta_int
+from docstore.bookkeeping import read_meta, read_meta_int, write_meta
 from docstore.database import Database
-from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.outcome import Reason, Stage
 
@@ -62,19 +61,16 @@ class DocumentBackfill:
     def advance_to(self, url_id: int) -> None:
         """Store the cursor: all pages up to `url_id` were read."""
         with self._database.write() as connection:
-            write_meta_int(self._database, connection, BACKFILL_CURSOR_KEY, url_id)
+            write_meta(self._database, connection, BACKFILL_CURSOR_KEY, url_id)
 
     def finish(self, formats: Sequence[str]) -> None:
         """Record that the frontier now contains the URLs of `formats`, and reset the cursor."""
         with self._database.write() as connection:
-            write_meta_int(self._database, connection, BACKFILL_CURSOR_KEY, 0)
+            write_meta(self._database, connection, BACKFILL_CURSOR_KEY, 0)
             value = json.dumps(sorted({*formats, *known_formats(connection)}))
-            self._database.upsert(
-                connection, store_meta, [{"key": KNOWN_FORMATS_KEY, "value": value}], update_columns=("value",)
-            )
+            write_meta(self._database, connection, KNOWN_FORMATS_KEY, value)
 
 
 def known_formats(connection: Connection) -> set[str]:
     """Return the formats whose URLs are in the frontier."""
-    stored_json = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == KNOWN_FORMATS_KEY))
-    return set(json.loads(stored_json)) if stored_json else set()
+    return set(json.loads(read_meta(connection, KNOWN_FORMATS_KEY) or "[]"))

@@ -78,14 +78,15 @@ def change_rates_by_host(connection: Connection) -> dict[Host, tuple[float, int]
     return {row[0]: (float(row[1]), row[2]) for row in connection.execute(visited_query)}
 
 
+def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    """SQL expression: the number of rows that meet a condition."""
+    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
+
+
 def backlog_by_host(connection: Connection, due_before: float) -> list[HostBacklog]:
     """Return the backlog of each host, the host with the most URLs first."""
     is_list = urls.c.kind.in_((UrlKind.SEED, UrlKind.HUB))
     is_due = urls.c.due_at <= due_before
-
-    def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
-        return func.sum(case((condition, 1), else_=0))
-
     columns = (
         urls.c.host,
         func.count(),

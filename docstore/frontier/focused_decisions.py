@@ -6,12 +6,13 @@ StoredFocusedDecision  the decision as stored                                   
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, update
 
-from docstore.articles.extraction_writer import PendingPage, pending_page_from_row
 from docstore.articles.page_removal import remove_page
+from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
 from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
@@ -44,9 +45,8 @@ class FocusedDecisionTable:
         self, since_seq: int = 0, sample: DecisionSample = ALL_DECISIONS
     ) -> Iterator[StoredFocusedDecision]:
         """Iterate over the decisions of a sample in order of decision, from `since_seq`. Reads in batches."""
-        yield from map(
-            _decision_from_row, self._iter_rows(_DECISIONS_QUERY, since_seq, _is_in_sample(sample), _BATCH_SIZE)
-        )
+        rows = self._iter_rows(_DECISIONS_QUERY, since_seq, _is_in_sample(sample), _BATCH_SIZE)
+        return map(_decision_from_row, rows)
 
     def iter_unsampled_scores(self, since_seq: int, sample: DecisionSample) -> Iterator[StoredFocusedScore]:
         """Iterate over the scores of all pages outside a sample in order of decision, from `since_seq`.
@@ -59,22 +59,9 @@ class FocusedDecisionTable:
     def _iter_rows(
         self, base_query: Select[Any], since_seq: int, condition: ColumnElement[bool], batch_size: int
     ) -> Iterator[Any]:
-        last_key = (since_seq, -1)
-        while True:
-            is_after_last = (focused_decisions.c.seq > last_key[0]) | (
-                (focused_decisions.c.seq == last_key[0]) & (focused_decisions.c.url_id > last_key[1])
-            )
-            query = (
-                base_query.where(is_after_last, condition)
-                .order_by(focused_decisions.c.seq, focused_decisions.c.url_id)
-                .limit(batch_size)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            yield from rows
-            if len(rows) < batch_size:
-                return
-            last_key = (rows[-1].seq, rows[-1].url_id)
+        keys = (focused_decisions.c.seq, focused_decisions.c.url_id)
+        query = base_query.where(condition)
+        return chain.from_iterable(self._database.iter_batches_by_keys(query, keys, batch_size, (since_seq, -1)))
 
     def count(self, before_seq: int | None = None) -> int:
         """Return the number of decided pages, only those before position `before_seq` if it is set."""
@@ -85,18 +72,16 @@ class FocusedDecisionTable:
                 or 0
             )
 
-    def undecided_pages(self, limit: int) -> list[PendingPage]:
+    def undecided_pages(self, limit: int) -> list[ArchivedPage]:
         """Return the newest `limit` stored pages without a decision, oldest first."""
         query = (
-            select(pages, urls.c.url, urls.c.host)
-            .join(urls, urls.c.url_id == pages.c.url_id)
-            .outerjoin(focused_decisions, focused_decisions.c.url_id == pages.c.url_id)
+            ARCHIVED_PAGES_QUERY.outerjoin(focused_decisions, focused_decisions.c.url_id == pages.c.url_id)
             .where(focused_decisions.c.url_id.is_(None))
             .order_by(pages.c.fetched_at.desc(), pages.c.url_id.desc())
             .limit(limit)
         )
         with self._database.read() as connection:
-            return [pending_page_from_row(row) for row in connection.execute(query)][::-1]
+            return [archived_page_from_row(row) for row in connection.execute(query)][::-1]
 
     def save(self, decisions: Sequence[tuple[int, FocusedDecision]]) -> None:
         """Save decisions on pages of the archive, as (url_id, decision) in order."""
@@ -162,31 +147,26 @@ class FocusedDecisionTable:
         Pages that are no longer relevant leave the store and the index. Works in batches, so that it can be interrupted
         and repeated. `revisions` maps URL -> decision.
         """
-        dropped_count, last_url_id = 0, -1
+        dropped_count = 0
         missing_urls: list[str] = []
-        while True:
-            query = _CURRENT_DECISIONS_QUERY.where(
-                focused_decisions.c.url_id > last_url_id, focused_decisions.c.strategy == strategy
-            ).limit(_BATCH_SIZE * 10)
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return RevisionResult(dropped_count, tuple(missing_urls))
-            changes = [
-                (row, revisions[row.url]) for row in rows if row.url in revisions and _is_changed(row, revisions)
-            ]
+        query = _CURRENT_DECISIONS_QUERY.where(focused_decisions.c.strategy == strategy)
+        for rows in self._database.iter_batches(query, focused_decisions.c.url_id, _BATCH_SIZE * 10):
+            decided = ((row, revisions[row.url]) for row in rows if row.url in revisions)
+            changes = [(row, revision) for row, revision in decided if _is_changed(row, revision)]
             if changes:
+                parameters = [
+                    {"key": row.url_id, "new_score": revision.score, "new_kept": int(revision.is_retained)}
+                    for row, revision in changes
+                ]
+                dropped_rows = [row for row, revision in changes if not revision.is_retained and row.digest]
                 with self._database.write() as connection:
-                    connection.execute(
-                        _REVISE_STATEMENT, [_revision_params(row, revision) for row, revision in changes]
-                    )
-                    dropped_rows = [row for row, revision in changes if not revision.is_retained and row.digest]
+                    connection.execute(_REVISE_STATEMENT, parameters)
                     self._remove_pages(connection, dropped_rows, strategy)
                 dropped_count += len(dropped_rows)
             missing_urls += [
                 row.url for row, revision in changes if revision.is_retained and not row.kept and not row.digest
             ]
-            last_url_id = rows[-1].url_id
+        return RevisionResult(dropped_count, tuple(missing_urls))
 
     def _remove_pages(self, connection: Connection, rows: Sequence[Any], strategy: str) -> None:
         removed_at = self._clock()
@@ -214,7 +194,18 @@ def write_focused_decisions(
     database.upsert(
         connection,
         focused_decisions,
-        [_decision_row(url_id, decision) for url_id, decision, _ in decisions],
+        [
+            {
+                "url_id": url_id,
+                "seq": decision.seq,
+                "strategy": decision.strategy,
+                "topic": decision.topic,
+                "score": decision.score,
+                "kept": int(decision.is_retained),
+                "words": decision.packed_words,
+            }
+            for url_id, decision, _ in decisions
+        ],
         update_columns=_UPDATED_COLUMNS,
     )
     priorities: dict[str, float] = {}
@@ -222,49 +213,26 @@ def write_focused_decisions(
         priorities.update(decision.priorities)
     _write_priorities(connection, priorities)
     rows = {
-        link.url: _rejected_link_row(link, url_id, decided_at)
+        link.url: {
+            "url": link.url,
+            "parent_id": url_id,
+            "anchor": sanitize_text(link.anchor)[:300],
+            "reason": sanitize_text(link.reason)[:300],
+            "at": decided_at,
+        }
         for url_id, decision, decided_at in decisions
         for link in decision.rejected_links
     }
-    database.upsert(
-        connection, rejected_links, list(rows.values()), update_columns=("parent_id", "anchor", "reason", "at")
-    )
+    database.upsert(connection, rejected_links, list(rows.values()))
 
 
-def _is_changed(row: Any, revisions: Mapping[str, RevisedDecision]) -> bool:
-    revision = revisions[row.url]
+def _is_changed(row: Any, revision: RevisedDecision) -> bool:
     return revision.is_retained != bool(row.kept) or abs(revision.score - row.score) > _MIN_SCORE_CHANGE
-
-
-def _revision_params(row: Any, revision: RevisedDecision) -> dict[str, Any]:
-    return {"key": row.url_id, "new_score": revision.score, "new_kept": int(revision.is_retained)}
 
 
 def _write_priorities(connection: Connection, priorities: Mapping[str, float]) -> None:
     if priorities:
         connection.execute(_PRIORITY_STATEMENT, [{"address": url, "new": value} for url, value in priorities.items()])
-
-
-def _decision_row(url_id: int, decision: FocusedDecision) -> dict[str, Any]:
-    return {
-        "url_id": url_id,
-        "seq": decision.seq,
-        "strategy": decision.strategy,
-        "topic": decision.topic,
-        "score": decision.score,
-        "kept": int(decision.is_retained),
-        "words": decision.packed_words,
-    }
-
-
-def _rejected_link_row(link: RejectedLink, parent_id: int, seen_at: float) -> dict[str, Any]:
-    return {
-        "url": link.url,
-        "parent_id": parent_id,
-        "anchor": sanitize_text(link.anchor)[:300],
-        "reason": sanitize_text(link.reason)[:300],
-        "at": seen_at,
-    }
 
 
 def _is_in_sample(sample: DecisionSample) -> ColumnElement[bool]:
@@ -288,11 +256,9 @@ _SCORES_QUERY = select(focused_decisions.c.seq, focused_decisions.c.url_id, focu
     urls, urls.c.url_id == focused_decisions.c.url_id
 )
 _MIN_SCORE_CHANGE = 0.005
-_CURRENT_DECISIONS_QUERY = (
-    select(focused_decisions.c.url_id, focused_decisions.c.score, focused_decisions.c.kept, urls.c.url, urls.c.digest)
-    .join(urls, urls.c.url_id == focused_decisions.c.url_id)
-    .order_by(focused_decisions.c.url_id)
-)
+_CURRENT_DECISIONS_QUERY = select(
+    focused_decisions.c.url_id, focused_decisions.c.score, focused_decisions.c.kept, urls.c.url, urls.c.digest
+).join(urls, urls.c.url_id == focused_decisions.c.url_id)
 _REVISE_STATEMENT = (
     update(focused_decisions)
     .where(focused_decisions.c.url_id == bindparam("key"))

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, case, func, select, update
+from sqlalchemy import ColumnElement, and_, func, select, update
 
+from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
-from docstore.frontier.depth_increase import requeue_deepest_pages
+from docstore.frontier.due_order import count_if
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.frontier import UrlKind
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
@@ -15,6 +17,7 @@ from domain.page import WarcPointer
 
 _SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _BATCH_SIZE = 10_000
+_CRAWL_DEPTH_KEY = "crawl_depth"  # key of the depth limit of the last crawl
 
 
 @dataclass(frozen=True)
@@ -91,22 +94,14 @@ class FrontierAdmin:
 
     def iter_urls(self, url_pattern: str = "*", limit: int | None = None) -> Iterator[UrlStatus]:
         """Iterate over the URLs that match a pattern in order of discovery, at most `limit`. Reads in batches."""
-        last_url_id, remaining = 0, limit
-        while remaining is None or remaining > 0:
-            size = _BATCH_SIZE if remaining is None else min(remaining, _BATCH_SIZE)
-            query = (
-                select(urls, outcomes.c.reason, outcomes.c.detail)
-                .select_from(urls.outerjoin(outcomes, _HAS_CRAWL_OUTCOME))
-                .where(matches_url_pattern(url_pattern), urls.c.url_id > last_url_id)
-                .order_by(urls.c.url_id)
-                .limit(size)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            yield from (url_status_from_row(row) for row in rows)
-            if len(rows) < size:
-                return
-            last_url_id, remaining = rows[-1].url_id, None if remaining is None else remaining - size
+        query = (
+            select(urls, outcomes.c.reason, outcomes.c.detail)
+            .select_from(urls.outerjoin(outcomes, _HAS_CRAWL_OUTCOME))
+            .where(matches_url_pattern(url_pattern))
+        )
+        size = _BATCH_SIZE if limit is None else min(limit, _BATCH_SIZE)
+        batches = self._database.iter_batches(query, urls.c.url_id, size)
+        return map(url_status_from_row, islice(chain.from_iterable(batches), limit))
 
     def iter_archived_pages(self, url_pattern: str = "*") -> Iterator[WarcPointer]:
         """Iterate over the WARC locations of the stored pages that match a pattern, in order of discovery."""
@@ -119,8 +114,20 @@ class FrontierAdmin:
         return (WarcPointer(row.warc_file, row.warc_offset, row.warc_length) for rows in batches for row in rows)
 
     def requeue_deepest_pages(self, depth: int) -> int:
-        """Make the deepest pages due if `depth` exceeds the previous depth limit. Returns the number of URLs."""
-        return requeue_deepest_pages(self._database, depth)
+        """Make the deepest pages due if `depth` exceeds the stored depth limit, and store `depth` as the new limit.
+
+        The links of these pages were not stored, so they must be fetched again. Without a stored limit, the maximum
+        depth of all URLs is used. Returns the number of URLs.
+        """
+        with self._database.write() as connection:
+            stored_depth = read_meta(connection, _CRAWL_DEPTH_KEY)
+            previous_depth = int(stored_depth) if stored_depth else connection.scalar(select(func.max(urls.c.depth)))
+            write_meta(self._database, connection, _CRAWL_DEPTH_KEY, depth)
+            if previous_depth is None or previous_depth >= depth:
+                return 0
+            is_deepest = (urls.c.depth >= previous_depth) & urls.c.visited_at.is_not(None) & urls.c.due_at.is_not(None)
+            cleared_columns = {"due_at": 0.0, "etag": "", "last_modified": "", "digest": ""}
+            return connection.execute(update(urls).where(is_deepest).values(**cleared_columns)).rowcount
 
     def block_urls(self, url_pattern: str) -> int:
         """Never fetch the known URLs that match a pattern, until `requeue_urls`. Returns the number of URLs."""
@@ -137,11 +144,6 @@ class FrontierAdmin:
 
 
 _HAS_CRAWL_OUTCOME = and_(outcomes.c.url_id == urls.c.url_id, outcomes.c.stage == Stage.CRAWL)
-
-
-def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    """SQL expression: the number of rows that meet a condition."""
-    return func.coalesce(func.sum(case((condition, 1), else_=0)), 0)
 
 
 def matches_url_pattern(url_pattern: str) -> ColumnElement[bool]:

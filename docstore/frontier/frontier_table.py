@@ -8,6 +8,7 @@ Visit          all results of one fetch                crawler -> frontier, save
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from docstore.articles.page_removal import remove_page
-from docstore.bookkeeping import OutcomeRow, write_outcomes
+from docstore.bookkeeping import OutcomeRow, read_meta, write_meta, write_outcomes
 from docstore.database import Database, translate_errors
 from docstore.frontier.due_order import (
     change_rates_by_host,
@@ -25,7 +26,6 @@ from docstore.frontier.due_order import (
 )
 from docstore.frontier.focused_decisions import write_focused_decisions
 from docstore.frontier.frontier_admin import FrontierAdmin
-from docstore.frontier.queue_reassignment import reassign_queues
 from docstore.frontier.spurious_changes import discount_spurious_changes
 from docstore.locking.leases import lock_held_leases
 from docstore.schema.crawl_tables import pages, robots_files, urls
@@ -40,7 +40,7 @@ from locks.fences import shared_fences
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
 MAX_SQL_PARAMETERS = 10_000
-
+QUEUE_POLICY_KEY = "queue_policy"  # key of the policy that assigned the queues
 
 LeaseForQueue = Callable[[int], Lease | None]
 """Returns the lease of a queue, or None."""
@@ -98,7 +98,7 @@ class FrontierTable:
         rows = [url_row(entry, now) for entry in new_urls]
         if self._database.is_shared:  # a common order prevents deadlocks between crawlers that add the same URLs
             rows.sort(key=lambda row: str(row["url"]))
-        added_count = self._database.upsert(connection, urls, rows)
+        added_count = self._database.insert_missing(connection, urls, rows)
         seeds = [entry.url for entry in new_urls if entry.kind is UrlKind.SEED]
         if seeds:
             is_promoted = urls.c.url.in_(seeds) & (urls.c.kind != UrlKind.SEED)
@@ -139,8 +139,8 @@ class FrontierTable:
         exclusion_sql = f" AND url_id NOT IN ({','.join(map(str, map(int, excluded_ids)))})" if excluded_ids else ""
         # Plain SQL, because SQLAlchemy would compile the list of ids for each query. Safe: it contains only numbers.
         sql = (
-            f"SELECT {ENTRY_COLUMNS} FROM urls WHERE queue = {int(queue)} AND due_at <= {float(due_before)!r}"
-            f"{exclusion_sql} AND {host_filter_sql(self._hosts)} "
+            f"SELECT {', '.join(map(str, ENTRY_COLUMNS))} FROM urls WHERE queue = {int(queue)} "
+            f"AND due_at <= {float(due_before)!r}{exclusion_sql} AND {host_filter_sql(self._hosts)} "
             f"ORDER BY {due_order_sql(due_before, is_focused)} LIMIT {int(limit)}"
         )
         with self._database.read() as connection:
@@ -160,7 +160,7 @@ class FrontierTable:
         entry_by_url: dict[str, FrontierEntry] = {}
         with self._database.read() as connection:
             for batch in batched(urls_to_find, MAX_SQL_PARAMETERS):
-                query = select(urls).where(urls.c.url.in_(batch))
+                query = select(*ENTRY_COLUMNS).where(urls.c.url.in_(batch))
                 entry_by_url.update((row.url, frontier_entry_from_row(row)) for row in connection.execute(query))
         return entry_by_url
 
@@ -260,9 +260,7 @@ class FrontierTable:
             (v, v.page, p) for v, p in zip(visits, pointers, strict=True) if v.page is not None and p is not None
         ]
         rows = [page_row(visit.entry.url_id, page, pointer) for visit, page, pointer in archived_pages]
-        self._database.upsert(
-            connection, pages, rows, update_columns=[c.name for c in pages.columns if not c.primary_key]
-        )
+        self._database.upsert(connection, pages, rows)
         validators = [validator_params(visit) for visit in visits if visit.page or visit.etag or visit.last_modified]
         if validators:
             connection.execute(UPDATE_VALIDATORS_STATEMENT, validators)
@@ -282,21 +280,28 @@ class FrontierTable:
 
     def save_robots(self, robots: StoredRobots) -> None:
         """Save the robots.txt of an origin. Replaces the earlier version."""
-        row = {
-            "origin": robots.origin,
-            "status": robots.status,
-            "body": robots.body,
-            "fetched_at": robots.fetched_at,
-        }
         with self._database.write() as connection:
-            self._database.upsert(connection, robots_files, [row], update_columns=("status", "body", "fetched_at"))
+            self._database.upsert(connection, robots_files, [asdict(robots)])
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
         """Move every URL to the queue that `queue_for_url` returns, unless `policy_name` is already the stored policy.
 
         Returns the number of moved URLs. An interrupted call starts again from the beginning.
         """
-        return reassign_queues(self._database, policy_name, queue_for_url)
+        with self._database.read() as connection:
+            if read_meta(connection, QUEUE_POLICY_KEY) == policy_name:
+                return 0
+        moved_count = 0
+        query = select(urls.c.url_id, urls.c.url, urls.c.queue)
+        for rows in self._database.iter_batches(query, urls.c.url_id, MAX_SQL_PARAMETERS):
+            moves = [{"key": row.url_id, "to": queue} for row in rows if (queue := queue_for_url(row.url)) != row.queue]
+            if moves:
+                with self._database.write() as connection:
+                    connection.execute(MOVE_STATEMENT, moves)
+            moved_count += len(moves)
+        with self._database.write() as connection:
+            write_meta(self._database, connection, QUEUE_POLICY_KEY, policy_name)
+        return moved_count
 
     def discount_spurious_changes(self, next_interval: Callable[[float], float]) -> int:
         """Record visits as unchanged whose bytes changed but whose article did not. Returns the number of visits.
@@ -333,7 +338,7 @@ def open_frontier(
         yield table
 
 
-ENTRY_COLUMNS = ", ".join(f"urls.{name}" for name in FrontierEntry.__dataclass_fields__)
+ENTRY_COLUMNS = tuple(urls.c[name] for name in FrontierEntry.__dataclass_fields__)
 RECORD_VISIT_STATEMENT = (
     update(urls)
     .where(urls.c.url_id == bindparam("key"))
@@ -344,6 +349,7 @@ RECORD_VISIT_STATEMENT = (
         visited_at=bindparam("at"),
     )
 )
+MOVE_STATEMENT = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
 RESCHEDULE_STATEMENT = update(urls).where(urls.c.url == bindparam("address")).values(due_at=bindparam("due"))
 UPDATE_VALIDATORS_STATEMENT = (
     update(urls)
@@ -404,18 +410,5 @@ def page_row(url_id: int, page: Page, pointer: WarcPointer) -> dict[str, Any]:
 
 
 def frontier_entry_from_row(row: Row[Any]) -> FrontierEntry:
-    """Convert a row of `urls` to a FrontierEntry."""
-    return FrontierEntry(
-        url_id=row.url_id,
-        url=row.url,
-        host=row.host,
-        queue=row.queue,
-        depth=row.depth,
-        kind=UrlKind(row.kind),
-        priority=row.priority,
-        etag=row.etag,
-        last_modified=row.last_modified,
-        digest=row.digest,
-        gap=row.gap,
-        attempts=row.attempts,
-    )
+    """Convert a row with the columns ENTRY_COLUMNS to a FrontierEntry."""
+    return FrontierEntry(**{**row._mapping, "kind": UrlKind(row.kind)})

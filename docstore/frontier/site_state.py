@@ -33,4 +33,4 @@ class SiteStateTable:
         values = sorted((host[:300], json.dumps(state)) for host, state in state_by_host.items())
         rows = [{"heading": category, "host": host, "value": value} for host, value in values]
         with self._database.write() as connection:
-            self._database.upsert(connection, site_state, rows, update_columns=("value",))
+            self._database.upsert(connection, site_state, rows)

@@ -39,7 +39,7 @@ class TopicQuestionTable:
         with self._database.write() as connection:
             is_pending = (topic_questions.c.topic == topic) & topic_questions.c.answer.is_(None)
             connection.execute(delete(topic_questions).where(is_pending))
-            self._database.upsert(connection, topic_questions, rows)
+            self._database.insert_missing(connection, topic_questions, rows)
 
     def pending(self, topic: str) -> list[TopicQuestion]:
         """Return the unanswered questions of a topic, in order."""

@@ -4,11 +4,11 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 
-from sqlalchemy import delete, select, tuple_, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import DatabaseError
 
 from docstore.articles.extraction_writer import force_refetch
-from docstore.bookkeeping import log_index_changes, read_meta_int, write_meta_int
+from docstore.bookkeeping import log_index_changes, read_meta_int, write_meta
 from docstore.database import Database
 from docstore.integrity.row_checksums import (
     CHECKSUMMED_TABLES,
@@ -38,7 +38,7 @@ class IntegrityChecks:
         self._database = database
         if database.is_new:
             with database.write() as connection:
-                write_meta_int(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
+                write_meta(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
 
     def sqlite_faults(self, quick: bool = False) -> list[str]:
         """Return the messages of SQLite's integrity check; empty if the database is intact.
@@ -70,7 +70,7 @@ class IntegrityChecks:
             if read_meta_int(connection, CHECKSUM_FORMAT_KEY) == checksum_format_id():
                 return False
             rebuild_row_checksums(self._database, connection)
-            write_meta_int(self._database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
+            write_meta(self._database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
             return True
 
     def damaged_rows(self) -> Mapping[str, list[str]]:
@@ -120,22 +120,14 @@ class IntegrityChecks:
 
         Reads in batches.
         """
-        columns = (pages.c.url_id, pages.c.warc_file, pages.c.warc_offset, pages.c.warc_length, pages.c.digest)
-        last_position = ("", -1)
-        while True:
-            is_after_last = tuple_(pages.c.warc_file, pages.c.warc_offset) > last_position
-            query = (
-                select(*columns)
-                .where(is_after_last)
-                .order_by(pages.c.warc_file, pages.c.warc_offset)
-                .limit(RECORD_BATCH_SIZE)
-            )
-            with self._database.read() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            yield from ((row[0], WarcPointer(row[1], row[2], row[3]), row[4]) for row in rows)
-            last_position = (rows[-1][1], rows[-1][2])
+        location = (pages.c.warc_file, pages.c.warc_offset)
+        query = select(pages.c.url_id, *location, pages.c.warc_length, pages.c.digest)
+        batches = self._database.iter_batches_by_keys(query, location, RECORD_BATCH_SIZE, ("", -1))
+        return (
+            (row.url_id, WarcPointer(row.warc_file, row.warc_offset, row.warc_length), row.digest)
+            for rows in batches
+            for row in rows
+        )
 
     def indexed_and_pending_doc_ids(self) -> tuple[set[str], set[str]]:
         """Return two sets of document ids: in the index according to the store, and with pending changes."""

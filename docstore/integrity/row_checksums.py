@@ -71,7 +71,7 @@ def update_row_checksums(database: Database, connection: Connection, table: Tabl
             iter_current_checksums(connection, checksummed_table, checksummed_table.key_column.in_(batch))
         )
         rows = [{"name": table.name, "key": str(key), "sum": value} for key, value in checksum_by_key.items()]
-        database.upsert(connection, row_checksums, rows, update_columns=("sum",))
+        database.upsert(connection, row_checksums, rows)
         if removed_keys := [str(key) for key in batch if key not in checksum_by_key]:
             is_removed = and_(row_checksums.c.name == table.name, row_checksums.c.key.in_(removed_keys))
             connection.execute(delete(row_checksums).where(is_removed))
@@ -86,7 +86,7 @@ def rebuild_row_checksums(database: Database, connection: Connection) -> None:
             for key, value in iter_current_checksums(connection, checksummed_table)
         )
         for batch in batched(rows, BATCH_SIZE):
-            database.upsert(connection, row_checksums, batch)
+            database.insert_missing(connection, row_checksums, batch)
 
 
 def iter_current_checksums(

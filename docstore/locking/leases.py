@@ -77,7 +77,7 @@ class LeaseTable:
         with self._database.write() as connection:
             existing_keys = set(connection.scalars(query))
             rows = [{"kind": kind, "key": key, "token": 0, "holder": "", "until": 0.0} for key in keys]
-            self._database.upsert(connection, leases, [row for row in rows if row["key"] not in existing_keys])
+            self._database.insert_missing(connection, leases, [row for row in rows if row["key"] not in existing_keys])
 
     def _acquire_batch(self, kind: str, keys: Sequence[str], seconds: float, limit: int) -> list[Lease]:
         with self._database.write() as connection:

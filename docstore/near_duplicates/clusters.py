@@ -157,7 +157,8 @@ def reassign_clusters(
     former_leaders = leaders_with_keys(connection, ids)
     if segments:
         former_leaders |= leaders_with_sealed_keys(connection, ids)
-    orphaned_followers = follower_ids(connection, [*removed_doc_ids, *former_leaders.values()])
+    follows_former_leader = articles.c.duplicate_of.in_([*removed_doc_ids, *former_leaders.values()])
+    orphaned_followers = connection.scalars(select(articles.c.url_id).where(follows_former_leader)).all()
     former_leader_ids = [
         url_id for url_id in ids if url_id in former_leaders
     ]  # former leaders come first, so that they lead again
@@ -202,7 +203,9 @@ def assign_role(
             return ClusterRole(candidate.doc_id, candidate.series_id)
     leader_count_by_key = Counter(key for keys_shared in keys_by_leader.values() for key in keys_shared)
     available_keys = sorted(key for key in keys if leader_count_by_key[key] < MAX_LEADERS_PER_KEY)
-    database.upsert(connection, near_duplicate_keys, [{"band": key, "url_id": url_id} for key in available_keys])
+    database.insert_missing(
+        connection, near_duplicate_keys, [{"band": key, "url_id": url_id} for key in available_keys]
+    )
     return ClusterRole(series_id=candidates[0].series_id if candidates else new_series_id(row))
 
 
@@ -274,11 +277,6 @@ def leaders_with_sealed_keys(connection: Connection, url_ids: Sequence[int]) -> 
     leader_ids = select(sealed_leaders.c.url_id).where(sealed_leaders.c.url_id.in_(url_ids))
     query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
     return {row.url_id: row.doc_id for row in connection.execute(query)}
-
-
-def follower_ids(connection: Connection, doc_ids: Sequence[str]) -> list[int]:
-    """Return the url_ids of the articles that follow these leaders."""
-    return list(connection.scalars(select(articles.c.url_id).where(articles.c.duplicate_of.in_(doc_ids))))
 
 
 def current_roles(connection: Connection, url_ids: Sequence[int]) -> dict[int, ClusterRole]:

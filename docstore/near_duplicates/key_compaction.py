@@ -17,7 +17,7 @@ from itertools import accumulate, groupby
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from docstore.articles.article_table import serialize_saves
-from docstore.bookkeeping import GROUPING_VERSION_KEY, read_meta_int, write_meta_int
+from docstore.bookkeeping import GROUPING_VERSION_KEY, read_meta_int, write_meta
 from docstore.database import Database
 from docstore.near_duplicates.key_segments import (
     KEY_BITS,
@@ -100,7 +100,7 @@ class KeyCompaction:
             connection.execute(delete(sealed_leaders))
             connection.execute(update(key_segments).values(state=SegmentState.DROPPED))
             for name in (GROUPING_VERSION_KEY, SEALED_BEFORE_KEY):
-                write_meta_int(self._database, connection, name, 0)
+                write_meta(self._database, connection, name, 0)
         self._delete_dropped()
 
     def _seal_before(self, month: int, min_rows: int) -> int:
@@ -113,7 +113,7 @@ class KeyCompaction:
             sealed_count += self._seal_articles(ids)
             last_url_id = ids[-1]
         with self._database.write() as connection:
-            write_meta_int(self._database, connection, SEALED_BEFORE_KEY, month)
+            write_meta(self._database, connection, SEALED_BEFORE_KEY, month)
         return sealed_count
 
     def _next_ids_to_seal(self, month: int, last_url_id: int) -> list[int]:
@@ -145,12 +145,12 @@ class KeyCompaction:
             if not leaders:
                 return 0
             seal = read_meta_int(connection, SEAL_COUNTER_KEY) + 1
-            write_meta_int(self._database, connection, SEAL_COUNTER_KEY, seal)
+            write_meta(self._database, connection, SEAL_COUNTER_KEY, seal)
             bits = bucket_bits_for(len(entries))
             segment_id = insert_segment(connection, seal, seal, bits, SegmentState.READY, len(entries))
             write_buckets(connection, segment_id, bits, entries)
             rows_of_leaders = [{"url_id": url_id, "seal": seal} for url_id in leaders]
-            self._database.upsert(connection, sealed_leaders, rows_of_leaders, update_columns=("seal",))
+            self._database.upsert(connection, sealed_leaders, rows_of_leaders)
             connection.execute(delete(near_duplicate_keys).where(near_duplicate_keys.c.url_id.in_(leaders)))
         return len(leaders)
 

@@ -205,7 +205,7 @@ def replace_references(
     )
     connection.execute(delete(page_references).where(is_in_batch))
     rows = [row for page_article in batch_articles.values() if page_article for row in reference_rows(page_article)]
-    database.upsert(connection, page_references, rows)
+    database.insert_missing(connection, page_references, rows)
     replace_teasers(
         database,
         connection,

@@ -19,7 +19,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Select, and_, select, 
 from docstore.articles.row_mapping import text_hash
 from docstore.database import Database
 from docstore.page_roles.page_graph import CANONICAL_PAGE, MAX_REFERRERS, PageArticle, PageGraph
-from docstore.page_roles.teasers import is_not_yet_part, teased_urls, teasing_pages_query
+from docstore.page_roles.teasers import teasing_pages_query
 from docstore.page_roles.url_patterns import (
     ListEvidence,
     PatternMember,
@@ -150,14 +150,11 @@ def teasing_pages(connection: Connection, graph: PageGraph, url_ids: Iterable[in
         if page_article
     }
     teasing_ids: set[int] = set()
-    for target in teased_urls(connection, targets):
-        teasing_ids |= load_first_pages(
-            connection,
-            teasing_pages_query(target),
-            teasers.c.url_id,
-            MAX_REFERRERS,
-            is_not_yet_part(targets[target]),
-        )
+    teased_targets = select(teasers.c.target).distinct().where(teasers.c.target.in_(list(targets)))
+    for target in connection.scalars(teased_targets).all():
+        part_ids = select(article_parts.c.url_id).where(article_parts.c.whole_id == targets[target])
+        query, is_not_yet_part = teasing_pages_query(target), teasers.c.url_id.not_in(part_ids)
+        teasing_ids |= load_first_pages(connection, query, teasers.c.url_id, MAX_REFERRERS, is_not_yet_part)
     return teasing_ids
 
 

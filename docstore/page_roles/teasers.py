@@ -7,10 +7,10 @@ crawled in either order. Teasers are stored, and resolved when both pages are kn
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, Select, delete, select
+from sqlalchemy import Connection, Select, delete, select
 
 from docstore.database import Database
-from docstore.schema.article_tables import article_parts, teasers
+from docstore.schema.article_tables import teasers
 from domain.article import Article, Teaser
 from domain.pagination import normalize_for_comparison, without_scheme
 from domain.storable_text import sanitize_text
@@ -31,7 +31,7 @@ def replace_teasers(database: Database, connection: Connection, batch_teasers: M
         for url_id, teaser in batch_teasers.items()
         if teaser is not None
     ]
-    database.upsert(connection, teasers, rows)
+    database.insert_missing(connection, teasers, rows)
 
 
 def shows_article(lines: Sequence[str], article: Article) -> bool:
@@ -43,19 +43,9 @@ def shows_article(lines: Sequence[str], article: Article) -> bool:
     )
 
 
-def teased_urls(connection: Connection, targets: Iterable[str]) -> list[str]:
-    """Return the elements of `targets` (URLs without scheme) for which a teaser is stored."""
-    return list(connection.scalars(select(teasers.c.target).distinct().where(teasers.c.target.in_(list(targets)))))
-
-
 def teasing_pages_query(target: str) -> Select[int]:
     """Query for the url_ids of pages with a teaser for a URL (without scheme)."""
     return select(teasers.c.url_id).where(teasers.c.target == target).order_by(teasers.c.url_id)
-
-
-def is_not_yet_part(url_id: int) -> ColumnElement[bool]:
-    """SQL condition: the teasing page is not yet stored as a part of `url_id`."""
-    return teasers.c.url_id.not_in(select(article_parts.c.url_id).where(article_parts.c.whole_id == url_id))
 
 
 def load_teasers(connection: Connection, url_ids: Iterable[int]) -> dict[int, tuple[str, list[str]]]:

@@ -132,7 +132,7 @@ def replace_members(
         delete(pattern_members).where(pattern_members.c.url_id.in_(old_members.keys() - new_members.keys()))
     )
     rows = [{**vars(member), "is_list": int(member.is_list)} for member in added_members.values()]
-    database.upsert(connection, pattern_members, rows, update_columns=("pattern", "evidence", "is_list"))
+    database.upsert(connection, pattern_members, rows)
     counts_before = pattern_counts(connection, count_changes)
     counts_after = {
         key: (counts_before[key][0] + list_count, counts_before[key][1] + other_count)
@@ -142,7 +142,7 @@ def replace_members(
         {"pattern": key, "lists": list_count, "others": other_count}
         for key, (list_count, other_count) in counts_after.items()
     ]
-    database.upsert(connection, url_pattern_counts, count_rows, update_columns=("lists", "others"))
+    database.upsert(connection, url_pattern_counts, count_rows)
     return [key for key in count_changes if is_list_pattern(*counts_before[key]) != is_list_pattern(*counts_after[key])]
 
 

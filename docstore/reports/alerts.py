@@ -85,4 +85,4 @@ class AlertTable:
                         alert_notices.c.subject == key.subject,
                     )
                 )
-            self._database.upsert(connection, alert_notices, rows, update_columns=("details",))
+            self._database.upsert(connection, alert_notices, rows)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, case, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Select, case, delete, func, select
 
-from docstore.bookkeeping import read_meta_int, write_meta_int
+from docstore.bookkeeping import read_meta_int, write_meta
 from docstore.database import Database
 from docstore.schema.operation_tables import clicks, searches
 from domain.search_log import MAX_QUERY_CHARS, Click, DayCount, LoggedSearch, QueryCount, SearchReport, SlowSearch
@@ -38,11 +38,24 @@ class SearchLog:
 
         `dropped_count` is the number of searches that could not be logged; it is added to the stored total.
         """
+        rows = [
+            {
+                "search_id": search.search_id,
+                "minute": epoch_minute(search.searched_at),
+                "query": sanitize_text(search.query)[:MAX_QUERY_CHARS],
+                "masked": int(search.is_masked),
+                "hits": search.hit_count,
+                "page": search.page,
+                "filters": " ".join(filter(None, (search.filters, CORRECTED_MARK * search.is_corrected))),
+                "latency_ms": search.latency_ms,
+            }
+            for search in searches_to_log
+        ]
         with self._database.write() as connection:
-            self._database.upsert(connection, searches, [search_row(search) for search in searches_to_log])
-            self._database.upsert(connection, clicks, [vars(click) for click in clicks_to_log])
+            self._database.insert_missing(connection, searches, rows)
+            self._database.insert_missing(connection, clicks, [vars(click) for click in clicks_to_log])
             if dropped_count:
-                write_meta_int(
+                write_meta(
                     self._database,
                     connection,
                     DROPPED_SEARCHES_KEY,
@@ -127,20 +140,6 @@ def is_without_hits() -> ColumnElement[int]:
     return case(((searches.c.hits == 0) & searches.c.filters.not_like(f"%{CORRECTED_MARK}%"), 1), else_=0)
 
 
-def search_row(search: LoggedSearch) -> dict[str, Any]:
-    """Return the `searches` row of a search."""
-    return {
-        "search_id": search.search_id,
-        "minute": epoch_minute(search.searched_at),
-        "query": sanitize_text(search.query)[:MAX_QUERY_CHARS],
-        "masked": int(search.is_masked),
-        "hits": search.hit_count,
-        "page": search.page,
-        "filters": " ".join(filter(None, (search.filters, CORRECTED_MARK * search.is_corrected))),
-        "latency_ms": search.latency_ms,
-    }
-
-
 def day_counts(connection: Connection, is_recent: ColumnElement[bool], utc_offset: int) -> dict[int, tuple[int, int]]:
     """Return (number of searches, number of searches without results) by day number."""
     day = day_expression(utc_offset).label("day")
@@ -176,12 +175,10 @@ def query_counts_statement(is_first_page: ColumnElement[bool]) -> Select[Any]:
 
 def query_counts(connection: Connection, query: Select[Any]) -> tuple[QueryCount, ...]:
     """Execute a query built with `query_counts_statement`."""
-    return tuple(query_count_from_row(row) for row in connection.execute(query))
-
-
-def query_count_from_row(row: Row[Any]) -> QueryCount:
-    """Convert a row of `query_counts_statement` to a QueryCount."""
-    return QueryCount(row.query, int(row.searches), int(row.hits), int(row.clicked), bool(row.masked))
+    return tuple(
+        QueryCount(row.query, int(row.searches), int(row.hits), int(row.clicked), bool(row.masked))
+        for row in connection.execute(query)
+    )
 
 
 def slowest_searches(connection: Connection, is_recent: ColumnElement[bool]) -> tuple[SlowSearch, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sqlalchemy import ColumnElement, Connection, case, func, or_, select, true
 
 from docstore.database import Database
-from docstore.frontier.due_order import backlog_by_host
+from docstore.frontier.due_order import backlog_by_host, count_if
 from docstore.reports.url_report import UrlReport, url_report
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
@@ -84,7 +84,7 @@ class StatusReports:
 
     def _load_site_totals(self, limit: int, host: str | None = None) -> list[SiteTotals]:
         host_filter = urls.c.host == host if host is not None else true()
-        due_count = func.sum(case((urls.c.due_at <= self._clock(), 1), else_=0))
+        due_count = count_if(urls.c.due_at <= self._clock())
         hosts_query = (
             select(urls.c.host, func.min(urls.c.url), func.count(), due_count, func.max(urls.c.visited_at))
             .where(host_filter)
@@ -145,18 +145,6 @@ class StatusReports:
                 OutcomeSample(Stage(row.stage), Reason(row.reason), row.url, row.detail, row.at)
                 for row in connection.execute(query)
             ]
-
-    def urls_with_outcome(self, stage: Stage, reason: Reason, limit: int = 20) -> list[tuple[str, str]]:
-        """Return (URL, detail) of up to `limit` URLs with an outcome, newest first."""
-        query = (
-            select(urls.c.url, outcomes.c.detail)
-            .join(urls, urls.c.url_id == outcomes.c.url_id)
-            .where(outcomes.c.stage == stage, outcomes.c.reason == reason)
-            .order_by(outcomes.c.at.desc())
-            .limit(limit)
-        )
-        with self._database.snapshot() as connection:
-            return [(row.url, row.detail) for row in connection.execute(query)]
 
     def url_report(self, url: str) -> UrlReport | None:
         """Return everything the store contains about a canonical URL; None if the URL is unknown."""

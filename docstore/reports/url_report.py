@@ -7,7 +7,7 @@ epoch seconds.
 from dataclasses import dataclass, make_dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, Table, func, select
 
 from docstore.schema.article_tables import article_parts, articles, index_changes, indexed_documents, page_references
 from docstore.schema.crawl_tables import outcomes, pages, urls
@@ -17,88 +17,20 @@ MAX_RELATED = 20  # per list: parts, near-duplicates
 MAX_SIMILAR = 5
 
 
-@dataclass(frozen=True)
-class UrlRow:
-    """The URL in the frontier. `due_at` is 0 before the first visit, None if the URL is never due."""
-
-    url_id: int
-    url: str
-    host: str
-    queue: int
-    depth: int
-    kind: str
-    priority: float
-    due_at: float | None
-    gap: float
-    attempts: int
-    etag: str
-    last_modified: str
-    digest: str
-    visited_at: float | None
-    parent_id: int | None
-    anchor: str
-    context: str
-    found_at: float
+def row_class(name: str, table: Table) -> Any:
+    """Create a frozen dataclass with the columns of a table."""
+    return make_dataclass(name, [(column.name, Any) for column in table.columns], frozen=True)
 
 
-@dataclass(frozen=True)
-class PageRow:
-    """The stored response of a URL, with its WARC location."""
-
-    url_id: int
-    final_url: str
-    status: int
-    content_type: str
-    digest: str
-    fetched_at: float
-    warc_file: str
-    warc_offset: int
-    warc_length: int
-
-
-@dataclass(frozen=True)
-class StageOutcome:
-    """The last outcome of a stage for the URL. `input` is the digest of the data that the stage processed."""
-
-    url_id: int
-    stage: str
-    reason: str
-    detail: str
-    input: str
-    at: float
-
-
-ArticleRow: Any = make_dataclass("ArticleRow", [(column.name, Any) for column in articles.columns], frozen=True)
-"""The stored article of the URL: all columns of the table `articles`."""
-
-
-@dataclass(frozen=True)
-class PageReferenceRow:
-    """A reference of this page to its next or canonical page (`kind`). `target` is a URL without scheme."""
-
-    url_id: int
-    kind: str
-    target: str
-
-
-@dataclass(frozen=True)
-class ChangeRow:
-    """A change that is pending for the index."""
-
-    seq: int
-    url_id: int
-    op: str
-    at: float
-
-
-@dataclass(frozen=True)
-class IndexedRow:
-    """State of the URL's document in the index. `lexicon_version` is the version of its segmentation (0: none)."""
-
-    url_id: int
-    digest: str
-    lexicon_version: int
-    indexed_at: float
+# UrlRow: `due_at` is 0 before the first visit, None if the URL is never due. StageOutcome: `input` is the digest of the
+# data that the stage processed. PageReferenceRow: `target` is a URL without scheme.
+UrlRow = row_class("UrlRow", urls)
+PageRow = row_class("PageRow", pages)
+StageOutcome = row_class("StageOutcome", outcomes)
+ArticleRow = row_class("ArticleRow", articles)
+PageReferenceRow = row_class("PageReferenceRow", page_references)
+ChangeRow = row_class("ChangeRow", index_changes)
+IndexedRow = row_class("IndexedRow", indexed_documents)
 
 
 @dataclass(frozen=True)
@@ -129,25 +61,26 @@ class UrlReport:
     """Everything the store contains about a URL. Missing items are None or empty.
 
     Attributes:
-        article: An `ArticleRow`.
+        url_row: A `UrlRow`. The other rows have the types `PageRow`, `StageOutcome`, `ArticleRow`, `PageReferenceRow`,
+            `ChangeRow` and `IndexedRow`.
         found_on: URL of the page with the first link to this URL.
         near_duplicates: The cluster leader of this article, or its followers.
     """
 
-    url_row: UrlRow
-    page: PageRow | None
-    outcomes: tuple[StageOutcome, ...]
+    url_row: Any
+    page: Any
+    outcomes: tuple[Any, ...]
     article: Any
-    ties: tuple[PageReferenceRow, ...]
-    changes: tuple[ChangeRow, ...]
-    indexed: IndexedRow | None
+    ties: tuple[Any, ...]
+    changes: tuple[Any, ...]
+    indexed: Any
     found_on: str | None
     parts: tuple[ArticlePart, ...]
     near_duplicates: tuple[NearDuplicate, ...]
     similar_articles: tuple[SimilarArticle, ...]
 
-    def outcome(self, stage: Stage) -> StageOutcome | None:
-        """Return the last outcome of a stage, or None."""
+    def outcome(self, stage: Stage) -> Any:
+        """Return the last outcome of a stage (a `StageOutcome`), or None."""
         return next((outcome for outcome in self.outcomes if outcome.stage == stage), None)
 
 

@@ -37,7 +37,7 @@ class GlossTable:
         ]
         with self._database.write() as connection:
             connection.execute(delete(glosses).where(glosses.c.url_id.in_(url_ids)))
-            self._database.upsert(connection, glosses, rows)
+            self._database.insert_missing(connection, glosses, rows)
 
     def find_by_ending(self, terms: Sequence[str]) -> dict[str, list[StoredGloss]]:
         """Return the glosses with a side that ends with the term, for each of `terms`.

@@ -12,7 +12,7 @@ from docstore.bookkeeping import (
     TEXT_VERSION_KEY,
     log_index_changes,
     read_meta_int,
-    write_meta_int,
+    write_meta,
 )
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
@@ -20,7 +20,7 @@ from docstore.schema.article_tables import index_changes
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
 from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import NEVER_RANKED, RANKED_TEXT_VERSION_KEY
-from docstore.terms.row_mapping import entry_row, lexicon_entry_from_row, lexicon_from_row, term_from_row, term_row
+from docstore.terms.row_mapping import lexicon_entry_from_row, lexicon_from_row, term_from_row, term_row, to_json_list
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
@@ -75,8 +75,8 @@ class LexiconTable:
                 terms.c.status == TermStatus.REJECTED, terms.c.mined_at == now, has_doubled
             )
             self._review_history.reopen_terms(connection, connection.scalars(reopened_texts).all())
-            write_meta_int(self._database, connection, MINED_TEXT_VERSION_KEY, text_version)
-            write_meta_int(self._database, connection, RANKED_TEXT_VERSION_KEY, NEVER_RANKED)
+            write_meta(self._database, connection, MINED_TEXT_VERSION_KEY, text_version)
+            write_meta(self._database, connection, RANKED_TEXT_VERSION_KEY, NEVER_RANKED)
         return count_after - count_before
 
     def find_terms(
@@ -132,7 +132,18 @@ class LexiconTable:
                 "by_whom": new_version.published_by,
             }
             connection.execute(lexicons.insert(), [row])
-            rows = [entry_row(new_version.version, entry) for entry in new_version.entries]
+            rows = [
+                {
+                    "version": new_version.version,
+                    "text": entry.text,
+                    "frequency": entry.frequency,
+                    "tag": entry.pos_tag,
+                    "synonyms": to_json_list(entry.synonyms),
+                    "category": entry.category,
+                    "broader": to_json_list(entry.broader_terms),
+                }
+                for entry in new_version.entries
+            ]
             if rows:
                 connection.execute(lexicon_entries.insert(), rows)
             for table in (lexicons, lexicon_entries):

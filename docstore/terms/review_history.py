@@ -181,10 +181,10 @@ class ReviewHistory:
         effective_edits = [edit for edit in edits if not (edit.keep_existing and edit.text in rows)]
         new_texts = [edit.text for edit in effective_edits if edit.text not in rows]
         self._insert_terms(connection, new_texts)
-        now = self._clock()
+        now, current_rows = self._clock(), rows | term_rows(connection, new_texts)
         changes = [
-            term_change_for_edit(edit, None if edit.text in new_texts else row, row, actor, now)
-            for edit, row in edits_with_rows(effective_edits, rows, term_rows(connection, new_texts))
+            term_change_for_edit(edit, rows.get(edit.text), current_rows[edit.text], actor, now)
+            for edit in effective_edits
         ]
         for change in changes:
             connection.execute(
@@ -199,7 +199,7 @@ class ReviewHistory:
     def _insert_terms(self, connection: Connection, texts: Sequence[str]) -> None:
         rows = [term_row(Term(text, 0.0, 0, 0), None, self._clock()) for text in texts]
         for batch in batched(rows, BATCH_SIZE):
-            self._database.upsert(connection, terms, batch)
+            self._database.insert_missing(connection, terms, batch)
 
     def _record_decision(
         self,
@@ -267,13 +267,6 @@ class ReviewHistory:
         state = previous_state or UNDECIDED_STATE
         connection.execute(update(terms).where(terms.c.text == change.text).values(**state, version=version))
         return TermChange(change.text, current_state, state, version)
-
-
-def edits_with_rows(
-    edits: Sequence[TermEdit], rows: Mapping[str, Row[Any]], new_rows: Mapping[str, Row[Any]]
-) -> list[tuple[TermEdit, Row[Any]]]:
-    """Pair each edit with the row of its term."""
-    return [(edit, rows[edit.text] if edit.text in rows else new_rows[edit.text]) for edit in edits]
 
 
 def term_change_for_edit(

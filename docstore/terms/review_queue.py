@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, func, literal, or_, select, union_all, update
 
-from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta_int
+from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
 from docstore.database import Database
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_decisions, terms
 from docstore.terms.row_mapping import term_from_row
@@ -174,8 +174,8 @@ class ReviewQueue:
         with self._database.write() as connection:
             if rows:
                 connection.execute(statement, rows)
-            write_meta_int(self._database, connection, RANKED_DECISION_KEY, state[0])
-            write_meta_int(self._database, connection, RANKED_TEXT_VERSION_KEY, state[1])
+            write_meta(self._database, connection, RANKED_DECISION_KEY, state[0])
+            write_meta(self._database, connection, RANKED_TEXT_VERSION_KEY, state[1])
 
 
 ORDER_BY_COLUMNS: Mapping[Order, tuple[Any, ...]] = {

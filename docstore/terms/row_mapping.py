@@ -105,19 +105,6 @@ def decision_state_from_json(text: str) -> DecisionState | None:
     return state
 
 
-def entry_row(version: int, entry: LexiconEntry) -> dict[str, Any]:
-    """Return the `lexicon_entries` row of an entry."""
-    return {
-        "version": version,
-        "text": entry.text,
-        "frequency": entry.frequency,
-        "tag": entry.pos_tag,
-        "synonyms": to_json_list(entry.synonyms),
-        "category": entry.category,
-        "broader": to_json_list(entry.broader_terms),
-    }
-
-
 def lexicon_entry_from_row(row: Row[Any]) -> LexiconEntry:
     """Convert a row of `lexicon_entries` to a LexiconEntry."""
     synonyms, broader_terms = (tuple(json.loads(column)) for column in (row.synonyms, row.broader))

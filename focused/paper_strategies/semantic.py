@@ -15,15 +15,15 @@ from dataclasses import dataclass
 
 from crawler.focused_policy import BLOCK_CONTENT, LinkWords, PageWords, RelevanceScore, TopicWords, Words
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
-from focused.paper_strategies.analytic_hierarchy import compute_ahp_weights
 from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources
 from focused.paper_strategies.url_similarity import RelevantUrls
 from focused.paper_strategies.word_similarity import TopicWordIndex, WordSimilarity
 from text.word_weights import WordWeights
 
-# description : anchor 1:1, description : struct 8:1, anchor : struct 8:1: structure decides between equals [D]
-AHP_COMPARISONS = ((1.0, 1.0, 8.0), (1.0, 1.0, 8.0), (1 / 8, 1 / 8, 1.0))
+# Weights of description, anchor and structure by the analytic hierarchy process: the principal eigenvector of the
+# comparisons 1:1, 8:1 and 8:1, which are consistent. Structure decides between equals [D].
+AHP_WEIGHTS = (8 / 17, 8 / 17, 1 / 17)
 TOPIC_NAME_WEIGHT = 2.0  # weight of the name and of confirmed technical terms; the thresholds assume it [D]
 LEAD_WORDS = 60  # words of the text used as the description of a page without one [D]
 DEFERRED_PRIORITY_OFFSET = -1000.0  # added to the priority of deferred links, which would otherwise be discarded
@@ -63,7 +63,6 @@ class SemanticStrategy(PaperStrategy):
         self._settings = settings or SemanticSettings()
         self._word_weights = self._knowledge.statistics = WordWeights(manual_weights=resources.word_weights)
         self._relevant_urls = RelevantUrls(self._settings.random_seed)
-        self._ahp_weights = compute_ahp_weights(AHP_COMPARISONS).values
         self._terms_version = -1
         self._index = TopicWordIndex(WordSimilarity(self._knowledge.vectors), ())
         self._topic_weights: Mapping[str, float] = {}
@@ -89,7 +88,7 @@ class SemanticStrategy(PaperStrategy):
         description = relevance.score / (1 - relevance.score)
         is_on_topic = description >= self._settings.page_threshold or page.url in self._example_urls
         url_sample = self._relevant_urls.sample()
-        alpha, beta, structure_weight = self._ahp_weights
+        alpha, beta, structure_weight = AHP_WEIGHTS
         priorities: list[float | None] = []
         for link in links:
             value = alpha * description + beta * self.scaled_relevance(link.anchor_words)

@@ -158,7 +158,7 @@ class IncrementalCount:
         """Save new documents, and yield id and text, without lines that are counted already."""
         for document_ids in batched(sorted(digests), DOCUMENTS_PER_READ):
             texts = [
-                (document.document_id, normalize_for_storage(prose_text(document)))
+                (document.document_id, normalize_text(prose_text(document)).encode("utf-8", "replace").decode())
                 for document in self.corpus.iter_documents(document_ids)
             ]
             self.counts_store.save_documents((document_id, digests[document_id], text) for document_id, text in texts)
@@ -212,11 +212,6 @@ class IncrementalCount:
                 row_count += len(rows)
                 advance(1)
         counts_store.commit_generation(ranges, row_count, evicts)
-
-
-def normalize_for_storage(text: str) -> str:
-    """Return normalized text without lone surrogates, so that it can be encoded as UTF-8."""
-    return normalize_text(text).encode("utf-8", "replace").decode()
 
 
 def required_frequency(min_frequency: int, documents: int) -> int:

@@ -13,7 +13,8 @@ from contextlib import closing
 from functools import partial
 
 from docstore.articles.article_table import ArticleTable
-from docstore.articles.extraction_writer import PageExtraction, PendingPage
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.articles.source_pages import ArchivedPage
 from docstore.near_duplicates.clusters import CopyDetection
 from domain.article import Article
 from domain.batches import batched
@@ -46,7 +47,7 @@ def extract_pending(backend: ComputeBackend, articles: ArticleTable, settings: S
 
 
 def learn_site_statistics(
-    backend: ComputeBackend, articles: ArticleTable, sample: Sequence[PendingPage], settings: Settings
+    backend: ComputeBackend, articles: ArticleTable, sample: Sequence[ArchivedPage], settings: Settings
 ) -> Iterator[int]:
     """Learn site templates from sample pages without saving articles. Yields the number of pages of each batch."""
     if backend.is_distributed:
@@ -60,7 +61,7 @@ def learn_site_statistics(
 
 
 def count_site_statistics(
-    articles: ArticleTable, pools: ExtractionPools, pages: Sequence[PendingPage]
+    articles: ArticleTable, pools: ExtractionPools, pages: Sequence[ArchivedPage]
 ) -> Iterator[int]:
     """Extract pages in `pools` and add their template statistics to the store.
 
@@ -71,7 +72,7 @@ def count_site_statistics(
         yield len(batch)
 
 
-def learn_pages_on_worker(pages: Sequence[PendingPage], settings: Settings) -> int:
+def learn_pages_on_worker(pages: Sequence[ArchivedPage], settings: Settings) -> int:
     """Learn site templates from pages; runs on a cluster worker. Returns the number of pages.
 
     The store counts each page once, so no lease is needed.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from docstore.reports.url_report import StageOutcome, UrlReport
+from docstore.reports.url_report import UrlReport
 from domain.frontier import UrlKind
 from domain.outcome import Stage
 from pipeline.explain.url_explanation import (
@@ -27,7 +27,7 @@ def iter_sentences(explanation: UrlExplanation) -> Iterator[str]:
     yield from topic_sentences(explanation.topic_rows)
 
 
-def format_outcome(outcome: StageOutcome) -> str:
+def format_outcome(outcome: Any) -> str:
     """Format an outcome: `list_page (59% of the text is links)`."""
     readable_text = readable(outcome)
     return f"{readable_text.reason} ({readable_text.detail})" if readable_text.detail else readable_text.reason

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from importlib.util import find_spec
 
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
 from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
@@ -65,7 +65,7 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
     return StageReport(Stage.OCR, reading.outcome_counts, time.monotonic() - started_at, tuple(notes))
 
 
-def missing_extra_notes(documents: Sequence[PendingPage]) -> tuple[str, ...]:
+def missing_extra_notes(documents: Sequence[ArchivedPage]) -> tuple[str, ...]:
     """Return notes that list documents with unreadable pages and say what to install; () without documents."""
     if not documents:
         return ()
@@ -84,7 +84,7 @@ class DocumentReading:
         self.outcome_counts = Counter[Reason]()
         self.page_count = self._failed_count = 0
 
-    def read_document(self, document: PendingPage) -> bool:
+    def read_document(self, document: ArchivedPage) -> bool:
         """Read the pages of a document that are not saved yet, and record its outcome.
 
         Returns False if the deadline ended it; the next run continues. Raises PlumblineError if many pages fail.
@@ -113,7 +113,7 @@ class DocumentReading:
         self._complete(document, self._document_outcome(document, len(numbers)))
         return True
 
-    def _read_page(self, document: PendingPage, data: bytes, number: int) -> RecognizedPage:
+    def _read_page(self, document: ArchivedPage, data: bytes, number: int) -> RecognizedPage:
         """Read one page; a page that fails has no lines, so that it is not read again."""
         try:
             return self.worker.call(recognize_page, data, number, self._settings.min_confidence)
@@ -126,7 +126,7 @@ class DocumentReading:
             )
         return RecognizedPage(number)
 
-    def _document_outcome(self, document: PendingPage, unreadable_count: int) -> Outcome:
+    def _document_outcome(self, document: ArchivedPage, unreadable_count: int) -> Outcome:
         """Return the outcome of a document whose pages are saved."""
         pages = self._articles.load_recognized_pages(document.url_id, document.digest)
         readable_count = sum(bool(page.lines) for page in pages)
@@ -134,6 +134,6 @@ class DocumentReading:
         message = CodedMessage(text, "recognized_pages", n=readable_count, total=unreadable_count)
         return Outcome(Reason.RECOGNIZED if readable_count else Reason.NOTHING_RECOGNIZED, message)
 
-    def _complete(self, document: PendingPage, outcome: Outcome) -> None:
+    def _complete(self, document: ArchivedPage, outcome: Outcome) -> None:
         self._table.complete_document(document.url_id, document.digest, outcome)
         self.outcome_counts[outcome.reason] += 1

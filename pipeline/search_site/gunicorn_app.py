@@ -7,6 +7,7 @@ The arbiter has no store and no threads, so it can fork workers at any time: an 
 across a fork. A worker that dies is replaced. If the parent dies, the arbiter stops with all workers.
 """
 
+import gc
 import logging
 import os
 import pickle
@@ -23,6 +24,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 from prometheus_client.multiprocess import mark_process_dead
 
+from crawler.memory_budget import release_free_memory
 from domain.errors import PlumblineError
 from pipeline.alerts.secrets import alert_secrets
 from pipeline.engine import Engine, ensure_folder
@@ -84,6 +86,7 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
             wait_for_solr(engine, time.monotonic() + SOLR_OPEN_TIMEOUT_SECONDS)
         query_vectors = StoreQueryVectors(engine)
         query_vectors.load_models()
+        release_free_memory()
         return create_search_app(engine, search_log, opens_solr=False, query_vectors=query_vectors)
 
 
@@ -147,6 +150,8 @@ def main() -> None:
             configure_access_log(settings.data_dir / "logs" / "access.log", settings.vertical.log_format)
     except PlumblineError as error:
         sys.exit(f"plumb: {error}")
+    gc.collect()
+    gc.freeze()  # later collections then do not write to the memory that workers share
     SiteArbiter(SiteApplication(settings, descriptor, is_solr_open), parent).run()
 
 

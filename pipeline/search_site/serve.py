@@ -50,7 +50,8 @@ START_TIMEOUT_SECONDS = 120.0
 HEALTH_TIMEOUT_SECONDS = 10.0  # for the response to a health check
 STOP_TIMEOUT_SECONDS = 20.0  # for requests in flight; after it the server is killed
 # glibc reserves up to 8 arenas per core for threads, which keep the memory of every request they served.
-MALLOC_ARENAS_ENV, MALLOC_ARENAS = "MALLOC_ARENA_MAX", "2"
+# pypinyin copies its dictionaries, so that programs can change them.
+MEMORY_ENV = {"MALLOC_ARENA_MAX": "2", "PYPINYIN_NO_DICT_COPY": "1"}
 LISTEN_BACKLOG = 1024  # connections queued while a worker starts
 
 
@@ -319,7 +320,7 @@ def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess
         pass_fds=[listening_socket.fileno()],
         process_group=0,  # Ctrl-C in a terminal reaches only this process, which then stops the server gracefully
         cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
-        env={MALLOC_ARENAS_ENV: MALLOC_ARENAS, **os.environ, MULTIPROCESS_DIR_ENV: str(metrics_dir)},
+        env={**MEMORY_ENV, **os.environ, MULTIPROCESS_DIR_ENV: str(metrics_dir)},
     )
     assert server.stdin is not None  # noqa: S101 (for the type checker)
     with suppress(BrokenPipeError), server.stdin as pipe:  # `wait_for_answer` reports a server that has already ended

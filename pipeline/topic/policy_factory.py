@@ -17,7 +17,7 @@ from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedStrategy, Topic
 from crawler.parsing.links import parse_page
 from crawler.settings import BREADTH_FIRST, CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
 from domain.batches import batched
 from domain.coded_message import CodedMessage
@@ -114,7 +114,7 @@ def train_on_archive(engine: Engine, policy: TopicPolicy, plan: CrawlPlan) -> No
 
 
 def decide_archived_page(
-    engine: Engine, policy: TopicPolicy, plan: CrawlPlan, page: PendingPage
+    engine: Engine, policy: TopicPolicy, plan: CrawlPlan, page: ArchivedPage
 ) -> tuple[int, FocusedDecision] | None:
     """Let the policy decide on an archived page; returns None if its bytes are lost."""
     try:

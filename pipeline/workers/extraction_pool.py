@@ -13,7 +13,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from docstore.articles.extraction_writer import PageExtraction, PendingPage
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
 from domain.article import ExtractionResult, SiteTemplate
 from domain.coded_message import CodedMessage, coded_message
@@ -51,7 +52,7 @@ CRASH_SIGNALS = (
     "SIGTRAP",
 )  # sent by a crash in a C library; SIGKILL has other causes
 
-ReadPage = Callable[[PendingPage], bytes]
+ReadPage = Callable[[ArchivedPage], bytes]
 LookUpSite = Callable[[str], SiteTemplate]
 LookUpRecognizedPages = Callable[[int, str], tuple[RecognizedPage, ...]]
 
@@ -60,7 +61,7 @@ LookUpRecognizedPages = Callable[[int, str], tuple[RecognizedPage, ...]]
 class PageJob:
     """A page or document with its bytes, the template of its site, and its pages that OCR has read."""
 
-    page: PendingPage
+    page: ArchivedPage
     data: bytes
     site: SiteTemplate = EMPTY_SITE_TEMPLATE
     recognized_pages: tuple[RecognizedPage, ...] = ()
@@ -91,7 +92,7 @@ class ExtractionPools:
 
     def extract(
         self,
-        pages: Iterable[PendingPage],
+        pages: Iterable[ArchivedPage],
         read_page_bytes: ReadPage,
         look_up_site: LookUpSite = lambda host: EMPTY_SITE_TEMPLATE,
         look_up_recognized_pages: LookUpRecognizedPages = lambda url_id, digest: (),
@@ -130,7 +131,7 @@ class ExtractionPools:
 
 
 def extract_pages(
-    pages: Iterable[PendingPage],
+    pages: Iterable[ArchivedPage],
     read_page_bytes: ReadPage,
     settings: ExtractSettings,
     workers: int | None = None,
@@ -154,7 +155,7 @@ def iter_finished(in_flight: dict[Future[PageExtraction], int]) -> Iterator[Page
 
 
 def iter_jobs(
-    pages: Iterable[PendingPage],
+    pages: Iterable[ArchivedPage],
     read_page_bytes: ReadPage,
     look_up_site: LookUpSite,
     look_up_recognized_pages: LookUpRecognizedPages,
@@ -166,7 +167,9 @@ def iter_jobs(
     """
     for page in pages:
         try:
-            recognized_pages = look_up_recognized_pages(page.url_id, page.digest) if page.is_document else ()
+            recognized_pages = (
+                look_up_recognized_pages(page.url_id, page.digest) if "html" not in page.content_type else ()
+            )
             yield PageJob(page, read_page_bytes(page), look_up_site(page.host), recognized_pages)
         except WarcRecordNotUploadedError as error:
             log.warning("extraction of %s deferred: %s", page.url, error)

@@ -1,7 +1,7 @@
 """Converts runs to chart points, oldest first. No I/O."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from domain.outcome import Reason
 from domain.run import RunState, SiteRun
@@ -51,15 +51,10 @@ def site_visit_points(runs: Sequence[SiteRun]) -> list[ChartPoint]:
         ChartPoint(
             format_month_day(run.started_at),
             sum(run.crawl_counts.values()),
-            sum(failure_counts(run.crawl_counts).values()),
+            sum(count for code, count in run.crawl_counts.items() if code not in SUCCESS_REASONS),
         )
         for run in reversed(runs)
     ]
-
-
-def failure_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the counts of the outcomes that are failures."""
-    return {code: count for code, count in counts.items() if code not in SUCCESS_REASONS}
 
 
 def sort_by_start(runs: Iterable[RunSummary]) -> list[RunSummary]:

@@ -162,7 +162,10 @@ def explain_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Pa
 
 def series_params(cluster: str, series: str) -> Params:
     """Build the request for other versions and issues of an article, near-duplicates once, newest first."""
-    clause = SolrQuery.boolean(must=[_series_param(series)], must_not=[_cluster_param(cluster)])
+    clause = SolrQuery.boolean(
+        must=[QueryParam("members", SolrQuery.term(solr_fields.SERIES_ID, "series", series))],
+        must_not=[_cluster_param(cluster)],
+    )
     return select_params(
         clause, [SolrQuery.collapse_clusters(_NEWEST_FIRST)], MAX_SERIES, SUMMARY_FIELDS, _NEWEST_FIRST
     )
@@ -179,10 +182,6 @@ _NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
 
 def _cluster_param(cluster: str) -> QueryParam:
     return QueryParam("copies", SolrQuery.term(solr_fields.CLUSTER_ID, "cluster", cluster))
-
-
-def _series_param(series: str) -> QueryParam:
-    return QueryParam("members", SolrQuery.term(solr_fields.SERIES_ID, "series", series))
 
 
 def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDetails | None:

@@ -112,20 +112,19 @@ def _search_with(solr: SolrBackend, name: str, segmenter: Segmenter, term: str) 
     result = solr.select(select_params(q, rows=COMPARED_RESULTS, fl=shown_fields)).get("response", {})
     docs = result.get("docs", ())
     measures = measure_whole_term([_title_and_body(doc) for doc in docs], term)
-    hits = tuple(_to_compared_hit(doc, term) for doc in docs[:SHOWN_RESULTS])
+    hits = tuple(
+        ComparedHit(
+            title=mark_occurrences(str(doc.get(solr_fields.TITLE, "")), term),
+            snippet=truncate_segments(mark_occurrences(str(doc.get(solr_fields.BODY, "")), term), 120),
+            safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
+            published=clean_text(str(doc.get(solr_fields.PUBLISHED_TEXT, ""))),
+            language=str(doc.get(solr_fields.LANGUAGE, "")),
+            has_whole_term=measure_whole_term([_title_and_body(doc)], term).whole_term_count == 1,
+        )
+        for doc in docs[:SHOWN_RESULTS]
+    )
     return LexiconResult(name, words, int(result.get("numFound", 0)), measures, hits)
 
 
 def _title_and_body(doc: Mapping[str, Any]) -> str:
     return f"{doc.get(solr_fields.TITLE, '')}\n{doc.get(solr_fields.BODY, '')}"
-
-
-def _to_compared_hit(doc: Mapping[str, Any], term: str) -> ComparedHit:
-    return ComparedHit(
-        title=mark_occurrences(str(doc.get(solr_fields.TITLE, "")), term),
-        snippet=truncate_segments(mark_occurrences(str(doc.get(solr_fields.BODY, "")), term), 120),
-        safe_url=safe_url(str(doc.get(solr_fields.URL, ""))),
-        published=clean_text(str(doc.get(solr_fields.PUBLISHED_TEXT, ""))),
-        language=str(doc.get(solr_fields.LANGUAGE, "")),
-        has_whole_term=measure_whole_term([_title_and_body(doc)], term).whole_term_count == 1,
-    )

@@ -330,14 +330,10 @@ def _run_status() -> dict[str, str | None] | None:
         "next": run_history.next_run_at,
     }
     formatted_times: dict[str, str | None] = {
-        name: None if timestamp is None else format_utc(timestamp) for name, timestamp in times.items()
+        name: None if timestamp is None else datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds")
+        for name, timestamp in times.items()
     }
     return formatted_times | {"last": run_history.runs[0].state.value if run_history.runs else None}
-
-
-def format_utc(seconds: float) -> str:
-    """Return epoch seconds as ISO 8601 in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 _DISALLOWED_PATHS = ("search", "article", "story", "compare", "feed", "picture", "suggest", "api", "admin", "metrics")

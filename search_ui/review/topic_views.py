@@ -83,7 +83,10 @@ def show_topic(name: str) -> BaseResponse:
         seeds=[item for item in page_items if isinstance(item, TopicSeed)],
         total=len(selected),
         last_page_number=max(1, -(-len(selected) // ITEMS_PER_PAGE)),
-        counts={state: _count_in_state(topic, state) for state in TopicState},
+        counts={
+            state: sum(term.state is state for term in topic.terms) + sum(seed.state is state for seed in topic.seeds)
+            for state in TopicState
+        },
         states=STATE_ORDER,
         classes=list(TopicTermClass),
         is_current=topic.name == current_site().topic_backend.active_topic(),
@@ -94,10 +97,6 @@ def show_topic(name: str) -> BaseResponse:
 def _select_by_state(items: tuple[TopicItem, ...], listing: TopicListing) -> list[TopicItem]:
     selected = [item for item in items if listing.state in (None, item.state)]
     return sorted(selected, key=lambda item: (STATE_ORDER.index(item.state), -item.score))
-
-
-def _count_in_state(topic: Topic, state: TopicState) -> int:
-    return sum(term.state is state for term in topic.terms) + sum(seed.state is state for seed in topic.seeds)
 
 
 @blueprint.post("/<name>/decide")

@@ -71,7 +71,11 @@ def correct_query(query: ParsedQuery, pieces: Sequence[Sequence[Correction]]) ->
     best_corrections = [changes[0] for changes in pieces]
     combined_options = [
         best_corrections,
-        *(_with_replacement(best_corrections, n, other) for n, piece in enumerate(pieces) for other in piece[1:]),
+        *(
+            [*best_corrections[:n], other, *best_corrections[n + 1 :]]
+            for n, piece in enumerate(pieces)
+            for other in piece[1:]
+        ),
     ]
     single_corrections = [[change] for change in best_corrections] if len(best_corrections) > 1 else []
     return [_changed_queries(query, options) for options in (combined_options, single_corrections)]
@@ -89,10 +93,6 @@ def phonetic_candidates(query: ParsedQuery, words: Iterable[str], vocabulary: Vo
         *(piece for piece in (*letters, *separate_words) if len(pinyin_letters(piece)) >= MIN_PINYIN_LETTERS),
         *unknown,
     ]
-
-
-def _with_replacement(changes: list[Correction], position: int, replacement: Correction) -> list[Correction]:
-    return [*changes[:position], replacement, *changes[position + 1 :]]
 
 
 def _changed_queries(query: ParsedQuery, options: list[list[Correction]]) -> list[ParsedQuery]:

@@ -98,7 +98,10 @@ def find_suggestions(
     )
     pieces = find_corrections(query, vocabulary, ExternalCorrections(spelling, homophones))
     likely, less_likely = (
-        _correction_suggestions(request, tier[:MAX_CORRECTIONS])
+        [
+            SearchSuggestion(DidYouMeanKind.CORRECTED, _with_query(request, query), query.ranking_text)
+            for query in tier[:MAX_CORRECTIONS]
+        ]
         for tier in correct_query(query, _drop_existing(solr, pieces))
     )
     relaxations = (
@@ -157,12 +160,6 @@ def _keep_useful(
     )
     return [
         offer for offer in with_counts if offer.hit_count > (0 if offer.kind is DidYouMeanKind.CORRECTED else total)
-    ]
-
-
-def _correction_suggestions(request: SearchRequest, queries: Sequence[ParsedQuery]) -> list[SearchSuggestion]:
-    return [
-        SearchSuggestion(DidYouMeanKind.CORRECTED, _with_query(request, query), query.ranking_text) for query in queries
     ]
 
 

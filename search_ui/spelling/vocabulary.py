@@ -110,7 +110,11 @@ class Vocabulary:
         if any("a" <= char <= "z" for char in key):
             for positions in (self._index_by_sound.get_exact(letters), self._index_by_sound.get_prefixed(letters)):
                 yield (
-                    [position for position in positions if self._contains_han_chars(key, position)]
+                    [  # `页yan` must not match `夜宴`
+                        position
+                        for position in positions
+                        if all(char in self._suggestions[position].text for char in _HAN_RE.findall(key))
+                    ]
                     if has_han(key)
                     else positions
                 )
@@ -118,10 +122,6 @@ class Vocabulary:
             yield self._index_by_initials.get_prefixed(letters)
         if len(key) > 1:
             yield self._iter_containing(key)
-
-    def _contains_han_chars(self, key: str, position: int) -> bool:
-        """Return True if the suggestion contains the Chinese characters of the key: `页yan` must not match `夜宴`."""
-        return all(char in self._suggestions[position].text for char in _HAN_RE.findall(key))
 
     def _iter_containing(self, key: str) -> Iterator[int]:
         offset = self._joined_keys.find(key)

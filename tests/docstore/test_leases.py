@@ -32,7 +32,7 @@ LONG = 600.0  # seconds
 
 def write(database: Database, key: str) -> None:
     with database.write() as connection:
-        database.upsert(connection, store_meta, [{"key": key, "value": ""}])
+        database.insert_missing(connection, store_meta, [{"key": key, "value": ""}])
 
 
 def test_a_lease_has_one_holder_and_its_token_rises(store: Store) -> None:

@@ -23,6 +23,7 @@ from pipeline.explain.url_explanation import UrlExplanation
 from pipeline.explain.url_report_text import iter_sentences
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import seeds
+from tests.store_queries import urls_with_outcome
 
 store_url = logic_store_url
 HOST = "a.test"
@@ -305,7 +306,7 @@ def state(store: Store) -> tuple[object, ...]:
     """All that must not depend on the order of events."""
     kept = {stored.article.url: stored.article.body for stored in store.articles.iter_all()}
     reasons = (Reason.LIST_PAGE, Reason.CONTINUATION, Reason.ALTERNATE_VERSION)
-    ends = {reason: sorted(store.status.urls_with_outcome(Stage.EXTRACT, reason, limit=1000)) for reason in reasons}
+    ends = {reason: sorted(urls_with_outcome(store, Stage.EXTRACT, reason)) for reason in reasons}
     return kept, ends
 
 

@@ -20,6 +20,7 @@ from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Page
 from tests.conftest import logic_store_url, on_both
+from tests.store_queries import urls_with_outcome
 
 store_url = logic_store_url
 HOST = "a.test"
@@ -330,7 +331,7 @@ def state(store: Store) -> tuple[object, ...]:
 
 def parts_of(store: Store) -> Iterable[tuple[str, str, str]]:
     for reason in (Reason.CONTINUATION, Reason.ALTERNATE_VERSION):
-        for address, whole in store.status.urls_with_outcome(Stage.EXTRACT, reason, limit=1000):
+        for address, whole in urls_with_outcome(store, Stage.EXTRACT, reason):
             yield reason, address, whole
 
 

@@ -30,6 +30,7 @@ from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from domain.run import RunState, StageRun
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
+from tests.store_queries import urls_with_outcome
 from tests.terms import add, decide, set_synonyms
 
 
@@ -465,7 +466,7 @@ def test_explain_of_an_unknown_address_is_empty(store: Store) -> None:
 
 def test_urls_with_a_reason(store: Store) -> None:
     keep_page(store)
-    assert store.status.urls_with_outcome(Stage.CRAWL, Reason.FETCHED) == [("http://a.test/1", "")]
+    assert urls_with_outcome(store, Stage.CRAWL, Reason.FETCHED) == [("http://a.test/1", "")]
 
 
 class TestArchive:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
+from benchmarks.local_cluster import ZOOKEEPER_MAIN_CLASS, LocalSolrCluster
 from domain.errors import PlumblineError, SettingsError, SolrUnavailableError
-from indexer.cluster.local_cluster import ZOOKEEPER_MAIN_CLASS, LocalSolrCluster
 from indexer.cluster.zookeeper import live_node_urls, node_base_url
 from indexer.embedded_solr import JETTY_DIR, find_free_port, java_command
 from indexer.solr_index import ConfigsetState, SolrIndex

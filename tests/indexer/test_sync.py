@@ -16,6 +16,7 @@ from indexer.sync import apply_lexicon, flush_changes, remove_orphans
 from solr_client import solr_fields
 from tests.docstore.test_store import extract_all, keep_page
 from tests.solr_fixture import SHARDS
+from tests.store_queries import urls_with_outcome
 from text.segment import RjiebaSegmenter, base_segmenter
 
 pytestmark = pytest.mark.solr
@@ -180,7 +181,7 @@ def test_a_refused_document_is_an_outcome_and_the_old_version_goes(filled: Store
     refusing = Refusing(solr_index.base_url, solr_index.collection, 30.0, shards=SHARDS)
     assert flush_changes(filled, refusing, analysis(Lexicon()), 3) == {Reason.REJECTED_BY_SOLR: 1}
     assert filled.change_log.pending_document_count() == 0
-    assert filled.status.urls_with_outcome(Stage.INDEX, Reason.REJECTED_BY_SOLR) == [(url(1), "too large")]
+    assert urls_with_outcome(filled, Stage.INDEX, Reason.REJECTED_BY_SOLR) == [(url(1), "too large")]
     solr_index.commit()
     assert solr_index.count() == 3
 

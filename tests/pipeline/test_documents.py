@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from docstore.articles.extraction_writer import PendingPage
+from docstore.articles.source_pages import ArchivedPage
 from domain.article import Article, document_id
 from domain.frontier import UrlKind
 from domain.outcome import Outcome, Reason, Stage
@@ -36,6 +36,7 @@ from tests.document_files import docx, pdf, pdf_bomb
 from tests.local_workers import local_workers
 from tests.search_ui_fakes import site_app
 from tests.solr_fixture import RunningSolr
+from tests.store_queries import urls_with_outcome
 from tests.web_fixture import PATIENCE, Answer, Site, page
 
 REPORT = [
@@ -166,8 +167,8 @@ def test_a_document_is_kept_as_a_file_and_offered_as_one(chain: Chain) -> None:
     assert chain.client.get(f"/article/{page_id}/original/file").status_code == 404
 
 
-def pending(number: int, kind: str) -> PendingPage:
-    return PendingPage(number, f"http://a.test/{number}", kind, "d", WarcPointer("f", 0, 1), host="a.test")
+def pending(number: int, kind: str) -> ArchivedPage:
+    return ArchivedPage(number, f"http://a.test/{number}", kind, "d", WarcPointer("f", 0, 1), host="a.test")
 
 
 def test_a_document_that_takes_too_long_or_too_much_is_an_outcome_and_no_page_notices() -> None:
@@ -196,7 +197,7 @@ def test_a_store_of_before_finds_the_documents_that_its_pages_link_to(tmp_path: 
         with Engine(settings_for(tmp_path, site, documents=False), NullProgress()) as engine:
             stages.crawl(engine)
             assert set(site.asked()) == {"/", "/harbour.html", "/show"}
-            [refused] = engine.store.status.urls_with_outcome(Stage.CRAWL, Reason.NOT_HTML)
+            [refused] = urls_with_outcome(engine.store, Stage.CRAWL, Reason.NOT_HTML)
             assert refused[0] == site.url("/show")
         with Engine(settings_for(tmp_path, site, hub_gap=1000.0), NullProgress()) as engine:
             engine.store.frontier.reschedule({site.url(): 4e9})  # as a page that is not due

@@ -32,6 +32,7 @@ from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
 from tests.crash_harness import Vertical, until
 from tests.docstore.test_store import keep_page
+from tests.store_queries import embedded_text_counts
 from tests.web_fixture import PATIENCE
 from text.embedding.model_spec import ModelSpec
 
@@ -185,13 +186,13 @@ class TestPage:
 
     def test_an_article_that_changes_waits_anew_and_its_old_vector_goes(self, engine: Engine) -> None:
         store, spec = engine.store, engine.configured_models[0]
-        before = sum(store.vectors.text_counts().values())
+        before = sum(embedded_text_counts(store).values())
         entry = store.frontier.find_entries(["http://b.test/loan"])["http://b.test/loan"]
         assert store.vectors.pending_count(spec.model_id, spec.languages) == 0
         keep_changed(store, entry.url, "借款的利息可以预先扣除。")
         assert store.vectors.pending_count(spec.model_id, spec.languages) == 1
         stages.embed(engine)
-        assert sum(store.vectors.text_counts().values()) == before
+        assert sum(embedded_text_counts(store).values()) == before
         assert [change.url for change in store.change_log.pending(9)] == [entry.url]
 
 
@@ -295,13 +296,13 @@ def test_a_new_model_serves_when_it_is_complete(tmp_path: Path) -> None:
         [new] = engine.configured_models
         assert engine.count_pending_embeddings() == 3 and old in engine.serving_models()
         fill(engine.store, [Article("http://a.test/new", "新", "新的一口井。", language="zh")])
-        vectors = engine.store.vectors
-        assert set(vectors.text_counts()) == {old.model_id}
+        assert set(embedded_text_counts(engine.store)) == {old.model_id}
         stages.embed(engine)
-        assert old in engine.serving_models() and set(vectors.text_counts()) == {old.model_id, new.model_id}
+        assert old in engine.serving_models()
+        assert set(embedded_text_counts(engine.store)) == {old.model_id, new.model_id}
         engine.activate_complete_models()  # as the stage `index` does when it is through
         stages.embed(engine)
-        assert engine.serving_models() == (new,) and vectors.text_counts() == {new.model_id: 4}
+        assert engine.serving_models() == (new,) and embedded_text_counts(engine.store) == {new.model_id: 4}
 
 
 def own_model(spec: ModelSpec, folder: Path) -> Path:

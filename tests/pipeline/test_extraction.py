@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.extraction_writer import PageExtraction, PendingPage
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
 from domain.article import Article, SiteTemplate, text_hash64
 from domain.outcome import Outcome, Reason
@@ -24,24 +25,24 @@ HTML = "<html><head><title>题目_网</title></head><body><h1>题目</h1>" + "<p
 ENDLESS = HTML + f"<p>{'正文有句号，也有逗号，够长了。' * 9}" * 120_000  # more elements than are read
 
 
-def pages(count: int, prefix: str = "http://a.test/") -> Iterator[PendingPage]:
+def pages(count: int, prefix: str = "http://a.test/") -> Iterator[ArchivedPage]:
     return (
-        PendingPage(n, f"{prefix}{n}", "text/html; charset=utf-8", "d", WarcPointer("f", 0, 1), host="a.test")
+        ArchivedPage(n, f"{prefix}{n}", "text/html; charset=utf-8", "d", WarcPointer("f", 0, 1), host="a.test")
         for n in range(count)
     )
 
 
-def read(page: PendingPage) -> bytes:
+def read(page: ArchivedPage) -> bytes:
     if page.url.endswith("/7"):
         raise WarcRecordLostError("f at 0: gone")
     return HTML.encode()
 
 
-def read_nothing(page: PendingPage) -> bytes:
+def read_nothing(page: ArchivedPage) -> bytes:
     raise WarcRecordLostError("f at 0: gone")
 
 
-def read_elsewhere(page: PendingPage) -> bytes:
+def read_elsewhere(page: ArchivedPage) -> bytes:
     if page.url.endswith("/1"):
         raise WarcRecordNotUploadedError("f is still on the machine other")
     return read(page)
@@ -52,7 +53,7 @@ def test_a_page_that_is_still_on_another_machine_has_no_outcome_and_waits() -> N
     assert [job.page.url for job in jobs] == ["http://a.test/0", "http://a.test/2"]
 
 
-def read_endless(page: PendingPage) -> bytes:
+def read_endless(page: ArchivedPage) -> bytes:
     """Every third page is too much."""
     return (ENDLESS if page.url_id % 3 == 0 else HTML).encode()
 
@@ -119,7 +120,7 @@ class Supply:
         self._killed = killed
         self.count = 0
 
-    def __iter__(self) -> Iterator[PendingPage]:
+    def __iter__(self) -> Iterator[ArchivedPage]:
         last = 5_000
         for page in pages(last, "http://b.test/x"):
             if len(self._killed) == 3:
@@ -228,7 +229,7 @@ def test_no_shape_takes_time_that_grows_with_its_square() -> None:
 
 
 def test_articles_with_much_text_are_saved_in_smaller_batches() -> None:
-    page = PendingPage(1, "http://a.test/", "text/html", "", WarcPointer("", 0, 0), 0.0)
+    page = ArchivedPage(1, "http://a.test/", "text/html", "", WarcPointer("", 0, 0), 0.0)
     short = PageExtraction(page, Article("http://a.test/", "石油", "产量"))
     long = PageExtraction(page, Article("http://a.test/", "石油", "油" * SAVE_BATCH_CHARS))
     batches = iter_save_batches([*[short] * (SAVE_BATCH_SIZE + 1), long, long, short])

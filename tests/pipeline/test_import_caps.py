@@ -264,13 +264,13 @@ def test_what_was_kept_before_there_was_a_cap_is_an_outcome(tmp_path: Path) -> N
 
 
 def test_extraction_of_such_a_page_says_too_large(tmp_path: Path) -> None:
-    from docstore.articles.extraction_writer import PendingPage
+    from docstore.articles.source_pages import ArchivedPage
     from extractor import ExtractSettings
     from pipeline.workers.extraction_pool import extract_pages
 
-    def gone(page: PendingPage) -> bytes:
+    def gone(page: ArchivedPage) -> bytes:
         raise WarcRecordTooLargeError("old.warc.gz at 0: more than 1000000 bytes")
 
-    page = PendingPage(1, "http://a.test/x", "text/html", "0" * 64, WarcPointer("old.warc.gz", 0, 9), 0.0, "a.test")
+    page = ArchivedPage(1, "http://a.test/x", "text/html", "0" * 64, WarcPointer("old.warc.gz", 0, 9), 0.0, "a.test")
     [found] = extract_pages([page], gone, ExtractSettings(), 1)
     assert found.result == Outcome(Reason.TOO_LARGE, "old.warc.gz at 0: more than 1000000 bytes")

@@ -170,7 +170,7 @@ def test_whoever_is_slow_holds_up_nobody(site: SearchSite) -> None:
     head = b"GET /robots.txt HTTP/1.1\r\nHost: x\r\nX-Slow:"
     form = b"POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     body = form + b"Content-Length: 1000\r\n\r\nname="
-    reader = b"GET /static/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 20
+    reader = b"GET /static/style.css HTTP/1.1\r\nHost: x\r\n\r\n" * 20
     with ExitStack() as open_ones:
         assert answers(site.url)
         for sent in (head, body, reader, b""):

@@ -53,6 +53,7 @@ def client(search: FakeSearch | None = None) -> FlaskClient:
 
 def schema_of(path: str, status: str) -> dict[str, Any]:
     answer = DESCRIPTION["paths"][path]["get"]["responses"][status]
+    answer = DESCRIPTION["components"]["responses"].get(answer.get("$ref", "").rpartition("/")[2], answer)
     return answer["content"]["application/json"]["schema"]  # type: ignore[no-any-return]
 
 

@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 
-from focused.paper_strategies.analytic_hierarchy import compute_ahp_weights
 from focused.paper_strategies.concept_source import CombinedConcepts
 from focused.paper_strategies.hownet import parse_sense, read_hownet, read_pooled_sememes
+from focused.paper_strategies.semantic import AHP_WEIGHTS
 from focused.paper_strategies.synonym_groups import CilinConcepts, read_open_wordnet
 from focused.paper_strategies.topic_tree import TreeSimilarity, build_term_tree, parse_tree
 from focused.paper_strategies.word_similarity import (
@@ -234,25 +235,10 @@ def test_the_first_provider_that_knows_both_words_decides() -> None:
     assert both.related("人") == ("士", "机")
 
 
-def test_ahp_weights() -> None:
-    """The example of the literature: 0.297, 0.540, 0.163."""
-    found = compute_ahp_weights(((1, 1 / 2, 2), (2, 1, 3), (1 / 2, 1 / 3, 1)))
-    assert found.values == pytest.approx((0.297, 0.540, 0.163), abs=5e-4)
-    assert found.consistency_ratio < 0.1
-
-
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        pytest.param(((1, 9, 1 / 9), (1 / 9, 1, 9), (9, 1 / 9, 1)), id="contradicts itself"),
-        pytest.param(((1, 2), (2, 1)), id="not inverse"),
-        pytest.param(((1, 2),), id="not square"),
-        pytest.param(((1, 0), (0, 1)), id="zero"),
-    ],
-)
-def test_ahp_refuses(matrix: tuple[tuple[float, ...], ...]) -> None:
-    with pytest.raises(ValueError, match="comparison"):
-        compute_ahp_weights(matrix)
+def test_ahp_weights_are_the_eigenvector_of_the_comparisons() -> None:
+    comparisons = np.array([[1, 1, 8], [1, 1, 8], [1 / 8, 1 / 8, 1]])
+    assert comparisons @ AHP_WEIGHTS == pytest.approx(len(AHP_WEIGHTS) * np.array(AHP_WEIGHTS))
+    assert sum(AHP_WEIGHTS) == pytest.approx(1.0)
 
 
 TEXTS = [["cat", "eats", "fish"], ["dog", "eats", "meat"], ["cat", "drinks", "milk"], ["dog", "drinks", "water"]] * 5

@@ -3,9 +3,12 @@
 Both files are in a folder or a jar (a zip file). onnxruntime and tokenizers are imported with the first model only.
 """
 
+import os
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -149,12 +152,16 @@ def _create_session(spec: ModelSpec) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    options.enable_cpu_mem_arena = False  # the arena never returns memory: 50 MB after a batch of documents
+    weights = _read_model_file(spec, spec.weights)
+    create = partial(onnxruntime.InferenceSession, sess_options=options, providers=["CPUExecutionProvider"])
     try:
-        return onnxruntime.InferenceSession(
-            _read_model_file(spec, spec.weights), options, providers=["CPUExecutionProvider"]
-        )
-    except ModelFileError:
-        raise
+        # A session keeps the bytes that it is created from, but not those of a file. This file is in memory only.
+        with suppress(AttributeError, OSError), open(os.memfd_create(spec.weights), "wb") as file:
+            file.write(weights)
+            file.flush()
+            return create(f"/proc/self/fd/{file.fileno()}")
+        return create(weights)  # not Linux, or the size of files is limited
     except Exception as error:
         raise ModelFileError(f"{spec.path}: its file {spec.weights} cannot be read ({_one_line(error)})") from error
 

@@ -5,8 +5,8 @@
         cluster.kill_node(2)
         cluster.start_node(2)
 
-`make cluster`, tests and benchmarks use it. A vertical on one machine uses the embedded node (`indexer.embedded_solr`);
-on several machines it uses its own Solr (deploy/). Folders in `home`: `secret/` (as for the embedded node),
+`make cluster`, tests and benchmarks use it. A vertical uses the embedded node (`indexer.embedded_solr`) or its own Solr
+(deploy/). Folders in `home`: `secret/` (as for the embedded node),
 `security.json`, `zookeeper/`, `node1/` ... with `solr/` and `logs/`. All processes end with the process that started
 them, however it ends (`indexer.solr_supervisor`); only the data stays.
 """
@@ -179,7 +179,7 @@ class LocalSolrCluster:
                 stdout=log,
                 stderr=log,
                 pass_fds=[lock.fileno()],
-                cwd=Path(__file__).parents[2],
+                cwd=Path(__file__).parents[1],
                 start_new_session=True,
             )
 
