@@ -7,6 +7,8 @@ Only the worker imports the engine.
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from domain.file_formats import PDF_FORMAT
 from domain.recognized_page import RecognizedLine, RecognizedPage
 from extractor.documents.content import UnreadableError, clean_text
@@ -22,6 +24,7 @@ MIN_SAME_LINE_OVERLAP = 0.6  # of two boxes in one line, relative to the lower o
 ENGINE_PARAMETERS = {
     "Global.log_level": "critical",
     "Global.text_score": MIN_LINE_CONFIDENCE,
+    "Global.use_cls": False,  # it turns some long upright lines
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
 }
@@ -47,14 +50,22 @@ def recognize_page(data: bytes, number: int, min_confidence: float) -> Recognize
         picture = page.render(scale=scale).to_numpy()
     finally:
         document.close()
+    page = read_picture(picture, number, width, height)
+    if page.confidence < min_confidence:  # perhaps upside down
+        page = read_picture(np.rot90(picture, 2).copy(), number, width, height)
+    is_readable = page.confidence >= min_confidence and not is_garbled("\n".join(line.text for line in page.lines))
+    return page if is_readable else RecognizedPage(number, width, height)
+
+
+def read_picture(picture: Any, number: int, width: float, height: float) -> RecognizedPage:
+    """Read the picture of a page: array of rows, columns and colours; `width` and `height` of the page in points."""
     result = load_engine()(picture)
     if result.boxes is None:
         return RecognizedPage(number, width, height)
+    scale = picture.shape[0] / height
     readings = zip(result.boxes, result.txts, result.scores, strict=True)
     lines = [build_line(text, box, float(score), scale, height) for box, text, score in readings]
-    recognized_page = RecognizedPage(number, width, height, tuple(sort_by_rows([line for line in lines if line.text])))
-    is_readable = recognized_page.confidence >= min_confidence and not is_garbled("\n".join(result.txts))
-    return recognized_page if is_readable else RecognizedPage(number, width, height)
+    return RecognizedPage(number, width, height, tuple(sort_by_rows([line for line in lines if line.text])))
 
 
 @cache

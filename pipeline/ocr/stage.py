@@ -12,7 +12,7 @@ from contextlib import closing
 from importlib.util import find_spec
 
 from docstore.articles.source_pages import ArchivedPage
-from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
+from docstore.warc_archive import WarcRecordLostError
 from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
 from domain.outcome import Outcome, Reason, Stage, StageReport
@@ -91,11 +91,9 @@ class DocumentReading:
         """
         try:
             data = self._articles.read_page_body(document)
-        except WarcRecordNotUploadedError as error:
+        except WarcRecordLostError as error:  # also if another machine has not uploaded it yet
             log.warning("OCR of %s deferred: %s", document.url, error)
             return True
-        except WarcRecordLostError:
-            return True  # the extract stage reports it
         try:
             numbers = self.worker.call(list_unreadable_pages, data, document.url, document.content_type)
         except WorkerError as error:

@@ -167,9 +167,8 @@ def iter_jobs(
     """
     for page in pages:
         try:
-            recognized_pages = (
-                look_up_recognized_pages(page.url_id, page.digest) if "html" not in page.content_type else ()
-            )
+            may_be_recognized = "html" not in page.content_type  # a PDF can have any other type
+            recognized_pages = look_up_recognized_pages(page.url_id, page.digest) if may_be_recognized else ()
             yield PageJob(page, read_page_bytes(page), look_up_site(page.host), recognized_pages)
         except WarcRecordNotUploadedError as error:
             log.warning("extraction of %s deferred: %s", page.url, error)
