@@ -62,6 +62,13 @@ class PageType(StrEnum):
     DOCUMENT = "document"  # a file: PDF, Word, slides, spreadsheet ...
 
 
+class TextSource(StrEnum):
+    """Origin of the text of a document, if it is not the text of the file."""
+
+    OCR = "ocr"  # recognized from pictures of the pages
+    PARTLY_OCR = "partly_ocr"  # recognized on some pages
+
+
 @dataclass(frozen=True)
 class ArticleField:
     """Where a text field of `Article` is stored, indexed and shown.
@@ -119,7 +126,7 @@ class Article:
         signature: MinHash of the body, for estimating the resemblance of two texts; () if the text is too short.
         page_type: A value of `PageType`, or "".
         format: File format of the source: `html`, `pdf`, `docx` ...
-        text_source: `ocr` if text of pages was recognized from their pictures, otherwise "".
+        text_source: A value of `TextSource`, or "".
     """
 
     url: str

@@ -102,7 +102,7 @@ class DocumentContent:
     `opening` are lines of its beginning. `body_font_size` is the font size of most of the text in points (0: unknown).
     `truncation` describes the text cut at a limit, an empty string if nothing was cut. `garbled_pages` and
     `scanned_pages` are the numbers of pages without readable text, among `page_count` pages (0: no pages).
-    `has_recognized_pages`: OCR has read text of pages from their pictures.
+    `text_source` is that of `domain.article.Article`.
     """
 
     blocks: tuple[Block, ...]
@@ -113,7 +113,7 @@ class DocumentContent:
     page_count: int = 0
     garbled_pages: tuple[int, ...] = ()
     scanned_pages: tuple[int, ...] = ()
-    has_recognized_pages: bool = False
+    text_source: str = ""
 
 
 class BlockCollector:

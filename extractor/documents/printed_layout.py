@@ -8,7 +8,7 @@ from enum import Enum, auto
 from itertools import pairwise
 from statistics import median
 
-from domain.article import Block, BlockKind
+from domain.article import Block, BlockKind, TextSource
 from domain.recognized_page import RecognizedPage
 from extractor.documents.content import (
     MAX_OPENING_LINES,
@@ -124,8 +124,16 @@ def build_content(
         len(pages),
         garbled_pages,
         scanned_pages,
-        any(page.is_recognized for page in pages),
+        find_text_source(pages),
     )
+
+
+def find_text_source(pages: Sequence[PrintedPage]) -> str:
+    """Return the `TextSource` of the pages with text, or an empty string."""
+    is_recognized = [page.is_recognized for page in pages if page.lines]
+    if not any(is_recognized):
+        return ""
+    return TextSource.OCR if all(is_recognized) else TextSource.PARTLY_OCR
 
 
 def from_recognized_page(page: RecognizedPage) -> PrintedPage:

@@ -24,7 +24,6 @@ from extractor.rendering import to_text
 
 OOXML_FORMATS = ("docx", "pptx", "xlsx")
 MAX_BYTES = 200_000_000
-OCR = "ocr"  # value of `Article.text_source`
 MAX_PAGE_RANGES = 20  # that a warning names
 WORD_SEARCH_CHARS = 2_000  # characters at the beginning that are searched for words
 
@@ -171,7 +170,7 @@ def build_article(content: DocumentContent, format_name: str, url: str, latest_d
         blocks=content.blocks,
         page_type=PageType.DOCUMENT,
         format=format_name,
-        text_source=OCR if content.has_recognized_pages else "",
+        text_source=content.text_source,
     )
 
 

@@ -71,7 +71,7 @@ class ArticleDetails:
         length: Number of characters without whitespace.
         paragraphs: The text, highlighted.
         format: `html`, or the file format (domain/file_formats.py).
-        text_source: `ocr` if text of pages was recognized from their pictures, otherwise "".
+        text_source: A value of `domain.article.TextSource`, or "".
         pages: The paragraphs by page of the document; () if it has no pages.
         story: Id of the news story, or "".
         article_digest: Digest of the article as it was indexed.

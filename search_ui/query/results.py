@@ -46,7 +46,7 @@ class Hit:
         is_partial: The document contains too little of the query to be counted in the total.
         picture: URL of the document's own picture, or "".
         format: `html`, or the file format (domain/file_formats.py).
-        text_source: `ocr` if text of pages was recognized from their pictures, otherwise "".
+        text_source: A value of `domain.article.TextSource`, or "".
         page: Page of the file that contains the snippet, from 1; 0 if unknown.
         by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
         paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.

@@ -453,7 +453,7 @@ def test_recognized_pages_replace_pages_without_readable_text() -> None:
     unread, of_good_page = RecognizedPage(3), replace(read_by_ocr, number=2)
     found = extract_document(data, f"{URL}.pdf", recognized_pages=[read_by_ocr, of_good_page, unread])
     assert isinstance(found.result, Article)
-    assert (found.result.title, found.result.text_source) == ("Storms on the coast", "ocr")
+    assert (found.result.title, found.result.text_source) == ("Storms on the coast", "partly_ocr")
     assert [(block.text, block.page) for block in found.result.blocks] == [
         ("Storms on the coast", 1),
         (ENGLISH, 1),
