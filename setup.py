@@ -10,7 +10,6 @@ from setuptools import Extension, setup
 
 # Modules that take most of the extraction time. Compiling the others gains almost nothing (docs/decisions/0040).
 COMPILED_PAGE_MODULES = (
-    "boilerplate_skip",
     "layout",
     "layout_builder",
     "tag_info",

@@ -11,7 +11,7 @@ from benchmarks.real_vertical import Vertical, is_article, path_of
 from benchmarks.results import Figure, out_folder
 from domain.errors import PlumblineError
 from pipeline import stages
-from pipeline.search_site.serve import create_search_app
+from pipeline.search_site.search_app import create_search_app
 
 QUERIES = Path(__file__).parent / "real_queries.tsv"
 TITLES = 200

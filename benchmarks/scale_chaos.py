@@ -113,7 +113,6 @@ def chaos(folder: Path, hosts: int, pages: int, stages: Collection[str] = tuple(
             for stage in STAGES:
                 calm.done(stage)
             web.asked.clear()
-            web.most_at_once = 0  # a machine does not know the IP addresses of hosts before its first request
             for stage in STAGES:
                 if stage in stages:
                     yield from disturbed(stage, calm, wild, cluster, postgres, web)

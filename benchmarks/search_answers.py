@@ -1,141 +1,277 @@
-"""The sets `answers`, `answers_en` and `related`, on collections with their vectors.
+"""The sets `answers` (Chinese) and `answers_en`: questions answered by a quotation or not at all; and `related`.
 
-answers   (Chinese, on the statutes; `answers_en`: English, on en_cran)
-          found     share of the shown answers with a quote from a document that answers
-          shown     share of the collection's own questions with a shown answer
-          auroc     separation of own questions from those of other collections, by confidence
-          verbatim  share of quotes that occur literally in their document
-          `held_` before the first two: questions that were not used for training (benchmarks/training/answers.py)
-related   mrr10     documents that answer one question, each searched from another: hybrid, and by keywords only
+Data: folders of `answers` in the data folder, each with documents (paragraphs), questions, and per question the
+accepted answers and the sentence that holds them. The article of some questions is not in the collection.
 
-The cases of a set go to benchmarks/out/SET_cases.jsonl. Without another English collection, questions from forum pages
-are used.
+    precision_at_half       share of correct quotations among the most certain answers to half of the answerable
+                            questions
+    near_precision_at_half  the same if each question is also searched without its answer sentence, where every
+                            quotation is wrong
+    auroc                   separation of questions with and without their article, by confidence
+    shown, precision        answerable questions with a shown answer, and the correct share of these
+    shown_to_others         share of the questions without their article that are shown an answer
+    near_shown              share of the questions without their answer sentence that are shown an answer
+    verbatim                share of quotations that occur literally in their document
+    answer_ms               median milliseconds to select the quotations of a question, without the search
+
+Articles are split in two halves by a hash; the weights were chosen on half 0. `held_` precedes figures of half 1.
+
+`related`, on zh_statute: `mrr10` of documents that answer one question, each searched from another: hybrid, and by
+keywords only. The cases of a set go to benchmarks/out/SET_cases.jsonl.
 """
 
+import gzip
 import hashlib
 import json
+import re
 import statistics
+import time
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.results import Figure, out_folder
-from benchmarks.search_data import Collection
+from benchmarks.search_data import Collection, Document
 from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_systems import OURS, WORDS
-from benchmarks.training.answers import half_of
 from domain.term import Lexicon
 from search_ui.query.semantic.answer_extraction import (
-    AnswerEvidence,
+    SHOWN_FROM,
+    CosineFunction,
+    QuestionTerms,
     SourceQuote,
     SourceText,
-    answer_confidence,
-    collect_evidence,
-    extract_quotes,
-    find_answer_model,
-    rarity_weights,
+    find_quotes,
+    parse_question_terms,
 )
+from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer, expected_answer
 from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_query import QueryVariant
-from solr_client import solr_fields
 
 ANSWERS, ANSWERS_EN, RELATED = "answers", "answers_en", "related"
-COLLECTIONS = {ANSWERS: "zh_statute", ANSWERS_EN: "en_cran", RELATED: "zh_statute"}
-FORUMS = Path("page_types") / "en-forum" / "gold.json"  # below the data folder
-OTHERS = 500  # questions of other collections; where they have fewer, other queries of theirs
+RELATED_COLLECTION = "zh_statute"
+FOLDERS = {ANSWERS: ("drcd", "cmrc"), ANSWERS_EN: ("xquad_en",)}
 PLACES = 10
-NOTHING = AnswerEvidence(0.0, 0.0, 0.0, 0.0, 0.0)  # nothing was found
+MAX_CHARS, MAX_LATIN_CHARS = 200, 600  # a longer quotation is no answer
+ANY_ANSWER = ExpectedAnswer(AnswerKind.OTHER)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its accepted answers and the sentence of the document that holds them; all empty if it has none.
+
+    `half` is 0 or 1, equal for all questions of an article.
+    """
+
+    id: str
+    text: str
+    answers: Sequence[str]
+    document: str
+    sentence: str
+    half: int
+
+
+@dataclass(frozen=True)
+class Case:
+    """The result of a question.
+
+    `near_quote` is the quotation without the answer sentence; `has_near` is False if the rest of the paragraph holds an
+    answer too. `certainty` is the confidence of the best sentence, whatever its kind.
+    """
+
+    question: Question
+    quote: SourceQuote | None
+    certainty: float
+    has_near: bool
+    near_quote: SourceQuote | None
+    is_verbatim: bool
+    seconds: float
+
+    @property
+    def is_correct(self) -> bool:
+        """Return True if the quotation holds an accepted answer."""
+        return self.quote is not None and holds_answer(self.quote.text, self.question.answers)
 
 
 def answer_figures(url: str, data: Path, collections: Sequence[Collection], wanted: Sequence[str]) -> Iterator[Figure]:
-    """Yield the figures of the `wanted` sets whose collection is available."""
-    for own in collections:
-        if told := [name for name in wanted if COLLECTIONS[name] == own.name]:
-            others = [one for one in collections if one is not own and one.name[:3] == own.name[:3]]
-            strange = foreign(others) if others else asked_in_forums(data)
-            yield from collection_figures(url, own, strange, told)
+    """Yield the figures of the `wanted` sets whose data are available."""
+    for name in wanted:
+        if name == RELATED:
+            for own in (one for one in collections if one.name == RELATED_COLLECTION):
+                yield from related_figures(url, own)
+        else:
+            folders = [data / "answers" / folder for folder in FOLDERS[name]]
+            cases = [case for folder in folders if folder.is_dir() for case in run_questions(url, folder)]
+            if cases:
+                write_cases(name, cases)
+                yield from set_figures(name, cases)
 
 
-def collection_figures(
-    url: str, own: Collection, strange: Sequence[tuple[str, str]], wanted: Sequence[str]
-) -> Iterator[Figure]:
-    """Yield the sets of one collection; `strange` are questions that it does not answer."""
-    system = WithMeaning(url, "answers", Lexicon())
+def run_questions(url: str, folder: Path) -> Iterator[Case]:
+    """Index the documents of a folder and yield the result of each of its questions."""
+    documents = {
+        row["id"]: Document(row["id"], row["title"].replace("_", " "), row["text"])
+        for row in read_rows(folder / "docs.jsonl.gz")
+    }
+    system = WithMeaning(url, f"answers_{folder.name}", Lexicon())
     try:
-        system.load(own.documents)
-        for name in wanted:
-            yield from related(system, own) if name == RELATED else answers(system, name, own, strange)
+        system.load(list(documents.values()))
+        for question in load_questions(folder, documents):
+            if is_question(question.text):
+                yield run_question(system, documents, question)
     finally:
         system.drop()
 
 
-def asked_in_forums(data: Path) -> list[tuple[str, str]]:
-    """Return the titles of forum pages in the data folder that are questions; empty if there are no such pages."""
-    file = data / FORUMS
-    rows = json.loads(file.read_text("utf-8"))["pages"] if file.exists() else []
-    titles = [(f"forum:{row['id']}", str(row.get("title", ""))) for row in rows]
-    return [(name, title) for name, title in titles if is_question(title)][:OTHERS]
+def load_questions(folder: Path, documents: Mapping[str, Document]) -> list[Question]:
+    """Load the questions of a folder with their accepted answers."""
+    gold = {row["id"]: row for row in read_rows(folder / "gold.jsonl.gz")}
+    questions = []
+    for row in read_rows(folder / "questions.jsonl.gz"):
+        told = gold[row["id"]]
+        article = documents[told["doc"]].title if told["answerable"] else re.sub(r"[-_](?:QUERY_)?\d+$", "", row["id"])
+        half = int(hashlib.sha256(f"{folder.name} {article}".encode()).hexdigest(), 16) % 2
+        questions.append(
+            Question(row["id"], row["question"], told["answers"], told["doc"] or "", told["sentence"] or "", half)
+        )
+    return questions
 
 
-def foreign(collections: Sequence[Collection]) -> list[tuple[str, str]]:
-    """Return queries of other collections, questions first, otherwise in random order."""
-    every = [(f"{one.name}:{name}", text) for one in collections for name, text in one.queries]
-    drawn = sorted(every, key=lambda query: hashlib.sha256(query[0].encode()).digest())
-    return sorted(drawn, key=lambda query: not is_question(query[1]))[:OTHERS]
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a compressed file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
-def answers(system: WithMeaning, name: str, own: Collection, others: Sequence[tuple[str, str]]) -> Iterator[Figure]:
-    """Yield the set of this name: results for the collection's questions and for those of others."""
-    texts = {document.id: SourceText(document.id, document.title, document.text) for document in own.documents}
-    asked = [(query, text) for query, text in own.queries if is_question(text)]
-    cases = [case(system, texts, query, text, own.judgments[query]) for query, text in asked]
-    cases += [case(system, texts, query, text, {}) for query, text in others]
-    (out_folder() / f"{name}_cases.jsonl").write_text(
-        "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in cases), "utf-8"
-    )
-    mine = [one for one in cases if one["own"]]
-    for prefix, several in (("", mine), ("held_", [one for one in mine if half_of(one["query"]) == 1])):
-        shown = [one for one in several if one["shown"]]
-        yield Figure(name, OURS, f"{prefix}shown", len(shown) / max(1, len(several)))
-        yield Figure(name, OURS, f"{prefix}found", statistics.fmean([bool(one["found"]) for one in shown] or [0.0]))
-    sure = [one["confidence"] for one in cases]
-    yield Figure(name, OURS, "auroc", float(roc_auc_score([one["own"] for one in cases], sure)))
-    yield Figure(name, OURS, "shown_to_others", statistics.fmean(one["shown"] for one in cases if not one["own"]))
-    verbatim = [text in texts[doc].body for one in cases for doc, text in one["quotes"]] or [False]
-    yield Figure(name, OURS, "verbatim", statistics.fmean(verbatim))
-
-
-def case(
-    system: WithMeaning, texts: Mapping[str, SourceText], name: str, text: str, judged: Mapping[str, float]
-) -> dict[str, Any]:
-    """Return one question with evidence, confidence, and the quotes with their documents."""
-    asked, words = system.understood(text)
+def run_question(system: WithMeaning, documents: Mapping[str, Document], question: Question) -> Case:
+    """Search a question and select quotations, with and without the answer sentence."""
+    asked, words = system.understood(question.text)
     both = system.both(asked, words)
     assert both is not None, "the vectors are there"
-    hits = [texts[system.named(str(one.doc[solr_fields.ID]))] for one in both.entries[:PLACES]]
-    near = [(system.named(doc_id), cosine) for doc_id, cosine in both.neighbours]
-    weights = rarity_weights(words[QueryVariant.CONTENT])
-    found = (
-        collect_evidence(weights, hits, [system.named(doc_id) for doc_id in both.lexical_ids], near)
-        if hits
-        else NOTHING
+    ids = [system.named(doc_id) for doc_id in system.listed(asked, words, both.page_response(0))]
+    sources = [SourceText(name, documents[name].title, documents[name].text) for name in ids[:PLACES]]
+    text = asked.parsed_query.ranking_text
+    expected = expected_answer(text)
+    select = partial(
+        _best_quote,
+        parse_question_terms(expected, words[QueryVariant.TEXT][0], words[QueryVariant.CONTENT]),
+        document_cosines={system.named(doc_id): cosine for doc_id, cosine in both.neighbours},
+        sentence_cosines=partial(system.text_cosines, both.vector),
     )
-    said: Sequence[SourceQuote] = extract_quotes(weights, hits)
-    model = find_answer_model(both.vector.model_id)
-    sure = answer_confidence(found, model) if model and hits else 0.0
+    started = time.perf_counter()
+    quote = select(expected, sources)
+    seconds = time.perf_counter() - started
+    best = select(ANY_ANSWER, sources)
+    rest = documents[question.document].text.replace(question.sentence, "") if question.document else ""
+    has_near = bool(question.sentence) and not holds_answer(rest, question.answers, max_chars=len(rest))
+    without = [
+        SourceText(one.doc_id, one.title, rest if one.doc_id == question.document else one.body) for one in sources
+    ]
+    return Case(
+        question,
+        quote,
+        max((one.confidence for one in (quote, best) if one), default=0.0),
+        has_near,
+        select(expected, without) if has_near else None,
+        quote is None or quote.text in documents[quote.doc_id].text,
+        seconds,
+    )
+
+
+def _best_quote(
+    terms: QuestionTerms,
+    expected: ExpectedAnswer,
+    sources: Sequence[SourceText],
+    document_cosines: Mapping[str, float],
+    sentence_cosines: CosineFunction,
+) -> SourceQuote | None:
+    return next(iter(find_quotes(terms, expected, sources, document_cosines, sentence_cosines)), None)
+
+
+def holds_answer(text: str, answers: Sequence[str], max_chars: int = 0) -> bool:
+    """Return True if a text of at most `max_chars` holds an accepted answer.
+
+    Case, width, blanks and punctuation are ignored. Without `max_chars`, the maximum is that of a quotation.
+    """
+    limit = max_chars or (MAX_CHARS if re.search("[\u3400-\u9fff]", text) else MAX_LATIN_CHARS)
+    return len(text) <= limit and any(_fold(answer) and _fold(answer) in _fold(text) for answer in answers)
+
+
+def _fold(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if unicodedata.category(c)[0] in "LNS")
+
+
+def set_figures(name: str, cases: Sequence[Case]) -> Iterator[Figure]:
+    """Yield the figures of one set, of all questions and of half 1."""
+    for prefix, several in (("", cases), ("held_", [case for case in cases if case.question.half == 1])):
+        for metric, value in measure_cases(several).items():
+            yield Figure(name, OURS, f"{prefix}{metric}", value)
+
+
+def measure_cases(cases: Sequence[Case]) -> dict[str, float]:
+    """Return the metrics of some cases."""
+    answerable = [case for case in cases if case.question.answers]
+    others = [case for case in cases if not case.question.answers]
+    near = [case for case in answerable if case.has_near]
+    half = statistics.median(_confidence(case.quote) for case in answerable)
+    at_half = [case for case in answerable if _confidence(case.quote) >= half]
+    shown = [case for case in answerable if _confidence(case.quote) >= SHOWN_FROM]
+    # As many questions without their answer sentence as with it.
+    near_at_half = _share_from(half, [case.near_quote for case in near]) * len(answerable)
     return {
-        "query": name,
-        "text": text,
-        "own": bool(judged),
-        "found": any(judged.get(quote.doc_id, 0) > 0 for quote in said),
-        "shown": bool(model and sure >= model.shown_from and is_question(text)),
-        "confidence": sure,
-        "quotes": [[quote.doc_id, quote.text] for quote in said],
-        "evidence": asdict(found),
+        "precision_at_half": sum(case.is_correct for case in at_half) / len(at_half),
+        "near_precision_at_half": sum(case.is_correct for case in at_half) / (len(at_half) + near_at_half),
+        "auroc": float(roc_auc_score([bool(case.question.answers) for case in cases], [c.certainty for c in cases])),
+        "shown": len(shown) / len(answerable),
+        "precision": statistics.fmean([case.is_correct for case in shown] or [0]),
+        "shown_to_others": _share_from(SHOWN_FROM, [case.quote for case in others]),
+        "near_shown": _share_from(SHOWN_FROM, [case.near_quote for case in near]),
+        "verbatim": statistics.fmean(case.is_verbatim for case in cases),
+        "answer_ms": 1000 * statistics.median(case.seconds for case in cases),
     }
+
+
+def _confidence(quote: SourceQuote | None) -> float:
+    return quote.confidence if quote else 0.0
+
+
+def _share_from(confidence: float, quotes: Sequence[SourceQuote | None]) -> float:
+    return statistics.fmean([_confidence(quote) >= confidence for quote in quotes] or [0])
+
+
+def write_cases(name: str, cases: Sequence[Case]) -> None:
+    """Write the cases of a set, one per line."""
+    rows = (
+        {
+            "query": case.question.id,
+            "text": case.question.text,
+            "own": bool(case.question.answers),
+            "found": case.is_correct,
+            "confidence": case.certainty,
+            "quote": case.quote and case.quote.text,
+            "quote_confidence": _confidence(case.quote),
+            "near_quote": case.near_quote and case.near_quote.text,
+            "near_confidence": _confidence(case.near_quote),
+        }
+        for case in cases
+    )
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (out_folder() / f"{name}_cases.jsonl").write_text(lines, "utf-8")
+
+
+def related_figures(url: str, own: Collection) -> Iterator[Figure]:
+    """Yield the reciprocal rank of the first document that answers a question of the given document."""
+    system = WithMeaning(url, RELATED, Lexicon())
+    try:
+        system.load(own.documents)
+        yield from related(system, own)
+    finally:
+        system.drop()
 
 
 def related(system: WithMeaning, own: Collection) -> Iterator[Figure]:

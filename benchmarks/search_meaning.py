@@ -22,6 +22,7 @@ from extractor.fields.language import detect_language
 from pipeline.embedding.embedding_pool import embed_in_processes
 from pipeline.embedding.models import Embedders, configured_models, fetch_models
 from pipeline.embedding.settings import EmbedSettings
+from pipeline.search_site.query_vectors import compute_text_cosines
 from search_ui.query.min_should_match import ranks_full_matches_first
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import SearchRequest
@@ -96,6 +97,12 @@ class WithMeaning(Ours):
         by_words = self._client.select(self.words_params(asked, words, shown))
         full_first = ranks_full_matches_first(asked, words)
         return fuse(by_words, near, vector, PROFILES[asked.profile].semantic_weight, DEPTH, 0, full_first)
+
+    def text_cosines(self, vector: QueryVector, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each text to a query vector of this collection."""
+        embedder = self._embedders.for_model(vector.model_id)
+        assert embedder is not None, "the vector is from this model"
+        return compute_text_cosines(embedder, vector, texts)
 
     def similar(self, name: str, with_meaning: bool) -> list[str]:
         """Return the most similar documents in the collection."""

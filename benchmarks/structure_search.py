@@ -42,7 +42,7 @@ from pipeline.embedding.models import configured_models, fetch_models
 from pipeline.embedding.settings import MODEL_OFF
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.serve import create_search_app
+from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
 from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_client import SolrBackend, SolrResponse

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from crawler.crawl_context import CrawlContext, add_seeds
 from crawler.crawl_loop import CrawlLoop
-from crawler.crawl_plan import build_crawl_plan, require_contact
+from crawler.crawl_plan import build_crawl_plan, check_addresses
 from crawler.focused_policy import FocusedPolicy
 from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
@@ -68,7 +68,7 @@ def crawl(
     """
     started = time.monotonic()
     plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
-    require_contact(plan)
+    check_addresses(plan)
     table.reassign_queues(plan.queue_policy_name, plan.queue_of)
     if isinstance(table, SpuriousChangeTable):
         table.discount_spurious_changes(plan.revisit_policy.next_interval)

@@ -89,8 +89,11 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     )
 
 
-def require_contact(plan: CrawlPlan) -> None:
-    """Raise SettingsError if a seed is on a public site and `crawl.contact` is empty or an example."""
+def check_addresses(plan: CrawlPlan) -> None:
+    """Raise SettingsError if a seed is an example, or on a public site while `crawl.contact` is empty or an example."""
+    for seed in plan.seeds:
+        if is_example_site(split_host_port(host_of(seed))[0]):
+            raise SettingsError(f"crawl.seeds {seed} is an example: write the URL of the site that you want to crawl")
     if plan.contact and not is_example_contact(plan.contact):
         return
     problem = f"{plan.contact} is an example" if plan.contact else "is empty"
@@ -102,6 +105,11 @@ def require_contact(plan: CrawlPlan) -> None:
                 f"crawl.contact {problem}: write your own e-mail address or the URL of a page about your crawler, so "
                 f"that {host} can reach you"
             )
+
+
+def is_example_site(host: str) -> bool:
+    """Return True for the sites of documentation (RFC 2606): example.com, www.example.org."""
+    return host.lower().split(".")[-2:] in (["example", "com"], ["example", "net"], ["example", "org"])
 
 
 def is_example_contact(contact: str) -> bool:

@@ -15,6 +15,7 @@ from types import TracebackType
 MEMORY_BUDGET_BYTES = 64_000_000  # of one crawl; its processes share it
 UNCOUNTED_BYTES = 1 << 16  # smaller bodies are not counted, so ordinary pages neither wait nor lock
 LARGE_BODY_BYTES = 1 << 20  # parsing a body of this size is followed by `release_free_memory`
+_M_MMAP_THRESHOLD = -3  # of malloc.h
 
 
 class MemoryBudget:
@@ -85,6 +86,15 @@ class Reservation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def return_large_blocks() -> None:
+    """Make glibc return every block of LARGE_BODY_BYTES to the system as soon as it is freed, in this process.
+
+    By default glibc keeps such blocks after it has freed the first one.
+    """
+    with suppress(OSError, AttributeError):  # only glibc has mallopt
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BODY_BYTES)
 
 
 def release_free_memory() -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from locks.private_files import open_private
+
 logger = logging.getLogger(__name__)
 
 CHECKSUM_KEY = "crc32"  # reserved key; no host has this name
@@ -49,8 +51,8 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     temporary_path = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary_path.touch(mode=0o600)
-        temporary_path.write_text(json.dumps({**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}))
+        with open(temporary_path, "w", opener=open_private) as file:
+            file.write(json.dumps({**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}))
         os.replace(temporary_path, path)
     except OSError as error:
         logger.warning("%s cannot be written (%s): its content is lost after this run", path, error)

@@ -23,6 +23,7 @@ from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, 
 from domain.errors import StoreError
 from domain.outcome import Outcome, Reason
 from domain.page import Page, WarcPointer
+from locks.private_files import open_private
 
 ROTATE_BYTES = 512 * 1024 * 1024
 GZIP_LEVEL = 1  # level 3 saves 2.5% of the bytes but takes a third more time
@@ -201,7 +202,7 @@ class WarcArchive:
             f"plumbline-{stamp}-{machine}{os.getpid()}-{os.urandom(3).hex()}-{self._files_created:05d}.warc.gz"
         )
         # Unbuffered: on a full disk, a buffer would retain the unwritten data and fail again on close.
-        file = (self.folder / self._current_file_name).open("xb", buffering=0)
+        file = io.FileIO(self.folder / self._current_file_name, "x", opener=open_private)
         try:
             if self.object_store:
                 fcntl.flock(file, fcntl.LOCK_EX)  # no process uploads the file until it is closed

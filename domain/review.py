@@ -64,6 +64,7 @@ class TermQuery:
         category: Only terms of this class; None for any.
         min_documents: Minimum number of documents that contain the term.
         pattern: Only terms that match this regular expression.
+        is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
     """
 
     status: TermStatus | None = TermStatus.CANDIDATE
@@ -71,6 +72,7 @@ class TermQuery:
     category: TermClass | None = None
     min_documents: int = 0
     pattern: str = ""
+    is_automatic: bool = False
     order: Order = Order.REVIEW
     offset: int = 0
     limit: int = 20

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+AUTOMATIC_ACTOR = "(automatic)"
+"""Actor of decisions and versions without a person. No account can have this name."""
+
 
 class TermStatus(StrEnum):
     """Review status of a term."""
@@ -64,13 +67,18 @@ class Term:
     decided_at: float | None = field(default=None, compare=False)
     decided_by: str = field(default="", compare=False)
 
+    @property
+    def is_automatic(self) -> bool:
+        """True if the term was accepted automatically and no reviewer has confirmed it."""
+        return self.status is TermStatus.ACCEPTED and self.decided_by == AUTOMATIC_ACTOR
+
 
 @dataclass(frozen=True)
 class LexiconEntry:
     """One entry of a published lexicon, in the format of a jieba dictionary.
 
     `frequency` 0 lets the segmenter choose a frequency. `synonyms` expand queries; they do not affect segmentation.
-    `category` and `broader_terms` are only exported.
+    `category`, `broader_terms` and `is_automatic` are only exported; `is_automatic` is not stored with the version.
     """
 
     text: str
@@ -79,6 +87,7 @@ class LexiconEntry:
     synonyms: tuple[str, ...] = ()
     category: TermClass = TermClass.NONE
     broader_terms: tuple[str, ...] = ()
+    is_automatic: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ class Lexicon:
     published_at: float = 0.0
     applied_at: float | None = None
     note: str = ""
-    published_by: str = field(default="", compare=False)  # account name
+    published_by: str = field(default="", compare=False)  # account name, or AUTOMATIC_ACTOR
 
     def changed_terms_since(self, previous: "Lexicon") -> list[str]:
         """Return the terms that were added, removed or got another frequency.

@@ -17,10 +17,9 @@ from itertools import accumulate, takewhile
 from urllib.parse import urljoin
 
 from domain.article import Block, BlockKind
-from extractor.body_methods.base import Body
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import CODE_TAG, Layout, Line, Picture
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint, parse_attributes, unescape_markup
 
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element

@@ -22,6 +22,8 @@ import numpy
 import scipy
 import sklearn
 
+from locks.private_files import open_private
+
 logger = logging.getLogger(__name__)
 
 FILE_MAGIC = b"plumbline guide\n"
@@ -75,7 +77,7 @@ class StateSnapshot:
         temporary_path = self._path.with_name(f"{self._path.name}.new")
         try:
             temporary_path.parent.mkdir(parents=True, exist_ok=True)
-            with temporary_path.open("wb") as file:
+            with open(temporary_path, "wb", opener=open_private) as file:
                 file.write(FILE_MAGIC + self._key + bytes(_DIGEST_BYTES))
                 writer = _HashingWriter(file)
                 _StatePickler(writer, self._external_objects).dump(state)

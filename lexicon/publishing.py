@@ -65,6 +65,23 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     return Lexicon(version=previous.version + 1, entries=entries)
 
 
+def add_terms(previous: Lexicon, terms: Iterable[Term]) -> Lexicon:
+    """Return the lexicon with the entries of `previous` and the terms that it lacks, with the next version number.
+
+    Returns `previous` itself if it has all terms. Timestamps are not set. The terms must be valid dictionary words.
+    """
+    known_keys = {word_key(entry.text) for entry in previous.entries}
+    added_by_key = {word_key(term.text): term for term in terms if word_key(term.text) not in known_keys}
+    if not added_by_key:
+        return previous
+    added_entries = [
+        LexiconEntry(term.text, term.dictionary_weight, term.dictionary_tag or default_tag(term.text), term.synonyms)
+        for term in added_by_key.values()
+    ]
+    entries = sorted((*previous.entries, *added_entries), key=lambda entry: entry.text)
+    return Lexicon(version=previous.version + 1, entries=tuple(entries))
+
+
 def _term_reason(text: str, error: str) -> CodedMessage:
     return CodedMessage(f"{text[:40]!r}: {error}", "term_reason", term=text[:40], reason=error)
 

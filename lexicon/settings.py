@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 LEARNED_SCORER = "learned"
 SCORER_NAMES = (LEARNED_SCORER, "c_value")
 LENGTH_UNITS = ("char", "token")
+AUTO_PUBLISH_CONFIDENT, AUTO_PUBLISH_OFF = "confident", "off"
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,14 @@ class LexiconSettings:
     )
     probability: float = field(
         default=0.4, metadata={"help": "learned: minimum probability that a candidate is a term, 0 to 1, exclusive"}
+    )
+    auto_publish: str = field(
+        default=AUTO_PUBLISH_CONFIDENT,
+        metadata={
+            "help": "learned: terms that a run accepts and publishes without a reviewer: confident (nearly certain "
+            "ones, marked as accepted automatically) or off",
+            "names": (AUTO_PUBLISH_CONFIDENT, AUTO_PUBLISH_OFF),
+        },
     )
     threshold: float = field(default=3.0, metadata={"help": "c_value: minimum C-value of a term, exclusive"})
     length_unit: str = field(

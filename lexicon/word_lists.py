@@ -3,7 +3,7 @@
     in   jieba    word, frequency, tag, separated by one space (lexicon/jieba_dictionary.py)
          thuocl   word, tab, number of documents: THUOCL's lists; the number is checked, but not used
          plain    one word per line
-         csv      a header with column names: term, frequency, tag, synonyms, class, broader
+         csv      a header with column names: term, frequency, tag, synonyms, class, broader, origin
     out  jieba, csv, synonyms (Solr's), skos (Turtle)
 
 Every line is checked, and each invalid line is reported with its number and the reason. A list is imported completely
@@ -22,7 +22,8 @@ from domain.errors import DictionaryError
 from domain.term import LexiconEntry, TermClass
 from lexicon.jieba_dictionary import build_entry, collect_entries, find_term_error, format_dictionary, parse_dictionary
 
-CSV_COLUMNS = ("term", "frequency", "tag", "synonyms", "class", "broader")
+CSV_COLUMNS = ("term", "frequency", "tag", "synonyms", "class", "broader", "origin")
+AUTOMATIC_ORIGIN = "automatic"  # in the column origin: accepted automatically; an import ignores this column
 MULTI_VALUE_SEPARATOR = "|"
 ParseResult = LexiconEntry | str | None
 
@@ -149,7 +150,9 @@ def _format_csv(entries: Iterable[LexiconEntry]) -> str:
     writer.writerow(CSV_COLUMNS)
     for entry in entries:
         synonyms, broader = map(MULTI_VALUE_SEPARATOR.join, (entry.synonyms, entry.broader_terms))
-        writer.writerow((entry.text, entry.frequency or "", entry.pos_tag, synonyms, entry.category.value, broader))
+        origin = AUTOMATIC_ORIGIN if entry.is_automatic else ""
+        cells = (entry.text, entry.frequency or "", entry.pos_tag, synonyms, entry.category.value, broader, origin)
+        writer.writerow(cells)
     return buffer.getvalue()
 
 
@@ -189,6 +192,7 @@ def _format_skos_concept(entry: LexiconEntry) -> str:
         f"skos:prefLabel {_turtle_literal(entry.text)}",
         *(f"skos:altLabel {_turtle_literal(word)}" for word in entry.synonyms),
         *(f"skos:broader {_term_uri(word)}" for word in entry.broader_terms),
+        *(['skos:editorialNote "accepted automatically"@en'] if entry.is_automatic else ()),
     ]
     return f"{_term_uri(entry.text)} " + " ;\n  ".join(triples) + " .\n"
 

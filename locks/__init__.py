@@ -1,1 +1,1 @@
-"""Exclusive work without a database: locks of one machine, and the fences of the current work."""
+"""Exclusive work without a database: locks of one machine, the fences of the current work, and private files."""

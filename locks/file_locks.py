@@ -13,6 +13,7 @@ from pathlib import Path
 
 from domain.coded_message import CodedMessage
 from domain.errors import BusyError, StoreError
+from locks.private_files import open_private
 
 POLL_SECONDS = 0.2
 
@@ -36,8 +37,7 @@ def stage_lock(
     path = folder / "locks" / stage
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        file = path.open("a+")
+        file = open(path, "a+", opener=open_private)  # noqa: SIM115 (entered below)
     except OSError as error:
         raise StoreError(
             f"cannot create the lock file {path}: {error.strerror}; check that its folder is writable"

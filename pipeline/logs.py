@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import PlumblineError
+from locks.private_files import open_private
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor, WrappedLogger
@@ -147,7 +148,10 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
 
     def __init__(self, path: Path, **options: Any) -> None:
         super().__init__(path, **options)
-        self._lock_fd = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._lock_fd = open_private(str(path.with_suffix(".lock")), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+
+    def _open(self) -> Any:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=open_private)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record under the lock."""

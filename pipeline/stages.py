@@ -198,7 +198,8 @@ def mine_candidates(engine: "Engine") -> StageReport:
         version = engine.store.articles.text_version()
         cache_dir, corpus = engine.settings.data_dir / "lexicon", StoredCorpus(engine.store.articles)
         delete_if_damaged(cache_dir)
-        accepted_terms = [term.text for term in engine.store.lexicons.accepted_terms()]
+        # Automatic decisions of the same model must not raise its scores.
+        accepted_terms = [term.text for term in engine.store.lexicons.accepted_terms() if not term.is_automatic]
         task, review_state = engine.progress.task, load_review_state(engine.store)
         map_ordered = engine.compute_backend.map_ordered if engine.compute_backend.is_distributed else None
         terms = mine_terms(
@@ -214,6 +215,16 @@ def mine_candidates(engine: "Engine") -> StageReport:
         write_digests(cache_dir)
     notes = (f"{len(terms)} candidate terms, {new_count} of them new",)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
+
+
+def update_lexicon(engine: "Engine") -> StageReport:
+    """Mine candidate terms, then publish those that need no reviewer (`lexicon.auto_publish`). Raises BusyError."""
+    from pipeline.lexicon_update import publish_confident_terms
+
+    started, report = time.monotonic(), mine_candidates(engine)
+    with engine.lock("lexicon"):
+        notes = publish_confident_terms(engine)
+    return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 
 def load_review_state(store: "Store") -> "ReviewState":
@@ -353,11 +364,11 @@ def run(
 
 def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
     """Crawl and, if `with_index`, open Solr meanwhile. Invalid crawl settings end the stage before Solr starts."""
-    from crawler.crawl_plan import build_crawl_plan, require_contact
+    from crawler.crawl_plan import build_crawl_plan, check_addresses
     from crawler.host_suggestions import with_added_sites
 
     if resolve_strategy(engine.settings.crawl) not in FOCUSED_STRATEGIES:  # a topic has seeds of its own
-        require_contact(build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)))
+        check_addresses(build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)))
     if with_index:
         engine.open_index_in_background()
     return crawl(engine)
@@ -416,7 +427,7 @@ STAGES: "dict[str, Callable[[Engine], StageReport]]" = {
     "extract": extract,
     "ocr": ocr_if_possible,
     "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS, with_passages=False),
-    "lexicon": mine_candidates,
+    "lexicon": update_lexicon,
     "index": index,
 }
 

@@ -18,14 +18,14 @@ from search_ui.admin.access_log import init_access_log
 from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.context import SiteContext, error_response, init_site
-from search_ui.i18n import init_babel, translate
+from search_ui.i18n import format_number, translate
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.pages import click_tracking, feeds, originals, public_views, suggestions, thumbnails
 from search_ui.query.search_request import BadSearchRequestError
-from search_ui.query.semantic.hybrid import NO_QUERY_VECTORS, QueryVectors
+from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.review import candidate_views
-from search_ui.review.topic_interfaces import NO_TOPIC_BACKEND, TopicBackend
+from search_ui.review.topic_interfaces import TopicBackend
 from search_ui.review.topic_views import blueprint as topic_pages
 from search_ui.search_log import SearchLogWriter
 from search_ui.security import init_security
@@ -45,9 +45,9 @@ def create_app(
     search_log: SearchLogWriter,
     secret_key: bytes,
     *,
-    topic_backend: TopicBackend = NO_TOPIC_BACKEND,
+    topic_backend: TopicBackend,
     metrics: SiteMetrics | None = None,
-    query_vectors: QueryVectors = NO_QUERY_VECTORS,
+    query_vectors: QueryVectors,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """Create the site as a WSGI application. Close `search_log` when the site is closed.
@@ -68,7 +68,7 @@ def create_app(
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    init_babel(app)
+    app.jinja_env.filters["number"] = format_number
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
     app.extensions[EXTENSION_KEY] = VocabularyCache()
     csrf = init_security(app, secret_key, settings.trusted_proxies)

@@ -9,12 +9,13 @@ from flask import Flask, Response, current_app, g, jsonify, make_response, rende
 from flask_login import current_user
 
 from domain.account import Account, Role
+from domain.term import AUTOMATIC_ACTOR
 from search_ui.i18n import HTML_LANGUAGES, LANGUAGES, lang_attribute, translate, translate_markup, translate_message
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.query.search import IndexState
-from search_ui.query.semantic.hybrid import NO_QUERY_VECTORS, QueryVectors
+from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
-from search_ui.review.topic_interfaces import NO_TOPIC_BACKEND, TopicBackend
+from search_ui.review.topic_interfaces import TopicBackend
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
 
@@ -32,8 +33,8 @@ class SiteContext:
     backend: SiteBackend
     accounts: AccountStore
     search_log: SearchLogWriter
-    topic_backend: TopicBackend = NO_TOPIC_BACKEND
-    query_vectors: QueryVectors = NO_QUERY_VECTORS
+    topic_backend: TopicBackend
+    query_vectors: QueryVectors
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
     index_state: IndexState = field(default_factory=IndexState)
@@ -141,4 +142,5 @@ def _template_context() -> dict[str, Any]:
         "account": current_account(),
         "tools": can_use_developer_tools(),
         "Role": Role,
+        "automatic_actor": AUTOMATIC_ACTOR,
     }

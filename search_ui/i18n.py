@@ -1,4 +1,6 @@
-"""The interface texts of the site in each of its languages: flask-babel over `translations/<language>.po`.
+"""The interface texts of the site in each of its languages: Babel over `translations/<language>.po`.
+
+The language of a request is `g.language`.
 
 A message is identified by a key such as `results.total`, not by its English text, because the same English word can
 need different translations. The catalogs are read at start. There is no compiled file that could be out of date.
@@ -14,9 +16,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
-from babel.support import NullTranslations, Translations
-from flask import Flask, g
-from flask_babel import Babel, Domain
+from babel.support import Translations
+from flask import g
 from markupsafe import Markup, escape
 
 from domain.coded_message import CodedMessage, coded_message
@@ -41,26 +42,6 @@ def _translations(language: str) -> Translations:
     write_mo(mo_file, load_catalog(language))
     mo_file.seek(0)
     return Translations(mo_file)
-
-
-class _PoDomain(Domain):  # type: ignore[misc]
-    """The messages in the language of the current request (`g.language`), for flask-babel."""
-
-    def get_translations(self) -> NullTranslations:
-        return _translations(g.language)
-
-
-_DOMAIN = _PoDomain()
-
-
-def init_babel(app: Flask) -> None:
-    """Register the languages and the filter `number` with `app`. The language of a request is `g.language`."""
-    Babel(app, default_locale=_LOCALES[LANGUAGES[0]], default_domain=_DOMAIN, locale_selector=_locale)
-    app.jinja_env.filters["number"] = format_number
-
-
-def _locale() -> str:
-    return _LOCALES[g.get("language", LANGUAGES[0])]
 
 
 def format_number(value: int) -> str:

@@ -8,6 +8,7 @@ from domain.errors import SettingsError
 # Solr allows 1,024 clauses. A character adds at most six: a bigram, itself and a word, each in title and body.
 MAX_QUERY_UNITS = 160  # a Latin word is one unit
 
+METRICS_FOLDER_ENV = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's folder for the metrics of several processes
 PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
 """The names of `search_ui.query.ranking.PROFILES`, repeated here to avoid its imports."""
 

@@ -126,10 +126,18 @@ def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocab
 
 
 def find_usual_spelling(term: Term) -> str:
-    """Return the most frequent spelling of a term in its contexts, which can differ in upper and lower case."""
+    """Return the most frequent spelling of a term in its contexts, which can differ in upper and lower case.
+
+    At the beginning of a sentence every word has a capital, so that spelling counts only if there is no other.
+    """
     pattern = re.compile(re.escape(term.text), re.IGNORECASE)
-    spellings = Counter(match[0] for context in term.contexts for match in pattern.finditer(context))
+    matches = [match for context in term.contexts for match in pattern.finditer(context)]
+    inside = [match[0] for match in matches if not _SENTENCE_START_RE.search(match.string, 0, match.start())]
+    spellings = Counter(inside or [match[0] for match in matches])
     return max(spellings, key=lambda spelling: (spellings[spelling], spelling == term.text), default=term.text)
+
+
+_SENTENCE_START_RE = re.compile(r"(?:^|[.!?:]\s)[\W_]*\Z")
 
 
 def load_frequent_words(solr: SolrBackend) -> tuple[dict[str, int], dict[str, int]]:

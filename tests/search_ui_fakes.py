@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,12 +16,15 @@ from jinja2.bccache import Bucket, BytecodeCache
 from docstore.store import Store
 from domain.account import Account, Role, normalize_account_name
 from domain.alert import Alert
-from domain.errors import LexiconError, SolrError
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError, SolrError, TopicError
+from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
+from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
 from search_ui.app import create_app
 from search_ui.interfaces import (
@@ -35,9 +38,10 @@ from search_ui.interfaces import (
     SiteReport,
     StageSummary,
 )
-from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, NoQueryVectors, QueryVector
+from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector
 from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.review.topic_interfaces import TopicReviewState
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
@@ -227,6 +231,50 @@ ONE_GOOD_RUN = RunHistory(
     None,
     None,
 )
+
+
+class NoTopicBackend:
+    """A site without topics."""
+
+    def names(self) -> Sequence[str]:
+        return ()
+
+    def active_topic(self) -> str:
+        return ""
+
+    def topic(self, name: str) -> Topic:
+        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
+
+    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
+        del items, state, kind
+        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
+
+    def harvest(self) -> Sequence[HostHarvest]:
+        return ()
+
+    def review_questions(self, name: str) -> TopicReviewState:
+        del name
+        return TopicReviewState()
+
+    def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
+        del answers, by
+        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
+
+
+class NoQueryVectors:
+    """Semantic search is not configured."""
+
+    def query_vector(self, text: str) -> QueryVector | None:
+        return None
+
+    def article_vector(self, digest: str) -> QueryVector | None:
+        return None
+
+    def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
+        return {}
+
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        return [0.0] * len(texts)
 
 
 class OneVector(NoQueryVectors):
@@ -472,7 +520,7 @@ def site_app(
         accounts if accounts is not None else FakeAccounts(operator=Role.OPERATOR),
         log or SearchLogWriter(KeptLog().keep),
         b"k" * 32,
-        **more,
+        **{"topic_backend": NoTopicBackend(), "query_vectors": NoQueryVectors(), **more},
     )
     app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
     return app

@@ -18,7 +18,7 @@ from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.serve import create_search_app
+from pipeline.search_site.search_app import create_search_app
 from tests.conftest import SHARED
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE

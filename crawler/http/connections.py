@@ -27,6 +27,7 @@ from urllib3.util.ssl_ import create_urllib3_context
 from urllib3.util.url import parse_url
 
 from crawler.http.ip_policy import IpPolicy, UnrestrictedPolicy
+from domain.errors import PlumblineError
 from locks.fences import check_request
 
 _MAX_POOLED_HOSTS = 256
@@ -139,6 +140,16 @@ class ConnectionPool:
     def last_ip(self, host: str) -> str:
         """Return the IP address of the last connection to this host name, or "" if there was none."""
         return self._ip_by_host.get(host, "")
+
+    def find_ip(self, host: str, port: int, timeout_seconds: float) -> str:
+        """Return the last IP address of this host name, or resolve it once; "" if it has no allowed address."""
+        if host not in self._ip_by_host:
+            try:
+                targets = _resolve_with_timeout(self._ip_policy, host, port, timeout_seconds)
+            except (OSError, PlumblineError):  # the connection reports the error
+                targets = []
+            self._ip_by_host.setdefault(host, targets[0][0] if targets else "")
+        return self._ip_by_host[host]
 
     def close(self) -> None:
         """Close the idle connections. Connections in use close when they are released."""

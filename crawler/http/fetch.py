@@ -162,7 +162,8 @@ class Fetcher:
         self._now = now
         self._connections = ConnectionPool(ip_policy, settings.per_host)
         self._site_options = parse_site_options(settings)
-        self._timeout = Timeout(connect=settings.connect_timeout, read=settings.read_timeout)
+        self._connect_seconds = settings.connect_timeout
+        self._timeout = Timeout(connect=self._connect_seconds, read=settings.read_timeout)
         self.user_agent = user_agent_header(settings)
         self._headers = {
             "User-Agent": self.user_agent,
@@ -255,6 +256,16 @@ class Fetcher:
     def last_ip(self, host: str) -> str:
         """Return the last IP address of host[:port], or ""."""
         return self._connections.last_ip(split_host_port(host)[0])
+
+    def find_ip(self, host: str) -> str:
+        """Return the last IP address of host[:port]; before the first connection, the one that its name resolves to.
+
+        Returns "" if there is no allowed address, or if a proxy connects to the host.
+        """
+        name, port = split_host_port(host)
+        if self._site_options.proxy_for(host):
+            return ""
+        return self._connections.find_ip(name, int(port or 0), self._connect_seconds)
 
     def close(self) -> None:
         """Close the idle connections of all threads."""

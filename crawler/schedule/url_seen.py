@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from crawler.schedule.bloom_filters import FILTER_BY_NAME, FingerprintFilter
+from locks.private_files import open_private
 
 logger = logging.getLogger(__name__)
 
@@ -111,8 +112,7 @@ class UrlSeenTest:
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary_path = path.with_name(path.name + ".new")
-        temporary_path.touch(mode=0o600)
-        with temporary_path.open("wb") as file:
+        with open(temporary_path, "wb", opener=open_private) as file:
             file.write(_MAGIC + hashlib.sha256(remainder).digest() + remainder)
             file.flush()
             os.fsync(file.fileno())

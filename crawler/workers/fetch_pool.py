@@ -30,6 +30,7 @@ from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.sitemaps.feed_parser import parse_feed
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, Sitemap, SitemapEntry, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
+from crawler.workers.ip_limiter import IpLimiter
 from domain.coded_message import CodedMessage
 from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT
@@ -158,6 +159,7 @@ class JobRunner:
         self._now = now
         self._delay = plan.delay
         self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.processes)
+        self._ip_limiter = IpLimiter(plan.per_ip, fetcher.find_ip)
         # Cached, because most links of a site are on every page.
         self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))
 
@@ -169,7 +171,9 @@ class JobRunner:
         try:
             with self._request_slot(job.entry) as may_send:
                 if may_send:
-                    return self._run_job(job)
+                    with self._ip_limiter.reserve(job.entry.host) as may_send:
+                        if may_send:
+                            return self._run_job(job)
             return SkippedResult(job)
         except StoreError:
             raise
@@ -195,8 +199,9 @@ class JobRunner:
             return job_result
 
     def close(self) -> None:
-        """End the waits for memory, and close the browser, if any, after its current page."""
+        """End the waits for memory and IP addresses, and close the browser, if any, after its current page."""
         self._memory_budget.close()
+        self._ip_limiter.close()
         if self._renderer is not None:
             self._renderer.close()
 

@@ -193,8 +193,11 @@ class ExtractionWriter:
     ) -> None:
         """Save articles, log visible changes for the index, and update near-duplicate clusters."""
         article_roles = {url_id: role for url_id, role in roles.items() if role.article is not None}
-        rows = [article_row_for_role(role, stored_rows.get(url_id), self.now) for url_id, role in article_roles.items()]
-        self.database.upsert(self.connection, articles, rows)
+        rows = []
+        for url_id, role in article_roles.items():  # one at a time: bodies may be long
+            row = article_row_for_role(role, stored_rows.get(url_id), self.now)
+            self.database.upsert(self.connection, articles, [row])
+            rows.append({name: row[name] for name in ("url_id", "digest", "signature", "page_type")})
         update_row_checksums(self.database, self.connection, articles, article_roles)
         changed_text_ids = [row["url_id"] for row in rows if has_changed(row, stored_rows.get(row["url_id"]), "digest")]
         if changed_text_ids:

@@ -107,8 +107,10 @@ def rows_crc32(rows: Iterable[Iterable[Any]]) -> int:
     """Return the CRC-32 of rows, with separators between values and between rows."""
     checksum = 0
     for row in rows:
-        text = "\x1f".join(map(canonical_value_text, row))
-        checksum = zlib.crc32(f"{text}\x1e".encode("utf-8", "surrogatepass"), checksum)
+        for index, value in enumerate(row):  # one value at a time: a long article needs no second copy
+            checksum = zlib.crc32(b"\x1f", checksum) if index else checksum
+            checksum = zlib.crc32(canonical_value_text(value).encode("utf-8", "surrogatepass"), checksum)
+        checksum = zlib.crc32(b"\x1e", checksum)
     return checksum
 
 

@@ -18,6 +18,7 @@ from domain.errors import BusyError, StoreError
 from domain.lease import Lease
 from locks.fences import hold_fence
 from locks.file_locks import stage_lock
+from locks.private_files import open_private
 
 STAGE_LEASE_KIND = "stage"
 POLL_SECONDS = 0.2
@@ -47,8 +48,8 @@ def _create_machine_id(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary_file = path.with_name(f"{path.name}-{uuid.uuid4().hex}")
     try:
-        temporary_file.touch(mode=0o600)
-        temporary_file.write_text(uuid.uuid4().hex[:16])
+        with open(temporary_file, "x", opener=open_private) as file:
+            file.write(uuid.uuid4().hex[:16])
         temporary_file.rename(path)
     finally:
         temporary_file.unlink(missing_ok=True)

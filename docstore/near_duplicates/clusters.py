@@ -197,9 +197,9 @@ def assign_role(
     candidates = rank_candidates(connection, signature, keys_by_leader, text, copy_detection.min_jaccard)[
         :MAX_TEXT_COMPARISONS
     ]
-    candidate_rows = comparison_rows(connection, [candidate.url_id for candidate in candidates])
-    for candidate in candidates:
-        if text.is_duplicate_of(copy_detection.text_from_row(candidate_rows[candidate.url_id])):
+    for candidate in candidates:  # one text at a time: bodies may be long
+        candidate_row = comparison_rows(connection, [candidate.url_id])[candidate.url_id]
+        if text.is_duplicate_of(copy_detection.text_from_row(candidate_row)):
             return ClusterRole(candidate.doc_id, candidate.series_id)
     leader_count_by_key = Counter(key for keys_shared in keys_by_leader.values() for key in keys_shared)
     available_keys = sorted(key for key in keys if leader_count_by_key[key] < MAX_LEADERS_PER_KEY)

@@ -1,8 +1,9 @@
 """Candidate terms with their review status, and the published versions of the lexicon."""
 
+import json
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
@@ -17,6 +18,7 @@ from docstore.bookkeeping import (
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.article_tables import index_changes
+from docstore.schema.base import store_meta
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
 from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import NEVER_RANKED, RANKED_TEXT_VERSION_KEY
@@ -30,7 +32,18 @@ from domain.term import Lexicon, Term, TermStatus
 
 BATCH_SIZE = 500
 EVIDENCE_COLUMNS = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
+BLOCKED_VERSION_KEY = "blocked_lexicon"
 REOPEN_FREQUENCY_FACTOR = 2  # a rejected term is a candidate again if its frequency grew by this factor
+
+
+@dataclass(frozen=True)
+class BlockedVersion:
+    """An automatic lexicon version that was not published, see `LexiconTable.save_blocked_version`."""
+
+    at: float
+    lost_count: int
+    gained_count: int
+    query_count: int
 
 
 class LexiconTable:
@@ -148,7 +161,31 @@ class LexiconTable:
                 connection.execute(lexicon_entries.insert(), rows)
             for table in (lexicons, lexicon_entries):
                 update_row_checksums(self._database, connection, table, [new_version.version])
+            connection.execute(delete(store_meta).where(store_meta.c.key == BLOCKED_VERSION_KEY))
         return new_version
+
+    def save_blocked_version(self, at: float, lost_count: int, gained_count: int, query_count: int) -> None:
+        """Record that an automatic version was not published, until a version is published.
+
+        Args:
+            at: Time of the check, in epoch seconds.
+            lost_count: Articles that only the previous version finds first.
+            gained_count: Articles that only the new version finds first.
+            query_count: Articles checked.
+        """
+        value = json.dumps({"at": at, "lost": lost_count, "gained": gained_count, "of": query_count})
+        row = {"key": BLOCKED_VERSION_KEY, "value": value}
+        with self._database.write() as connection:
+            self._database.upsert(connection, store_meta, [row], update_columns=("value",))
+
+    def blocked_version(self) -> BlockedVersion | None:
+        """Return the record of `save_blocked_version`; None if there is none."""
+        with self._database.read() as connection:
+            value = connection.scalar(select(store_meta.c.value).where(store_meta.c.key == BLOCKED_VERSION_KEY))
+        if value is None:
+            return None
+        record = json.loads(value)
+        return BlockedVersion(record["at"], record["lost"], record["gained"], record["of"])
 
     def load_latest(self) -> Lexicon:
         """Return the newest published version, or version 0."""

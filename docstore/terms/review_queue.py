@@ -12,7 +12,7 @@ from docstore.terms.row_mapping import term_from_row
 from domain.batches import batched
 from domain.review import Order, TermQuery, TermStatistics
 from domain.storable_text import sanitize_text
-from domain.term import Term, TermStatus
+from domain.term import AUTOMATIC_ACTOR, Term, TermStatus
 
 BATCH_SIZE = 500
 RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
@@ -20,6 +20,13 @@ RANKED_TEXT_VERSION_KEY = "ranked_mined"  # key of the mined text version of the
 NEVER_RANKED = -1  # differs from every text version
 POSITIVE_STATUSES = (TermStatus.ACCEPTED, TermStatus.MERGED)
 DECIDED_STATUSES = (*POSITIVE_STATUSES, TermStatus.REJECTED)
+IS_DECIDED_BY_PERSON = (
+    terms.c.status.in_(DECIDED_STATUSES)
+    & terms.c.mined_at.is_not(None)
+    & terms.c.decided_at.is_not(None)
+    & (terms.c.decided_by != AUTOMATIC_ACTOR)
+)
+"""SQL condition: a mined term with a decision of a person, from which the review learns."""
 
 
 class ReviewQueue:
@@ -109,10 +116,7 @@ class ReviewQueue:
         Returns:
             (number of accepted or merged terms, number of decided terms, at most `limit`)
         """
-        is_decided = (
-            terms.c.status.in_(DECIDED_STATUSES) & terms.c.mined_at.is_not(None) & terms.c.decided_at.is_not(None)
-        )
-        query = select(terms.c.status).where(is_decided).order_by(terms.c.decided_at.desc()).limit(limit)
+        query = select(terms.c.status).where(IS_DECIDED_BY_PERSON).order_by(terms.c.decided_at.desc()).limit(limit)
         with self._database.read() as connection:
             statuses = connection.scalars(query).all()
         return sum(status in POSITIVE_STATUSES for status in statuses), len(statuses)
@@ -149,10 +153,7 @@ class ReviewQueue:
 
     def decided_terms(self, limit: int) -> list[Term]:
         """Return the last `limit` decided terms from mining, newest decision first."""
-        is_decided = (
-            terms.c.status.in_(DECIDED_STATUSES) & terms.c.mined_at.is_not(None) & terms.c.decided_at.is_not(None)
-        )
-        query = select(terms).where(is_decided).order_by(terms.c.decided_at.desc()).limit(limit)
+        query = select(terms).where(IS_DECIDED_BY_PERSON).order_by(terms.c.decided_at.desc()).limit(limit)
         with self._database.read() as connection:
             return [term_from_row(row) for row in connection.execute(query)]
 
@@ -191,6 +192,8 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
     query = select(terms)
     if term_query.status is not None:
         query = query.where(terms.c.status == term_query.status)
+    if term_query.is_automatic:
+        query = query.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
     if term_query.category is not None:
         query = query.where(terms.c.category == term_query.category)
     if term_query.min_documents:

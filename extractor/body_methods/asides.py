@@ -1,9 +1,8 @@
 """Detects elements outside the article by their class names, unless their text contradicts the name."""
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Line, Span
+from extractor.page.layout import Line, Span
 from extractor.page.tag_info import Hint
 
 MAX_HIDDEN_SHARE = 0.6  # a hidden element with a larger share of the gain is shown by a script after loading
@@ -37,7 +36,7 @@ def resolve_hints(spans: Sequence[Span]) -> list[Hint]:
 
 
 def aside_line_mask(
-    spans: Sequence[Span], hints: Sequence[Hint], weights: Sequence[float], title_line: int, max_share: float
+    spans: Sequence[Span], hints: Sequence[Hint], cumulative_gain: Sequence[float], title_line: int, max_share: float
 ) -> list[bool]:
     """Return for each line whether it is in an element whose name marks it as outside the article.
 
@@ -45,19 +44,22 @@ def aside_line_mask(
 
     Args:
         hints: Resolved hint of each span.
-        weights: Weight of each line.
+        cumulative_gain: Sum of the positive weights before each line index, and of all lines.
         title_line: Index of the title's line, -1 if unknown.
         max_share: The name of an aside or hidden element is ignored if it has more than this share of the page's gain.
             With 0, the name is used only for elements without gain.
     """
-    cumulative_gain = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     max_gain_by_hint = {
         Hint.ASIDE: max_share * cumulative_gain[-1],
         Hint.HIDDEN: min(max_share, MAX_HIDDEN_SHARE) * cumulative_gain[-1],
         Hint.FOOTER_OR_COMMENTS: cumulative_gain[-1] if max_share else 0.0,
     }
     body_ancestors = ancestors_of(spans, [span_index for span_index, hint in enumerate(hints) if hint is Hint.BODY])
-    mask = other_article_line_mask(spans, cumulative_gain, title_line) if max_share else [False] * len(weights)
+    mask = (
+        other_article_line_mask(spans, cumulative_gain, title_line)
+        if max_share
+        else [False] * (len(cumulative_gain) - 1)
+    )
     covered_until = 0  # lines before this index are decided: spans are ordered outermost first
     for span_index, (span, hint) in enumerate(zip(spans, hints, strict=True)):
         if hint < Hint.ASIDE or span.end_line <= covered_until or span.start_line <= title_line < span.end_line:
@@ -103,9 +105,6 @@ def ancestors_of(spans: Sequence[Span], span_indices: Iterable[int]) -> set[int]
 
 def is_link_list(lines: Sequence[Line]) -> bool:
     """Return True for a list of other pages: linked headlines, at least as many as lines of text (teasers)."""
-    headlines = sum(line.link_share > MAX_TEXT_LINK_SHARE and line.size >= MIN_HEADLINE_SIZE for line in lines)
-    texts = sum(
-        line.link_share <= MAX_TEXT_LINK_SHARE and line.size >= MIN_HEADLINE_SIZE and line.has_punctuation
-        for line in lines
-    )
+    headlines = sum(line.is_link and line.size >= MIN_HEADLINE_SIZE for line in lines)
+    texts = sum(not line.is_link and line.size >= MIN_HEADLINE_SIZE and line.has_punctuation for line in lines)
     return headlines >= max(MIN_LIST_HEADLINES, texts)

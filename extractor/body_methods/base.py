@@ -5,23 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from extractor.fields.dates.publication_date import PublicationDate
-from extractor.page.parsed_page import ParsedPage
-
-
-@dataclass(frozen=True)
-class Body:
-    """A chosen body.
-
-    `span_index` is the element it was read from, `line_indices` its lines, `title_line` the line of the title (-1:
-    none).
-    `is_confident` is False if only elements with boilerplate names (navigation, comments ...) contained text.
-    """
-
-    span_index: int
-    line_indices: tuple[int, ...]
-    text: str
-    title_line: int = -1
-    is_confident: bool = True
+from extractor.page.parsed_page import Body, ParsedPage
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ least a summary.
 import html
 import re
 
-from extractor.body_methods.base import Body
 from extractor.fields.json_ld import find_json_ld_article
 from extractor.page.layout import text_size
-from extractor.page.parsed_page import ParsedPage
-from extractor.page_types.list_page import declared_score, url_score
+from extractor.page.parsed_page import Body, ParsedPage
+from extractor.page_types.page_signals import declared_score, url_score
 
 DESCRIPTION_META_NAMES = ("og:description", "description", "twitter:description")
-MIN_ARTICLE_SCORE = 3  # minimum points of a certain article (extractor/page_types/list_page.py)
+MIN_ARTICLE_SCORE = 3  # minimum points of a certain article (extractor/page_types/page_signals.py)
 BLOCK_TAG_RE = re.compile(r"<(?:br|/?(?:p|div|li|h[1-6]|blockquote))\b[^<>]{0,300}>", re.I)
 TAG_RE = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 

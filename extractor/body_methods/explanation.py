@@ -10,12 +10,12 @@ from dataclasses import replace
 from itertools import accumulate, takewhile
 
 from domain.article import text_hash64
-from extractor.body_methods.base import Body, BodyCandidate, Explanation, LineVerdict
+from extractor.body_methods.base import BodyCandidate, Explanation, LineVerdict
 from extractor.body_methods.element_counts import ElementCounts
 from extractor.body_methods.tag_blocks import TagBlock, build_tag_blocks
 from extractor.page.boilerplate_phrases import is_copyright, is_template_label
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line
-from extractor.page.parsed_page import ParsedPage, with_complete_layout
+from extractor.page.layout import Layout, Line
+from extractor.page.parsed_page import Body, ParsedPage, with_complete_layout
 from extractor.page.tag_info import Hint, TagInfo
 
 MAX_CANDIDATES = 12
@@ -262,4 +262,4 @@ def line_drop_reason(line: Line, ancestor_tags: Sequence[TagInfo], template_line
         return REASON_COPYRIGHT
     if is_template_label(line.text):
         return REASON_LABEL
-    return REASON_LINKS if line.link_share > MAX_TEXT_LINK_SHARE else ""
+    return REASON_LINKS if line.is_link else ""

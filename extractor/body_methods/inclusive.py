@@ -8,11 +8,10 @@ import re
 from collections.abc import Sequence
 
 from domain.article import text_hash64
-from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import MIN_SENTENCE_SIZE, is_notice_or_label, weigh_line
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, Span, join_lines
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.layout import Layout, Line, Span, join_lines
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import attribute_value
 
 MAX_BOILERPLATE_SHARE = 0.5  # an element with more than half of the page's text is not boilerplate, whatever its class
@@ -29,10 +28,11 @@ BOILERPLATE_CLASS_RE = re.compile(
 )
 
 
-def extract_inclusive_body(page: ParsedPage, title_line: int) -> Body | None:
-    """Return the body by the inclusive rule, None if no line is readable. `title_line`: index of the title or -1."""
-    layout = page.layout
-    is_readable = readable_line_mask(page)
+def extract_inclusive_body(layout: Layout, title_line: int, is_readable: Sequence[bool]) -> Body | None:
+    """Return the body by the inclusive rule, None if no line is readable.
+
+    `title_line` is the index of the title or -1, `is_readable` the mask of `readable_line_mask`.
+    """
     if not any(is_readable):
         return None
     span_index = find_main_span(layout, is_readable)
@@ -47,13 +47,8 @@ def extract_inclusive_body(page: ParsedPage, title_line: int) -> Body | None:
     )
 
 
-def readable_line_mask(page: ParsedPage) -> list[bool]:
+def readable_line_mask(page: ParsedPage, boilerplate_mask: Sequence[bool]) -> list[bool]:
     """Return for each line whether it is readable: not boilerplate, not link text, not a template line of the site."""
-    return readable_line_mask_outside(page, boilerplate_line_mask(page.layout))
-
-
-def readable_line_mask_outside(page: ParsedPage, boilerplate_mask: Sequence[bool]) -> list[bool]:
-    """Return the mask of readable lines, given the mask of boilerplate lines."""
     layout, template_line_hashes = page.layout, page.site_template.template_line_hashes
     return [
         not boilerplate_mask[index]
@@ -65,7 +60,7 @@ def readable_line_mask_outside(page: ParsedPage, boilerplate_mask: Sequence[bool
 
 def is_readable_line(line: Line) -> bool:
     """Return True if a line is text: not mostly links, not a notice, not a label."""
-    if line.link_share > MAX_TEXT_LINK_SHARE:
+    if line.is_link:
         return False
     return not is_notice_or_label(line.text, line.size) and any(map(str.isalpha, line.text))
 

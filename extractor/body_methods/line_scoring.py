@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from domain.article import text_hash64
 from extractor.body_methods.asides import aside_line_mask, is_link_list, resolve_hints
-from extractor.body_methods.base import Body, Explanation
+from extractor.body_methods.base import Explanation
 from extractor.body_methods.explanation import explain_line_scoring
 from extractor.fields.dates.publication_date import PublicationDate, find_publication_date
 from extractor.fields.title import find_title
@@ -33,8 +33,8 @@ from extractor.page.boilerplate_phrases import (
     is_template_label,
 )
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, Span, join_lines
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.layout import Layout, Line, Span, join_lines
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.settings import ExtractSettings
 from text.scripts import HAN
@@ -132,9 +132,10 @@ def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[floa
     gain. 0.0: names are ignored.
     """
     spans = layout.spans
-    min_gain = MIN_BODY_GAIN_SHARE * sum(max(0.0, weight) for weight in weights)
+    cumulative_gain = [0.0, *accumulate(weight if weight > 0 else 0.0 for weight in weights)]
+    min_gain = MIN_BODY_GAIN_SHARE * cumulative_gain[-1]
     for max_aside_share in (1.0, MAX_ASIDE_SHARE, 0.0):
-        is_aside = aside_line_mask(spans, hints, weights, title, max_aside_share)
+        is_aside = aside_line_mask(spans, hints, cumulative_gain, title, max_aside_share)
         final_weights = apply_context(weights, is_aside, title)
         span_index = find_best_span(layout, hints, final_weights, title)
         if span_index < 0:
@@ -142,7 +143,7 @@ def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[floa
         span, is_near = spans[span_index], is_near_title(spans[span_index], title, layout.lines)
         if max_aside_share == 1.0:
             is_good = is_near and (
-                hints[span_index] is Hint.BODY or is_caption_above_lists(layout, hints, weights, span, title)
+                hints[span_index] is Hint.BODY or is_caption_above_lists(layout, hints, cumulative_gain, span, title)
             )
         else:
             is_good = (
@@ -156,7 +157,7 @@ def choose_element(layout: Layout, hints: Sequence[Hint], weights: Sequence[floa
 
 
 def is_caption_above_lists(
-    layout: Layout, hints: Sequence[Hint], weights: Sequence[float], span: Span, title: int
+    layout: Layout, hints: Sequence[Hint], cumulative_gain: Sequence[float], span: Span, title: int
 ) -> bool:
     """Return True if a sentence follows the title and every larger aside is a list of other pages below it.
 
@@ -173,7 +174,6 @@ def is_caption_above_lists(
     )
     if title < 0 or caption_line < 0:
         return False
-    cumulative_gain = [0.0, *accumulate(max(0.0, weight) for weight in weights)]
     large_asides = [
         candidate
         for candidate, hint in zip(layout.spans, hints, strict=True)
@@ -189,7 +189,7 @@ def is_caption_above_lists(
 
 def is_body_sentence(line: Line) -> bool:
     """Return True for a sentence that is neither link text nor a byline."""
-    return is_sentence(line) and line.link_share <= MAX_TEXT_LINK_SHARE and not is_byline(line.text)
+    return is_sentence(line) and not line.is_link and not is_byline(line.text)
 
 
 def weigh_lines(lines: Sequence[Line], template_line_hashes: Set[int] = frozenset()) -> list[float]:
@@ -213,8 +213,7 @@ def weigh_lines(lines: Sequence[Line], template_line_hashes: Set[int] = frozense
 
 def confirmed_title_line(title: int, weights: Sequence[float]) -> int:
     """Return `title`, or -1 if less than MIN_GAIN_BELOW_TITLE of the page's gain is below it."""
-    positive_weights = [max(0.0, weight) for weight in weights]
-    return title if sum(positive_weights[title + 1 :]) >= MIN_GAIN_BELOW_TITLE * sum(positive_weights) else -1
+    return title if positive_sum(weights[title + 1 :]) >= MIN_GAIN_BELOW_TITLE * positive_sum(weights) else -1
 
 
 def positive_sum(weights: Sequence[float]) -> float:
@@ -225,7 +224,7 @@ def positive_sum(weights: Sequence[float]) -> float:
 def weigh_line(line: Line) -> float:
     """Return the weight of a line on its own, in Chinese characters: positive for text, negative for boilerplate."""
     text_size = line.size - line.link_size
-    if line.link_share > MAX_TEXT_LINK_SHARE:
+    if line.is_link:
         return -min(line.size, MAX_LINK_LINE_PENALTY) * LINK_PENALTY_FACTOR
     if is_notice_or_label(line.text, line.size):
         return -min(line.size, MAX_LINE_PENALTY)
@@ -302,7 +301,7 @@ def first_body_line(choice: ElementChoice, title: int) -> int:
 
 def cut_after_article_end(line_indices: list[int], lines: Sequence[Line], weights: Sequence[float]) -> list[int]:
     """Cut at the first line that starts comments or related news, if most of the gain is before it."""
-    total = sum(max(0.0, weights[index]) for index in line_indices)
+    total = positive_sum([weights[index] for index in line_indices])
     gain_before = 0.0
     for position, index in enumerate(line_indices):
         text = lines[index].text
@@ -360,7 +359,7 @@ def cut_leading_bylines(line_indices: list[int], lines: Sequence[Line]) -> list[
 def is_body_line(index: int, layout: Layout) -> bool:
     """Return False for notices, labels, English captions and runs of link lines."""
     line = layout.lines[index]
-    if line.link_share > MAX_TEXT_LINK_SHARE and (is_article_link(line) or not is_lone_link(index, layout.lines)):
+    if line.is_link and (is_article_link(line) or not is_lone_link(index, layout.lines)):
         return False
     return not (is_notice_or_label(line.text, line.size) or is_caption(line, layout))
 
@@ -398,4 +397,4 @@ def is_article_link(line: Line) -> bool:
 
 def is_lone_link(index: int, lines: Sequence[Line]) -> bool:
     """Return True for one line of link text between lines of text, such as a source or a name."""
-    return sum(line.link_share > MAX_TEXT_LINK_SHARE for line in lines[max(0, index - 1) : index + 2]) == 1
+    return sum(line.is_link for line in lines[max(0, index - 1) : index + 2]) == 1

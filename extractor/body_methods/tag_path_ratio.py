@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from extractor.body_methods.base import Body, Explanation
+from extractor.body_methods.base import Explanation
 from extractor.body_methods.element_counts import count_elements
 from extractor.body_methods.explanation import explain_element_counts
 from extractor.body_methods.two_pass import body_candidates, paper_score1, rank_elements
 from extractor.body_methods.wang_du import WangDuMethod, body_from_element
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.settings import ExtractSettings
 
 

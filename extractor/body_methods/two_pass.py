@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from extractor.body_methods.base import Body, Explanation
+from extractor.body_methods.base import Explanation
 from extractor.body_methods.element_counts import ElementCounts, count_elements
 from extractor.body_methods.explanation import explain_element_counts
 from extractor.body_methods.wang_du import WangDuMethod, body_from_element
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.settings import ExtractSettings
 
 MAX_SHORT_BLOCK_CHARS = 200  # the second pass of the authors' code adds its terms only to shorter elements [X]

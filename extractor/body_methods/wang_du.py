@@ -5,17 +5,15 @@ from typing import ClassVar
 
 from lxml.etree import _Element as Element
 
-from extractor.body_methods.base import Body
 from extractor.body_methods.element_counts import ElementCounts
 from extractor.fields.dates.date_parsing import find_date_in_text, find_date_in_url
 from extractor.fields.dates.publication_date import PublicationDate
 from extractor.fields.site_name import strip_site_names
-from extractor.fields.title_anchor import find_title_line
-from extractor.fields.title_similarity import similarity
+from extractor.fields.title_anchor import TextComparer, find_title_line
 from extractor.page.dom import HEADING_TAGS, element_text, serialize
 from extractor.page.layout import join_lines
 from extractor.page.layout_builder import build_layout
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 
 MIN_TITLE_SIMILARITY = 0.5  # headings at least this similar to <title> are the title [D]
 MAX_HEADINGS = 200  # headings examined on one page
@@ -92,9 +90,9 @@ def heading_texts_before(root: Element, body_element: int) -> Iterator[str]:
 
 def most_similar_heading(headings: Iterator[str] | Sequence[str], title: str) -> str:
     """Return the heading most similar to a title, the first of equals; an empty string if none is similar enough."""
-    best_similarity, best_heading = 0.0, ""
+    best_similarity, best_heading, comparer = 0.0, "", TextComparer(title)
     for text in headings:
-        score = similarity(text, title, MIN_TITLE_SIMILARITY)
+        score = comparer.similarity(text, MIN_TITLE_SIMILARITY)
         if score >= MIN_TITLE_SIMILARITY and score > best_similarity:
             best_similarity, best_heading = score, text
     return best_heading

@@ -18,7 +18,6 @@ MAX_OPENING_LINES = 80  # lines at the beginning that are searched for a title
 CONTROL_CHARS_RE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
 # Characters that replace others in fonts: ligatures, radicals, compatibility ideographs, Arabic forms.
 COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
-SPACES = re.compile(r"[^\S\n]+")
 
 
 PASSWORD_PROTECTED_MESSAGE = CodedMessage("encrypted: password-protected", "password_protected")
@@ -116,11 +115,15 @@ class DocumentContent:
     text_source: str = ""
 
 
-class BlockCollector:
-    """Collects the blocks of a document up to the limits. `is_full` is True when a limit is reached."""
+NO_PROPERTIES = FileProperties()
+
+
+class DocumentBuilder:
+    """Collects the blocks and opening lines of a document up to the limits. `is_full`: a limit is reached."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.opening: list[OpeningLine] = []
         self.char_count = 0
         self.paragraph_count = 0
         self.is_full = False
@@ -145,20 +148,39 @@ class BlockCollector:
         self.is_full = self.is_full or self.paragraph_count >= MAX_PARAGRAPHS
 
     @property
+    def needs_opening(self) -> bool:
+        """Whether further opening lines are used."""
+        return len(self.opening) < MAX_OPENING_LINES
+
+    def add_opening(
+        self,
+        text: str,
+        font_size: float = 0.0,
+        role: str = "",
+        is_bold: bool = False,
+        is_centred: bool = False,
+        paragraph_number: int | None = None,
+    ) -> None:
+        """Add an opening line, up to MAX_OPENING_LINES. Without `paragraph_number` it is a paragraph of its own."""
+        number = len(self.opening) if paragraph_number is None else paragraph_number
+        if self.needs_opening:
+            self.opening.append(OpeningLine(text[:500], font_size, role, -1.0, is_bold, is_centred, number))
+
+    def open_with_blocks(self, first_level_role: str = "title") -> None:
+        """Add the first blocks as opening lines. A heading of level 1 gets the role `first_level_role`."""
+        roles = {0: "", 1: first_level_role}
+        for block in self.blocks[:MAX_OPENING_LINES]:
+            self.add_opening(block.text, role=roles.get(heading_level(block), "heading"))
+
+    @property
     def truncation(self) -> str:
         """Description of the cut for `DocumentContent.truncation`, or an empty string."""
         return f"cut at {self.char_count:,} letters" if self.is_full else ""
 
-
-def opening_lines(blocks: list[Block], first_level_role: str = "title") -> tuple[OpeningLine, ...]:
-    """Return the first blocks as opening lines. A heading of level 1 gets the role `first_level_role`."""
-    roles = {0: "", 1: first_level_role}
-    return tuple(
-        OpeningLine(
-            block.text[:500], role=roles.get(heading_level(block), "heading"), paragraph_number=paragraph_number
-        )
-        for paragraph_number, block in enumerate(blocks[:MAX_OPENING_LINES])
-    )
+    def build(self, properties: FileProperties = NO_PROPERTIES, truncation: str = "") -> DocumentContent:
+        """Return the content. `truncation` describes a cut at a limit of the format."""
+        blocks, opening = tuple(self.blocks), tuple(self.opening)
+        return DocumentContent(blocks, opening, properties, truncation=self.truncation or truncation)
 
 
 def heading_level(block: Block) -> int:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from extractor.documents.content import DocumentContent, OpeningLine, to_one_line
-from extractor.fields.person_names import normalize_name, split_names
+from extractor.fields.byline import split_names
+from extractor.fields.site_name import normalize_letters
 from text.scripts import HAN
 
 MAX_TITLE_CHARS = 300
@@ -82,15 +83,20 @@ def title_from_properties(content: DocumentContent) -> str:
     title = PROGRAM_PREFIX_RE.sub("", content.properties.title).strip()
     if content.properties.is_authored and title:
         return title
-    if not title or len(normalize_name(title)) < 4 or PLACEHOLDER_TITLE_RE.match(title) or FILE_NAME_RE.search(title):
+    if (
+        not title
+        or len(normalize_letters(title)) < 4
+        or PLACEHOLDER_TITLE_RE.match(title)
+        or FILE_NAME_RE.search(title)
+    ):
         return ""
-    opening_letters = normalize_name("".join(line.text for line in content.opening))
-    if normalize_name(title) not in opening_letters or not may_be_title(title) or not is_long_enough(title):
+    opening_letters = normalize_letters("".join(line.text for line in content.opening))
+    if normalize_letters(title) not in opening_letters or not may_be_title(title) or not is_long_enough(title):
         return ""
     containing_paragraphs = [
         paragraph_text(group)
         for group in group_paragraphs(content.opening)
-        if normalize_name(title) in normalize_name(paragraph_text(group))
+        if normalize_letters(title) in normalize_letters(paragraph_text(group))
     ]
     fuller_titles = [
         text
@@ -123,7 +129,7 @@ def may_be_title(text: str) -> bool:
     """Return True for a text of a title's length that is not a stamp, date, URL or section heading."""
     if not 2 <= len(text) <= MAX_TITLE_CHARS or SECTION_HEADING_RE.match(text) or URL_OR_NUMBER_RE.search(text):
         return False
-    if not normalize_name(VERSION_OR_DATE_WORD_RE.sub("", text)) or DOCUMENT_NUMBER_RE.fullmatch(text):
+    if not normalize_letters(VERSION_OR_DATE_WORD_RE.sub("", text)) or DOCUMENT_NUMBER_RE.fullmatch(text):
         return False
     return len(LETTER_RE.findall(text)) * 2 >= len(text.replace(" ", ""))
 
@@ -227,8 +233,8 @@ def find_document_author(content: DocumentContent) -> str:
     Without such a name, return the fallback author of the file.
     """
     names = split_names(content.properties.author, frozenset())
-    opening_letters = normalize_name("".join(line.text for line in content.opening))
+    opening_letters = normalize_letters("".join(line.text for line in content.opening))
     confirmed_names = [
-        name for name in names if content.properties.is_authored or normalize_name(name) in opening_letters
+        name for name in names if content.properties.is_authored or normalize_letters(name) in opening_letters
     ]
     return ", ".join(confirmed_names) or content.properties.fallback_author

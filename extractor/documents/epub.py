@@ -6,18 +6,16 @@ from lxml.etree import _Element as Element
 
 from domain.article import Block, BlockKind
 from extractor.article_blocks import build_blocks
-from extractor.body_methods.base import Body
 from extractor.documents.content import (
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
     FileProperties,
-    opening_lines,
     rights_managed_error,
 )
 from extractor.documents.office_properties import DC_NAMESPACE, first_element_text
 from extractor.documents.zip_package import ZipPackage, resolve_part_name
 from extractor.fields.dates.date_parsing import find_date_in_text
-from extractor.page.parsed_page import decode_page, parse_page
+from extractor.page.parsed_page import Body, decode_page, parse_page
 
 ROOTFILE_TAG = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
 OPF_NAMESPACE = "{http://www.idpf.org/2007/opf}"
@@ -36,15 +34,15 @@ def read(data: bytes) -> DocumentContent:
     container = package.require_part("META-INF/container.xml")
     opf_name = next((element.get("full-path", "") for element in container.iter(ROOTFILE_TAG)), "")
     root = package.require_part(opf_name)
-    collector = BlockCollector()
+    builder = DocumentBuilder()
     for number, name in enumerate(chapter_names(root, opf_name.rpartition("/")[0])[:MAX_CHAPTERS], 1):
         for block in chapter_blocks(package.read(name), number):
-            collector.add(block)
-        if collector.is_full:
+            builder.add(block)
+        if builder.is_full:
             break
     # Role "heading": a heading of level 1 is the title of a chapter, so it is no candidate for the title of the book.
-    opening = opening_lines(collector.blocks, "heading")
-    return DocumentContent(tuple(collector.blocks), opening, read_properties(root), truncation=collector.truncation)
+    builder.open_with_blocks("heading")
+    return builder.build(read_properties(root))
 
 
 def reject_encrypted(root: Element | None) -> None:

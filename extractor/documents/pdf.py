@@ -63,7 +63,6 @@ PLACEHOLDER_AUTHOR_RE = re.compile(
     "|用户|管理员|匿名|作者|未知|默认|测试",
     re.IGNORECASE,
 )
-HYPHEN = re.compile("[\x02\ufffe](?:\r\n)?")
 BLANKS_RE = re.compile(r"(?<=\S)[ \t]+(?=\S)")
 MIN_SIZE_DIFFERENCE = 0.1  # relative difference of two font sizes
 MAX_WORD_GAP = 2.5  # gap between two words of a line, relative to the font size

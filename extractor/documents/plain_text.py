@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from domain.article import Block, BlockKind
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
-from extractor.documents.content import BlockCollector, DocumentContent, FileProperties, UnreadableError, opening_lines
+from extractor.documents.content import DocumentBuilder, DocumentContent, FileProperties, UnreadableError
 from extractor.fields.dates.date_parsing import find_date_in_text
 from text.decoding.decode import decode_page
 
@@ -34,13 +34,13 @@ def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
     if decoding is None:
         raise UnreadableError(Reason.UNDECODABLE, CodedMessage("cannot decode: unknown encoding", "unknown_encoding"))
     text = decoding.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
-    collector = BlockCollector()
+    builder = DocumentBuilder()
     properties, text = split_front_matter(text) if is_markdown else (FileProperties(), text)
     blocks = iter_markdown_blocks(COMMENT_RE.sub("", text).split("\n")) if is_markdown else iter_text_blocks(text)
     for block in blocks:
-        collector.add(block)
-    truncation = collector.truncation or ("" if len(data) <= MAX_BYTES else f"{MAX_BYTES // 1_000_000} MB read")
-    return DocumentContent(tuple(collector.blocks), opening_lines(collector.blocks), properties, truncation=truncation)
+        builder.add(block)
+    builder.open_with_blocks()
+    return builder.build(properties, "" if len(data) <= MAX_BYTES else f"{MAX_BYTES // 1_000_000} MB read")
 
 
 def iter_text_blocks(text: str) -> Iterator[Block]:

@@ -12,7 +12,7 @@ from domain.article import Block, BlockKind, TextSource
 from domain.recognized_page import RecognizedPage
 from extractor.documents.content import (
     MAX_OPENING_LINES,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
     FileProperties,
     OpeningLine,
@@ -108,19 +108,19 @@ def build_content(
     running_line_keys = find_running_lines(pages)
     body = body_font_size(line for page in pages for line in page.lines)
     levels = heading_levels(pages, body)
-    collector, seen_texts = BlockCollector(), set[str]()
+    builder, seen_texts = DocumentBuilder(), set[str]()
     for page in pages:
         lines = [line for line in page.lines if is_text_line(line, running_line_keys, seen_texts)]
         for run in group_paragraphs(lines):
-            collector.add(build_block(run, levels))
+            builder.add(build_block(run, levels))
     first_page = first_page or next((page for page in pages if page.lines), None)
     opening = build_opening(first_page) if first_page else ()
     return DocumentContent(
-        tuple(collector.blocks),
+        tuple(builder.blocks),
         opening,
         properties,
         body,
-        truncation or collector.truncation,
+        truncation or builder.truncation,
         len(pages),
         garbled_pages,
         scanned_pages,

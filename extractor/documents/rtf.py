@@ -9,11 +9,10 @@ from domain.coded_message import CodedMessage
 from domain.outcome import Reason
 from extractor.documents.content import (
     NESTED_TOO_DEEP_MESSAGE,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
     FileProperties,
     UnreadableError,
-    opening_lines,
 )
 from extractor.fields.dates.date_parsing import to_iso_date
 
@@ -37,17 +36,15 @@ def read(data: bytes) -> DocumentContent:
     reject_deep_nesting(source)
     code_page = CODE_PAGE_RE.search(source[:5_000])
     encoding = f"cp{code_page[1]}" if code_page and code_page[1] != "0" else "cp1252"
-    collector = BlockCollector()
+    builder = DocumentBuilder()
     for line in to_text(source, encoding).split("\n"):
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) > 2 and not cells[-1]:
-            collector.add(Block(BlockKind.TABLE_ROW, "\t".join(cells[:-1])))
+            builder.add(Block(BlockKind.TABLE_ROW, "\t".join(cells[:-1])))
         else:
-            collector.add(Block(BlockKind.PARAGRAPH, " ".join(line.split())))
-    properties = read_properties(source[:50_000], encoding)
-    return DocumentContent(
-        tuple(collector.blocks), opening_lines(collector.blocks), properties, truncation=collector.truncation
-    )
+            builder.add(Block(BlockKind.PARAGRAPH, " ".join(line.split())))
+    builder.open_with_blocks()
+    return builder.build(read_properties(source[:50_000], encoding))
 
 
 def to_text(source: str, encoding: str) -> str:

@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 MAX_JSON_LD_CHARS = 300_000  # of all scripts of a page together
 MAX_NODES = 600  # nodes of a page that are read
 MAX_DEPTH = 6
+MAX_TYPED_NODES = 300  # nodes of a script whose types are those of the page ...
+MAX_TYPED_DEPTH = 1  # ... and their depth: deeper nodes are parts of the subject of the page
 # Most reliable first. Types that end in "article" are articles too.
 ARTICLE_TYPES = ("newsarticle", "article", "blogposting", "reportagenewsarticle", "report", "liveblogposting")
 FALLBACK_TYPES = (
@@ -74,14 +77,13 @@ class JsonLdArticle:
     is_other_page: bool = False
 
 
-@lru_cache(maxsize=2)  # called for the date and for the metadata of a page
-def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
-    """Find the article of a page in the texts of its JSON-LD scripts.
+NO_ARTICLE = JsonLdArticle()
 
-    Returns:
-        The article; all fields are empty if the scripts contain none.
-    """
-    nodes: list[tuple[JsonLdNode, int]] = []
+
+@lru_cache(maxsize=1)
+def read_scripts(scripts: tuple[str, ...]) -> tuple[list[list[tuple[JsonLdNode, int]]], list[str]]:
+    """Parse JSON-LD scripts; returns the nodes of each valid script with their depths, and the other scripts."""
+    nodes_by_script: list[list[tuple[JsonLdNode, int]]] = []
     unparsed_scripts: list[str] = []
     remaining_chars = MAX_JSON_LD_CHARS
     for script in scripts:
@@ -90,7 +92,34 @@ def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
         if script_data is None:
             unparsed_scripts.append(script[:MAX_JSON_LD_CHARS])
         else:
-            nodes += iter_nodes(script_data, 0)
+            nodes_by_script.append(list(iter_nodes(script_data, 0)))
+    return nodes_by_script, unparsed_scripts
+
+
+def json_ld_types(scripts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the types of the outermost JSON-LD nodes, repeated for every node."""
+    if not scripts:
+        return ()
+    return tuple(
+        type_name
+        for nodes in read_scripts(scripts)[0]
+        for node, depth in nodes[:MAX_TYPED_NODES]
+        if depth <= MAX_TYPED_DEPTH
+        for type_name in node_types(node)
+    )
+
+
+@lru_cache(maxsize=2)  # called for the date and for the metadata of a page
+def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
+    """Find the article of a page in the texts of its JSON-LD scripts.
+
+    Returns:
+        The article; all fields are empty if the scripts contain none.
+    """
+    if not scripts:
+        return NO_ARTICLE
+    nodes_by_script, unparsed_scripts = read_scripts(scripts)
+    nodes = list(chain.from_iterable(nodes_by_script))
     by_id = {str(node.get("@id")): node for node, _ in nodes if "@id" in node and len(node) > 1}
     ranked_nodes = sorted(
         ((rank_node(node, depth, url), position) for position, (node, depth) in enumerate(nodes[:MAX_NODES]))

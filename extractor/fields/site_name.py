@@ -76,8 +76,8 @@ def is_title_before_separator(heading: str, declared_title: str) -> bool:
 
 
 def normalize_letters(text: str) -> str:
-    """Return the letters and digits of a text in lower case, which are equal in all spellings of a name."""
-    return "".join(filter(str.isalnum, text.lower()))
+    """Return the letters and digits of a text, case-folded, which are equal in all spellings of a name."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def strip_site_names(title: str, *names: str, suffixes: Sequence[str] = (), host: str = "") -> str:

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from extractor.body_methods.base import Body
 from extractor.fields.json_ld import find_json_ld_article
 from extractor.fields.site_name import (
     MIN_TITLE_SIZE,
@@ -32,18 +31,18 @@ from extractor.fields.site_name import (
     strip_site_names,
     title_suffix,
 )
-from extractor.fields.title_line_scoring import (
+from extractor.fields.title_anchor import (
     LINK_POINTS,
     TITLE_SIZE_RANGE,
+    TextComparer,
     best_title_line,
     is_body_sentence,
     is_byline_line,
     lines_above_body,
 )
-from extractor.fields.title_similarity import TextComparer
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, text_size
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.layout import Layout, Line, text_size
+from extractor.page.parsed_page import Body, ParsedPage
 from text.scripts import HAN
 
 MAX_TITLE_CHARS = 300  # longer titles are cut
@@ -264,7 +263,7 @@ def heading_before_separator(headings: Sequence[Heading], other_headings: Sequen
     title = clean_title(title)
     for heading in headings:
         text = next((text for text in heading_variants(heading) if is_title_before_separator(text, title)), "")
-        if text and all(line.link_share <= MAX_TEXT_LINK_SHARE for line in heading.lines):
+        if text and all(not line.is_link for line in heading.lines):
             rest_letters = normalize_letters(title[len(text) :])
             return "" if any(normalize_letters(other.text) == rest_letters for other in other_headings) else text
     return ""
@@ -425,7 +424,7 @@ def is_title_in_url(title: str, url: str) -> bool:
 
 def covers_title(line: Line, title: str) -> bool:
     """Return whether a line is <title> or at least half of it, and is not a link."""
-    if line.link_share > MAX_TEXT_LINK_SHARE or line.size < max(MIN_TITLE_SIZE, MIN_TITLE_SHARE * text_size(title)):
+    if line.is_link or line.size < max(MIN_TITLE_SIZE, MIN_TITLE_SHARE * text_size(title)):
         return False
     return clean_title(line.text) in title
 
@@ -435,7 +434,7 @@ def is_title_shown(title: str, lines: Sequence[Line], min_similarity: float) -> 
     words, original = title.lower(), TextComparer(title)
     return any(
         line.size <= 2 * TITLE_SIZE_RANGE[1]
-        and line.link_share <= MAX_TEXT_LINK_SHARE
+        and not line.is_link
         and (words in line.text.lower() or original.similarity(line.text, min_similarity) >= min_similarity)
         for line in lines
     )

@@ -76,7 +76,8 @@ def strip_scripts(raw: bytes) -> StrippedPage:
     Args:
         raw: Page in an encoding in which the byte `<` always means the character `<`.
     """
-    moves = find_stream_moves(raw)
+    # Streamed content replaces <template> elements, which most pages do not have.
+    moves = find_stream_moves(raw) if b"<template" in raw else ()
     raw = boundaries_to_elements(raw) if moves else raw
     lowercase_html = raw.lower()
     pieces: list[bytes] = []

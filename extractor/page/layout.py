@@ -49,6 +49,11 @@ class Line:
         return min(1.0, self.link_size / self.size) if self.link_size and self.size else 0.0
 
     @property
+    def is_link(self) -> bool:
+        """Whether more than MAX_TEXT_LINK_SHARE of the text is link text."""
+        return self.link_size > MAX_TEXT_LINK_SHARE * self.size
+
+    @property
     def has_punctuation(self) -> bool:
         """Whether the line contains a sentence mark."""
         return PUNCTUATION_RE.search(self.text) is not None

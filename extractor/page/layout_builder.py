@@ -14,11 +14,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from extractor.page.boilerplate_skip import LIST_TAGS, scan_element, should_skip
 from extractor.page.layout import CODE_TAG, InlineElement, Layout, Line, Picture, SkippedElement, Span, text_size
-from extractor.page.permalinks import is_permalink
 from extractor.page.tag_info import TagInfo, attribute_value, parse_tag, unescape_markup
-from extractor.page.tokenizer import BLOCK_TAGS, parse_odd_start_tag, tokenize_markup
+from extractor.page.tokenizer import (
+    BLOCK_TAGS,
+    LIST_TAGS,
+    parse_odd_start_tag,
+    scan_element,
+    should_skip,
+    tokenize_markup,
+)
 from text.scripts import HAN
 
 STRONG_TAGS = frozenset(("b", "strong"))
@@ -549,3 +554,26 @@ class _LayoutBuilder:
         if len(ranges) == 1 and ranges[0] == (0, len(parts)):
             return line_size
         return sum(text_size("".join(parts[start:end])) for start, end in ranges)
+
+
+MAX_PERMALINK_CHARS = 60
+# Texts for screen readers instead of the symbol.
+PERMALINK_TEXT_RE = re.compile(
+    r"\W*(?:permalink|permanent link|(?:direct )?link)(?: to (?:this |the )?(?:\w{1,12} )?"
+    r"(?:headline|heading|header|section|title|definition|term|image|table|code|equation|toctree|method|class|attribute))?\W*|"
+    r"\W*(?:固定链接|永久链接|固定連結|永久連結|(?:本节|標題|标题|章节)的?(?:链接|連結))\W*",
+    re.I,
+)
+
+
+def is_permalink(attribute_text: str, text: str) -> bool:
+    """Return whether a link leads to a fragment and shows only a symbol or a text such as "Permalink to this headline".
+
+    `attribute_text` contains the attributes of the link as markup; `text` is the text of the link.
+
+    >>> is_permalink('class="headerlink" href="#install"', "¶"), is_permalink('href="#install"', "Install")
+    (True, False)
+    """
+    if len(text) > MAX_PERMALINK_CHARS or "#" not in attribute_value("href", attribute_text):
+        return False
+    return not any(map(str.isalnum, text)) or PERMALINK_TEXT_RE.fullmatch(text) is not None

@@ -26,19 +26,12 @@ MENTIONS_ENCODING_RE = re.compile(
 )
 
 
-def fix_double_encoding(text: str, scripts: tuple[str, ...], raw: bytes) -> tuple[str, tuple[str, ...]]:
-    """Repair double encoding in a page and its scripts.
-
-    Args:
-        text: The page as text.
-        scripts: Texts of its JSON-LD scripts.
-        raw: The page in UTF-8, for a fast test.
+def fix_double_encoding(text: str, scripts: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Repair double encoding in a page that contains MOJIBAKE_BYTES_RE, and in its JSON-LD scripts.
 
     Returns:
         Text and scripts, unchanged if the page has no double encoding.
     """
-    if MOJIBAKE_BYTES_RE.search(raw) is None:  # nearly all pages
-        return text, scripts
     runs = [run for run in TEXT_RUN_RE.findall(text) if not run.isascii()]
     if not any(is_bad(run) and decode_misread(run) for run in runs) or MENTIONS_ENCODING_RE.search(
         TAG_RE.sub(" ", text)

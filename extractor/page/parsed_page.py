@@ -1,4 +1,4 @@
-"""A parsed page, the input of all rules: head data, cleaned tree and lines of text."""
+"""A parsed page, the input of all rules: head data, cleaned tree and lines of text; and its chosen body."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from domain.article import SiteTemplate
 from extractor.page import dom
 from extractor.page.layout import Layout, text_size
 from extractor.page.layout_builder import build_layout, complete_layout
-from extractor.page.mojibake import fix_double_encoding
+from extractor.page.mojibake import MOJIBAKE_BYTES_RE, fix_double_encoding
 from extractor.page.react_streaming import StreamMove, apply_stream_moves
 from text.decoding.decode import decode_page as decode_bytes
 from text.decoding.decode import is_ascii_based
@@ -61,6 +61,22 @@ class ParsedPage:
         """The page with a complete layout, boilerplate included."""
         layout = complete_layout(self.layout) or build_layout(dom.serialize(self.root))[0]
         return replace(self, layout=layout, is_complete=True)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A chosen body.
+
+    `span_index` is the element it was read from, `line_indices` its lines, `title_line` the line of the title (-1:
+    none).
+    `is_confident` is False if only elements with boilerplate names (navigation, comments ...) contained text.
+    """
+
+    span_index: int
+    line_indices: tuple[int, ...]
+    text: str
+    title_line: int = -1
+    is_confident: bool = True
 
 
 @dataclass(frozen=True)
@@ -115,8 +131,8 @@ def build_source(raw: bytes, stripped_page: dom.StrippedPage, text: str, encodin
         tuple(piece.decode(encoding, "replace") for piece in pieces)
         for pieces in (stripped_page.json_ld, stripped_page.generator_comments, stripped_page.noscript_markup)
     )
-    if encoding == "utf-8":
-        text, scripts = fix_double_encoding(text, scripts, stripped_page.markup)
+    if encoding == "utf-8" and MOJIBAKE_BYTES_RE.search(stripped_page.markup):
+        text, scripts = fix_double_encoding(text, scripts)
     return PageSource(
         text,
         scripts,
@@ -147,7 +163,8 @@ def parse_page(
     root = dom.parse(source.text)
     if root is None:
         return None
-    apply_stream_moves(root, source.stream_moves)
+    if source.stream_moves:
+        apply_stream_moves(root, source.stream_moves)
     dom.remove_unread_elements(root)
     layout, head = build_layout(dom.serialize(root), complete)
     if source.noscript_markup and visible_text_size(layout) < text_size(TAG_RE.sub("", source.noscript_markup)):

@@ -32,7 +32,7 @@ class StreamMove(NamedTuple):
 
 def find_stream_moves(raw: bytes) -> tuple[StreamMove, ...]:
     """Return the moves in the scripts of a page, at most MAX_STREAM_MOVES."""
-    if b"$R" not in raw or not any(prefix in raw for prefix in REACT_CALL_PREFIXES):  # nearly all pages
+    if not any(prefix in raw for prefix in REACT_CALL_PREFIXES):
         return ()
     calls = REACT_CALL_RE.findall(raw)[:MAX_STREAM_MOVES]
     texts = [
@@ -51,8 +51,6 @@ def boundaries_to_elements(raw: bytes) -> bytes:
 
 def apply_stream_moves(root: Element, moves: Sequence[StreamMove]) -> None:
     """Apply the moves to the tree in place. A move whose placeholder or content is missing is ignored."""
-    if not moves:
-        return
     referenced_ids = {name for move in moves for name in (move.placeholder_id, move.content_id)}
     element_by_id = {name: element for element in root.iter() if (name := element.get("id")) in referenced_ids}
     for placeholder_id, content_id, is_boundary in moves:

@@ -2,8 +2,6 @@
 cimport cython
 
 @cython.locals(needle=str, start=Py_ssize_t)
-cpdef Py_ssize_t find_attribute_value(str name, str attribute_text) except -2
-@cython.locals(start=Py_ssize_t)
 cpdef str attribute_value(str name, str attribute_text)
 cpdef str unescape_markup(str text)
 @cython.locals(kinds=int)

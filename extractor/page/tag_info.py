@@ -87,6 +87,7 @@ METADATA_CLASS_RE = re.compile(
     r"source|origin|laiyuan|zuozhe|riqi|shijian|fabu|title|headline|biaoti|breadcrumb|crumb|section|channel|category"
 )
 ATTRIBUTE_RE = re.compile(r'(?<!\S)([^\s=]++)="([^"]*+)"')
+HIDDEN_ATTRIBUTE_RE = re.compile('(?:^| )hidden="')
 MAX_IDENTIFIER_CHARS = 300
 
 
@@ -152,19 +153,16 @@ def parse_tag(tag: str, attribute_text: str) -> TagInfo:
     )
 
 
-def find_attribute_value(name: str, attribute_text: str) -> int:
-    """Return the offset at which the value of an attribute begins, or -1 if there is no such attribute."""
+def attribute_value(name: str, attribute_text: str) -> str:
+    """Return the value of one attribute as markup, or an empty string."""
     needle = name + '="'
     start = attribute_text.find(needle)
     while start > 0 and attribute_text[start - 1] != " ":
         start = attribute_text.find(needle, start + 1)
-    return start + len(needle) if start >= 0 else -1
-
-
-def attribute_value(name: str, attribute_text: str) -> str:
-    """Return the value of one attribute as markup, or an empty string."""
-    start = find_attribute_value(name, attribute_text)
-    return attribute_text[start : attribute_text.find('"', start)] if start >= 0 else ""
+    if start < 0:
+        return ""
+    start += len(needle)
+    return attribute_text[start : attribute_text.find('"', start)]
 
 
 def parse_attributes(attribute_text: str) -> dict[str, str]:
@@ -207,7 +205,7 @@ def is_hidden(attribute_text: str, names: str) -> bool:
     words = names.split()
     if not HIDDEN_CLASSES.isdisjoint(words) and not any(RESPONSIVE_CLASS_RE.match(word) for word in words):
         return True
-    if find_attribute_value("hidden", attribute_text) >= 0 or attribute_value("aria-hidden", attribute_text) == "true":
+    if HIDDEN_ATTRIBUTE_RE.search(attribute_text) or attribute_value("aria-hidden", attribute_text) == "true":
         return True
     return "display:none" in attribute_value("style", attribute_text).replace(" ", "").lower()
 
@@ -224,7 +222,7 @@ def choose_hint(tag: str, kinds: int, role: str, is_hidden_element: bool) -> Hin
         return Hint.HIDDEN
     if tag in ASIDE_TAGS or role in ASIDE_ROLES:
         return Hint.ASIDE
-    return next((hint for kind, hint in HINT_PRIORITY if kinds & kind), Hint.NONE) if kinds else Hint.NONE
+    return HINT_BY_KINDS[kinds]
 
 
 # Bit flags for the meaning of one class or id. The flags of an element are those of all its names.
@@ -241,6 +239,10 @@ HINT_PRIORITY = (
     (KIND_FOOTER_OR_COMMENTS, Hint.FOOTER_OR_COMMENTS),
     (KIND_ASIDE, Hint.ASIDE),
     (KIND_ARTICLE, Hint.ARTICLE),
+)
+# Indexed by all combinations of HINT_KINDS.
+HINT_BY_KINDS = tuple(
+    next((hint for kind, hint in HINT_PRIORITY if kinds & kind), Hint.NONE) for kinds in range(HINT_KINDS + 1)
 )
 
 

@@ -3,21 +3,42 @@
 Readable text is every line outside links, navigation, notices and the site template. `readable_size` counts all such
 lines. `missed_sentence_size` counts only sentences outside the body that do not follow a headline within
 MAX_TEASER_DISTANCE_LINES lines: those are teasers of other articles.
+
+An article whose body may be incomplete is flagged, for one of these reasons. It is stored; the flag is recorded as
+Reason.INCOMPLETE_BODY.
+
+    nothing     the page shows no text: the body comes from JSON-LD or meta tags
+    sentences   sentences outside the body are many times its size, and it contains a small share of the readable text
+    links       links outside the body are larger than it, and the page does not declare an article
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from extractor.body_methods.base import Body
-from extractor.body_methods.inclusive import boilerplate_line_mask, readable_line_mask_outside
-from extractor.page.parsed_page import ParsedPage
+from domain.article import PageType
+from domain.coded_message import CodedMessage
+from domain.outcome import Outcome, Reason
+from extractor.page.layout import Layout
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint
-from extractor.page_types.list_page import is_headline_line
+from extractor.page_types.list_page import position_score
+from extractor.page_types.page_signals import PageSignals, is_headline_line
 
 MIN_SENTENCE_SIZE = 15.0  # shorter lines are not counted as sentences; in Chinese characters
 # Text in elements with these hints may be missing in a body, unless the element covers at least half of the page.
 DISCARDED_HINTS = (Hint.HIDDEN, Hint.ASIDE, Hint.FOOTER_OR_COMMENTS)
 DISCARDED_TAGS = ("footer", "nav", "aside")
 MAX_TEASER_DISTANCE_LINES = 3  # maximum distance of a teaser from its headline
+# A body is suspect if it contains less than this share of the readable text ...
+MAX_SUSPECT_COVERAGE = 0.2
+# ... and the sentences outside it have at least this size (in Chinese characters) and this ratio to its size.
+MIN_MISSED_SIZE = 60.0
+MIN_MISSED_TO_BODY_RATIO = 3.0
+# It is also suspect if the links outside it have at least this ratio to its size, and this size.
+MIN_LINK_TO_BODY_RATIO = 1.0
+MIN_LINK_SIZE = 150.0
+ROUNDING_MARGIN = 0.01  # of a sum of sizes
+MIN_READABLE_SIZE = 30.0  # a page with less readable text shows no text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +65,17 @@ class BodyCoverage:
         return self.covered_size / self.readable_size if self.readable_size else 1.0
 
 
-def measure_coverage(page: ParsedPage, body: Body | None) -> BodyCoverage:
-    """Measure the coverage of a body. `page` must have a complete layout."""
-    lines = page.layout.lines
+def measure_coverage(signals: PageSignals, body: Body | None) -> BodyCoverage:
+    """Measure the coverage of a body. The page must have a complete layout."""
+    lines = signals.page.layout.lines
     body_texts = set(body.text.split("\n")) if body is not None else set()
     body_size = sum(line.size for line in lines if line.text in body_texts)
     readable_size = covered_size = missed_sentence_size = missed_link_size = 0.0
     last_headline = -MAX_TEASER_DISTANCE_LINES - 1
-    is_discarded = discarded_line_mask(page)
+    is_discarded = discarded_line_mask(signals.page.layout)
     counted_texts: set[str] = set()
-    is_boilerplate = boilerplate_line_mask(page.layout)
-    for index, (line, is_text) in enumerate(zip(lines, readable_line_mask_outside(page, is_boilerplate), strict=True)):
+    is_boilerplate = signals.boilerplate_mask
+    for index, (line, is_text) in enumerate(zip(lines, signals.readable_mask, strict=True)):
         if is_headline_line(line):
             last_headline = index
         if line.text in counted_texts:
@@ -77,9 +98,8 @@ def measure_coverage(page: ParsedPage, body: Body | None) -> BodyCoverage:
     return BodyCoverage(body_size, readable_size, covered_size, missed_sentence_size, missed_link_size)
 
 
-def discarded_line_mask(page: ParsedPage) -> list[bool]:
+def discarded_line_mask(layout: Layout) -> list[bool]:
     """Return for each line whether it is in an element that is hidden, comments, or boilerplate."""
-    layout = page.layout
     mask = [False] * len(layout.lines)
     for span in layout.spans:
         if span.tag_info.tag in DISCARDED_TAGS or (
@@ -87,3 +107,108 @@ def discarded_line_mask(page: ParsedPage) -> list[bool]:
         ):
             mask[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
     return mask
+
+
+def find_suspicion(
+    signals: PageSignals, body: Body, page_type: PageType | None, coverage: BodyCoverage | None
+) -> Outcome | None:
+    """Return the warning for an incomplete body of a page that is not a thread, or None.
+
+    `coverage` is that of the body, None if it was not measured.
+    """
+    if coverage is None and not may_miss_text(signals.page, body):
+        return None
+    is_confirmed = page_type is PageType.ARTICLE and is_confirmed_article(signals, body)
+    if coverage is None and not may_be_suspect(signals.page, body, is_confirmed):
+        return None
+    measured = SuspectBody(body, coverage or measure_coverage(signals.complete, body), is_confirmed)
+    reason = next((reason for rule in SUSPICION_RULES if (reason := rule(measured))), "")
+    return Outcome(Reason.INCOMPLETE_BODY, reason) if reason else None
+
+
+def may_miss_text(page: ParsedPage, body: Body) -> bool:
+    """Return whether the page has more text outside the body, links included, than a complete body may leave out."""
+    if not body.line_indices:
+        return True
+    lines = page.layout.lines
+    body_size = sum(lines[index].size for index in body.line_indices)
+    return sum(line.size for line in lines) - body_size > max(
+        MIN_MISSED_SIZE, min(MIN_MISSED_TO_BODY_RATIO, MIN_LINK_TO_BODY_RATIO) * body_size
+    )
+
+
+def may_be_suspect(page: ParsedPage, body: Body, is_confirmed: bool) -> bool:
+    """Return whether `suspicion_reason` can find a reason; decides most pages without the complete layout.
+
+    Compares its thresholds with upper limits: all sentences and links outside the body, skipped elements included.
+    """
+    if not body.line_indices:
+        return True
+    body_texts = set(body.text.split("\n"))
+    body_size, missed_link_size = 0.0, page.layout.skipped.link_size
+    # At most half of a sentence is links.
+    missed_sentence_size = 2 * (page.layout.skipped.size - page.layout.skipped.link_size)
+    for line in page.layout.lines:
+        if line.text in body_texts:
+            body_size += line.size
+            continue
+        missed_link_size += line.link_size
+        if line.size >= MIN_SENTENCE_SIZE and not line.is_link and line.has_punctuation:
+            missed_sentence_size += line.size
+    if missed_sentence_size + ROUNDING_MARGIN >= max(MIN_MISSED_SIZE, MIN_MISSED_TO_BODY_RATIO * body_size):
+        return True
+    return not is_confirmed and missed_link_size + ROUNDING_MARGIN >= max(
+        MIN_LINK_SIZE, MIN_LINK_TO_BODY_RATIO * body_size
+    )
+
+
+def is_confirmed_article(signals: PageSignals, body: Body) -> bool:
+    """Return whether the page declares an article or has its title above the text."""
+    return signals.declared_article_score > 0 or position_score(signals, body) > 0
+
+
+class SuspectBody(NamedTuple):
+    """A body with its coverage. `is_confirmed`: the page is an article by its declaration or its title."""
+
+    body: Body
+    coverage: BodyCoverage
+    is_confirmed: bool
+
+    def describe_coverage(self) -> tuple[str, str, str]:
+        """Return share and size of the body, and both as a sentence."""
+        share, size = f"{self.coverage.covered_share:.0%}", f"{self.coverage.body_size:.0f}"
+        return share, size, f"{share} of the readable text is in the body of {size} characters"
+
+
+def no_text_suspicion(suspect: SuspectBody) -> str:
+    """Return the reason for a page that shows no text, or an empty string."""
+    if suspect.body.line_indices or suspect.coverage.readable_size >= MIN_READABLE_SIZE:
+        return ""
+    return CodedMessage("no visible text: the body comes from JSON-LD or meta tags", "no_visible_text")
+
+
+def sentences_suspicion(suspect: SuspectBody) -> str:
+    """Return the reason for many sentences outside the body, or an empty string."""
+    coverage = suspect.coverage
+    min_size = max(MIN_MISSED_SIZE, MIN_MISSED_TO_BODY_RATIO * coverage.body_size)
+    if coverage.missed_sentence_size < min_size or coverage.covered_share >= MAX_SUSPECT_COVERAGE:
+        return ""
+    share, size, coverage_text = suspect.describe_coverage()
+    missed_size = f"{coverage.missed_sentence_size:.0f}"
+    message = f"{coverage_text}; {missed_size} of sentences outside the body"
+    return CodedMessage(message, "missed_sentences", share=share, size=size, missed=missed_size)
+
+
+def links_suspicion(suspect: SuspectBody) -> str:
+    """Return the reason for many links outside the body of a page that may be no article, or an empty string."""
+    coverage = suspect.coverage
+    min_size = max(MIN_LINK_SIZE, MIN_LINK_TO_BODY_RATIO * coverage.body_size)
+    if suspect.is_confirmed or coverage.missed_link_size < min_size:
+        return ""
+    share, size, coverage_text = suspect.describe_coverage()
+    missed_size = f"{coverage.missed_link_size:.0f}"
+    message = f"{coverage_text}; {missed_size} of link text outside the body"
+    return CodedMessage(message, "missed_links", share=share, size=size, missed=missed_size)
+
+
+SUSPICION_RULES = (no_text_suspicion, sentences_suspicion, links_suspicion)  # the first reason decides

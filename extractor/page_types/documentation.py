@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from domain.coded_message import CodedMessage
-from extractor.page.layout import CODE_TAG, Line
+from extractor.page.layout import CODE_TAG, Layout, Line
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.urls import path_segments
 
@@ -70,22 +70,23 @@ def is_colophon(text: str) -> bool:
     return COLOPHON_RE.search(lowercase_text) is not None and DOC_GENERATORS_RE.search(lowercase_text) is not None
 
 
-def code_only_reason(page: ParsedPage, body_lines: Sequence[int], title_line: int) -> str:
+def code_only_reason(layout: Layout, is_documentation: bool, body_lines: Sequence[int], title_line: int) -> str:
     """Return why a page contains only source code, or an empty string if it contains text.
 
     Applies only to documentation pages and to untitled listings with line numbers. Other pages with code are posts.
 
     Args:
-        page: The page.
+        layout: Layout of the page.
+        is_documentation: True if the page belongs to generated documentation.
         body_lines: Line indices of the body.
         title_line: Line index of the title, -1 for none.
     """
     start = title_line + 1 if 0 <= title_line < body_lines[0] else body_lines[0]
-    lines = page.layout.lines[start : body_lines[-1] + 1]
+    lines = layout.lines[start : body_lines[-1] + 1]
     code_lines = [line for line in lines if line.tag == CODE_TAG]
     if len(code_lines) < MIN_LISTING_LINES or any(line.has_punctuation for line in lines if line.tag != CODE_TAG):
         return ""
-    is_listing = is_documentation_page(page) or (title_line < 0 and has_line_numbers(code_lines))
+    is_listing = is_documentation or (title_line < 0 and has_line_numbers(code_lines))
     message = f"{len(code_lines)} lines of source code and no text"
     return CodedMessage(message, "code_only", n=len(code_lines)) if is_listing else ""
 
@@ -97,9 +98,9 @@ def has_line_numbers(lines: Sequence[Line]) -> bool:
     return increasing_pairs >= MIN_NUMBERED_SHARE * len(lines)
 
 
-def is_documentation_index(page: ParsedPage) -> bool:
-    """Return whether a page is generated from the definitions on other pages: an index, a class tree, a usage list."""
-    segments = path_segments(page.url)
-    if not segments or (INDEX_SEGMENTS.isdisjoint(segments[-2:-1]) and not INDEX_FILE_RE.fullmatch(segments[-1])):
+def is_index_url(url: str) -> bool:
+    """Return whether a URL is that of a page generated from definitions: an index, a class tree, a usage list."""
+    segments = path_segments(url)
+    if not segments:
         return False
-    return is_documentation_page(page)
+    return not INDEX_SEGMENTS.isdisjoint(segments[-2:-1]) or INDEX_FILE_RE.fullmatch(segments[-1]) is not None

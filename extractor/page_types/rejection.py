@@ -1,18 +1,26 @@
-"""Rejection rules: pure functions that return why a page has no article (an Outcome), or None."""
+"""Rejection rules: pure functions that return why a page has no article (an Outcome), or None.
+
+A page that is empty until a browser runs its scripts has almost no text, has scripts, and shows one of these signals:
+
+    it asks for JavaScript, in <noscript> or in text   You need to enable JavaScript to run this app.
+    it has the empty root element of an application    <div id="root"></div>  <app-root></app-root>
+    it has traces of a framework                       <script id="__NEXT_DATA__">, ng-version, data-reactroot
+"""
 
 import re
+from dataclasses import dataclass
 
 from domain.article import PageType, Teaser, text_hash64
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
-from extractor.body_methods.base import Body
-from extractor.fields.person_names import normalize_name
+from extractor.fields.site_name import normalize_letters
 from extractor.page.boilerplate_phrases import is_copyright
 from extractor.page.layout import Layout, text_size
-from extractor.page.parsed_page import ParsedPage
-from extractor.page_types.documentation import code_only_reason, is_documentation_index
-from extractor.page_types.list_page import MIN_TEASER_SIZE, find_list_reason, find_teaser_reason
-from extractor.page_types.own_text import has_own_paragraph
+from extractor.page.parsed_page import Body, ParsedPage
+from extractor.page.tag_info import attribute_value
+from extractor.page_types.documentation import code_only_reason, is_index_url
+from extractor.page_types.list_page import MIN_TEASER_SIZE, find_list_reason, find_teaser_reason, has_own_paragraph
+from extractor.page_types.page_signals import PageSignals
 from extractor.settings import ExtractSettings
 
 MAX_CHARS_PER_SIZE_UNIT = 7  # upper bound: 7 characters of any text have a size of at least 1 (3 Latin letters)
@@ -22,10 +30,55 @@ NON_LIST_TYPES = (PageType.PRODUCT, PageType.SERVICE, PageType.REFERENCE)
 NO_TEXT_MESSAGE = CodedMessage("no text found", "no_text")
 ONLY_TITLE_MESSAGE = CodedMessage("only the title", "only_title")
 WORD_SEARCH_CHARS = 10_000  # length of the beginning of a body that is searched for words
+MIN_VISIBLE_SIZE = 60.0  # a page with more text outside links is not empty; in Chinese characters
+MAX_SHELL_LINES = 40  # maximum number of lines (menus of the application shell) of an empty page
+APP_ROOT_ID_RE = re.compile(
+    r"(?:root|app|__next|__nuxt|___gatsby|main-app|app-root|react-root|reactroot|app-mount|app-container|mount|spa|"
+    r"q-app|svelte|ember-app|vue-app|container-app|single-spa-application.*|micro-app)"
+)
+APP_ROOT_TAG_RE = re.compile(r"(?:app|my-app|ng-app)(?:-root|-shell|-main)?|app-[a-z]+|.+-app(?:-root)?")
+JS_FRAMEWORK_RE = re.compile(
+    r"\bng-version=|\bng-app=|\bdata-reactroot\b|\bdata-server-rendered=|\bdata-v-app\b|\bng-controller="
+)
+ENABLE_JAVASCRIPT_RE = re.compile(
+    r"(?:enable|activate|turn on|requires?|needs?|without|support)\W.{0,40}java ?script|"
+    r"java ?script.{0,40}(?:is (?:disabled|required|not enabled|off)|enabled|must be|to (?:run|use|view))|"
+    r"(?:启用|开启|打开|允许|支持|啟用|開啟).{0,12}javascript|"
+    r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w*.{0,20}javascript",
+    re.I,
+)
+NOTICE_REASON = CodedMessage("the page asks for JavaScript", "asks_for_javascript")
+RENDER_SETTING_HINT = "add the site to crawl.rendered to render its pages in a browser"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An extracted body that the rules accept or reject.
+
+    Attributes:
+        signals: The signals of the page.
+        body: The body, None if not found.
+        teaser: The linked headline above the body, None if there is none.
+        settings: Thresholds of the extraction.
+        page_type: Type of the page, None if only its content decides.
+        size: Size of the body in Chinese characters (see `body_size`).
+    """
+
+    signals: PageSignals
+    body: Body | None
+    teaser: Teaser | None
+    settings: ExtractSettings
+    page_type: PageType | None
+    size: float
+
+    @property
+    def page(self) -> ParsedPage:
+        """The page."""
+        return self.signals.page
 
 
 def find_rejection(
-    page: ParsedPage,
+    signals: PageSignals,
     body: Body | None,
     teaser: Teaser | None,
     settings: ExtractSettings,
@@ -33,58 +86,115 @@ def find_rejection(
 ) -> Outcome | None:
     """Return why a page has no article, or None if `body` is an article. The detail of the outcome states the evidence.
 
-    Args:
-        page: The page.
-        body: The extracted body, None if not found.
-        teaser: The linked headline above the body, None if there is none.
-        settings: Thresholds of the extraction.
-        page_type: Type of the page, None if only its content decides.
+    For the arguments see `Candidate`.
     """
-    size = body_size(body, settings)
-    if body is not None and size <= settings.copyright_longest and is_mostly_copyright(body.text):
-        return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
-    if is_documentation_index(page):
-        return Outcome(Reason.LIST_PAGE, "generated index of a manual")
-    if body is not None and is_only_breadcrumb(body.text, page.title):
-        return Outcome(
-            Reason.NO_BODY,
-            CodedMessage(f"only a breadcrumb trail: {body.text[:40]}", "only_breadcrumb", words=body.text[:40]),
-        )
-    if (
-        body is not None
-        and body.line_indices
-        and (reason := code_only_reason(page, body.line_indices, body.title_line))
-    ):
-        return Outcome(Reason.NO_BODY, reason)
-    if reason := list_reason_by_type(page, body, size, settings, page_type) or find_teaser_reason(page, body, teaser):
-        return Outcome(Reason.LIST_PAGE, reason)
-    if body is not None and size >= settings.shortest_body:
-        if has_words(body.text):
-            return None
-        return Outcome(Reason.NO_BODY, CodedMessage(f"no words: {body.text[:40]}", "no_words", words=body.text[:40]))
-    if has_only_copyright(page.layout, settings.copyright_longest):
-        return Outcome(Reason.COPYRIGHT_ONLY, CodedMessage("copyright notice without an article", "copyright_notice"))
-    if size:
-        return Outcome(Reason.NO_BODY, CodedMessage(f"{size:.0f} characters of text", "short_text", n=round(size)))
-    detail = ONLY_TITLE_MESSAGE if body is not None else NO_TEXT_MESSAGE
-    if has_site_template_line(page):
+    candidate = Candidate(signals, body, teaser, settings, page_type, body_size(body, settings))
+    is_long_enough = body is not None and candidate.size >= settings.shortest_body
+    rules = (*REJECTION_RULES, *(LONG_BODY_RULES if is_long_enough else SHORT_BODY_RULES))
+    return next((outcome for rule in rules if (outcome := rule(candidate)) is not None), None)
+
+
+def reject_copyright_text(candidate: Candidate) -> Outcome | None:
+    """Reject a short body that is mostly a copyright notice."""
+    body = candidate.body
+    if body is None or candidate.size > candidate.settings.copyright_longest or not is_mostly_copyright(body.text):
+        return None
+    return Outcome(Reason.COPYRIGHT_ONLY, body.text[:80])
+
+
+def reject_documentation_index(candidate: Candidate) -> Outcome | None:
+    """Reject a generated index of a manual."""
+    signals = candidate.signals
+    is_index = is_index_url(signals.page.url) and signals.is_documentation
+    return Outcome(Reason.LIST_PAGE, "generated index of a manual") if is_index else None
+
+
+def reject_breadcrumb(candidate: Candidate) -> Outcome | None:
+    """Reject a body that is only a breadcrumb trail."""
+    if candidate.body is None or not is_only_breadcrumb(candidate.body.text, candidate.page.title):
+        return None
+    words = candidate.body.text[:40]
+    return Outcome(Reason.NO_BODY, CodedMessage(f"only a breadcrumb trail: {words}", "only_breadcrumb", words=words))
+
+
+def reject_code_listing(candidate: Candidate) -> Outcome | None:
+    """Reject a page of documentation, or a listing, that contains only source code."""
+    body = candidate.body
+    if body is None or not body.line_indices:
+        return None
+    reason = code_only_reason(
+        candidate.page.layout, candidate.signals.is_documentation, body.line_indices, body.title_line
+    )
+    return Outcome(Reason.NO_BODY, reason) if reason else None
+
+
+def reject_list(candidate: Candidate) -> Outcome | None:
+    """Reject a list page."""
+    reason = list_reason_by_type(candidate)
+    return Outcome(Reason.LIST_PAGE, reason) if reason else None
+
+
+def reject_teaser(candidate: Candidate) -> Outcome | None:
+    """Reject a page whose text is below the headline of another page."""
+    reason = find_teaser_reason(candidate.signals, candidate.body, candidate.teaser)
+    return Outcome(Reason.LIST_PAGE, reason) if reason else None
+
+
+def reject_text_without_words(candidate: Candidate) -> Outcome | None:
+    """Reject a body without letters, characters and digits."""
+    words = candidate.body.text[:40] if candidate.body is not None else ""
+    if candidate.body is None or has_words(candidate.body.text):
+        return None
+    return Outcome(Reason.NO_BODY, CodedMessage(f"no words: {words}", "no_words", words=words))
+
+
+def reject_copyright_page(candidate: Candidate) -> Outcome | None:
+    """Reject a page that shows a copyright notice and no article."""
+    if not has_only_copyright(candidate.page.layout, candidate.settings.copyright_longest):
+        return None
+    return Outcome(Reason.COPYRIGHT_ONLY, CodedMessage("copyright notice without an article", "copyright_notice"))
+
+
+def reject_short_text(candidate: Candidate) -> Outcome | None:
+    """Reject a body that is too short."""
+    size = candidate.size
+    if not size:
+        return None
+    return Outcome(Reason.NO_BODY, CodedMessage(f"{size:.0f} characters of text", "short_text", n=round(size)))
+
+
+def reject_missing_text(candidate: Candidate) -> Outcome:
+    """Reject a page without a body."""
+    detail = ONLY_TITLE_MESSAGE if candidate.body is not None else NO_TEXT_MESSAGE
+    if has_site_template_line(candidate.page):
         detail = CodedMessage(f"{detail}; other text is shown on many pages of the site", "site_text", reason=detail)
     return Outcome(Reason.NO_BODY, detail)
 
 
-def list_reason_by_type(
-    page: ParsedPage, body: Body | None, size: float, settings: ExtractSettings, page_type: PageType | None
-) -> str:
+# The first rule that returns an outcome decides.
+REJECTION_RULES = (
+    reject_copyright_text,
+    reject_documentation_index,
+    reject_breadcrumb,
+    reject_code_listing,
+    reject_list,
+    reject_teaser,
+)
+LONG_BODY_RULES = (reject_text_without_words,)  # of at least `shortest_body`
+SHORT_BODY_RULES = (reject_copyright_page, reject_short_text, reject_missing_text)
+
+
+def list_reason_by_type(candidate: Candidate) -> str:
     """Return why a page of a known type is a list, or an empty string.
 
     Product, service and reference pages also have "read more" links and short teasers, so list rules apply to them only
     if the body is short. A collection is a list unless it has an introduction of its own.
     """
-    if page_type in NON_LIST_TYPES and size > settings.list_longest_body:
+    signals, page_type, settings = candidate.signals, candidate.page_type, candidate.settings
+    is_long = candidate.size > settings.list_longest_body
+    if is_long and (page_type in NON_LIST_TYPES or (page_type is PageType.COLLECTION and has_own_paragraph(signals))):
         return ""
-    if page_type is PageType.COLLECTION and size > settings.list_longest_body and has_own_paragraph(page):
-        return ""
-    return find_list_reason(page, body, size, settings)
+    return find_list_reason(signals, candidate.body, candidate.size, settings)
 
 
 def has_words(text: str) -> bool:
@@ -99,8 +209,8 @@ def is_only_breadcrumb(text: str, title: str) -> bool:
     """
     if len(text) > MAX_BREADCRUMB_CHARS or "\n" in text.strip():
         return False
-    segments = [normalize_name(step) for step in ARROW_RE.split(text)]
-    return len(segments) > 1 and any(len(step) > 1 and step in normalize_name(title) for step in segments)
+    segments = [normalize_letters(step) for step in ARROW_RE.split(text)]
+    return len(segments) > 1 and any(len(step) > 1 and step in normalize_letters(title) for step in segments)
 
 
 def is_only_title(body: Body) -> bool:
@@ -140,3 +250,49 @@ def has_only_copyright(layout: Layout, max_rest_size: float) -> bool:
         line.size - line.link_size for line, notice in zip(layout.lines, is_copyright_line, strict=True) if not notice
     )
     return any(is_copyright_line) and rest_size <= max_rest_size
+
+
+def needs_javascript_reason(signals: PageSignals) -> str:
+    """Return why a page is empty without JavaScript, or an empty string if it is not."""
+    page = signals.page
+    if not page.script_count or signals.visible_size > MIN_VISIBLE_SIZE or len(page.layout.lines) > MAX_SHELL_LINES:
+        return ""
+    if page.asks_for_javascript or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines):
+        return NOTICE_REASON
+    if root := find_empty_app_root(page.layout):
+        return CodedMessage(f"application root without text ({root})", "empty_app_root", root=root)
+    if any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
+        return CodedMessage("page of a JavaScript framework without text", "empty_framework_page")
+    return ""
+
+
+def find_empty_app_root(layout: Layout) -> str:
+    """Return the id or tag of an empty application root element, or an empty string."""
+    for span in layout.spans:
+        if span.end_line > span.start_line:
+            continue
+        name = attribute_value("id", span.tag_info.attribute_text).lower()
+        if APP_ROOT_ID_RE.fullmatch(name) or APP_ROOT_TAG_RE.fullmatch(span.tag_info.tag):
+            return name or span.tag_info.tag
+    return ""
+
+
+def is_only_javascript_notice(signals: PageSignals, body: Body) -> bool:
+    """Return whether a page with scripts shows almost nothing but a "please enable JavaScript" notice as its body."""
+    return (
+        signals.page.script_count > 0
+        and signals.visible_size <= MIN_VISIBLE_SIZE
+        and ENABLE_JAVASCRIPT_RE.search(body.text) is not None
+    )
+
+
+def javascript_outcome(signals: PageSignals) -> Outcome | None:
+    """Return the outcome NEEDS_JAVASCRIPT for a page that is empty without JavaScript, None for any other page."""
+    reason = needs_javascript_reason(signals)
+    return javascript_rejection(reason) if reason else None
+
+
+def javascript_rejection(reason: str = NOTICE_REASON) -> Outcome:
+    """Return the outcome NEEDS_JAVASCRIPT with its reason and the advice."""
+    message = CodedMessage(f"{reason}: {RENDER_SETTING_HINT}", "needs_javascript", reason=reason)
+    return Outcome(Reason.NEEDS_JAVASCRIPT, message)

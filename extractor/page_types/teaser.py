@@ -16,12 +16,11 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from domain.article import Teaser
 from domain.pagination import is_same_site, site_host
-from extractor.body_methods.base import Body
-from extractor.fields.canonical_and_next import absolute_url
+from extractor.fields.metadata import absolute_url
 from extractor.fields.site_name import normalize_letters
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line
-from extractor.page.parsed_page import ParsedPage
+from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import attribute_value, parse_attributes, unescape_markup
 
 MAX_HEADLINE_LOOKBACK_LINES = 25  # search range for the headline, above the first sentence

@@ -11,25 +11,28 @@ from functools import lru_cache
 
 from domain.article import Block, BlockKind
 from extractor.article_blocks import build_blocks
-from extractor.body_methods.base import Body
 from extractor.body_methods.line_scoring import is_notice_or_label, positive_sum, weigh_lines
-from extractor.fields.title_anchor import find_title_line
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, join_lines
-from extractor.page.parsed_page import ParsedPage, with_complete_layout
-from extractor.page.tag_info import Hint, attribute_value
-from extractor.page_types.list_page import is_headline_line
+from extractor.page.parsed_page import Body, ParsedPage
+from extractor.page.tag_info import Hint, TagInfo, attribute_value
+from extractor.page_types.page_signals import PageSignals, TypeSignals, is_headline_line
 from extractor.page_types.thread_posts import (
     USER_URL_RE,
     Post,
     PostGroup,
+    attributable_share,
     author_and_time_near,
     classify_group_name,
+    exclusive_ancestors,
     find_posts,
+    group_spans_by_name,
 )
-from extractor.page_types.type_signals import TypeSignals
 
 MIN_THREAD_SCORE = 4  # points of a thread
+COMMENT_POINTS = -2  # points of posts that are named comments
+MAX_GROUP_POINTS = 6  # points of posts below the title, all with author and time
+MAX_COMMENT_POINTS = 1  # the same for posts that are named comments
 MAX_LINES_ABOVE_TITLE = 6  # search range for author and time of the opening post, above the title
 MAX_LINES_TITLE_TO_POST = 12  # maximum distance between title and first post
 MIN_MANY_POSTS = 3  # this number of posts is evidence of a thread
@@ -40,9 +43,11 @@ MIN_POST_TEXT_SIZE = 1.0  # minimum size of the text of all posts, in Chinese ch
 MIN_POST_GAIN_SHARE = 0.3  # minimum share of the posts in the gain between the first and the last post
 MAX_LINK_HEADING_SHARE = 0.5  # if more posts begin with a linked heading, they are entries of a list
 MIN_POST_ELEMENTS = 3  # elements named like posts that make it worthwhile to search for posts
+POST_WORDS = ("post", "comment", "repl", "answer", "message")  # POST_OR_COMMENT_CLASS_RE matches one of them
 POST_OR_COMMENT_CLASS_RE = re.compile(
     r"(?:^|[\s_-])(?:post|posts|comment|comments|reply|replies|answer|answers|message|messages)"
 )
+FORUM_WORDS = ("message", "discussion", "thread", "forum", "answer")  # the same for FORUM_CLASS_RE
 FORUM_CLASS_RE = re.compile(r"(?<![a-z])(?:message|discussion|thread|forum|answer)")
 POST_CHROME_RE = re.compile(
     r"^\W*(?:last )?(?:edited|modified|updated)\b.{0,60}$|"
@@ -79,17 +84,17 @@ class Thread:
         return tuple(blocks)
 
 
-def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage, Thread] | None:
+def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
     """Find the thread of a page.
 
     Returns:
-        The page with a complete layout and the thread, or None if the page is not a thread.
+        The signals of the page with a complete layout and the thread, or None if the page is not a thread.
     """
-    if not may_be_thread(page, type_signals):
+    if not may_be_thread(signals.page, signals.declared) or not has_candidate_group(signals):
         return None
-    page = with_complete_layout(page)
+    complete_signals = signals.complete
+    page, title_line = complete_signals.page, complete_signals.title_line
     weights = weigh_lines(page.layout.lines, page.site_template.template_line_hashes)
-    title_line = find_title_line(page)
     post_group = find_posts(page, weights)
     if (
         post_group is None
@@ -100,18 +105,23 @@ def find_thread(page: ParsedPage, type_signals: TypeSignals) -> tuple[ParsedPage
     if is_article_list(page.layout, post_group):
         return None
     opening = find_opening_post(page, post_group, weights, title_line)
-    score, reason = thread_score(
-        type_signals,
-        post_group,
-        opening,
-        title_line >= 0 and 0 <= post_group.first_line - title_line <= MAX_LINES_TITLE_TO_POST,
+    group_evidence = GroupEvidence(
+        len(post_group.posts),
+        post_group.attributed_share,
+        is_comment_name(post_group.element_name),
+        bool(opening),
+        is_near_title(post_group.first_line, title_line),
     )
-    if score < MIN_THREAD_SCORE:
+    evidence = (*declared_evidence(signals.declared), *group_evidence.points())
+    if sum(points for points, _ in evidence) < MIN_THREAD_SCORE:
         return None
     posts = clean_posts(page.layout, [*opening, *post_group.posts])
     if sum(page.layout.lines[index].size for post in posts for index in post.line_indices) < MIN_POST_TEXT_SIZE:
         return None
-    return page, Thread(tuple(posts), enclosing_span(page.layout, [*post_group.span_indices]), title_line, reason)
+    reason = "; ".join(reason for points, reason in evidence if points > 0)
+    return complete_signals, Thread(
+        tuple(posts), enclosing_span(page.layout, [*post_group.span_indices]), title_line, reason
+    )
 
 
 def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:
@@ -126,10 +136,51 @@ def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:
     is_article = (
         type_signals.declares_article or type_signals.og_type == "article" or "article:published_time" in page.metas
     )
-    matches_name = is_forum_class if is_article else is_post_class  # articles have comments, which are named like posts
+    # Articles have comments, which are named like posts.
+    words, matches_name = (FORUM_WORDS, is_forum_class) if is_article else (POST_WORDS, is_post_class)
+    names = [span.tag_info.identifiers for span in page.layout.spans]
+    all_names = " ".join(names)
+    if not any(word in all_names for word in words):
+        return False
+    return sum(map(matches_name, names)) >= MIN_POST_ELEMENTS
+
+
+def has_candidate_group(signals: PageSignals) -> bool:
+    """Return whether a group of elements of the page may get the points of a thread.
+
+    Decides most pages without the complete layout and without the authors and times of posts: compares upper bounds of
+    the points with MIN_THREAD_SCORE.
+    """
+    layout, title_line = signals.page.layout, signals.title_line
+    declared_points = sum(points for points, _ in declared_evidence(signals.declared))
+    if declared_points + MAX_GROUP_POINTS < MIN_THREAD_SCORE:
+        return False
+    if declared_points + MAX_COMMENT_POINTS >= MIN_THREAD_SCORE or any(
+        may_contain_posts(layout.spans[element.span_index].tag_info) for element in layout.skipped_elements
+    ):
+        return True
+    for name, span_indices in group_spans_by_name(layout).items():
+        first_line = layout.spans[exclusive_ancestors(layout, span_indices[:2])[0]].start_line
+        group = GroupEvidence(
+            len(span_indices), 1.0, is_comment_name(name), False, is_near_title(first_line, title_line)
+        )
+        if declared_points + group.score < MIN_THREAD_SCORE:
+            continue
+        share = attributable_share(layout, span_indices)
+        if (
+            share >= MIN_ATTRIBUTED_SHARE
+            and declared_points + replace(group, attributed_share=share).score >= MIN_THREAD_SCORE
+        ):
+            return True
+    return False
+
+
+def may_contain_posts(tag_info: TagInfo) -> bool:
+    """Return whether a skipped element may contain short replies: it is named so, and not navigation or comments."""
     return (
-        sum(matches_name(span.tag_info.identifiers) for span in page.layout.spans if span.tag_info.identifiers)
-        >= MIN_POST_ELEMENTS
+        tag_info.hint is Hint.FOOTER_OR_COMMENTS
+        and is_post_class(tag_info.identifiers)
+        and not is_comment_name(tag_info.identifiers)
     )
 
 
@@ -145,50 +196,60 @@ def is_forum_class(name: str) -> bool:
     return FORUM_CLASS_RE.search(name) is not None
 
 
-def thread_score(
-    type_signals: TypeSignals, post_group: PostGroup, opening: Sequence[Post], is_near_title: bool
-) -> tuple[int, str]:
-    """Return the points for a thread and the positive evidence as text.
+def declared_evidence(declared: TypeSignals) -> Iterator[tuple[int, str]]:
+    """Yield points for a thread with their reasons: what the page declares."""
+    is_og_article = declared.og_type == "article" and not declared.declares_article
+    yield 3 * declared.declares_thread, "declared as a discussion"
+    yield 2 * declared.is_forum_software, "forum software"
+    yield 2 * declared.has_thread_url, "URL of a thread"
+    yield int(declared.has_forum_url), "URL of a forum"
+    yield -2 * (declared.declares_article and not declared.declares_thread), "declared as an article"
+    yield -1 * (is_og_article and not declared.declares_thread), "og:type is article"
+    yield -3 * declared.declares_any_product, "declared as a product"
 
-    `is_near_title` is True if the first post is shortly below the title.
+
+@dataclass(frozen=True, slots=True)
+class GroupEvidence:
+    """The evidence of a group of posts.
+
+    Attributes:
+        post_count: Number of posts.
+        attributed_share: See `PostGroup.attributed_share`.
+        are_comments: True if the posts are named comments.
+        has_opening: True if a text above the posts is the opening post.
+        is_near_title: True if the first post is shortly below the title.
     """
-    are_comments = classify_group_name(post_group.element_name) == "comment"
-    first_post_has_title = is_near_title and not opening and not are_comments
-    evidence = (
-        (3 * type_signals.declares_thread, "declared as a discussion"),
-        (2 * type_signals.is_forum_software, "forum software"),
-        (2 * type_signals.has_thread_url, "URL of a thread"),
-        (int(type_signals.has_forum_url), "URL of a forum"),
-        (-2 * (type_signals.declares_article and not type_signals.declares_thread), "declared as an article"),
-        (
-            -1
-            * (
-                type_signals.og_type == "article"
-                and not type_signals.declares_thread
-                and not type_signals.declares_article
-            ),
-            "og:type is article",
-        ),
-        (-3 * type_signals.declares_any_product, "declared as a product"),
-        (
-            first_post_has_title
-            and (
-                3
-                if len(post_group.posts) >= MIN_MANY_POSTS and post_group.attributed_share >= HIGH_ATTRIBUTED_SHARE
-                else 2
-            ),
-            "the first post has the title",
-        ),
-        (
-            2 * (post_group.attributed_share >= HIGH_ATTRIBUTED_SHARE)
-            or int(post_group.attributed_share >= MEDIUM_ATTRIBUTED_SHARE),
-            "posts have authors and times",
-        ),
-        (int(len(post_group.posts) >= MIN_MANY_POSTS), f"{len(post_group.posts)} posts"),
-        (-2 * are_comments, "posts are named comments"),
-        (-1 * bool(opening), "text above the posts"),
-    )
-    return sum(points for points, _ in evidence), "; ".join(reason for points, reason in evidence if points > 0)
+
+    post_count: int
+    attributed_share: float
+    are_comments: bool
+    has_opening: bool
+    is_near_title: bool
+
+    def points(self) -> Iterator[tuple[int, str]]:
+        """Yield points for a thread with their reasons."""
+        has_many, share = self.post_count >= MIN_MANY_POSTS, self.attributed_share
+        if self.is_near_title and not self.has_opening and not self.are_comments:
+            yield 3 if has_many and share >= HIGH_ATTRIBUTED_SHARE else 2, "the first post has the title"
+        yield (share >= HIGH_ATTRIBUTED_SHARE) + (share >= MEDIUM_ATTRIBUTED_SHARE), "posts have authors and times"
+        yield int(has_many), f"{self.post_count} posts"
+        yield COMMENT_POINTS * self.are_comments, "posts are named comments"
+        yield -1 * self.has_opening, "text above the posts"
+
+    @property
+    def score(self) -> int:
+        """Sum of the points."""
+        return sum(points for points, _ in self.points())
+
+
+def is_comment_name(name: str) -> bool:
+    """Return whether a group is named comments."""
+    return classify_group_name(name) == "comment"
+
+
+def is_near_title(first_line: int, title_line: int) -> bool:
+    """Return whether a first post that starts at `first_line` is shortly below the title."""
+    return title_line >= 0 and 0 <= first_line - title_line <= MAX_LINES_TITLE_TO_POST
 
 
 def is_article_list(layout: Layout, post_group: PostGroup) -> bool:

@@ -8,6 +8,7 @@ own container with an author and a time. Uses no names of single forums.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,11 +19,11 @@ from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import InlineElement, Layout, Line, Span
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import TagInfo, attribute_value
-from extractor.page_types.list_page import RELATIVE_TIME_RE
+from extractor.page_types.page_signals import RELATIVE_TIME_RE
 
 MAX_POSTS = 1_000
 MAX_CANDIDATE_NAMES = 16  # groups that are examined: those with the most text
-MAX_ATTRIBUTION_FACTOR = 1.1  # of the worth of a group whose posts all have author and time
+MIN_ATTRIBUTION_FACTOR = 0.1  # of the worth of a group whose posts have neither author nor time
 MAX_CLASSES = 12  # classes of one element that are read
 MAX_LINES_ABOVE_POST = 8  # search range for author and time, above the container of a post
 MAX_ENCLOSING_SPANS, MAX_ENCLOSING_LINES = 3, 8  # elements around a line that may name an author, and their lines
@@ -109,15 +110,21 @@ def find_posts(page: ParsedPage, weights: Sequence[float]) -> PostGroup | None:
     layout = page.layout
     cumulative_weight = [0.0, *accumulate(weights)]
     inline_elements = inline_elements_by_line(layout)
-    groups = group_spans_by_name(layout, cumulative_weight)
-    names = sorted(groups.items(), key=lambda pair: -pair[1][0] * name_weight(pair[0]))[:MAX_CANDIDATE_NAMES]
+    groups = [
+        (gain, name, span_indices)
+        for name, span_indices in group_spans_by_name(layout).items()
+        if (gain := net_weight(layout, span_indices, cumulative_weight)) > 0
+    ]
+    groups.sort(key=lambda group: -group[0] * name_weight(group[1]))
     best_group: PostGroup | None = None
     best_worth = 0.0
-    for name, (net_weight, span_indices) in names:
-        if net_weight * MAX_ATTRIBUTION_FACTOR * name_weight(name) <= best_worth:
+    for gain, name, span_indices in groups[:MAX_CANDIDATE_NAMES]:
+        if gain * group_worth(name, 1.0) <= best_worth:
             break  # nor is any later group better
-        group = build_post_group(layout, name, span_indices, net_weight, inline_elements)
-        worth = net_weight * (0.1 + group.attributed_share) * name_weight(name)
+        if gain * group_worth(name, attributable_share(layout, span_indices)) <= best_worth:
+            continue
+        group = build_post_group(layout, name, span_indices, gain, inline_elements)
+        worth = gain * group_worth(name, group.attributed_share)
         if worth > best_worth:
             best_group, best_worth = group, worth
     return best_group
@@ -131,21 +138,18 @@ def classify_group_name(name: str) -> str:
     return "post" if POST_CLASS_RE.search(name) else ""
 
 
+def group_worth(name: str, attributed_share: float) -> float:
+    """Return the worth of a group per unit of text, by its name and by its share of posts with author and time."""
+    return (MIN_ATTRIBUTION_FACTOR + attributed_share) * name_weight(name)
+
+
 def name_weight(name: str) -> float:
     """Return the weight of a group by its name: posts count more than comments."""
     return GROUP_WEIGHT_BY_KIND[classify_group_name(name)]
 
 
-def group_spans_by_name(layout: Layout, cumulative_weight: Sequence[float]) -> dict[str, tuple[float, list[int]]]:
-    """Group spans that share a name.
-
-    Args:
-        layout: The layout.
-        cumulative_weight: Sum of the line weights before each line index.
-
-    Returns:
-        For each name of 2 to MAX_POSTS spans with text: their net weight and their indices in order.
-    """
+def group_spans_by_name(layout: Layout) -> dict[str, list[int]]:
+    """Group the spans with text that share a name; returns for each name of 2 to MAX_POSTS spans their indices."""
     span_indices_by_name: dict[str, list[int]] = {}
     last_end_by_name: dict[str, int] = {}
     skip_until = 0  # lines before this index are in an element without posts; other boilerplate names are ignored here
@@ -160,20 +164,13 @@ def group_spans_by_name(layout: Layout, cumulative_weight: Sequence[float]) -> d
             if span.start_line >= last_end_by_name.get(name, 0):  # otherwise it is inside a span of the same name
                 span_indices_by_name.setdefault(name, []).append(span_index)
                 last_end_by_name[name] = span.end_line
-    groups_with_text = {}
-    for name, span_indices in span_indices_by_name.items():
-        if not 2 <= len(span_indices) <= MAX_POSTS:
-            continue
-        net_weight = sum(
-            max(
-                0.0,
-                cumulative_weight[layout.spans[member].end_line] - cumulative_weight[layout.spans[member].start_line],
-            )
-            for member in span_indices
-        )
-        if net_weight > 0:
-            groups_with_text[name] = (net_weight, span_indices)
-    return groups_with_text
+    return {name: indices for name, indices in span_indices_by_name.items() if 2 <= len(indices) <= MAX_POSTS}
+
+
+def net_weight(layout: Layout, span_indices: Sequence[int], cumulative_weight: Sequence[float]) -> float:
+    """Return the sum of the positive weights of spans. `cumulative_weight` is the sum before each line index."""
+    spans = (layout.spans[span_index] for span_index in span_indices)
+    return sum(max(0.0, cumulative_weight[span.end_line] - cumulative_weight[span.start_line]) for span in spans)
 
 
 @lru_cache(maxsize=20_000)
@@ -209,7 +206,7 @@ def build_post_group(
     layout: Layout,
     name: str,
     span_indices: Sequence[int],
-    net_weight: float,
+    gain: float,
     inline_elements: Mapping[int, Sequence[InlineElement]],
 ) -> PostGroup:
     """Build the posts whose texts are in these spans. `inline_elements` are the inline elements by line index."""
@@ -238,27 +235,49 @@ def build_post_group(
         name,
         attributed_share,
         tuple(span_indices),
-        net_weight,
+        gain,
         layout.spans[ancestor_indices[0]].start_line,
         previous_end,
     )
 
 
 def exclusive_ancestors(layout: Layout, span_indices: Sequence[int]) -> list[int]:
-    """Return for each span the index of the largest enclosing span that contains none of the other spans."""
-    descendant_counts: dict[int, int] = {}
-    for span_index in span_indices:
-        for candidate in layout.iter_enclosing(span_index):
-            descendant_counts[candidate] = descendant_counts.get(candidate, 0) + 1
+    """Return for each span the index of the largest enclosing span that contains none of the other spans.
+
+    The spans are in document order, each with lines of its own.
+    """
+    spans = layout.spans
     ancestor_indices = []
-    for span_index in span_indices:
+    for position, span_index in enumerate(span_indices):
+        previous_end = spans[span_indices[position - 1]].end_line if position else 0
+        is_last = position + 1 == len(span_indices)
+        next_start = len(layout.lines) if is_last else spans[span_indices[position + 1]].start_line
         ancestor_index = span_index
         for candidate in layout.iter_enclosing(span_index):
-            if descendant_counts[candidate] > 1:
+            if spans[candidate].start_line < previous_end or spans[candidate].end_line > next_start:
                 break
             ancestor_index = candidate
         ancestor_indices.append(ancestor_index)
     return ancestor_indices
+
+
+def attributable_share(layout: Layout, span_indices: Sequence[int]) -> float:
+    """Return the share of posts with lines next to their text that can name an author or a time, 0 to 1.
+
+    Skipped elements count as such lines. The share is an upper bound of `PostGroup.attributed_share`.
+    """
+    skipped_lines = [element.line_index for element in layout.skipped_elements]
+    attributable_count, previous_end = 0, 0
+    for span_index, ancestor_index in zip(span_indices, exclusive_ancestors(layout, span_indices), strict=True):
+        span, ancestor = layout.spans[span_index], layout.spans[ancestor_index]
+        start = max(previous_end, ancestor.start_line - MAX_LINES_ABOVE_POST)
+        attributable_count += (
+            start < span.start_line
+            or span.end_line < ancestor.end_line
+            or bisect_left(skipped_lines, start) < bisect_right(skipped_lines, ancestor.end_line)
+        )
+        previous_end = ancestor.end_line
+    return attributable_count / len(span_indices)
 
 
 def inline_elements_by_line(layout: Layout) -> dict[int, list[InlineElement]]:

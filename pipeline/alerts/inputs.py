@@ -19,7 +19,13 @@ def collect_inputs(engine: Engine) -> AlertInputs:
     sites = [SiteInputs(host, runs, articles.get(host)) for host, runs in store.site_runs.runs_by_host().items()]
     firing = {alert.key: alert for alert in store.alerts.firing()}
     return AlertInputs(
-        now, newest_bad_run(engine), missed_run_time(engine, now), sites, engine.settings.alerts.silent_days, firing
+        now,
+        newest_bad_run(engine),
+        missed_run_time(engine, now),
+        sites,
+        engine.settings.alerts.silent_days,
+        firing,
+        store.lexicons.blocked_version(),
     )
 
 

@@ -2,6 +2,7 @@
 
 `run_failed`     no run has succeeded since one that failed or was killed
 `night_missed`   a scheduled run was missed
+`lexicon_blocked` an automatic lexicon version would have made articles harder to find
 `site_stopped`   a site that returned pages before returned none in its newest run
 `robots`         the robots.txt of a site forbids most of the pages that it allowed before
 `certificate`    the certificate of a site that returned pages before is invalid
@@ -15,11 +16,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from docstore.reports.site_runs import CERTIFICATE_ERROR
+from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason
 from domain.run import ReasonCounts, SiteArticles, SiteRun
 
-ALERT_KINDS = ("run_failed", "night_missed", "site_stopped", "robots", "certificate", "template", "nothing_new")
+ALERT_KINDS = (
+    "run_failed",
+    "night_missed",
+    "lexicon_blocked",
+    "site_stopped",
+    "robots",
+    "certificate",
+    "template",
+    "nothing_new",
+)
 
 ROBOTS_REASONS = (Reason.ROBOTS_FORBIDDEN, Reason.ROBOTS_UNAVAILABLE)
 # One outcome with such a reason indicates a failure of the host; other reasons (404 ...) need MIN_FAILED_PAGES.
@@ -76,6 +87,7 @@ class AlertInputs:
         failed_run: Newest failed or killed run after the last successful one.
         missed_at: Scheduled time of a missed run.
         sites: All crawled hosts.
+        blocked_lexicon: The automatic lexicon version that was not published; None if there is none.
         silent_days: Setting `alerts.silent_days`: days without a new page; 0: never alert.
         firing: The alerts that fired at the last evaluation.
     """
@@ -86,6 +98,7 @@ class AlertInputs:
     sites: Sequence[SiteInputs]
     silent_days: int
     firing: Mapping[AlertKey, Alert] = field(default_factory=dict)
+    blocked_lexicon: BlockedVersion | None = None
 
 
 def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
@@ -103,6 +116,9 @@ def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
         yield Alert(AlertKey("run_failed"), values)
     if inputs.missed_at is not None:
         yield Alert(AlertKey("night_missed"), {"time": format_local_minute(inputs.missed_at)})
+    if blocked := inputs.blocked_lexicon:
+        counts = {"all": blocked.query_count, "lost": blocked.lost_count, "gained": blocked.gained_count}
+        yield Alert(AlertKey("lexicon_blocked"), {"time": format_local_minute(blocked.at), **counts})
 
 
 def _site_alerts(site: SiteInputs, inputs: AlertInputs) -> Iterator[Alert]:

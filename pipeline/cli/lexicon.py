@@ -20,6 +20,7 @@ from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_table_or_json, stderr_console, stdout_console
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS, open_review
 from pipeline.cli.session import load_call_settings, open_engine, print_reports, read_file, terminal_user
+from pipeline.search_site.review_service import StoreReview
 from text.scripts import LANGUAGE_PATTERNS
 from text.segment import base_segmenter
 
@@ -200,9 +201,7 @@ def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
 def export_lexicon(context: click.Context, list_format: str, version: int | None) -> None:
     """Print the published lexicon as a jieba dictionary, CSV, Solr synonyms or SKOS (Turtle)."""
     with open_engine(load_call_settings(context)) as engine:
-        table = engine.store.lexicons
-        published = table.load_latest() if version is None else table.load_version(version)
-        click.echo(FORMATTERS[list_format](published.entries), nl=False)
+        click.echo(StoreReview(engine.store).export(list_format, version), nl=False)
 
 
 @lexicon.command("rules", cls=click.Command)
@@ -230,7 +229,7 @@ def publish_or_resume(engine: "Engine") -> str:
     try:
         version = stages.publish(engine, terminal_user())
     except NothingToPublishError:
-        from pipeline.search_site.serve import is_index_stale  # imported late because it loads Flask
+        from pipeline.search_site.serve import is_index_stale
 
         latest = engine.store.lexicons.latest_version()
         if not (latest and is_index_stale(engine)):

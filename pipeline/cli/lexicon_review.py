@@ -176,7 +176,7 @@ def preview_publish(context: click.Context, query: str | None) -> None:
         proposal = open_review(engine).proposal()
         print_lines(format_segmentation_changes(proposal, engine))
         if query:
-            from pipeline.search_site.serve import create_search_app  # imported late because it loads Flask
+            from pipeline.search_site.search_app import create_search_app  # imported late because it loads Flask
             from search_ui.review.preview import compare_rankings
 
             with create_search_app(engine).test_request_context():

@@ -95,6 +95,7 @@ def serve(context: click.Context, /, **flags: Any) -> None:
     from pipeline.search_site.serve import SearchSite
 
     with open_engine(settings) as engine, SearchSite(engine) as site:
+        site.wait_until_searchable()
         stdout_console.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
         if engine.store.accounts.has_no_active_account():
             stdout_console.print(

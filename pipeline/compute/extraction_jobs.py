@@ -97,19 +97,26 @@ def extract_and_save(
         articles.load_recognized_pages,
     )
     for batch in iter_save_batches(extractions):
-        yield Counter(articles.save(batch, create_copy_detection(settings.extract))), len(batch)
+        counts, page_count = Counter(articles.save(batch, create_copy_detection(settings.extract))), len(batch)
+        batch.clear()  # frees the articles before the next ones arrive
+        yield counts, page_count
 
 
 def iter_save_batches(extractions: Iterable[PageExtraction]) -> Iterator[list[PageExtraction]]:
-    """Yield batches of at most SAVE_BATCH_SIZE extractions. A batch ends early after SAVE_BATCH_CHARS of text."""
+    """Yield batches of at most SAVE_BATCH_SIZE extractions and SAVE_BATCH_CHARS of text; a longer article is alone."""
     batch: list[PageExtraction] = []
-    chars = 0
+    batch_chars = 0
     for extraction in extractions:
-        batch.append(extraction)
-        chars += len(extraction.result.body) if isinstance(extraction.result, Article) else 0
-        if len(batch) == SAVE_BATCH_SIZE or chars >= SAVE_BATCH_CHARS:
+        chars = len(extraction.result.body) if isinstance(extraction.result, Article) else 0
+        if batch and batch_chars + chars > SAVE_BATCH_CHARS:
             yield batch
-            batch, chars = [], 0
+            batch, batch_chars = [], 0
+        batch.append(extraction)
+        del extraction  # the caller clears the batch, so that no long article stays in memory
+        batch_chars += chars
+        if len(batch) == SAVE_BATCH_SIZE or batch_chars >= SAVE_BATCH_CHARS:
+            yield batch
+            batch, batch_chars = [], 0
     if batch:
         yield batch
 

@@ -22,7 +22,7 @@ from docstore.accounts import AccountTable
 from domain.account import Role
 from domain.errors import PlumblineError, PortInUseError
 from domain.outcome import Reason, StageReport
-from domain.term import TermStatus
+from domain.term import AUTOMATIC_ACTOR, TermStatus
 from pipeline import stages
 from pipeline.cli.session import format_reports
 from pipeline.demo.site import SITE_NAMES, DemoServer, WrittenSites, change_article, demo_urls, write_sites
@@ -30,7 +30,8 @@ from pipeline.engine import Engine, ensure_folder
 from pipeline.progress import Progress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.review_service import StoreReview
-from pipeline.search_site.serve import SearchSite, create_search_client, open_listening_socket
+from pipeline.search_site.search_app import create_search_client
+from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.settings import Settings, load_settings
 from pipeline.settings_template import toml_value
 from search_ui.pages.compare import compare_lexicons
@@ -66,6 +67,7 @@ def run_demo(
     """Run the demo. Raises PlumblineError if the checks of `is_check` fail."""
     if not options.is_change:
         require_free_port(options.port)  # before the crawl, to report the error at once
+    require_same_site_port(options)
     ensure_folder(options.folder)
     site_report = write_sites(options.folder / "sites")
     settings = demo_settings(options)
@@ -77,6 +79,7 @@ def run_demo(
             return
         reports = run_demo_stages(engine, console)
         with SearchSite(engine) as site:
+            site.wait_until_searchable()
             if options.is_check:
                 check_demo(engine, site_report, reports, site.url, console)
             else:
@@ -92,6 +95,16 @@ def require_free_port(port: int) -> None:
             f"port {port} of the search page is taken by another program (or by a running demo): stop it, "
             "or choose another port (make demo PORT=..., plumb demo --port ...)"
         ) from error
+
+
+def require_same_site_port(options: DemoOptions) -> None:
+    """Raise PlumblineError if the folder contains pages from another port: each article would be there twice."""
+    config = options.folder / "vertical.toml"
+    if config.exists() and demo_urls(options.site_port)[0] not in config.read_text(encoding="utf-8"):
+        raise PlumblineError(
+            f"{options.folder} was crawled with another port of the demo sites: delete the folder, or use that port "
+            "(make demo SITE_PORT=..., plumb demo --site-port ...)"
+        )
 
 
 def demo_settings(options: DemoOptions) -> Settings:
@@ -150,7 +163,7 @@ def is_demo_site(port: int) -> bool:
 def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
     """Run all stages, and print the report of each stage when it ends.
 
-    The first run also publishes a lexicon with the best candidates, accepted without a reviewer.
+    The first run also accepts the best candidates, as a reviewer would, and publishes them.
     """
 
     def print_report(report: StageReport) -> None:
@@ -158,10 +171,10 @@ def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
             console.print(line, markup=False, highlight=False)
 
     reports = stages.run(engine, on_report=print_report)
-    if engine.store.lexicons.latest_version() == 0:
-        best = [
-            term.text for term in engine.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=ACCEPTED_TERM_COUNT)[1]
-        ]
+    lexicons = engine.store.lexicons
+    if all(version.published_by == AUTOMATIC_ACTOR for version, _ in lexicons.list_versions()):
+        missing_count = ACCEPTED_TERM_COUNT - len(lexicons.load_latest().entries)
+        best = [term.text for term in lexicons.find_terms(TermStatus.CANDIDATE, limit=missing_count)[1]]
         StoreReview(engine.store).decide(best, TermStatus.ACCEPTED, "demo")
         lexicon = stages.publish(engine)
         console.print(f"lexicon: version {lexicon.version} with the {len(lexicon.entries)} best terms published")

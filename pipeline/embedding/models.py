@@ -225,6 +225,11 @@ class Embedders:
         slot = next((slot for slot in self._slots if slot.spec.supports_language(language)), None)
         return self._load(slot) if slot else None
 
+    def for_model(self, model_id: str) -> "Embedder | None":
+        """Return the loaded model with this id; None if there is no such model or it cannot be loaded."""
+        slot = next((slot for slot in self._slots if slot.spec.model_id == model_id), None)
+        return self._load(slot) if slot else None
+
     def for_query(self, text: str) -> "Embedder | None":
         """Return the loaded model for a query, see `detect_query_language`."""
         return self.for_language(detect_query_language(text))

@@ -206,7 +206,7 @@ def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[
     if not size:
         return
     target, partial_file = folder / name, folder / f"{name}.new"
-    shutil.copyfile(backup / WARC_DIR / name, partial_file)
+    shutil.copy(backup / WARC_DIR / name, partial_file)
     if target.exists() and target.stat().st_size > size:
         with target.open("rb") as old, partial_file.open("ab") as new:
             old.seek(size)
@@ -221,7 +221,7 @@ def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str)
     if target.is_dir():
         delete_if_damaged(target)
     elif backup is not None and (backup / STATE_DIR / name).is_file():
-        shutil.copyfile(backup / STATE_DIR / name, target)
+        shutil.copy(backup / STATE_DIR / name, target)
         return RepairStep(f"{name} was restored from {backup}")
     else:
         target.unlink(missing_ok=True)

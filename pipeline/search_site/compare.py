@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pipeline.engine import Engine
-from pipeline.search_site.serve import create_search_client
+from pipeline.search_site.search_app import create_search_client
 from search_ui.pages.compare import LexiconResult, compare_lexicons
 
 

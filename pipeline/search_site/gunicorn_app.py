@@ -31,11 +31,12 @@ from pipeline.engine import Engine, ensure_folder
 from pipeline.logs import configure_access_log, configure_logging, register_secrets
 from pipeline.progress import NullProgress
 from pipeline.search_site.query_vectors import StoreQueryVectors
-from pipeline.search_site.serve import IndexFollower, create_search_app
+from pipeline.search_site.search_app import create_search_app
+from pipeline.search_site.serve import IndexFollower
 from pipeline.search_site.waitress_worker import WaitressWorker
 from pipeline.settings import Settings
-from search_ui.admin.metrics import MULTIPROCESS_DIR_ENV
 from search_ui.search_log import SearchLogWriter
+from search_ui.settings import METRICS_FOLDER_ENV
 
 THREADS_PER_WORKER = 8
 MAX_METRIC_FILES = 64
@@ -92,7 +93,7 @@ class SiteApplication(BaseApplication):  # type: ignore[misc]
 
 def clean_up_worker_metrics(pid: int) -> None:
     """Mark a worker as dead in the metrics, and delete the oldest metric files beyond MAX_METRIC_FILES."""
-    folder = Path(os.environ.get(MULTIPROCESS_DIR_ENV, ""))
+    folder = Path(os.environ.get(METRICS_FOLDER_ENV, ""))
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
     files = sorted(folder.glob("*.db"), key=lambda file: file.stat().st_mtime)
     for file in files[:-MAX_METRIC_FILES]:

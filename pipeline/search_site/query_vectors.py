@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
@@ -119,6 +119,21 @@ class StoreQueryVectors:
                 ]
                 best[digest] = passage.start_offset, passage.end_offset
         return best
+
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of each text to the query; 0 if the model of the query vector is not loaded."""
+        models = self._serving_models
+        embedder = models.embedders.for_model(query_vector.model_id) if models else None
+        return compute_text_cosines(embedder, query_vector, texts) if embedder else [0.0] * len(texts)
+
+
+def compute_text_cosines(embedder: "Embedder", query_vector: QueryVector, texts: Sequence[str]) -> list[float]:
+    """Embed texts and return the cosine of each to a query vector."""
+    import numpy as np
+
+    query = np.array(query_vector.values, np.float32)
+    vectors = embedder.encode_documents(texts)  # of length 1
+    return [float(cosine) for cosine in vectors @ query / np.linalg.norm(query)]
 
 
 def compute_query_vector(embedder: "Embedder", spec: "ModelSpec", text: str) -> QueryVector:

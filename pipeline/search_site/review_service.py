@@ -157,8 +157,12 @@ class StoreReview:
             self.apply(ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
         return len(entries)
 
-    def export(self, list_format: str) -> str:
-        return FORMATTERS[list_format](self._store.lexicons.load_latest().entries)
+    def export(self, list_format: str, version: int | None = None) -> str:
+        table = self._store.lexicons
+        automatic_texts = {term.text for term in table.accepted_terms() if term.is_automatic}
+        lexicon = table.load_latest() if version is None else table.load_version(version)
+        entries = [replace(entry, is_automatic=entry.text in automatic_texts) for entry in lexicon.entries]
+        return FORMATTERS[list_format](entries)
 
     def proposal(self) -> VersionProposal:
         with self._lock:

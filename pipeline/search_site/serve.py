@@ -1,9 +1,11 @@
-"""The search site: gunicorn in a child process, and a follower that updates the index while the site runs."""
+"""The search site: gunicorn in a child process, and a follower that updates the index while the site runs.
+
+This process imports neither Flask nor the site (pipeline/search_site/search_app.py), which its child needs only.
+"""
 
 import logging
 import os
 import pickle
-import secrets
 import socket
 import subprocess
 import sys
@@ -15,30 +17,12 @@ from pathlib import Path
 from types import TracebackType
 
 import requests
-from flask import Flask
 
-from domain.errors import (
-    BusyError,
-    CollectionReplacedError,
-    PlumblineError,
-    PortInUseError,
-    SolrStartingError,
-    SolrUnavailableError,
-    StoreError,
-    UnknownFieldError,
-)
+from domain.errors import BusyError, PlumblineError, PortInUseError, StoreError
 from pipeline import stages
 from pipeline.engine import Engine
-from pipeline.search_site.actions import StoreSiteBackend
-from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.review_service import update_review_order
-from pipeline.search_site.store_metrics import StoreMetrics
-from pipeline.topic.actions import StoreTopics
-from search_ui.admin.metrics import MULTIPROCESS_DIR_ENV, SiteMetrics
-from search_ui.app import create_app
-from search_ui.query.solr_client import SolrResponse, SolrSearchClient
-from search_ui.query.solr_query import Params
-from search_ui.search_log import SearchLogWriter
+from search_ui.settings import METRICS_FOLDER_ENV
 
 log = logging.getLogger(__name__)
 
@@ -48,121 +32,13 @@ ERROR_RETRY_SECONDS = 10.0
 RELEASE_AFTER_SECONDS = 5.0  # without changes
 START_TIMEOUT_SECONDS = 120.0
 HEALTH_TIMEOUT_SECONDS = 10.0  # for the response to a health check
+HEALTH_CHECKS_PER_WORKER = 4  # successive ones that show that every worker is ready
+UNAVAILABLE_TIMEOUT_SECONDS = 5.0  # for a Solr that does not answer although it is not starting
 STOP_TIMEOUT_SECONDS = 20.0  # for requests in flight; after it the server is killed
 # glibc reserves up to 8 arenas per core for threads, which keep the memory of every request they served.
 # pypinyin copies its dictionaries, so that programs can change them.
 MEMORY_ENV = {"MALLOC_ARENA_MAX": "2", "PYPINYIN_NO_DICT_COPY": "1"}
 LISTEN_BACKLOG = 1024  # connections queued while a worker starts
-
-
-class EngineSearchClient:
-    """Search client for the engine's current Solr, which may restart at another URL.
-
-    With `opens_solr` a search opens Solr if it is not open. Without it, a search fails immediately until Solr is open.
-    After an upgrade, the collection of the earlier version gets the new fields with the first query that uses one.
-    """
-
-    def __init__(self, engine: Engine, opens_solr: bool = True) -> None:
-        self._engine = engine
-        self._opens_solr = opens_solr
-        self._client: SolrSearchClient | None = None
-        self._url = ""
-        self._fields_lock = threading.Lock()
-        self._has_added_fields = False
-
-    def select(self, params: Params) -> SolrResponse:
-        """Send a search request, see `search_ui.query.solr_client.SolrBackend`."""
-        if not (self._opens_solr or self._engine.has_index):
-            if error := self._engine.index_error:
-                raise SolrUnavailableError(error)
-            raise SolrStartingError("Solr is still starting")
-        url = self._engine.index.base_url
-        if self._client is None or url != self._url:
-            self._client, self._url = create_search_client(self._engine), url
-        try:
-            return self._client.select(params)
-        except UnknownFieldError:
-            self._add_missing_fields()
-        except CollectionReplacedError:
-            log.info("the collection was replaced during a query; the query is repeated")
-        return self._client.select(params)
-
-    def _add_missing_fields(self) -> None:
-        """Add the fields of this version to an earlier collection, once. Waits while another thread adds them."""
-        with self._fields_lock:
-            if not self._has_added_fields:
-                self._engine.index.add_missing_fields()
-                self._has_added_fields = True
-
-
-def create_search_client(engine: Engine) -> SolrSearchClient:
-    """Create a search client for the engine's Solr."""
-    search_settings = engine.settings.search
-    return SolrSearchClient(
-        engine.index.base_url, engine.settings.index.collection, search_settings.timeout, search_settings.at_once
-    )
-
-
-def create_search_app(
-    engine: Engine,
-    search_log: SearchLogWriter | None = None,
-    opens_solr: bool = True,
-    query_vectors: StoreQueryVectors | None = None,
-) -> Flask:
-    """Create the WSGI application of the search site.
-
-    Args:
-        engine: the open vertical.
-        search_log: log of the searches; the caller closes it after the last request. Without it, no search is logged.
-        opens_solr: whether a search may start Solr, see `EngineSearchClient`.
-        query_vectors: computes the vectors of queries; default: models that are loaded when first used.
-    """
-    return create_app(
-        engine.settings.search,
-        EngineSearchClient(engine, opens_solr),
-        StoreSiteBackend(engine),
-        engine.store.accounts,
-        search_log or SearchLogWriter(engine.store.search_log.save, max_pending=0),  # 0: drops every entry
-        topic_backend=StoreTopics(engine),
-        metrics=SiteMetrics(
-            StoreMetrics(engine), load_or_create_metrics_token(engine.settings.data_dir / "metrics.token")
-        ),
-        query_vectors=query_vectors or StoreQueryVectors(engine),
-        secret_key=load_session_key(engine),
-    )
-
-
-def load_or_create_metrics_token(path: Path) -> str:
-    """Return the token that authorizes /metrics requests from other machines; created on the first call."""
-    return load_or_create_private_text(path, secrets.token_urlsafe)
-
-
-def load_session_key(engine: Engine) -> bytes:
-    """Return the key that signs sessions. All machines that share a store use the same key."""
-    local_key = load_or_create_secret(engine.settings.data_dir / "session.key")
-    return (
-        engine.store.ensure_secret("session_key", local_key.decode()).encode() if engine.store.is_shared else local_key
-    )
-
-
-def load_or_create_secret(path: Path) -> bytes:
-    """Return a random key from a private file; created on the first call."""
-    return load_or_create_private_text(path, lambda: secrets.token_hex(32)).encode()
-
-
-def load_or_create_private_text(path: Path, create: Callable[[], str]) -> str:
-    """Return the text in a file that only its owner can read.
-
-    Creates the file with the result of `create` if it is missing.
-    """
-    try:
-        if not path.exists():
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(create() + "\n")
-        return path.read_text().strip()
-    except OSError as error:
-        raise StoreError(f"cannot read or create {path}: {error.strerror}") from error
 
 
 class IndexFollowStep:
@@ -267,6 +143,33 @@ class SearchSite:
             raise
         return self
 
+    def wait_until_searchable(self, timeout: float = START_TIMEOUT_SECONDS) -> None:
+        """Wait until every worker can search, has Solr and loads its suggestions.
+
+        Returns without it after `timeout` seconds, or UNAVAILABLE_TIMEOUT_SECONDS if Solr failed: pages then say so.
+        """
+        started, ready_count = time.monotonic(), 0
+        needed = HEALTH_CHECKS_PER_WORKER * self._engine.settings.search.workers
+        while ready_count < needed:
+            status = self._search_status()
+            ready_count = ready_count + 1 if status == "ok" else 0
+            if time.monotonic() - started > (timeout if status != "unavailable" else UNAVAILABLE_TIMEOUT_SECONDS):
+                return
+            if not ready_count:
+                time.sleep(POLL_SECONDS)
+
+    def _search_status(self) -> str:
+        """Return the status of /healthz (`ok`, `starting`, `unavailable`); "" if the site does not respond."""
+        try:
+            with requests.Session() as session:  # a new connection each time: any worker may accept it
+                session.trust_env = False
+                status = str(session.get(f"{self.url}healthz", timeout=HEALTH_TIMEOUT_SECONDS).json()["status"])
+                if status == "ok":  # the first suggestion loads the vocabulary
+                    session.get(f"{self.url}suggest", params={"q": "a"}, timeout=HEALTH_TIMEOUT_SECONDS)
+        except (requests.RequestException, ValueError, KeyError):
+            return ""
+        return status
+
     def is_healthy(self) -> bool:
         """True if the site responds."""
         with requests.Session() as session:
@@ -320,7 +223,7 @@ def start_server(engine: Engine, listening_socket: socket.socket) -> "subprocess
         pass_fds=[listening_socket.fileno()],
         process_group=0,  # Ctrl-C in a terminal reaches only this process, which then stops the server gracefully
         cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
-        env={**MEMORY_ENV, **os.environ, MULTIPROCESS_DIR_ENV: str(metrics_dir)},
+        env={**MEMORY_ENV, **os.environ, METRICS_FOLDER_ENV: str(metrics_dir)},
     )
     assert server.stdin is not None  # noqa: S101 (for the type checker)
     with suppress(BrokenPipeError), server.stdin as pipe:  # `wait_for_answer` reports a server that has already ended

@@ -30,6 +30,7 @@ from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from domain.outcome import Reason
+from locks.private_files import open_private
 
 log = logging.getLogger(__name__)
 
@@ -210,7 +211,8 @@ def write_cached(file: Path, content: bytes) -> None:
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         temporary = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
-        temporary.write_bytes(content)
+        with open(temporary, "wb", opener=open_private) as temporary_file:
+            temporary_file.write(content)
         temporary.replace(file)
         delete_oldest(file.parent, MAX_CACHED_FILES // 256)
 

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
+from crawler.memory_budget import return_large_blocks
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
@@ -38,8 +39,10 @@ log = logging.getLogger(__name__)
 EMPTY_SITE_TEMPLATE = SiteTemplate()
 
 MAX_IN_FLIGHT_PER_WORKER = 8  # pages per worker, queued or running; bounds the memory
-MAX_IN_FLIGHT_BYTES = 64_000_000  # estimated memory of all pages in flight; a larger page is processed by itself
-DOM_BYTES_PER_PAGE_BYTE = 8  # bytes of memory for each byte of HTML
+# Estimated memory of all pages in flight, per worker. A page that needs more than all is processed by itself.
+MAX_IN_FLIGHT_BYTES_PER_WORKER = 32_000_000
+BYTES_PER_PAGE_BYTE = 8  # memory for each byte of HTML: text in several forms, and the result
+BYTES_PER_TAG = 350  # memory for each start and end tag: tree and layout
 SITE_CACHE_SIZE = 1_000  # site templates
 WORKER_PRELOAD = ("pipeline.workers.page_reading", *EXTRACTOR_MODULES)
 
@@ -69,7 +72,9 @@ class PageJob:
     @property
     def estimated_bytes(self) -> int:
         """Estimated memory of the extraction, in bytes."""
-        return len(self.data) if self.page.is_document else DOM_BYTES_PER_PAGE_BYTE * len(self.data)
+        if self.page.is_document:
+            return len(self.data)
+        return BYTES_PER_PAGE_BYTE * len(self.data) + BYTES_PER_TAG * self.data.count(b"<")
 
 
 class ExtractionPools:
@@ -85,10 +90,13 @@ class ExtractionPools:
 
     def __init__(self, settings: ExtractSettings, workers: int | None = None, limits: Limits | None = None) -> None:
         self._settings = settings
-        self._max_in_flight = (workers or os.cpu_count() or 1) * MAX_IN_FLIGHT_PER_WORKER
+        return_large_blocks()
+        workers = workers or os.cpu_count() or 1
+        self._max_in_flight = workers * MAX_IN_FLIGHT_PER_WORKER
+        self._max_in_flight_bytes = workers * MAX_IN_FLIGHT_BYTES_PER_WORKER
         documents = limits or Limits(settings.document_seconds, settings.document_mb)
-        self._page_pool = WorkerPool(workers or os.cpu_count() or 1, limits, WORKER_PRELOAD)
-        self._document_pool = WorkerPool(workers or os.cpu_count() or 1, documents, WORKER_PRELOAD)
+        self._page_pool = WorkerPool(workers, limits, WORKER_PRELOAD)
+        self._document_pool = WorkerPool(workers, documents, WORKER_PRELOAD)
 
     def extract(
         self,
@@ -113,10 +121,12 @@ class ExtractionPools:
                     yield job
                     continue
                 pool = self._document_pool if job.page.is_document else self._page_pool
-                while in_flight and sum(in_flight.values()) + job.estimated_bytes > MAX_IN_FLIGHT_BYTES:
+                estimated_bytes = job.estimated_bytes
+                while in_flight and sum(in_flight.values()) + estimated_bytes > self._max_in_flight_bytes:
                     yield from iter_finished(in_flight)
-                in_flight[pool.submit(partial(extract_in_worker, job, self._settings))] = job.estimated_bytes
-                while len(in_flight) >= self._max_in_flight:
+                in_flight[pool.submit(partial(extract_in_worker, job, self._settings))] = estimated_bytes
+                del job  # its bytes: a large page is saved before the next page is read
+                while len(in_flight) >= self._max_in_flight or sum(in_flight.values()) > self._max_in_flight_bytes:
                     yield from iter_finished(in_flight)
             while in_flight:
                 yield from iter_finished(in_flight)
@@ -148,10 +158,11 @@ def iter_finished(in_flight: dict[Future[PageExtraction], int]) -> Iterator[Page
 
     `in_flight` maps each future to its estimated memory in bytes.
     """
-    done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
+    done = wait(in_flight, return_when=FIRST_COMPLETED).done
     for future in done:
         del in_flight[future]
-        yield future.result()
+    while done:  # a result that was yielded is not referenced here any more: it may be large
+        yield done.pop().result()
 
 
 def iter_jobs(

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from traceback import format_exc
 
-from crawler.memory_budget import release_free_memory
+from crawler.memory_budget import release_free_memory, return_large_blocks
 from domain.errors import PlumblineError
 
 STATUS_DONE, STATUS_ERROR, STATUS_RAISED, STATUS_OUT_OF_MEMORY = "done", "refused", "raised", "over memory"
@@ -27,13 +27,14 @@ ORPHAN_GRACE_SECONDS = 10.0  # after the deadline SIGALRM ends the child if its 
 GC_THRESHOLDS = (50_000, 20, 100)
 OUT_OF_MEMORY_REPLY = pickle.dumps((STATUS_OUT_OF_MEMORY, None))  # pickled in advance, while memory is available
 MEGABYTE = 1024 * 1024
-LARGE_REQUEST_BYTES = MEGABYTE  # a request of this size or more is followed by `release_free_memory`
+LARGE_MESSAGE_BYTES = MEGABYTE  # `release_free_memory` follows a call with such a request, and such a reply
 PROC_STATUS = Path("/proc/self/status")
 
 
 def main(arguments: list[str]) -> None:
     """Handle requests until the pipe is closed."""
     fd, seconds, megabytes, *modules = arguments
+    return_large_blocks()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     for name in modules:
@@ -45,19 +46,30 @@ def main(arguments: list[str]) -> None:
     with suppress(EOFError, OSError), Connection(int(fd)) as connection:
         connection.send(STATUS_DONE)
         while True:
-            request = connection.recv_bytes()
+            requests = [connection.recv_bytes()]
             signal.setitimer(signal.ITIMER_REAL, float(seconds) + ORPHAN_GRACE_SECONDS)
-            connection.send_bytes(handle_request(request))
+            reply = handle_request(requests)
+            is_large = len(reply) > LARGE_MESSAGE_BYTES
+            connection.send_bytes(reply)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            if len(request) > LARGE_REQUEST_BYTES:
+            del reply
+            if is_large:
                 release_free_memory()
 
 
-def handle_request(request: bytes) -> bytes:
-    """Call the function of a pickled request and return the pickled reply."""
+def handle_request(requests: list[bytes]) -> bytes:
+    """Call the function of a pickled request and return the pickled reply.
+
+    Removes the request from the list: its bytes are not needed during the call.
+    """
     try:
-        function, args, kwargs = pickle.loads(request)  # noqa: S301 (bytes from our own process)
-        return pickle.dumps((STATUS_DONE, function(*args, **kwargs)))
+        is_large = len(requests[0]) > LARGE_MESSAGE_BYTES
+        function, args, kwargs = pickle.loads(requests.pop())  # noqa: S301 (bytes from our own process)
+        result = function(*args, **kwargs)
+        if is_large:  # before the reply, which needs memory here and in the calling process
+            del args, kwargs
+            release_free_memory()
+        return pickle.dumps((STATUS_DONE, result))
     except MemoryError:
         return OUT_OF_MEMORY_REPLY
     except PlumblineError as error:

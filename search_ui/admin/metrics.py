@@ -18,11 +18,11 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from search_ui.context import current_site
 from search_ui.security import is_local_request
+from search_ui.settings import METRICS_FOLDER_ENV
 
 blueprint = Blueprint("metrics", __name__)
 
 LATENCY_BUCKETS_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0)
-MULTIPROCESS_DIR_ENV = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's folder for the metrics of several processes
 
 
 class MetricsCollector(Protocol):
@@ -64,7 +64,7 @@ class SiteMetrics:
 
     def render(self) -> bytes:
         """Return all metrics of all processes."""
-        registries = [multiprocess_registry() if os.environ.get(MULTIPROCESS_DIR_ENV) else self.registry]
+        registries = [multiprocess_registry() if os.environ.get(METRICS_FOLDER_ENV) else self.registry]
         if self.store_collector is not None:
             registries.append(CollectorRegistry())
             registries[-1].register(self.store_collector)

@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 
 from domain.errors import SolrError
 from search_ui.pages.article import (
@@ -23,6 +24,7 @@ from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
 from search_ui.query.solr_client import SolrResponse, select_in_background
 from search_ui.query.solr_query import Params, QueryWords
+from text.domain_terms import is_domain_term
 
 
 def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> ArticleView | None:
@@ -42,8 +44,9 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
     copies = start(copies_params(doc_id, article.cluster))
     explanation = start(explain_params(doc_id, request, words)) if request.parsed_query.ranking_text else None
     related = _fetch_related(search, article)
+    segmenter = search.lexicon_backend.base_segmenter()
     return ArticleView(
-        article,
+        replace(article, terms=tuple(term for term in article.terms if is_domain_term(term, segmenter))),
         related=parse_related(related, search.settings),
         same_series=parse_related(series.result() if series else {}, search.settings),
         copies=parse_related(copies.result(), search.settings),

@@ -5,13 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from search_ui.query.display_text import clean_text
-from search_ui.query.domain_terms import is_domain_term
 from search_ui.query.results import Facet, Hit, build_facets, build_plain_hits, facet_counts, site_specific_values
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS, MAX_SITE_FACETS, TOP_SITE_SUBFACET
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
+from text.domain_terms import is_domain_term
 from text.folding import word_key
 from text.segment import Segmenter
 from text.titles import title_key

@@ -14,7 +14,7 @@ from domain.errors import PlumblineError, SolrError, SolrStartingError
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui import api
 from search_ui.accounts import require_role
-from search_ui.context import can_use_developer_tools, current_site, elapsed_ms, render_page, wants_json
+from search_ui.context import can_use_developer_tools, current_site, render_page, wants_json
 from search_ui.i18n import translate
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.article_loader import load_article
@@ -56,7 +56,11 @@ PAGE_LINKS_EACH_SIDE = 3  # page numbers on each side of the current one
 def home() -> Response:
     """Show the search box and the content of the index. If Solr fails, only the box."""
     return render_page(
-        "home.html", counts=_fetch_site_counts(), lexicon=current_site().backend.lexicon(), **_fetch_home_content()
+        "home.html",
+        counts=_fetch_site_counts(),
+        lexicon=current_site().backend.lexicon(),
+        value_label=_facet_label,
+        **_fetch_home_content(),
     )
 
 
@@ -136,7 +140,6 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "filter_names": DISPLAY_ORDER,
         "sorts": list(SortOrder),
         "presets": _date_presets(request),
-        "took_ms": elapsed_ms(),
         "profiles": list(PROFILES),
         "numbers": page_number_window(search_page.page, search_page.full_pages),
         "related_numbers": page_number_window(
@@ -245,6 +248,7 @@ def article(doc_id: str) -> Response:
         found=article_page,
         one=article_page.article,
         language=_language_name(article_page.article.language),
+        value_label=_facet_label,
         asked=search_request,
         query_box=search_request.raw_query,
         query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),

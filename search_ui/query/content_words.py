@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from search_ui.query.display_text import has_word
+from text.folding import fold_width
 
 _HAN_RE = re.compile("[\u3400-\u9fff]")
 _SUPERLATIVE_RE = re.compile("最.{0,2}")
 _QUESTION_WORD_RE = re.compile(
     "请问|请教|求问|想问|问下|想知道|告诉我?|怎么?.?|怎么[样办做]|怎样才?能?|如何.?|何[时地为谓以种处人]|[为有]何|为什么|为啥|什么样?"
-    "|啥|谁|哪[个些里儿种家位款类年月天次份]?|哪一[个种家]|多[少久长大高远]|多长时间|几[个种年月天次点时]?"
+    "|啥|谁|哪[个些里儿种家位款类年月天次份]?|哪一[个种家位款类年月天次]|多[少久长大高远]|多长时间|几[个种年月天次点时]?"
     "|[是有能会可]不[是有能会可]|[是能可会]否|有没有|能不能够|可不可以|干[嘛啥]|咋.?|[吗呢么吧啊呀啦]"
 )
 _CHINESE_FUNCTION_WORDS = """
@@ -113,19 +114,24 @@ def _iter_words_with_numbers(text: str, tokens: Sequence[str]) -> Iterator[tuple
         offset += len(word)
 
 
+def is_function_word(word: str) -> bool:
+    """Return True if a folded word only serves the grammar of a sentence, or asks a question."""
+    return word in _FUNCTION_WORDS or bool(_QUESTION_WORD_RE.fullmatch(word))
+
+
 def _is_function_word(word: str, next_words: Sequence[str], is_all_caps: bool) -> bool:
     """Return True if the word only serves the grammar of the sentence."""
     if word.isascii():
         return word.lower() in _FUNCTION_WORDS and not _is_abbreviation(word, is_all_caps)
     if _SUPERLATIVE_RE.fullmatch(word):  # 最高的, or at the end; 最高法院 is a court
         return not next_words or next_words[0] == "的"
-    return word in _FUNCTION_WORDS or bool(_QUESTION_WORD_RE.fullmatch(word))
+    return is_function_word(fold_width(word))
 
 
 def _is_question_word(word: str, is_all_caps: bool) -> bool:
     if word.isascii():
         return word.lower() in _ENGLISH_QUESTION_WORDS and not _is_abbreviation(word, is_all_caps)
-    return bool(_QUESTION_WORD_RE.fullmatch(word))
+    return bool(_QUESTION_WORD_RE.fullmatch(fold_width(word)))
 
 
 def _is_abbreviation(word: str, is_all_caps: bool) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 
 from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
@@ -22,7 +22,6 @@ from search_ui.interfaces import LexiconBackend
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
 from search_ui.query.display_text import has_word
-from search_ui.query.domain_terms import is_domain_term
 from search_ui.query.min_should_match import content_parts, lists_full_matches_first, ranks_full_matches_first
 from search_ui.query.paging import PageSpan, page_span
 from search_ui.query.query_parser import as_plain_words
@@ -41,7 +40,7 @@ from search_ui.query.results import (
     with_full_matches_first,
 )
 from search_ui.query.search_request import SearchRequest, SortOrder, last_page, max_numbered_hits
-from search_ui.query.semantic.answer_extraction import MAX_QUOTES, find_answer_model
+from search_ui.query.semantic.answer_extraction import ANSWER_MODELS, MAX_QUOTES
 from search_ui.query.semantic.hybrid import (
     FusedCandidates,
     QueryVector,
@@ -73,6 +72,7 @@ from search_ui.settings import SearchSettings
 from search_ui.spelling.corrections import parse_spellcheck, spellcheck_params
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
+from text.domain_terms import is_domain_term
 from text.segment import Segmenter
 
 _log = logging.getLogger(__name__)
@@ -274,7 +274,14 @@ class SearchService:
         segmenter, question = self.lexicon_backend.base_segmenter(), request.parsed_query.ranking_text
         return replace(
             page,
-            quotations=answer_from_hits(question, words, candidates, page.hits, responses.bodies)
+            quotations=answer_from_hits(
+                question,
+                words,
+                candidates,
+                page.hits,
+                responses.bodies,
+                partial(self.query_vectors.text_cosines, candidates.vector),
+            )
             if candidates and request.page == 1
             else (),
             cursor=self._next_cursor(request, words, ranked_hits, span, is_related),
@@ -416,7 +423,7 @@ class SearchService:
         """Return the ids of the hits that can be quoted as the answer to a question; none for other requests."""
         if candidates is None or request.page > 1 or not is_question(request.parsed_query.ranking_text):
             return ()
-        return ids[:MAX_QUOTES] if find_answer_model(candidates.vector.model_id) else ()
+        return ids[:MAX_QUOTES] if candidates.vector.model_id.startswith(ANSWER_MODELS) else ()
 
     def _best_passages(
         self, candidates: FusedCandidates | None, ids: Sequence[str], bodies: SolrResponse

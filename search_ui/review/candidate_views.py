@@ -39,7 +39,7 @@ blueprint.after_request(add_no_store_headers)
 
 TERMS_ON_PAGE = 20
 MAX_BULK_TERMS = 500
-ANY_VALUE = "all"
+ANY_VALUE, AUTOMATIC = "all", "automatic"
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
 LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
 YEAR_SECONDS = 365 * 24 * 3600
@@ -58,7 +58,7 @@ class TermListState:
         """The filter and order as URL parameters, without the page."""
         query = self.query
         values = {
-            "status": str(query.status or ANY_VALUE),
+            "status": AUTOMATIC if query.is_automatic else str(query.status or ANY_VALUE),
             "text": query.text,
             "language": self.language,
             "category": str(query.category or ""),
@@ -83,6 +83,7 @@ def parse_listing(values: Mapping[str, str]) -> TermListState:
             category=TermClass(category) if category and category in set(TermClass) else None,
             min_documents=min_documents,
             pattern=LANGUAGE_PATTERNS.get(language, ""),
+            is_automatic=status == AUTOMATIC,
             order=Order(order) if order in set(Order) else Order.REVIEW,
             offset=(number - 1) * TERMS_ON_PAGE,
             limit=TERMS_ON_PAGE,

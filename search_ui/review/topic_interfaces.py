@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.coded_message import CodedMessage
-from domain.errors import TopicError
 from domain.focused_decision import HostHarvest, TopicQuestion
 from domain.topic import Topic, TopicState, TopicTermClass
 
@@ -54,41 +52,3 @@ class TopicBackend(Protocol):
 
         Raises TopicError if a page was not fetched for a topic.
         """
-
-
-class NoTopicBackend:
-    """A site without topics."""
-
-    def names(self) -> Sequence[str]:
-        """Return no names."""
-        return ()
-
-    def active_topic(self) -> str:
-        """Return no name."""
-        return ""
-
-    def topic(self, name: str) -> Topic:
-        """Raise TopicError: there are no topics."""
-        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
-
-    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        """Raise TopicError: there are no topics."""
-        del items, state, kind
-        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
-
-    def harvest(self) -> Sequence[HostHarvest]:
-        """Return no rates."""
-        return ()
-
-    def review_questions(self, name: str) -> TopicReviewState:
-        """Return the state without data."""
-        del name
-        return TopicReviewState()
-
-    def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
-        """Raise TopicError: there are no topics."""
-        del answers, by
-        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
-
-
-NO_TOPIC_BACKEND = NoTopicBackend()

@@ -101,9 +101,7 @@ def test_a_reader_searches_from_the_home_page(visit: Visit, vertical: Vertical) 
     for n in range(10):
         assert set("".join(hits.nth(n).locator(".snippet mark").all_inner_texts())) & set(FRACTURING), n
     assert FRACTURING in hits.first.locator("mark").all_inner_texts()
-    assert re.fullmatch(
-        r"[\d,]+ 条结果 (（含重复文档共 [\d,]+ 篇） )?用时 [\d,]+ 毫秒", page.locator("#total").inner_text()
-    )
+    assert re.fullmatch(r"[\d,]+ 条结果( （含重复文档共 [\d,]+ 篇）)?", page.locator("#total").inner_text())
     assert 20 < number(page.locator("#total")) < 100
     expect(page).to_have_title(re.compile(FRACTURING))
 

@@ -13,7 +13,7 @@ import pytest
 
 import crawler.workers.fetch_pool
 from crawler.crawl import CrawlProgress, crawl
-from crawler.crawl_plan import build_crawl_plan, require_contact
+from crawler.crawl_plan import build_crawl_plan, check_addresses
 from crawler.focused_policy import PageWords, TokenizedPage
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
@@ -104,7 +104,7 @@ def test_politeness_as_the_server_sees_it(tmp_path: Path) -> None:
     assert min(gaps) >= delay
 
 
-def test_the_limit_per_ip_address_holds_after_the_first_request_to_a_host(tmp_path: Path) -> None:
+def test_the_limit_per_ip_address_holds_from_the_first_request_to_a_host(tmp_path: Path) -> None:
     lock, in_flight, max_in_flight = threading.Lock(), 0, 0
 
     def answer(request: Request) -> Answer:
@@ -117,8 +117,11 @@ def test_the_limit_per_ip_address_holds_after_the_first_request_to_a_host(tmp_pa
             in_flight -= 1
         return page()
 
-    with Site({"/": answer}) as first, Site({"/": answer}) as second, Site({"/": answer}) as third:
-        run(MemoryTable(), settings(first.url(), second.url(), third.url(), per_ip=1), tmp_path)
+    paths = {"/": answer, "/robots.txt": answer}
+    with Site(paths) as first, Site(paths) as second, Site(paths) as third:
+        table, crawl = MemoryTable(), settings(first.url(), second.url(), third.url(), per_ip=1, **REPEATED)
+        run(table, crawl, tmp_path)
+        run(table, crawl, tmp_path)  # without robots.txt, which is stored
     assert max_in_flight == 1
 
 
@@ -433,7 +436,14 @@ def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contac
         if is_refused
         else nullcontext()
     ):
-        require_contact(build_crawl_plan(made))
+        check_addresses(build_crawl_plan(made))
+
+
+@pytest.mark.parametrize("seed", ["https://www.example.org/", "example.com"])
+def test_the_seed_of_the_template_is_refused_by_name(seed: str) -> None:
+    made = CrawlSettings(seeds=("https://news.test/", seed), contact="anna@oil.test")
+    with pytest.raises(SettingsError, match=r"crawl.seeds .*example.* is an example: write the URL"):
+        check_addresses(build_crawl_plan(made))
 
 
 def test_a_plan() -> None:

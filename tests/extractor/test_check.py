@@ -8,7 +8,7 @@ import pytest
 from domain.article import Article
 from domain.outcome import Outcome, Reason
 from extractor import extract
-from extractor.page_types.list_page import url_score
+from extractor.page_types.page_signals import url_score
 
 
 @dataclass(frozen=True)

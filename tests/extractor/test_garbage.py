@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.article import Article
-from extractor.article_extractor import ArticleExtractor
-from extractor.garbage import gc_paused
+from extractor.article_extractor import ArticleExtractor, gc_paused
 
 PAGE = (
     "<html><head><title>大庆油田增产 - 新闻网</title></head><body><h1>大庆油田增产</h1><ul>"

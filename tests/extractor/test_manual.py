@@ -7,7 +7,7 @@ from domain.outcome import Outcome, Reason
 from extractor import extract
 from extractor.fields.dates.date_parsing import find_first_date
 from extractor.fields.site_name import is_title_before_separator
-from extractor.page.permalinks import is_permalink
+from extractor.page.layout_builder import is_permalink
 
 TEXT = "<p>The pump is started with one command, and it runs until somebody stops it with another one.</p>" * 3
 ZH_TEXT = "<p>这台抽油机用一条命令启动，一直运行到有人用另一条命令把它停下来为止，参数见下面的表格。</p>" * 3

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from extractor.body_methods.base import Body
 from extractor.fields.json_ld import JsonLdArticle, find_json_ld_article
 from extractor.fields.metadata import Metadata, find_metadata
-from extractor.page.parsed_page import parse_text
+from extractor.page.parsed_page import Body, parse_text
 
 URL = "http://www.some-site.test/news/1.html"
 TITLE = "一个够长的文章标题"

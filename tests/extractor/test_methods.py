@@ -5,9 +5,8 @@ import pickle
 import pytest
 
 from extractor.body_methods import BODY_METHODS
-from extractor.body_methods.base import Body
 from extractor.page.boilerplate_phrases import is_article_end, is_byline, is_copyright, is_template_label
-from extractor.page.parsed_page import parse_text
+from extractor.page.parsed_page import Body, parse_text
 from extractor.page.tag_info import Hint
 from extractor.settings import METHOD_NAMES, ExtractSettings
 

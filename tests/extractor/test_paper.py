@@ -2,9 +2,8 @@
 
 import pytest
 
-from extractor.body_methods.base import Body
 from extractor.body_methods.wang_du import WangDuMethod
-from extractor.page.parsed_page import parse_text
+from extractor.page.parsed_page import Body, parse_text
 
 TEXT = "<div id='body'>" + "<p>这是一段正文，足够长的正文，应当被认为是文章的内容。</p>" * 3 + "</div>"
 

@@ -10,9 +10,8 @@ from benchmarks.results import sample
 from domain.article import Block, BlockKind
 from extractor.article_blocks import absolute_url, build_blocks
 from extractor.body_methods import BODY_METHODS
-from extractor.body_methods.base import Body
 from extractor.page.layout import join_lines
-from extractor.page.parsed_page import ParsedPage, parse_text
+from extractor.page.parsed_page import Body, ParsedPage, parse_text
 from extractor.rendering import to_text
 from extractor.settings import ExtractSettings
 from text.decoding.decode import decode_page

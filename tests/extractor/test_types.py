@@ -7,7 +7,7 @@ from domain.article import Article, Block, BlockKind, ExtractionResult, PageType
 from domain.outcome import Outcome, Reason
 from extractor import ExtractSettings
 from extractor.article_extractor import ArticleExtractor
-from extractor.page_types.content import type_by_content
+from extractor.page_types.classifier import type_by_content
 
 READER = ArticleExtractor()
 FILLER = "The pump was taken apart on Monday, cleaned with warm water, and put together again by two of us. "

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.serve import create_search_app
+from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally

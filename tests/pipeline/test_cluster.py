@@ -20,7 +20,7 @@ from pipeline.compute import dask_backend
 from pipeline.compute.dask_backend import ClusterUnavailableError, DaskBackend
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.serve import load_session_key
+from pipeline.search_site.search_app import load_session_key
 from pipeline.settings import Settings, build_settings
 from tests.conftest import empty_database
 from tests.web_fixture import PATIENCE, refusing_port
@@ -107,6 +107,7 @@ def run_stages(web: ScaleWeb, settings: Settings) -> Outcome:
         paced_hosts = frozenset(engine.store.site_state.load(PACES_STATE))
     requests = {url: web.asked[url] for url in web.asked if url in web.urls}
     assert requests == dict.fromkeys(web.urls, 1)
+    assert web.most_at_once <= PER_IP
     return Outcome(counts, kept(settings.store.url), paced_hosts)
 
 
@@ -121,7 +122,6 @@ def test_the_cluster_makes_what_one_machine_makes(
 ) -> None:
     shared = {"engine": "dask", "scheduler": cluster.address, "crawlers": 2}
     dask = run_stages(web, settings_for(web, databases["dask"], tmp_path, **shared))
-    assert web.most_at_once <= PER_IP
     assert dask.paced_hosts == set(web.hosts)
     assert dask.counts == local.counts
     assert len(local.stored["articles"]) == HOSTS * PAGES

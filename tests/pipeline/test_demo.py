@@ -132,3 +132,9 @@ def test_a_taken_port_of_the_search_page_is_said_before_anything_is_done(tmp_pat
     assert said.startswith(f"plumb: port {port} of the search page is taken") and "make demo PORT=" in said
     assert said.count("\n") == 1
     assert not (tmp_path / "demo").exists()
+
+
+def test_a_folder_from_another_site_port_is_refused(tmp_path: Path, ports: tuple[str, ...]) -> None:
+    (tmp_path / "vertical.toml").write_text('seeds = ["http://www.lanwan-gas.localhost:1/"]\n')
+    said = plumb("demo", "--folder", str(tmp_path), "--check", *ports, code=1)
+    assert "another port of the demo sites" in said and "--site-port" in said

@@ -26,7 +26,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.runs.run_record import RunRecord
 from pipeline.search_site.query_vectors import StoreQueryVectors
-from pipeline.search_site.serve import create_search_app
+from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import Settings
 from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings

@@ -228,9 +228,27 @@ def test_no_shape_takes_time_that_grows_with_its_square() -> None:
     assert {name: result for name, result in results.items() if not isinstance(result, Article)} == {}
 
 
+def test_a_large_page_is_done_before_the_next_one_is_read() -> None:
+    read_ids: list[int] = []
+
+    def read_large(page: ArchivedPage) -> bytes:
+        read_ids.append(page.url_id)
+        return b"<p>" + b"oil " * 2_500_000
+
+    for done_count, _ in enumerate(extract_pages(pages(3), read_large, ExtractSettings(), workers=2), 1):
+        assert len(read_ids) == done_count
+
+
+def test_the_memory_of_a_page_is_estimated_by_its_bytes_and_tags() -> None:
+    [page] = pages(1)
+    text, tags = PageJob(page, b"<p>" + b"oil " * 1000), PageJob(page, b"<p></p>" * 572)
+    assert len(tags.data) == len(text.data) + 1
+    assert tags.estimated_bytes > 10 * text.estimated_bytes > 10 * len(text.data)
+
+
 def test_articles_with_much_text_are_saved_in_smaller_batches() -> None:
     page = ArchivedPage(1, "http://a.test/", "text/html", "", WarcPointer("", 0, 0), 0.0)
     short = PageExtraction(page, Article("http://a.test/", "石油", "产量"))
     long = PageExtraction(page, Article("http://a.test/", "石油", "油" * SAVE_BATCH_CHARS))
     batches = iter_save_batches([*[short] * (SAVE_BATCH_SIZE + 1), long, long, short])
-    assert [len(batch) for batch in batches] == [SAVE_BATCH_SIZE, 2, 1, 1]
+    assert [len(batch) for batch in batches] == [SAVE_BATCH_SIZE, 1, 1, 1, 1]

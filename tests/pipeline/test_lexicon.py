@@ -97,7 +97,7 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     file.write_text("term,frequency,tag,synonyms,class,broader\n可燃冰,7,nz,天然气水合物,subject,天然气\n")
     assert "added 1" in plumb.says("import", str(file))
     assert format_entry(plumb.publish().entries[0]) == "可燃冰 7 nz = 天然气水合物 < 天然气 (subject)"
-    assert plumb.says("export", "csv").splitlines()[1] == "可燃冰,7,nz,天然气水合物,subject,天然气"
+    assert plumb.says("export", "csv").splitlines()[1] == "可燃冰,7,nz,天然气水合物,subject,天然气,"
     assert plumb.says("export") == "可燃冰 7 nz\n"
     bad = tmp_path / "bad.txt"
     bad.write_text("干热岩\n<b>\n硅\n")

@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,17 @@ import pytest
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
 from docstore.locking.cluster_locks import machine_id
+from docstore.warc_archive import WarcArchive
 from domain.errors import BusyError, StoreError
+from domain.page import Page
+from focused.state_snapshot import StateSnapshot
 from locks.file_locks import stage_lock
+from pipeline.logs import SharedFileHandler
+from pipeline.search_site.thumbnails import write_cached
 from tests.crawler_fakes import MemoryTable
 from tests.web_fixture import PATIENCE
 
+URL = "http://a.test/"
 HOLD = """
 import sys, time
 from pathlib import Path
@@ -71,7 +78,16 @@ def test_files_of_the_data_folder_are_private(tmp_path: Path) -> None:
             machine_id(tmp_path)
         UrlSeenTest(MemoryTable()).save(tmp_path / "seen.bloom")
         write_state(tmp_path / "lastmod.json", {})
+        StateSnapshot(tmp_path / "policy.state", b"").save({})
+        write_cached(tmp_path / "pictures" / "thumbnail", b"")
+        with WarcArchive(tmp_path) as archive:
+            archive.append_page(Page(1, URL, URL, 200, "text/html", b"", "0" * 64, 0.0))
+        with closing(SharedFileHandler(tmp_path / "plumb.log")) as handler:
+            handler.doRollover()
     finally:
         os.umask(old_mask)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.rglob("*") if file.is_file()}
-    assert modes == dict.fromkeys(("crawl", "machine", "seen.bloom", "lastmod.json"), 0o600)
+    [warc_file] = (name for name in modes if name.endswith(".warc.gz"))
+    state_files = ("machine", "seen.bloom", "lastmod.json", "policy.state")
+    names = ("crawl", *state_files, "thumbnail", warc_file, "plumb.log", "plumb.lock")
+    assert modes == dict.fromkeys(names, 0o600)

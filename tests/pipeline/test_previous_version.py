@@ -11,7 +11,7 @@ import pytest
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.serve import create_search_app
+from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
 from tests.local_vertical import LocalVertical
 

@@ -123,6 +123,15 @@ def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_th
     assert text(found, "#next-run").startswith("1970-01-02")
 
 
+def test_a_stage_without_counted_outcomes_has_not_done_nothing() -> None:
+    stages = (StageSummary("extract", ()), StageSummary("lexicon", ()))
+    found = overview_of(RunHistory((RunSummary(0.0, 60.0, RunState.DONE, stages),), 0.0, None, None))
+    assert [stage.get_text(" ", strip=True) for stage in found.select("#runs .stage")] == [
+        "Extract nothing to do",
+        "Mine terms done",
+    ]
+
+
 def test_good_runs_raise_no_alarm_and_a_missing_scheduler_is_said() -> None:
     found = overview_of(ONE_GOOD_RUN)
     assert not found.select("#failing")

@@ -14,8 +14,7 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from pipeline.embedding.models import configured_models, fetch_models, load_model
 from pipeline.embedding.settings import EmbedSettings
-from search_ui.query.semantic import question_answering
-from search_ui.query.semantic.answer_extraction import SourceQuote, SourceText, extract_quotes
+from pipeline.search_site.query_vectors import compute_text_cosines
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client.solr_fields import vector_field_name
@@ -59,6 +58,9 @@ class Known:
 
     def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
         return {}
+
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        return compute_text_cosines(self._model, query_vector, texts)
 
 
 def stored(number: int) -> StoredArticle:
@@ -107,20 +109,6 @@ def test_a_question_is_answered_in_the_words_of_the_articles(sites: tuple[FlaskC
         assert item.blockquote.text in article.select_one(f"#{place}").text  # type: ignore[union-attr]
     told = sites[0].get("/search", query_string={"q": QUESTION, "format": "json"}).json
     assert [quote["text"] for quote in told["answer"]] == quotes
-
-
-def test_the_title_of_an_article_counts_as_its_text(sites: tuple[FlaskClient, FlaskClient]) -> None:
-    sources = []
-
-    def collect(weights: Mapping[str, float], hits: Sequence[SourceText]) -> tuple[SourceQuote, ...]:
-        sources.extend(hits)
-        return extract_quotes(weights, hits)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(question_answering, "extract_quotes", collect)
-        assert answer(sites[0], QUESTION) is not None
-    titles = {body: title for title, body in ARTICLES}
-    assert sources and all(source.title == titles[source.body] for source in sources)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The page of one article."""
 
+import re
+
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
@@ -14,7 +16,7 @@ FIRST = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n�
     solr_fields.AUTHOR: "张三",
     solr_fields.SOURCE: "能源报",
     solr_fields.SECTION: "要闻",
-    solr_fields.DOMAIN_TERMS: ["页岩气", "压裂"],
+    solr_fields.DOMAIN_TERMS: ["页岩气", "邓安澜", "cubic metres", "压裂"],
 }
 COPY = document(2, "页岩气开发（转载）", "四川盆地页岩气产量上升。") | {solr_fields.CLUSTER_ID: "doc1"}
 OTHER = document(3, "煤层气", "煤层气开发。")
@@ -28,6 +30,10 @@ def soup(address: str) -> BeautifulSoup:
     response = client().get(address)
     assert response.status_code == 200, response.text
     return BeautifulSoup(response.text, "lxml")
+
+
+def test_the_number_of_results_is_separated_from_that_of_documents() -> None:
+    assert re.match(r"1 result\s+\(", soup("/search?q=页岩气&lang=en").select_one("#total").text.strip())  # type: ignore[union-attr]
 
 
 def test_it_tells_what_is_known_of_the_article() -> None:

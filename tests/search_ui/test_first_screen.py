@@ -16,21 +16,21 @@ from search_ui.pages.home import (
     parse_sections,
     select_home_terms,
 )
-from search_ui.query.domain_terms import is_domain_term
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.search_ui_fakes import BASE, FakeActions, FakeSearch, document, site_app
+from text.domain_terms import is_domain_term
 
 THINGS = "天然气 水平井压裂 随钻测井 二氧化碳 石英 白云岩 PDC钻头 高压水 低碳 埋深 产量"
 OTHERS = "邓安澜 韩立言 赵伯川 何静宜 技术人员 固井工程师 周期长 负荷平稳 成本高 压力大"
 
 
-@pytest.mark.parametrize("term", [*THINGS.split(), "shale gas"])
+@pytest.mark.parametrize("term", [*THINGS.split(), "shale gas", "cubic boron nitride"])
 def test_things_of_the_domain_are_shown(term: str) -> None:
     assert is_domain_term(term, BASE)
 
 
-@pytest.mark.parametrize("term", [*OTHERS.split(), "Feng Zhiyuan", "万吨", "MPa"])
+@pytest.mark.parametrize("term", [*OTHERS.split(), "Feng Zhiyuan", "万吨", "MPa", "billion cubic metres"])
 def test_persons_qualities_and_units_are_not(term: str) -> None:
     assert not is_domain_term(term, BASE)
 

@@ -16,7 +16,7 @@ from indexer.schema_compat import add_missing_fields
 from indexer.solr_index import SCHEMA_FILE, ConfigsetState, SolrIndex
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.serve import EngineSearchClient
+from pipeline.search_site.search_app import EngineSearchClient
 from pipeline.settings import build_settings
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields

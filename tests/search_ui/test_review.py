@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from domain.errors import StoreFullError
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
-from domain.term import Lexicon, LexiconEntry, TermClass, TermStatus
+from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, TermClass, TermStatus
 from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.security import MAX_LIST_BYTES
@@ -363,7 +363,7 @@ def test_versions_are_compared_reverted_and_exported() -> None:
     said = client.post("/admin/lexicon/revert", data={"token": token, "version": "1"}, follow_redirects=True).text
     assert "发布为第 3 版" in said
     assert client.get("/admin/lexicon/export/jieba").text == "词0 n\n"
-    assert client.get("/admin/lexicon/export/csv").text.splitlines()[1:] == ["词0,,n,,,"]
+    assert client.get("/admin/lexicon/export/csv").text.splitlines()[1:] == ["词0,,n,,,,"]
     assert "skos:Concept" in client.get("/admin/lexicon/export/skos").text
     assert client.get("/admin/lexicon/export/nonsense").status_code == 404
     assert held.review_service.find_terms(["词1"])["词1"].status is TermStatus.CANDIDATE
@@ -371,6 +371,24 @@ def test_versions_are_compared_reverted_and_exported() -> None:
         response = client.post("/admin/lexicon/revert", data={"token": token, "version": version})
         assert response.status_code == 303
     assert held.review_service.versions()[0][0].version == 3
+
+
+def test_what_was_accepted_automatically_is_marked() -> None:
+    held = actions()
+    client, token = reviewing(held)
+    held.review_service.decide(["词0"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    held.review_service.publish(AUTOMATIC_ACTOR)
+    post(client, token, "decide", term="词1", decision="accepted")
+    page = get(client, "/admin/lexicon?status=automatic")
+    assert [row.h2.bdi.text for row in page.select(".term")] == ["词0"]
+    assert page.select_one(".term .state").text == "自动采纳"
+    assert page.select_one("[aria-current=page][href*=automatic]").text == "自动采纳"
+    assert get(client, "/admin/lexicon/term?text=词0&lang=en").select_one(".state").text == "Accepted automatically"
+    assert "自动采纳" in get(client, "/admin/lexicon/history?lang=zh").select_one("#acts").text
+    assert "自动采纳" in get(client, "/admin/lexicon/versions").select_one("#versions").text
+    assert client.get("/admin/lexicon/export/csv").text.splitlines()[1:] == ["词0,,n,,,,automatic"]
+    post(client, token, "decide", term="词0", decision="accepted")
+    assert get(client, "/admin/lexicon?status=automatic").select(".term") == []
 
 
 def test_the_preview_shows_sentences_and_results_before_and_after() -> None:

@@ -167,4 +167,7 @@ def test_synonyms_are_those_of_just_this_lexicon() -> None:
 def test_a_term_is_displayed_in_its_most_frequent_spelling() -> None:
     found = term("Starfield oil", contexts=("Starfield Oil said", "STARFIELD OIL", "by Starfield Oil"))
     assert find_usual_spelling(found) == "Starfield Oil"
+    at_start = term("Shale gas", contexts=("Shale gas explained", "more shale gas", "Deep. Shale gas output rises"))
+    assert find_usual_spelling(at_start) == "shale gas"
+    assert find_usual_spelling(term("Shale gas", contexts=("Shale gas explained",))) == "Shale gas"
     assert find_usual_spelling(term("页岩气", contexts=())) == "页岩气"

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from text.similarity.alignment import MAX_ALIGNED_TOKENS
+from text.similarity.alignment import MAX_ALIGNED_TOKENS, tokenize_text
 from text.similarity.duplicates import MAX_COMPARED_CHARS, ComparedArticle, DifferenceKind, compare_articles
 
 TOPICS_ZH = """
@@ -325,3 +325,8 @@ def test_the_rest_of_a_long_text_is_compared_as_a_whole() -> None:
     assert compare_articles(text, replace(text)).is_duplicate
     assert not compare_articles(text, replace(text, body=f"{beginning}\n第二版")).is_duplicate
     assert len(text.tokenized_body.tokens) < MAX_COMPARED_CHARS < len(text.body)
+
+
+def test_equal_tokens_of_a_text_share_memory() -> None:
+    text = tokenize_text("大庆油田\n油田大庆\nOil oil Oil")
+    assert len({id(token) for token in text.original_tokens}) == len({*text.original_tokens}) == 6

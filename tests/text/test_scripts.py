@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from extractor.fields.byline import HAN_NAME_PATTERN
 from extractor.fields.language import detect_language
-from extractor.fields.person_names import HAN_NAME_PATTERN
 from text.pinyin import has_han
 from text.scripts import HAN, UNSPACED_SCRIPTS, char_script, mixed_script_reason
 

@@ -138,11 +138,9 @@ def decode_as_utf8(body: bytes) -> Decoded | None:
     decoded_page = decode_strictly(body, "utf-8")
     if decoded_page is None:
         decoded_page = decode_leniently(body, "utf-8")
-        broken, non_ascii_count = (
-            decoded_page.text.count("\ufffd"),
-            sum(map(len, NON_ASCII_RUN.findall(decoded_page.text))),
-        )
-        if broken * 10 > non_ascii_count:
+        text = decoded_page.text
+        non_ascii_count = len(text) - len(text.encode("ascii", "ignore")) - text.count("\xa0")
+        if text.count("\ufffd") * 10 > non_ascii_count:
             return None
     return decoded_page
 
@@ -151,8 +149,10 @@ def decode_by_common_chars(body: bytes, labels: tuple[str, ...]) -> Decoded | No
     """Decode with the legacy East Asian encoding that reads best. Declared encodings get a bonus."""
     sample = body[:SAMPLE_BYTES]
     for name in labels:
-        if name in LEGACY_CODECS and common_char_share(decode_leniently(sample, name)) >= CONFIDENT_COMMON_SHARE:
-            return decode_leniently(body, name)
+        if name in LEGACY_CODECS:
+            decoded_sample = decode_leniently(sample, name)
+            if common_char_share(decoded_sample) >= CONFIDENT_COMMON_SHARE:
+                return decoded_sample if len(body) <= SAMPLE_BYTES else decode_leniently(body, name)
     scores = {
         name: common_char_share(decode_leniently(sample, name)) * (LABEL_BONUS if name in labels else 1.0)
         for name in LEGACY_CODECS

@@ -80,6 +80,8 @@ def truncate_markup(html: bytes) -> bytes:
 
     Counts `<` (without end tags) and `=`, which is fast for ordinary pages.
     """
+    if len(html) <= MAX_TAGS_AND_ATTRIBUTES:  # most pages have fewer bytes
+        return html
     if html.count(b"<") - html.count(b"</") + html.count(b"=") <= MAX_TAGS_AND_ATTRIBUTES:
         return html
     for count, sign in enumerate(MARKUP_SIGN.finditer(html), 1):

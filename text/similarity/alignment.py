@@ -82,10 +82,11 @@ class Alignment:
 
 def tokenize_text(text: str) -> TokenizedText:
     """Tokenize a text for comparison."""
-    original_tokens: list[str] = []
+    original_tokens, interned_tokens = list[str](), dict[str, str]()
     breaks = {0: None}
     for line in text.split("\n"):
-        original_tokens += split_tokens(line)
+        tokens = split_tokens(line)
+        original_tokens += map(interned_tokens.setdefault, tokens, tokens)
         breaks[len(original_tokens)] = None
     return TokenizedText(fold_tokens(original_tokens), original_tokens, list(breaks))
 

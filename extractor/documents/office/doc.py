@@ -12,11 +12,9 @@ from domain.coded_message import CodedMessage
 from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_CHARACTERS,
-    MAX_OPENING_LINES,
     PASSWORD_PROTECTED_MESSAGE,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
-    OpeningLine,
     UnreadableError,
     damaged_error,
     to_one_line,
@@ -74,12 +72,13 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
         text = mark_styled_paragraphs(visible_parts(main, pieces), pieces, main, table)
     else:
         text = decode_word_6_text(main)
-    collector, opening = BlockCollector(), list[OpeningLine]()
+    builder = DocumentBuilder()
     for block, is_title in iter_blocks(strip_field_codes(text)):
-        collector.add(block)
-        if block.text and len(opening) < MAX_OPENING_LINES:
-            opening.append(opening_line(block, is_title, len(opening)))
-    return DocumentContent(tuple(collector.blocks), tuple(opening), truncation=collector.truncation)
+        builder.add(block)
+        if block.text:
+            role = "title" if is_title else "heading" if block.kind is BlockKind.HEADING else ""
+            builder.add_opening(block.text, role=role)
+    return builder.build()
 
 
 def visible_parts(main: bytes, pieces: list[TextPiece]) -> list[tuple[int, str]]:
@@ -194,12 +193,6 @@ def style_at_offset(runs: tuple[list[int], list[int]], offset: int) -> int:
     """Return the style number of the paragraph at an offset, 0 before the first run."""
     number = bisect_right(runs[0], offset) - 1
     return runs[1][number] if number >= 0 else 0
-
-
-def opening_line(block: Block, is_title: bool, paragraph_number: int) -> OpeningLine:
-    """Return a paragraph as an opening line."""
-    role = "title" if is_title else "heading" if block.kind is BlockKind.HEADING else ""
-    return OpeningLine(block.text[:500], role=role, paragraph_number=paragraph_number)
 
 
 # -- text

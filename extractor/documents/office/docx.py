@@ -10,10 +10,8 @@ from domain.article import Block, BlockKind
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
 from extractor.documents.content import (
-    MAX_OPENING_LINES,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
-    OpeningLine,
     UnreadableError,
     to_one_line,
 )
@@ -21,7 +19,6 @@ from extractor.documents.office_properties import read_properties
 from extractor.documents.zip_package import ZipPackage
 
 WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-STRICT = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 SKIPPED_TAGS = frozenset(
     (
@@ -58,19 +55,18 @@ class DocxReader:
         self.styles = styles
         self.default_style = default
         self.page_number = int(has_pages)
-        self.collector = BlockCollector()
-        self.opening: list[OpeningLine] = []
+        self.builder = DocumentBuilder()
 
     def walk(self, parent: Element) -> None:
         """Read all paragraphs and tables in an element."""
         for child in parent:
-            if self.collector.is_full:
+            if self.builder.is_full:
                 return
             if child.tag == f"{WORD_NS}p":
                 if len(child):
                     self.read_paragraph(child)
                 else:
-                    self.collector.count_paragraph()
+                    self.builder.count_paragraph()
             elif child.tag == f"{WORD_NS}tbl":
                 self.read_table(child)
             elif child.tag not in SKIPPED_TAGS:
@@ -83,9 +79,9 @@ class DocxReader:
         style = self.paragraph_style(element)
         depth = list_depth(element)
         for line in text.split("\n") if style.heading_level == 0 and style.name != "title" else [text]:
-            self.collector.add(build_block(" ".join(line.split()), style, depth, self.page_number))
-        if len(self.opening) < MAX_OPENING_LINES and text.strip():
-            self.opening.append(opening_line(text, element, style, len(self.opening)))
+            self.builder.add(build_block(" ".join(line.split()), style, depth, self.page_number))
+        if self.builder.needs_opening and text.strip():
+            add_opening_paragraph(self.builder, text, element, style)
         for box in boxes:
             self.walk(box)
 
@@ -113,7 +109,7 @@ class DocxReader:
             elif next(row.iterancestors(f"{WORD_NS}tr"), None) is None or not is_nested_row(row, element):
                 texts = [self.cell_text(cell) for cell in cells]
                 if any(texts):
-                    self.collector.add(Block(BlockKind.TABLE_ROW, "\t".join(texts), page=self.page_number))
+                    self.builder.add(Block(BlockKind.TABLE_ROW, "\t".join(texts), page=self.page_number))
                     self.add_opening_row(texts)
 
     def cell_text(self, cell: Element) -> str:
@@ -125,8 +121,8 @@ class DocxReader:
 
     def add_opening_row(self, texts: list[str]) -> None:
         """Add a first row with one filled cell to the opening lines: forms have their title there."""
-        if len(self.opening) < MAX_OPENING_LINES and sum(map(bool, texts)) == 1:
-            self.opening.append(OpeningLine("".join(texts)[:500], paragraph_number=len(self.opening)))
+        if sum(map(bool, texts)) == 1:
+            self.builder.add_opening("".join(texts))
 
     def paragraph_style(self, element: Element) -> ParagraphStyle:
         """Return the style of a paragraph, or the default style."""
@@ -158,12 +154,7 @@ def read(data: bytes) -> DocumentContent:
         if notes is not None:
             reader.page_number = 0
             reader.walk(notes)
-    return DocumentContent(
-        tuple(reader.collector.blocks),
-        tuple(reader.opening),
-        read_properties(package),
-        truncation=reader.collector.truncation,
-    )
+    return reader.builder.build(read_properties(package))
 
 
 def build_block(text: str, style: ParagraphStyle, depth: int, page: int) -> Block:
@@ -187,15 +178,15 @@ def list_depth(element: Element) -> int:
     return min(int(value), 8) + 1 if value.isdecimal() else 1
 
 
-def opening_line(text: str, element: Element, style: ParagraphStyle, paragraph_number: int) -> OpeningLine:
-    """Return a paragraph as an opening line, with the font size of its first runs or of its style."""
+def add_opening_paragraph(builder: DocumentBuilder, text: str, element: Element, style: ParagraphStyle) -> None:
+    """Add a paragraph as an opening line, with the font size of its first runs or of its style."""
     runs = [run for run in element.iter(f"{WORD_NS}r") if run.find(f"{WORD_NS}t") is not None]
     size = max((font_size(run.find(f"{WORD_NS}rPr")) for run in runs[:5]), default=0.0) or style.font_size
     bold = style.is_bold or any(is_property_on(run.find(f"{WORD_NS}rPr"), "b") for run in runs[:1])
     alignment = element.find(f"{WORD_NS}pPr/{WORD_NS}jc")
     is_centred = alignment.get(f"{WORD_NS}val") == "center" if alignment is not None else style.is_centred
     role = style.name if style.name in ("title", "subtitle") else "heading" if style.heading_level else ""
-    return OpeningLine(to_one_line(text[:500]), size, role, -1.0, bold, is_centred, paragraph_number)
+    builder.add_opening(to_one_line(text[:500]), size, role, bold, is_centred)
 
 
 def font_size(properties: Element | None) -> float:

@@ -7,11 +7,9 @@ from lxml.etree import _Element as Element
 from domain.article import Block, BlockKind
 from domain.outcome import Reason
 from extractor.documents.content import (
-    MAX_OPENING_LINES,
     PASSWORD_PROTECTED_MESSAGE,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
-    OpeningLine,
     UnreadableError,
     to_one_line,
 )
@@ -44,14 +42,13 @@ class OdfReader:
 
     def __init__(self, sizes: dict[str, float]) -> None:
         self.font_size_by_style = sizes
-        self.collector = BlockCollector()
-        self.opening: list[OpeningLine] = []
+        self.builder = DocumentBuilder()
         self.page_number = 0
 
     def walk(self, parent: Element, depth: int = 0, role: str = "") -> None:
         """Read all text in an element; `depth` is the depth of the enclosing list."""
         for child in parent:
-            if self.collector.is_full:
+            if self.builder.is_full:
                 return
             tag = child.tag
             if tag in (f"{TEXT_NS}p", f"{TEXT_NS}h"):
@@ -81,26 +78,25 @@ class OdfReader:
             block = Block(
                 BlockKind.LIST_ITEM if depth else BlockKind.PARAGRAPH, text, min(depth, 9), page=self.page_number
             )
-        self.collector.add(block)
-        if text and len(self.opening) < MAX_OPENING_LINES and self.page_number <= 1 and role != "notes":
-            opening_role = kind or ("heading" if level else "")
+        self.builder.add(block)
+        if text and self.page_number <= 1 and role != "notes":
             size = self.font_size_by_style.get(style, 0.0)
-            self.opening.append(OpeningLine(text[:500], size, opening_role, paragraph_number=len(self.opening)))
+            self.builder.add_opening(text, size, kind or ("heading" if level else ""))
         for frame in frames:
             self.walk(frame, depth, role)
 
     def read_table(self, table: Element) -> None:
         """Read the rows of a table."""
         for row in table.iter(f"{TABLE_NS}table-row"):
-            if self.collector.is_full:
+            if self.builder.is_full:
                 return
             cells = list(iter_cell_texts(row))
             while cells and not cells[-1]:
                 cells.pop()
-            if len(cells) == 1 and cells[0] and len(self.opening) < MAX_OPENING_LINES:
-                self.opening.append(OpeningLine(cells[0][:500], paragraph_number=len(self.opening)))
+            if len(cells) == 1 and cells[0]:
+                self.builder.add_opening(cells[0])
             for _ in range(repeat_count(row, f"{TABLE_NS}number-rows-repeated") if cells else 0):
-                self.collector.add(Block(BlockKind.TABLE_ROW, "\t".join(cells), page=self.page_number))
+                self.builder.add(Block(BlockKind.TABLE_ROW, "\t".join(cells), page=self.page_number))
 
 
 def iter_cell_texts(row: Element) -> Iterator[str]:
@@ -150,10 +146,7 @@ def read(data: bytes) -> DocumentContent:
     sizes = read_font_sizes(package.parse_part("styles.xml")) | read_font_sizes(root)
     reader = OdfReader(sizes)
     reader.walk(body if body is not None else root)
-    properties = read_properties(package, "meta.xml")
-    return DocumentContent(
-        tuple(reader.collector.blocks), tuple(reader.opening), properties, 0.0, reader.collector.truncation
-    )
+    return reader.builder.build(read_properties(package, "meta.xml"))
 
 
 def read_font_sizes(root: Element | None) -> dict[str, float]:

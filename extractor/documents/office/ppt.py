@@ -9,11 +9,9 @@ import olefile
 from domain.article import Block, BlockKind
 from domain.outcome import Reason
 from extractor.documents.content import (
-    MAX_OPENING_LINES,
     PASSWORD_PROTECTED_MESSAGE,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
-    OpeningLine,
     UnreadableError,
     to_one_line,
 )
@@ -57,22 +55,20 @@ def read_slides(container: olefile.OleFileIO) -> DocumentContent:
     if token == ENCRYPTED_USER_TOKEN:
         raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     offsets, document = read_persist_directory(data, edit)
-    collector, opening = BlockCollector(), list[OpeningLine]()
+    builder = DocumentBuilder()
     for number, (reference, outline) in enumerate(iter_slides(data, offsets[document]), 1):
         offset = offsets.get(reference)
         for kind, text in slide_texts(data, offset, outline) if offset is not None else outline:
             for line in filter(None, map(to_one_line, text.replace("\x0b", "\r").split("\r"))):
                 is_title = kind in TITLE_TEXT_TYPES
-                collector.add(
+                builder.add(
                     Block(BlockKind.HEADING if is_title else BlockKind.PARAGRAPH, line, 2 * is_title, page=number)
                 )
-                if number == 1 and len(opening) < MAX_OPENING_LINES:
-                    opening.append(
-                        OpeningLine(line[:500], 0.0, "title" if is_title else "", paragraph_number=0 if is_title else 1)
-                    )
-        if collector.is_full:
+                if number == 1:
+                    builder.add_opening(line, role="title" if is_title else "", paragraph_number=int(not is_title))
+        if builder.is_full:
             break
-    return DocumentContent(tuple(collector.blocks), tuple(opening), truncation=collector.truncation)
+    return builder.build()
 
 
 def iter_records(data: bytes, start: int, end: int) -> Iterator[Record]:

@@ -6,9 +6,8 @@ from lxml.etree import _Element as Element
 
 from domain.article import Block, BlockKind
 from extractor.documents.content import (
-    MAX_OPENING_LINES,
     MAX_PAGES,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
     OpeningLine,
     to_one_line,
@@ -29,24 +28,20 @@ def read(data: bytes) -> DocumentContent:
     package = ZipPackage(data)
     main_part = package.main_part_name("ppt/presentation.xml")
     slides = slide_names(package, main_part)
-    collector, opening = BlockCollector(), list[OpeningLine]()
+    builder = DocumentBuilder()
     for number, name in enumerate(slides[:MAX_PAGES], 1):
-        if collector.is_full:
+        if builder.is_full:
             break
         root = package.parse_part(name)
         for block, line in iter_shape_blocks(root, number) if root is not None else ():
-            collector.add(block)
-            if line is not None and number == first_page(collector) and len(opening) < MAX_OPENING_LINES:
-                opening.append(line)
+            builder.add(block)
+            is_first_slide = bool(builder.blocks) and number == builder.blocks[0].page
+            if line is not None and is_first_slide and builder.needs_opening:
+                builder.opening.append(line)
         for text in (*diagram_texts(package, name), *read_notes(package, name)):
-            collector.add(Block(BlockKind.PARAGRAPH, text, page=number))
-    truncation = collector.truncation or (f"{MAX_PAGES:,} of {len(slides):,} slides" if len(slides) > MAX_PAGES else "")
-    return DocumentContent(tuple(collector.blocks), tuple(opening), read_properties(package), 0.0, truncation)
-
-
-def first_page(collector: BlockCollector) -> int:
-    """Return the number of the first slide with text, 0 if there is none yet."""
-    return collector.blocks[0].page if collector.blocks else 0
+            builder.add(Block(BlockKind.PARAGRAPH, text, page=number))
+    truncation = f"{MAX_PAGES:,} of {len(slides):,} slides" if len(slides) > MAX_PAGES else ""
+    return builder.build(read_properties(package), truncation)
 
 
 def slide_names(package: ZipPackage, main: str) -> list[str]:

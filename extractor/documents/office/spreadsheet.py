@@ -17,12 +17,10 @@ from domain.article import Block, BlockKind
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
 from extractor.documents.content import (
-    MAX_OPENING_LINES,
     PASSWORD_PROTECTED_MESSAGE,
-    BlockCollector,
+    DocumentBuilder,
     DocumentContent,
     FileProperties,
-    OpeningLine,
     UnreadableError,
     damaged_error,
     to_one_line,
@@ -108,35 +106,32 @@ def column_number(letters: bytes) -> int:
 
 def read_workbook(workbook: CalamineWorkbook, properties: FileProperties) -> DocumentContent:
     """Read the rows of all sheets."""
-    collector, opening = BlockCollector(), list[OpeningLine]()
+    builder = DocumentBuilder()
     names = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     for number, name in enumerate(names[:MAX_SHEETS], 1):
-        if collector.is_full:
+        if builder.is_full:
             break
-        block_count = len(collector.blocks)
-        collector.add(Block(BlockKind.HEADING, name, 2, page=number))
+        block_count = len(builder.blocks)
+        builder.add(Block(BlockKind.HEADING, name, 2, page=number))
         for row in workbook.get_sheet_by_name(name).iter_rows():
             cells = row_texts(row)
-            if len(opening) < MAX_OPENING_LINES and number == 1 and any(cells):
-                opening.append(opening_line(row, len(opening)))
-            collector.add(Block(BlockKind.TABLE_ROW, "\t".join(cells), page=number))
-            if collector.is_full:
+            if number == 1 and any(cells) and builder.needs_opening:
+                builder.add_opening(row_title(row))
+            builder.add(Block(BlockKind.TABLE_ROW, "\t".join(cells), page=number))
+            if builder.is_full:
                 break
-        if len(collector.blocks) == block_count + 1:  # an empty sheet
-            collector.blocks.pop()
-    return DocumentContent(tuple(collector.blocks), tuple(opening), properties, 0.0, collector.truncation)
+        if len(builder.blocks) == block_count + 1:  # an empty sheet
+            builder.blocks.pop()
+    return builder.build(properties)
 
 
-def opening_line(row: Iterable[object], paragraph_number: int) -> OpeningLine:
-    """Return the text of a row with one filled cell as an opening line: it may be the title above the table.
+def row_title(row: Iterable[object]) -> str:
+    """Return the first line of the only filled cell of a row, an empty string for other rows.
 
-    Only the first line of the cell is used. Other rows give an empty opening line.
+    It may be the title above the table.
     """
     cell_texts = [str(value).strip() for value in row if value not in (None, "")]
-    return OpeningLine(
-        to_one_line(cell_texts[0].split("\n")[0][:500]) if len(cell_texts) == 1 else "",
-        paragraph_number=paragraph_number,
-    )
+    return to_one_line(cell_texts[0].split("\n")[0][:500]) if len(cell_texts) == 1 else ""
 
 
 def row_texts(row: Iterable[object]) -> list[str]:

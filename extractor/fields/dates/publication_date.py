@@ -133,7 +133,8 @@ def find_publication_date(page: ParsedPage, body_span: int, latest_date: str = M
         body_span: Index of the span of the article's body.
         latest_date: Later dates are ignored.
     """
-    evidence, is_documentation = collect_date_evidence(page, body_span, latest_date), is_documentation_page(page)
+    is_documentation = is_documentation_page(page)
+    evidence = collect_date_evidence(page, body_span, latest_date, is_documentation)
     candidates = rank_candidates(evidence_for_documentation(evidence) if is_documentation else evidence)
     iso_date = (
         ""
@@ -160,11 +161,11 @@ def find_publication_date(page: ParsedPage, body_span: int, latest_date: str = M
     )
 
 
-def collect_date_evidence(page: ParsedPage, body_span: int, latest_date: str) -> DateEvidence:
+def collect_date_evidence(page: ParsedPage, body_span: int, latest_date: str, is_documentation: bool) -> DateEvidence:
     """Collect all dates of a page up to `latest_date`."""
     month_first = is_month_first(page)
     declared_candidates = [
-        candidate for candidate in declared_dates(page, month_first) if candidate.date <= latest_date
+        candidate for candidate in declared_dates(page, month_first, is_documentation) if candidate.date <= latest_date
     ]
     modified_dates = [candidate for candidate in declared_modified_dates(page, month_first) if candidate <= latest_date]
     known_dates = {
@@ -334,12 +335,12 @@ def are_adjacent_days(first: str, second: str) -> bool:
         return False
 
 
-def declared_dates(page: ParsedPage, month_first: bool) -> list[DateCandidate]:
+def declared_dates(page: ParsedPage, month_first: bool, is_documentation: bool) -> list[DateCandidate]:
     """Return the dates of publication in JSON-LD and metas, most reliable first."""
     json_ld_article = find_json_ld_article(page.json_ld, page.url)
     names = (
         [name for name in PUBLISHED_META_NAMES if name not in FILE_CREATED_META_NAMES]
-        if is_documentation_page(page)
+        if is_documentation
         else PUBLISHED_META_NAMES
     )
     json_ld_candidate = parse_candidate(json_ld_article.published, "json-ld", True, month_first)

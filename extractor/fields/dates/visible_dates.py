@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from extractor.fields.byline import MAX_TITLE_LOOKBACK_LINES, MIN_TEXT_LINE_SIZE, BylineZone, find_byline_zone
 from extractor.fields.dates.date_parsing import (
     NON_ASCII_DIGITS,
     DateMatch,
@@ -13,8 +14,7 @@ from extractor.fields.dates.date_parsing import (
     parse_machine_date,
     to_western_digits,
 )
-from extractor.page.byline_zone import MAX_TITLE_LOOKBACK_LINES, MIN_TEXT_LINE_SIZE, BylineZone, find_byline_zone
-from extractor.page.layout import CODE_TAG, MAX_TEXT_LINK_SHARE, Layout, Line, text_size
+from extractor.page.layout import CODE_TAG, Layout, Line, text_size
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, TagInfo
 
@@ -224,7 +224,7 @@ def date_search_text(line: Line, language: str = "") -> str:
 
 def line_cost(line: Line, text: str, date_match: DateMatch) -> float:
     """Return the cost of a date by the text of its line."""
-    cost = 2.0 if line.link_share > MAX_TEXT_LINK_SHARE else 0.0
+    cost = 2.0 if line.is_link else 0.0
     if line.size > MIN_TEXT_LINE_SIZE:
         cost += 5.0 if date_match.start else 1.0
     elif date_match.start == 0:

@@ -1,37 +1,50 @@
 """Answers questions with quotations: up to three sentences of the first hits, quoted verbatim, or nothing.
 
-    collect_evidence(...)     features of the first hits: how close they are, how much of the question they contain
-    answer_confidence(...)    the probability of an answer by a logistic model (answer_models.json has its training
-        data)
-    extract_quotes(...)       one sentence of each of the first hits
+    parse_question_terms(...)   the words and character pairs of a question
+    find_quotes(...)            the best sentence of each of the first hits, with its confidence
 
-No text is generated. Below the model's threshold `shown_from`, nothing is shown.
+No text is generated. Below the confidence `SHOWN_FROM`, nothing is shown. The weights of the features are set by hand.
 """
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
-from statistics import fmean
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
+from search_ui.query.content_words import is_function_word
+from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer
 from text.background_frequencies import page_share
 from text.folding import fold_term
 
 MAX_QUOTES = 3
-NEAREST_EXAMINED = 10  # of each list
-MAX_QUOTE_CHARS = 240  # longer sentences are cut after their first clauses
+MAX_EMBEDDED_SENTENCES = 5  # of all hits together, because each costs some milliseconds
+MAX_QUOTE_CHARS = 200  # longer sentences in Chinese are cut after their first clauses
+MAX_LATIN_QUOTE_CHARS = 600  # longer sentences in other languages are skipped
 MIN_SENTENCE_CHARS = 6  # letters and digits; shorter sentences are skipped
 MAX_BODY_CHARS = 60_000  # only this part of a body is searched
 MAX_HEADING_CHARS = 60
+MAX_ABBREVIATION_CHARS = 12
 MIN_PAGE_SHARE = 1e-3  # share of pages below which words have the same weight
+MIN_RELATION_WEIGHT = 0.5  # below it, the title contains the whole question
+MIN_STEMMED_CHARS = 5  # shorter Latin words are compared as they are
+STEM_SHARE = 0.9  # credit for a word with another ending
+PAIRS_SHARE = 0.8  # credit for all character pairs of a word of three or more Chinese characters
+MAX_GAP_CHARS = 15  # between neighbouring words of a question, in Chinese
+MAX_LATIN_GAP_CHARS = 60
+UNKNOWN_SHARE = 0.5  # value of a feature that does not apply to a question
 
 # A line break ends a sentence, except after a colon or semicolon, as between the items of a list.
 _SENTENCE_RE = re.compile(
     r"(?:[^。！？!?.\n]|[.](?!\s|$)|(?<=[:：;；])[ \t\u3000]*\n)*(?:[。！？!?.]+[”’」』）)\"]*|(?=\n)|\Z)"
 )
+# A full stop after an initial or one of these does not end a sentence, nor does one before a small letter.
+_ABBREVIATION_RE = re.compile(
+    r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Mt|Prof|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Jr|Sr|vs|No|Nos|Fig|Figs|Eq|Eqs|Vol|Inc|Ltd"
+    r"|Co|Corp|Bros|cf|al|approx|ca|e\.g|i\.e|Jan|Feb|Aug|Sept?|Oct|Nov|Dec)|(?:\b[A-Za-z]\.)+[A-Za-z])\.$"
+)
+_CONTINUATION_RE = re.compile(r"[ \t]+[a-z(]")
 _CLAUSE_END_RE = re.compile(r"[；;，,、：:]\s*|\s")
 _SENTENCE_END_RE = re.compile(r"[。！？!?；;：:.…][”’」』）)\"]*$")
 _NUMBERED_HEADING_RE = re.compile(
@@ -39,26 +52,50 @@ _NUMBERED_HEADING_RE = re.compile(
     r"|(?:chapter|section|part|appendix)\s+[\divxlc]+\b",
     re.IGNORECASE,
 )
-_MODELS_FILE = "answer_models.json"
+_HAN_RE = re.compile("[\u3400-\u9fff]")
+_HAN_RUN_RE = re.compile("[\u3400-\u9fff]+")
+_LATIN_WORD_RE = re.compile(r"[a-z0-9][a-z0-9.'-]*")
+_LATIN_ENDING_RE = re.compile(r"(?:'s|ies|ing|ed|es|s|e|y)$")
 
 
 @dataclass(frozen=True)
-class AnswerEvidence:
-    """The features of the answer model, each from 0 to 1.
+class QuoteEvidence:
+    """The features of a sentence as the answer to a question, each from 0 to 1.
 
     Attributes:
-        nearest: Highest cosine to the question.
-        of_hits: Mean cosine of the first hits.
-        margin: Highest cosine minus the mean of the following neighbours.
-        coverage: Weighted share of the question's words in the hit that contains most of them.
-        agreement: Share of the first hits that are found both lexically and semantically.
+        relation: Weighted share of the question's words, except those of the title, in the sentence.
+        words: Weighted share of the question's words in the title or the sentence.
+        pairs: Share of the question's character pairs (Latin: words) in the sentence. Those that occur in few sentences
+            of the first hits weigh most.
+        pairs_with_title: The same in the title or the sentence.
+        proximity: Weighted share of neighbouring words of the question that are near each other in the sentence.
+        is_typed: 1 if the question expects a certain kind of answer and the sentence contains one.
+        sentence_cosine: Cosine of title and sentence to the question.
+        document_cosine: Cosine of the document to the question.
     """
 
-    nearest: float
-    of_hits: float
-    margin: float
-    coverage: float
-    agreement: float
+    relation: float
+    words: float
+    pairs: float
+    pairs_with_title: float
+    proximity: float
+    is_typed: float
+    sentence_cosine: float
+    document_cosine: float
+
+
+EVIDENCE_WEIGHTS = QuoteEvidence(
+    relation=1.0,
+    words=1.0,
+    pairs=1.0,
+    pairs_with_title=1.0,
+    proximity=0.5,
+    is_typed=0.3,
+    sentence_cosine=3.0,
+    document_cosine=1.5,
+)
+SHOWN_FROM = 0.66  # confidence
+ANSWER_MODELS = ("bge-small-zh-v1.5-q", "bge-small-en-v1.5-q")  # the weights hold for the cosines of these models
 
 
 @dataclass(frozen=True)
@@ -74,7 +111,7 @@ class SourceText:
 class SourceQuote:
     """A quotation: `text` is `body[start:end]`.
 
-    `paragraph` is the number, from 1, of its non-blank line.
+    `paragraph` is the number, from 1, of its non-blank line. `confidence` is from 0 to 1.
     """
 
     doc_id: str
@@ -82,6 +119,8 @@ class SourceQuote:
     start: int
     end: int
     paragraph: int
+    confidence: float
+    evidence: QuoteEvidence
 
 
 @dataclass(frozen=True)
@@ -97,95 +136,207 @@ class Quotation:
     language: str = ""
 
 
-def rarity_weights(words: Sequence[str]) -> dict[str, float]:
-    """Return the weight of each content word of a question: the rarer in general language, the higher."""
-    return {fold_term(word): -math.log(page_share(word.lower()) + MIN_PAGE_SHARE) for word in words}
+@dataclass(frozen=True)
+class QuestionTerms:
+    """The folded `words` of a question with their weights, in question order, and its character pairs.
+
+    Words that are rare in general language weigh most. `pairs` contains whole words for Latin script.
+    """
+
+    words: Mapping[str, float]
+    pairs: tuple[str, ...]
+    is_chinese: bool
+
+    @cached_property
+    def _stems(self) -> Mapping[str, re.Pattern[str]]:
+        terms = (term for term in (*self.words, *self.pairs) if term.isascii() and term.isalpha())
+        return {
+            term: re.compile(rf"\b{_LATIN_ENDING_RE.sub('', term)}") for term in terms if len(term) >= MIN_STEMMED_CHARS
+        }
+
+    def contained_share(self, term: str, text: str) -> float:
+        """Return how much of a term a folded text contains, 0 to 1; less than 1 for another ending or some pairs."""
+        if term in text:
+            return 1.0
+        if stem := self._stems.get(term):
+            return STEM_SHARE if stem.search(text) else 0.0
+        if term.isascii() or len(term) < 3:
+            return 0.0
+        pairs = [term[n : n + 2] for n in range(len(term) - 1)]
+        return PAIRS_SHARE * sum(pair in text for pair in pairs) / len(pairs)
+
+    def find_offsets(self, word: str, text: str) -> list[int]:
+        """Return the offsets of a word, also with another ending, in a folded text."""
+        pattern = self._stems.get(word) or re.compile(re.escape(word))
+        return [match.start() for match in pattern.finditer(text)]
 
 
-def collect_evidence(
-    weights: Mapping[str, float],
-    hits: Sequence[SourceText],
-    lexical_ids: Sequence[str],
-    neighbours: Sequence[tuple[str, float]],
-) -> AnswerEvidence:
-    """Compute the features of the first hits.
+def parse_question_terms(expected: ExpectedAnswer, text: str, content_words: Sequence[str]) -> QuestionTerms:
+    """Return the terms of a question; only the defined term if it asks for a definition.
 
     Args:
-        weights: Weight by word of the question.
-        hits: The first hits of the page. Not empty.
-        lexical_ids: Ids in the order of the lexical ranking.
-        neighbours: Ids and cosines of the nearest neighbours, nearest first. Not empty.
+        expected: The kind of answer that the question asks for.
+        text: The question without its question words.
+        content_words: Its content words.
     """
-    cosines = [cosine for _, cosine in neighbours]
-    cosine_by_id, lowest_cosine = dict(neighbours), cosines[-1]
-    first_hits = hits[:MAX_QUOTES]
-    ids_in_both = {*lexical_ids[:NEAREST_EXAMINED]} & {doc_id for doc_id, _ in neighbours[:NEAREST_EXAMINED]}
-    return AnswerEvidence(
-        nearest=cosines[0],
-        of_hits=fmean(cosine_by_id.get(hit.doc_id, lowest_cosine) for hit in first_hits),
-        margin=cosines[0] - fmean(cosines[1:NEAREST_EXAMINED] or cosines),
-        coverage=max(_covered_share(weights, f"{hit.title}\n{hit.body[:MAX_BODY_CHARS]}") for hit in first_hits),
-        agreement=sum(hit.doc_id in ids_in_both for hit in first_hits) / MAX_QUOTES,
+    folded_text = expected.term or fold_term(text)
+    if expected.term:
+        content_words = [expected.term]
+    words = sorted({fold_term(word) for word in content_words}, key=lambda word: (folded_text.find(word), word))
+    han_runs = [match[0] for match in _HAN_RUN_RE.finditer(folded_text)]
+    pairs = [run[n : n + 2] for run in han_runs for n in range(max(1, len(run) - 1))]
+    terms = (*pairs, *_LATIN_WORD_RE.findall(folded_text))
+    return QuestionTerms(
+        {word: -math.log(page_share(word) + MIN_PAGE_SHARE) for word in words},
+        tuple(term for term in dict.fromkeys(terms) if not is_function_word(term)),
+        bool(han_runs),
     )
 
 
-def _covered_share(weights: Mapping[str, float], text: str) -> float:
-    folded_text = fold_term(text)
-    return sum(weight for word, weight in weights.items() if word in folded_text) / (sum(weights.values()) or 1.0)
+CosineFunction = Callable[[Sequence[str]], Sequence[float]]
+"""Returns the cosine of each text to the question."""
 
 
-@dataclass(frozen=True)
-class AnswerModel:
-    """A logistic model: weights by feature, bias, and the confidence from which an answer is shown."""
+def find_quotes(
+    terms: QuestionTerms,
+    expected: ExpectedAnswer,
+    hits: Sequence[SourceText],
+    document_cosines: Mapping[str, float],
+    sentence_cosines: CosineFunction,
+) -> tuple[SourceQuote, ...]:
+    """Return the best statement of each of the first hits that can be an answer, the most certain one first.
 
-    weights: Mapping[str, float]
-    bias: float
-    shown_from: float
+    Statements without an answer of the expected kind are left out, and repetitions.
+
+    Args:
+        terms: The terms of the question.
+        expected: The kind of answer that the question asks for.
+        hits: The hits of the page, best first.
+        document_cosines: Cosine to the question by document id. Documents that are not in it have the lowest of them.
+        sentence_cosines: Called at most once, with at most `MAX_EMBEDDED_SENTENCES` texts.
+    """
+    statements = [statement for hit in hits[:MAX_QUOTES] for statement in _iter_statements(hit)]
+    pair_weights = _local_weights(terms, statements)
+    lowest_cosine = min(document_cosines.values(), default=0.0)
+    candidates = []
+    for statement in statements:
+        has_term = any(term in statement.folded_text for term in terms.pairs)
+        if has_term and expected.fits(statement.text, statement.source.title):
+            evidence = replace(
+                _lexical_evidence(terms, pair_weights, statement),
+                is_typed=float(expected.kind is not AnswerKind.OTHER),
+                document_cosine=max(0.0, document_cosines.get(statement.source.doc_id, lowest_cosine)),
+            )
+            candidates.append((evidence, statement))
+    candidates.sort(key=lambda candidate: -answer_confidence(candidate[0]))
+    candidates = candidates[:MAX_EMBEDDED_SENTENCES]
+    if not candidates:
+        return ()
+    cosines = sentence_cosines([f"{statement.source.title}\n{statement.text}" for _, statement in candidates])
+    quotes = [
+        _to_quote(replace(evidence, sentence_cosine=max(0.0, cosine)), statement)
+        for (evidence, statement), cosine in zip(candidates, cosines, strict=True)
+    ]
+    return _first_of_each(sorted(quotes, key=lambda quote: -quote.confidence))
 
 
-@cache
-def load_answer_models() -> Mapping[str, AnswerModel]:
-    """Return the answer models by the prefix of the embedding model id that they were trained for."""
-    document = json.loads((files(__package__) / _MODELS_FILE).read_text("utf-8"))
-    return {
-        name: AnswerModel(values["weights"], values["bias"], values["shown_from"])
-        for name, values in document["models"].items()
-    }
+def answer_confidence(evidence: QuoteEvidence) -> float:
+    """Return the weighted mean of the features, 0 to 1."""
+    weights: Sequence[float] = astuple(EVIDENCE_WEIGHTS)
+    values: Sequence[float] = astuple(evidence)
+    return sum(weight * value for weight, value in zip(weights, values, strict=True)) / sum(weights)
 
 
-def find_answer_model(model_id: str) -> AnswerModel | None:
-    """Return the answer model for an embedding model; None if none was trained."""
-    return next((model for name, model in load_answer_models().items() if model_id.startswith(name)), None)
-
-
-def answer_confidence(evidence: AnswerEvidence, model: AnswerModel) -> float:
-    """Return the probability that the quotations contain the answer."""
-    total = model.bias + sum(model.weights[name] * value for name, value in asdict(evidence).items())
-    return 1 / (1 + math.exp(-total))
-
-
-def extract_quotes(weights: Mapping[str, float], hits: Sequence[SourceText]) -> tuple[SourceQuote, ...]:
-    """Return one statement of each of the first hits, the one that covers most of the question, without repetitions."""
+def _first_of_each(quotes: Sequence[SourceQuote]) -> tuple[SourceQuote, ...]:
+    """Return the first quote of each document, without repetitions."""
+    quote_by_document: dict[str, SourceQuote] = {}
+    for quote in quotes:
+        quote_by_document.setdefault(quote.doc_id, quote)
     quote_by_text: dict[str, SourceQuote] = {}
-    for hit in hits[:MAX_QUOTES]:
-        if quote := _find_best_sentence(weights, hit):
-            quote_by_text.setdefault("".join(filter(str.isalnum, quote.text)), quote)
+    for quote in quote_by_document.values():
+        quote_by_text.setdefault("".join(filter(str.isalnum, quote.text)), quote)
     return tuple(quote_by_text.values())
 
 
-def _find_best_sentence(weights: Mapping[str, float], hit: SourceText) -> SourceQuote | None:
+@dataclass(frozen=True)
+class _Statement:
+    """A sentence that can be quoted."""
+
+    source: SourceText
+    start: int
+    end: int
+    folded_text: str
+
+    @property
+    def text(self) -> str:
+        return self.source.body[self.start : self.end]
+
+
+def _iter_statements(hit: SourceText) -> Iterator[_Statement]:
     body = hit.body[:MAX_BODY_CHARS]
-    statements = (
-        (start, end)
-        for start, end in iter_sentence_spans(body)
-        if _is_statement(body[start:end], hit.title) and not _is_heading(body, start, end)
+    folded_body = fold_term(body)  # keeps the length
+    for start, end in iter_sentence_spans(body):
+        if _is_statement(body[start:end], hit.title) and not _is_heading(body, start, end):
+            yield _Statement(hit, start, end, folded_body[start:end])
+
+
+def _local_weights(terms: QuestionTerms, statements: Sequence[_Statement]) -> Mapping[str, float]:
+    """Return a weight for each pair: the fewer statements contain it, the higher."""
+    counts = {
+        pair: sum(terms.contained_share(pair, statement.folded_text) > 0 for statement in statements)
+        for pair in terms.pairs
+    }
+    return {pair: math.log(1 + len(statements) / (0.5 + count)) for pair, count in counts.items()}
+
+
+def _lexical_evidence(terms: QuestionTerms, pair_weights: Mapping[str, float], statement: _Statement) -> QuoteEvidence:
+    """Return the features of a statement that its words determine; the others are 0."""
+    title, text = fold_term(statement.source.title), statement.folded_text
+    in_title = {term: terms.contained_share(term, title) for term in (*terms.words, *terms.pairs)}
+    in_text = {term: terms.contained_share(term, text) for term in (*terms.words, *terms.pairs)}
+    in_either = {term: max(share, in_text[term]) for term, share in in_title.items()}
+    relation_weights = {word: weight * (1 - in_title[word]) for word, weight in terms.words.items()}
+    has_relation = sum(relation_weights.values()) > MIN_RELATION_WEIGHT
+    return QuoteEvidence(
+        relation=_weighted_share(relation_weights, in_text) if has_relation else UNKNOWN_SHARE,
+        words=_weighted_share(terms.words, in_either),
+        pairs=_weighted_share(pair_weights, in_text),
+        pairs_with_title=_weighted_share(pair_weights, in_either),
+        proximity=_proximity(terms, text),
+        is_typed=0.0,
+        sentence_cosine=0.0,
+        document_cosine=0.0,
     )
-    scored_spans = ((_covered_share(weights, body[start:end]), -start, end) for start, end in statements)
-    best = max(scored_spans, default=None)
-    if best is None:
-        return None
-    start, end = -best[1], best[2]
-    return SourceQuote(hit.doc_id, body[start:end], start, end, _paragraph_number(body, start))
+
+
+def _proximity(terms: QuestionTerms, text: str) -> float:
+    max_gap = MAX_GAP_CHARS if terms.is_chinese else MAX_LATIN_GAP_CHARS
+    words = list(terms.words)
+    offsets = {word: terms.find_offsets(word, text) for word in words}
+    neighbours = list(pairwise(words))
+    weights = {first: min(terms.words[first], terms.words[second]) for first, second in neighbours}
+    is_near = {
+        first: float(any(abs(a - b) <= max_gap for a in offsets[first] for b in offsets[second]))
+        for first, second in neighbours
+    }
+    return _weighted_share(weights, is_near)
+
+
+def _weighted_share(weights: Mapping[str, float], shares: Mapping[str, float]) -> float:
+    total = sum(weights.values())
+    return sum(weight * shares[term] for term, weight in weights.items()) / total if total > 0 else UNKNOWN_SHARE
+
+
+def _to_quote(evidence: QuoteEvidence, statement: _Statement) -> SourceQuote:
+    return SourceQuote(
+        statement.source.doc_id,
+        statement.text,
+        statement.start,
+        statement.end,
+        _paragraph_number(statement.source.body, statement.start),
+        answer_confidence(evidence),
+        evidence,
+    )
 
 
 def _is_statement(sentence: str, title: str) -> bool:
@@ -213,16 +364,35 @@ def _paragraph_number(body: str, offset: int) -> int:
 
 
 def iter_sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each sentence without surrounding spaces. Long sentences are cut after a clause."""
+    """Yield start and end of each sentence without surrounding spaces.
+
+    Long sentences in Chinese are cut after a clause. Long sentences in other languages are skipped.
+    """
+    next_start = 0
     for match in _SENTENCE_RE.finditer(text):
-        sentence = match[0]
-        start = match.start() + len(sentence) - len(sentence.lstrip())
+        if _continues(text, next_start, match.end()):
+            continue
+        sentence = text[next_start : match.end()]
+        start = next_start + len(sentence) - len(sentence.lstrip())
         end = match.end() - (len(sentence) - len(sentence.rstrip()))
-        if end - start > MAX_QUOTE_CHARS:
+        next_start = match.end()
+        if end - start > MAX_QUOTE_CHARS and (_HAN_RE.search(text, start, start + MAX_QUOTE_CHARS)):
             ends = [
                 clause.end()
                 for clause in _CLAUSE_END_RE.finditer(text, start + MIN_SENTENCE_CHARS, start + MAX_QUOTE_CHARS)
             ]
             end = start + len(text[start : ends[-1] if ends else start + MAX_QUOTE_CHARS].rstrip())
-        if sum(map(str.isalnum, text[start:end])) >= MIN_SENTENCE_CHARS:
+        if end - start <= MAX_LATIN_QUOTE_CHARS and sum(map(str.isalnum, text[start:end])) >= MIN_SENTENCE_CHARS:
             yield start, end
+
+
+def _continues(text: str, start: int, end: int) -> bool:
+    """Return True if the punctuation mark before `end` is inside the sentence that begins at `start`."""
+    if text[end - 1 : end] == "." and (
+        _CONTINUATION_RE.match(text, end)
+        or (_ABBREVIATION_RE.search(text, max(start, end - MAX_ABBREVIATION_CHARS), end) and text[end : end + 1] == " ")
+    ):
+        return True
+    # The mark belongs to a title: 《激斗忍者大战！2》.
+    title_start = text.rfind("《", max(start, end - MAX_HEADING_CHARS), end)
+    return title_start > text.rfind("》", start, end) and "》" in text[end : end + MAX_HEADING_CHARS].partition("\n")[0]

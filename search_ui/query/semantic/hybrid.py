@@ -80,22 +80,8 @@ class QueryVectors(Protocol):
             Start and end (exclusive) in the body, by digest.
         """
 
-
-class NoQueryVectors:
-    """Semantic search is not configured."""
-
-    def query_vector(self, text: str) -> QueryVector | None:
-        """Return None."""
-
-    def article_vector(self, digest: str) -> QueryVector | None:
-        """Return None."""
-
-    def best_passages(self, query_vector: QueryVector, digests: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-        """Return no passages."""
-        return {}
-
-
-NO_QUERY_VECTORS = NoQueryVectors()
+    def text_cosines(self, query_vector: QueryVector, texts: Sequence[str]) -> Sequence[float]:
+        """Return the cosine of each text to the query. Embeds the texts with the model of the query vector."""
 
 
 @dataclass(frozen=True)

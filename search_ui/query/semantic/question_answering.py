@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from search_ui.query.results import Hit
 from search_ui.query.semantic.answer_extraction import (
+    ANSWER_MODELS,
     MAX_QUOTES,
+    SHOWN_FROM,
+    CosineFunction,
     Quotation,
     SourceText,
-    answer_confidence,
-    collect_evidence,
-    extract_quotes,
-    find_answer_model,
-    rarity_weights,
+    find_quotes,
+    parse_question_terms,
 )
+from search_ui.query.semantic.answer_types import expected_answer
 from search_ui.query.semantic.hybrid import FusedCandidates
 from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_client import SolrResponse
@@ -21,32 +22,36 @@ from solr_client import solr_fields
 
 
 def answer_from_hits(
-    question: str, words: QueryWords, candidates: FusedCandidates, hits: Sequence[Hit], bodies: SolrResponse
+    question: str,
+    words: QueryWords,
+    candidates: FusedCandidates,
+    hits: Sequence[Hit],
+    bodies: SolrResponse,
+    sentence_cosines: CosineFunction,
 ) -> tuple[Quotation, ...]:
     """Return quotations of the first `hits` that answer a question.
 
     Returns () if the text is no question or the confidence is too low. `bodies` is the response to `body_params` for at
-    least the first `MAX_QUOTES` hits.
+    least the first `MAX_QUOTES` hits. `sentence_cosines` returns the cosines of texts to the question.
     """
-    model = find_answer_model(candidates.vector.model_id)
     first_hits: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits[:MAX_QUOTES]}
-    if model is None or not first_hits or not candidates.neighbours or not is_question(question):
+    is_supported = candidates.vector.model_id.startswith(ANSWER_MODELS)
+    if not is_supported or not first_hits or not candidates.neighbours or not is_question(question):
         return ()
-    sources = _read_sources(bodies, list(first_hits))
-    word_weights = rarity_weights(words[QueryVariant.CONTENT])
-    if (
-        not sources
-        or answer_confidence(
-            collect_evidence(word_weights, sources, candidates.lexical_ids, candidates.neighbours), model
-        )
-        < model.shown_from
-    ):
-        return ()
+    expected = expected_answer(question)
+    quotes = find_quotes(
+        parse_question_terms(expected, words[QueryVariant.TEXT][0], words[QueryVariant.CONTENT]),
+        expected,
+        _read_sources(bodies, list(first_hits)),
+        dict(candidates.neighbours),
+        sentence_cosines,
+    )
     return tuple(
         Quotation(
             quote.doc_id, quote.text, quote.paragraph, hit.plain_title, hit.site_name, hit.published, hit.language
         )
-        for quote in extract_quotes(word_weights, sources)
+        for quote in quotes
+        if quote.confidence >= SHOWN_FROM
         for hit in [first_hits[quote.doc_id]]
     )
 

@@ -20,11 +20,17 @@ mm cm m km m2 m3 km2 kg t kt mt l ml bbl kw mw gw kwh mwh gwh twh pa kpa mpa gpa
 立方米 平方米 平方公里 千瓦时 兆瓦 吉瓦 兆帕 百分点 人民币 美元
 """
 _UNITS = frozenset(_UNIT_NAMES.split())
+_ENGLISH_AMOUNT_RE = re.compile(
+    r"(?:(?:hundred|thousand|million|billion|trillion|cubic|square|metric|per)\s+)*"
+    r"(?:(?:kilo|centi|milli)?(?:metre|meter|gram|watt)|foot|feet|inch|mile|ton|tonne|barrel|hectare|acre|dollar|yuan|day|year)"
+    r"(?:e?s)?",
+    re.IGNORECASE,
+)
 
 
 def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
     """Return True if the term names a thing of the domain: no person, no unit, and no description (`周期长`)."""
-    if _PERSON_WORD_RE.search(term) or word_key(term) in _UNITS:
+    if _PERSON_WORD_RE.search(term) or word_key(term) in _UNITS or _ENGLISH_AMOUNT_RE.fullmatch(term):
         return False
     tagged_words = base_segmenter.tag(term)
     if _is_person_name(term, tagged_words) or all(tag[:1] in _UNIT_TAGS for _, tag in tagged_words):

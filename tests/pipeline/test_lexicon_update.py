@@ -1,0 +1,135 @@
+"""Terms that a run publishes without a reviewer: marks, guard, revert, and what reviewers decide meanwhile."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from docstore.articles.extraction_writer import PageExtraction
+from domain.article import Article
+from domain.review import TermQuery
+from domain.term import AUTOMATIC_ACTOR, Term, TermStatus
+from lexicon.settings import LexiconSettings
+from pipeline import lexicon_update
+from pipeline.alerts.inputs import collect_inputs
+from pipeline.alerts.rules import evaluate_rules
+from pipeline.engine import Engine
+from pipeline.lexicon_update import publish_confident_terms
+from pipeline.progress import NullProgress
+from pipeline.search_site.review_service import StoreReview
+from pipeline.settings import Settings
+from tests.docstore.test_store import keep_page
+
+CANDIDATES = [Term("页岩气", 0.9, 20, 10), Term("水平井压裂", 0.8, 9, 5), Term("作业", 0.5, 30, 20)]
+CONFIDENT = {"页岩气", "水平井压裂"}
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine(Settings(tmp_path), NullProgress()) as opened:
+        store = opened.store
+        for n in range(30):
+            article = Article(
+                f"http://a.test/{n}", f"第{n}号页岩气井投产", f"第{n}号页岩气井投产，水平井压裂完成。", language="zh"
+            )
+            keep_page(store, article.url, article.url.encode())
+            store.articles.save([PageExtraction(page, article) for page in store.articles.iter_pending()])
+        store.lexicons.replace_candidates(CANDIDATES)
+        yield opened
+
+
+def status(engine: Engine, text: str) -> TermStatus:
+    return engine.store.review_queue.find_terms([text])[text].status
+
+
+def published(engine: Engine) -> set[str]:
+    return {entry.text for entry in engine.store.lexicons.load_latest().entries}
+
+
+def test_confident_candidates_are_published_and_marked(engine: Engine) -> None:
+    assert publish_confident_terms(engine) == ("2 terms accepted automatically, published as version 1",)
+    [(version, count)], review = engine.store.lexicons.list_versions(), StoreReview(engine.store)
+    assert (version.published_by, count, published(engine)) == (AUTOMATIC_ACTOR, 2, CONFIDENT)
+    marked, terms = review.find_page(TermQuery(status=None, is_automatic=True))
+    assert marked == 2 and {term.text for term in terms} == CONFIDENT and all(term.is_automatic for term in terms)
+    [decision] = review.history("", "", 0, 9)[1]
+    assert decision.by == AUTOMATIC_ACTOR and len(decision.changes) == 2
+    assert review.recent_acceptance() == (0, 0)  # a person has decided nothing
+    assert "页岩气,,n,,,,automatic" in review.export("csv")
+    assert publish_confident_terms(engine) == ()
+
+
+def test_a_reviewer_confirms_or_rejects(engine: Engine) -> None:
+    publish_confident_terms(engine)
+    review = StoreReview(engine.store)
+    review.decide(["页岩气"], TermStatus.ACCEPTED, "li")
+    review.decide(["水平井压裂"], TermStatus.REJECTED, "li")
+    assert review.find_page(TermQuery(status=None, is_automatic=True))[0] == 0
+    engine.store.lexicons.replace_candidates(CANDIDATES)
+    assert publish_confident_terms(engine) == () and status(engine, "水平井压裂") is TermStatus.REJECTED
+    assert review.publish("li").entries[0].text == "页岩气"
+
+
+def test_a_reverted_version_does_not_return(engine: Engine) -> None:
+    publish_confident_terms(engine)
+    StoreReview(engine.store).revert(0, "li")
+    engine.store.lexicons.replace_candidates(CANDIDATES)
+    assert publish_confident_terms(engine) == () and published(engine) == set()
+
+
+def test_unpublished_decisions_stay_unpublished(engine: Engine) -> None:
+    review = StoreReview(engine.store)
+    review.decide(["作业"], TermStatus.ACCEPTED, "li")
+    publish_confident_terms(engine)
+    assert published(engine) == CONFIDENT and review.pending_counts() == (1, 0, 0)
+
+
+def test_a_run_that_was_killed_between_accepting_and_publishing_is_completed(engine: Engine) -> None:
+    StoreReview(engine.store).decide(["页岩气"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    assert published(engine) == set()
+    publish_confident_terms(engine)
+    assert published(engine) == CONFIDENT
+
+
+def test_a_decision_of_a_reviewer_at_the_same_time_wins(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare = lexicon_update.compare_on_known_items
+
+    def compare_while_a_reviewer_decides(*arguments: object) -> object:
+        StoreReview(engine.store).decide(["页岩气"], TermStatus.REJECTED, "li")
+        return compare(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(lexicon_update, "compare_on_known_items", compare_while_a_reviewer_decides)
+    [note] = publish_confident_terms(engine)
+    assert note.startswith("no automatic lexicon version") and published(engine) == set()
+    monkeypatch.setattr(lexicon_update, "compare_on_known_items", compare)
+    publish_confident_terms(engine)
+    assert published(engine) == {"水平井压裂"} and status(engine, "页岩气") is TermStatus.REJECTED
+
+
+def test_a_harmful_version_is_not_published_and_raises_an_alert(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hiding:
+        """A segmenter that finds no word."""
+
+        def cut(self, text: str) -> list[str]:
+            return []
+
+    create = lexicon_update.create_domain_segmenter
+    monkeypatch.setattr(
+        lexicon_update, "create_domain_segmenter", lambda lexicon: Hiding() if lexicon.entries else create(lexicon)
+    )
+    [note] = publish_confident_terms(engine)
+    assert "harder to find" in note and published(engine) == set() and status(engine, "页岩气") is TermStatus.CANDIDATE
+    [alert] = evaluate_rules(collect_inputs(engine))
+    assert alert.key.kind == "lexicon_blocked" and alert.message_values["all"] == 30
+    monkeypatch.setattr(lexicon_update, "create_domain_segmenter", create)
+    publish_confident_terms(engine)
+    assert published(engine) == CONFIDENT and evaluate_rules(collect_inputs(engine)) == []
+
+
+@pytest.mark.parametrize("chosen", [LexiconSettings(auto_publish="off"), LexiconSettings(scorer="c_value")])
+def test_it_can_be_switched_off(engine: Engine, chosen: LexiconSettings) -> None:
+    engine.settings = replace(engine.settings, lexicon=chosen)
+    assert publish_confident_terms(engine) == () and published(engine) == set()
