@@ -169,7 +169,7 @@ def iter_jobs(
     pages: Iterable[ArchivedPage],
     read_page_bytes: ReadPage,
     look_up_site: LookUpSite,
-    look_up_recognized_pages: LookUpRecognizedPages,
+    look_up_recognized_pages: LookUpRecognizedPages = lambda url_id, digest: (),
 ) -> Iterator[PageJob | PageExtraction]:
     """Read the bytes of each page.
 
