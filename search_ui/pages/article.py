@@ -13,7 +13,7 @@ from search_ui.query.display_text import Segment, Segments, clean_text, safe_url
 from search_ui.query.results import display_format, display_title, plain_text, site_display_name
 from search_ui.query.score_explanation import RankExplanation, parse_explain
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrResponse, documents
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params, ranking_query
 from search_ui.settings import SearchSettings
@@ -186,7 +186,7 @@ def _cluster_param(cluster: str) -> QueryParam:
 
 def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDetails | None:
     """Parse the response to `article_params`. Returns None if there is no such article."""
-    docs = response.get("response", {}).get("docs", ())
+    docs = documents(response)
     if not docs:
         return None
     doc = docs[0]
@@ -246,7 +246,7 @@ def _group_by_page(lines: Sequence[tuple[int, Segments]], starts: PageOffsets) -
 
 def parse_related(response: SolrResponse, settings: SearchSettings) -> tuple[RelatedArticle, ...]:
     """Parse the response to `series_params` or `copies_params`, or a list of related articles."""
-    return tuple(_to_related_article(doc, settings) for doc in response.get("response", {}).get("docs", ()))
+    return tuple(_to_related_article(doc, settings) for doc in documents(response))
 
 
 def _to_related_article(doc: Mapping[str, Any], settings: SearchSettings) -> RelatedArticle:
