@@ -4,7 +4,8 @@
     本报记者 张楠 李四                                          author 张楠, 李四
     By Danielle DeSiato and Donna Enzmann                       author Danielle DeSiato, Donna Enzmann
 
-Explicit labels rank before metadata, which contain the name of the site as often as that of a person.
+Explicit labels rank before metadata, which contain the name of the site as often as that of a person. Labels and roles
+are removed from names, and texts that are not names are rejected. `BylineZone` locates the article among the lines.
 """
 
 import html
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from extractor.fields.json_ld import JsonLdArticle
-from extractor.fields.site_name import normalize_letters
+from extractor.fields.title_matching import normalize_letters
 from extractor.page.layout import CODE_TAG, Line, Span
 from extractor.page.parsed_page import ParsedPage
 from text.scripts import HAN

@@ -17,29 +17,27 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from extractor.fields.json_ld import find_json_ld_article
-from extractor.fields.site_name import (
+from extractor.fields.title_matching import (
+    LINK_POINTS,
     MIN_TITLE_SIZE,
     TITLE_SEPARATOR_RE,
+    TITLE_SIZE_RANGE,
+    TextComparer,
+    best_title_line,
     clean_title,
     declared_site_names,
     has_separator_at,
     host_of,
+    is_body_sentence,
+    is_byline_line,
     is_site_name,
     is_title_before_separator,
     iter_title_separators,
+    lines_above_body,
     normalize_letters,
     strip_known_site_names,
     strip_site_names,
     title_suffix,
-)
-from extractor.fields.title_anchor import (
-    LINK_POINTS,
-    TITLE_SIZE_RANGE,
-    TextComparer,
-    best_title_line,
-    is_body_sentence,
-    is_byline_line,
-    lines_above_body,
 )
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, text_size
