@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import Connection, and_, func, or_, select, union, update
 
 from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction
+from docstore.articles.recognized_pages import load_recognized_pages
 from docstore.articles.row_mapping import blocks_from_lists, stored_article_from_row
 from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
@@ -38,6 +39,7 @@ from domain.article import Block, SiteTemplate, StoredArticle
 from domain.batches import batched
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
+from domain.recognized_page import RecognizedPage
 
 BATCH_SIZE = 500
 REMOVAL_BATCH_SIZE = 100  # removed pages per transaction
@@ -95,6 +97,11 @@ class ArticleTable:
         """Return the template of a host, learned from its extracted pages."""
         with self._database.read() as connection:
             return load_site_template(connection, host)
+
+    def load_recognized_pages(self, url_id: int, digest: str) -> tuple[RecognizedPage, ...]:
+        """Return the pages of a version of a document that OCR has read, ordered by number."""
+        with self._database.read() as connection:
+            return load_recognized_pages(connection, url_id, digest)
 
     def template_sample_pages(self) -> list[ArchivedPage]:
         """Return pages from which to learn site templates before the first extraction of a site.
