@@ -114,6 +114,14 @@ class LeaseTable:
             rows = connection.execute(select(leases.c.key, leases.c.holder).where(is_held))
             return {row.key: row.holder for row in rows}
 
+    def seconds_left_by_key(self, kind: str) -> dict[str, float]:
+        """Return the seconds until each held lease of a kind ends unless it is renewed, by key."""
+        with self._database.read() as connection:
+            now = database_now(connection)
+            is_held = and_(leases.c.kind == kind, leases.c.holder != "", leases.c.until > now)
+            rows = connection.execute(select(leases.c.key, (leases.c.until - now).label("seconds")).where(is_held))
+            return {row.key: row.seconds for row in rows}
+
 
 LEASE_COLUMNS = (leases.c.kind, leases.c.key, leases.c.token)
 

@@ -5,9 +5,11 @@ assignment of hosts only by leases (crawler/workers/host_leases.py). If a crawle
 hosts when the leases expire.
 """
 
+import logging
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,19 +26,25 @@ from crawler.schedule.forecast import PACES_STATE
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from crawler.state_files import read_state, state_path_factory, write_state
-from crawler.workers.host_leases import LEASED_HOSTS_PER_THREAD, LeaseCoordinator
+from crawler.workers.host_leases import HOST_LEASE_KIND, LEASED_HOSTS_PER_THREAD, LeaseCoordinator
 from docstore.frontier.site_state import SiteStateTable
 from docstore.locking.cluster_locks import ALLOWED_MISSED_BEATS
 from docstore.locking.leases import LeaseHeartbeat
-from domain.errors import PlumblineError
+from docstore.store import Store
+from domain.errors import PlumblineError, StoreError
 from domain.outcome import StageReport
+from locks.fences import start_thread
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.settings import DASK
+from pipeline.local_time import local_time
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
 
+log = logging.getLogger(__name__)
+
+LEASE_POLL_SECONDS = 2.0  # interval of the check for leases of lost crawlers
 SHARED_STATE_KEYS = ("lastmod", "likeness", "proposed", PACES_STATE)  # files of the site state, keyed by host
 MAX_IDLE_ROUNDS = 20  # consecutive rounds, a heartbeat apart, in which URLs were due and no crawler fetched any
 HOST_QUEUE_POLICY = "host"  # the queue policy whose numbers name hosts
@@ -59,10 +67,66 @@ def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], No
     crawl_task = partial(
         crawl_until_done, settings=settings, due_before=time.time(), deadline=time.time() + plan.max_seconds
     )
-    for tally_part in _iter_tallies(engine, crawl_task, plan):
-        tally.merge(tally_part)
-        on_progress(CrawlProgress(tally.visits_by_reason, tally.urls_added, 0, time.monotonic() - started))
+    with reported_lease_waits(engine, crawl_task.keywords["due_before"]):
+        for tally_part in _iter_tallies(engine, crawl_task, plan):
+            tally.merge(tally_part)
+            on_progress(CrawlProgress(tally.visits_by_reason, tally.urls_added, 0, time.monotonic() - started))
     return tally.report(time.monotonic() - started)
+
+
+@contextmanager
+def reported_lease_waits(engine: "Engine", due_before: float) -> Iterator[None]:
+    """Report during the `with` block, in the log and as progress, that hosts wait for the leases of lost crawlers.
+
+    After the loss of a worker or the scheduler, nothing else shows why no page is fetched.
+    """
+    is_done = threading.Event()
+
+    def watch() -> None:
+        has_reported = False
+        while not is_done.wait(LEASE_POLL_SECONDS):
+            try:
+                message = describe_lease_wait(engine.store, engine.settings, due_before)
+            except StoreError:  # the crawl reports it
+                continue
+            if message and not has_reported:
+                log.warning("crawl: %s", message)
+                engine.progress.note(f"crawl: {message}")
+            has_reported = bool(message)
+
+    thread = start_thread(watch, "lease-waits")
+    try:
+        yield
+    finally:
+        is_done.set()
+        thread.join()
+
+
+def describe_lease_wait(store: Store, settings: Settings, due_before: float) -> str:
+    """Return how many hosts with due URLs are leased by crawlers that have stopped, and until when; "" if none are.
+
+    A crawler renews its leases with each heartbeat. After two missed heartbeats it counts as stopped.
+    """
+    seconds_left_by_key = store.leases.seconds_left_by_key(HOST_LEASE_KIND)
+    renewed_seconds = host_lease_seconds(settings) - 2 * settings.cluster.heartbeat_seconds
+    leased_seconds = (
+        seconds_left_by_key.get(str(queue), renewed_seconds) for queue in store.frontier.due_counts_by_queue(due_before)
+    )
+    waits = [seconds for seconds in leased_seconds if seconds < renewed_seconds]
+    if not waits:
+        return ""
+    until = local_time(time.time() + max(waits)).partition(".")[0]
+    return f"{len(waits)} hosts wait until {until} at the latest: crawlers that do not respond have leased them"
+
+
+def host_lease_seconds(settings: Settings) -> float:
+    """Return the seconds that the lease of a host lasts without a heartbeat."""
+    return max_request_seconds(settings) + ALLOWED_MISSED_BEATS * settings.cluster.heartbeat_seconds
+
+
+def max_request_seconds(settings: Settings) -> float:
+    """Return the maximum seconds of a request and the pause after it."""
+    return settings.crawl.total_timeout + settings.crawl.delay
 
 
 def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPlan) -> Iterator[Tally]:
@@ -111,20 +175,15 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
     plan = replace(plan, max_seconds=max(deadline - time.time(), 0.0))
     seen_path = settings.data_dir / f"crawler-{crawler_number}" / "seen.bloom"
     ip_policy = PublicOnlyPolicy(settings.crawl.inside_hosts)
-    heartbeat_seconds, max_request_seconds = (
-        settings.cluster.heartbeat_seconds,
-        settings.crawl.total_timeout + settings.crawl.delay,
-    )
+    request_seconds = max_request_seconds(settings)
     with (
         closing(
-            LeaseHeartbeat(
-                worker.leases, max_request_seconds + ALLOWED_MISSED_BEATS * heartbeat_seconds, heartbeat_seconds
-            )
+            LeaseHeartbeat(worker.leases, host_lease_seconds(settings), settings.cluster.heartbeat_seconds)
         ) as heartbeat,
         worker.store.frontier.make_opener()() as table,
         closing(Fetcher(settings.crawl, ip_policy)) as fetcher,
         closing(
-            LeaseCoordinator(heartbeat, table, due_before, max_request_seconds, ip_policy, plan.per_ip, plan.max_pages)
+            LeaseCoordinator(heartbeat, table, due_before, request_seconds, ip_policy, plan.per_ip, plan.max_pages)
         ) as leased_hosts,
     ):
         leased_hosts.max_hosts, leased_hosts.crawler_count = (

@@ -1,6 +1,6 @@
 """Leases: exclusive work across machines. Work that lost a lease commits and requests nothing."""
 
-import errno
+import os
 import pickle
 import threading
 import time
@@ -156,12 +156,12 @@ def test_what_was_killed_on_this_machine_leaves_no_lock_behind(postgres_store: s
 
 
 def test_a_full_disk_leaves_no_empty_machine_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def raise_disk_full(path: Path, text: str) -> int:
-        path.touch()
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def open_full_disk(path: str, flags: int) -> int:
+        Path(path).touch()
+        return os.open("/dev/full", os.O_WRONLY)
 
     with monkeypatch.context() as patch, pytest.raises(StoreError, match="No space left"):
-        patch.setattr(Path, "write_text", raise_disk_full)
+        patch.setattr("docstore.locking.cluster_locks.open_private", open_full_disk)
         machine_id(tmp_path)
     created_id = machine_id(tmp_path)
     assert len(created_id) == 16 and machine_id(tmp_path) == created_id
