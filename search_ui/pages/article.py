@@ -45,6 +45,7 @@ _DETAIL_FIELDS = (
     solr_fields.SERIES_ID,
     *_DETAIL_BY_NAME.values(),
     solr_fields.DOMAIN_TERMS,
+    solr_fields.TEXT_SOURCE,
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
     solr_fields.ARTICLE_DIGEST,
@@ -70,6 +71,7 @@ class ArticleDetails:
         length: Number of characters without whitespace.
         paragraphs: The text, highlighted.
         format: `html`, or the file format (domain/file_formats.py).
+        text_source: A value of `domain.article.TextSource`, or "".
         pages: The paragraphs by page of the document; () if it has no pages.
         story: Id of the news story, or "".
         article_digest: Digest of the article as it was indexed.
@@ -91,6 +93,7 @@ class ArticleDetails:
     terms: tuple[str, ...]
     paragraphs: tuple[Segments, ...]
     format: str = HTML_FORMAT
+    text_source: str = ""
     pages: tuple[DocumentPage, ...] = ()
     story: str = ""
     article_digest: str = ""
@@ -213,6 +216,7 @@ def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDe
         terms=tuple(map(str, doc.get(solr_fields.DOMAIN_TERMS, ()))),
         paragraphs=tuple(segments for _, segments in lines),
         format=display_format(doc),
+        text_source=display_values[solr_fields.TEXT_SOURCE],
         pages=_group_by_page(lines, starts) if starts else (),
         story=display_values[solr_fields.STORY_ID],
         article_digest=display_values[solr_fields.ARTICLE_DIGEST],

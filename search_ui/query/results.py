@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
+from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT, PDF_FORMAT
 from domain.page_offsets import page_number_at, parse_page_offsets
 from search_ui.query.display_text import (
     Segment,
@@ -31,7 +31,6 @@ from solr_client import solr_fields
 
 SNIPPET_CHARS = 160
 SENTENCE_SNIPPET_CHARS = 320  # of a snippet of whole sentences
-PDF_FORMAT = "pdf"
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,7 @@ class Hit:
         is_partial: The document contains too little of the query to be counted in the total.
         picture: URL of the document's own picture, or "".
         format: `html`, or the file format (domain/file_formats.py).
+        text_source: A value of `domain.article.TextSource`, or "".
         page: Page of the file that contains the snippet, from 1; 0 if unknown.
         by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
         paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
@@ -70,6 +70,7 @@ class Hit:
     is_partial: bool = False
     picture: str = ""
     format: str = HTML_FORMAT
+    text_source: str = ""
     page: int = 0
     by_meaning: bool = False
     paragraph: int = 0
@@ -338,6 +339,7 @@ def _to_hit(
         series=_get_text(doc, solr_fields.SERIES_ID),
         picture=_get_text(doc, solr_fields.PICTURE),
         format=display_format(doc),
+        text_source=_get_text(doc, solr_fields.TEXT_SOURCE),
         story=_get_text(doc, solr_fields.STORY_ID),
         language=_get_text(doc, solr_fields.LANGUAGE),
     )
