@@ -18,7 +18,7 @@ COMPILED_PAGE_MODULES = (
 )
 MODULES = (
     *("extractor/page/" + name for name in COMPILED_PAGE_MODULES),
-    "extractor/fields/title_anchor",
+    "extractor/fields/title_matching",
     "extractor/body_methods/line_scoring",
 )
 IS_COMPILED_BUILD = os.environ.get("PLUMBLINE_COMPILED") == "1"

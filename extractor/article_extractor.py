@@ -15,7 +15,7 @@ from extractor.body_methods.declared_body import find_declared_body
 from extractor.fields.dates.publication_date import find_publication_date
 from extractor.fields.language import detect_language
 from extractor.fields.metadata import find_metadata
-from extractor.fields.site_name import title_suffix
+from extractor.fields.title_matching import title_suffix
 from extractor.page.parsed_page import Body, ParsedPage, decode_page, parse_page
 from extractor.page_types.body_coverage import find_suspicion
 from extractor.page_types.classifier import (
@@ -24,6 +24,7 @@ from extractor.page_types.classifier import (
     refine_type_by_content,
     with_first_post_fields,
 )
+from extractor.page_types.list_page import find_teaser
 from extractor.page_types.page_signals import PageSignals
 from extractor.page_types.rejection import (
     body_size,
@@ -32,11 +33,11 @@ from extractor.page_types.rejection import (
     javascript_outcome,
     javascript_rejection,
 )
-from extractor.page_types.teaser import find_teaser
 from extractor.settings import ExtractSettings
 
 SECONDS_PER_DAY = 86_400.0
 MAX_DATE = "2099-12-31"
+DEFAULT_SETTINGS = ExtractSettings()
 
 
 @contextmanager
@@ -67,7 +68,7 @@ class ArticleExtractor:
     """
 
     def __init__(self, settings: ExtractSettings | None = None) -> None:
-        self.settings = settings or ExtractSettings()
+        self.settings = settings or DEFAULT_SETTINGS
         self.method = BODY_METHODS[self.settings.method](self.settings)
 
     @gc_paused()

@@ -8,8 +8,7 @@ from lxml.etree import _Element as Element
 from extractor.body_methods.element_counts import ElementCounts
 from extractor.fields.dates.date_parsing import find_date_in_text, find_date_in_url
 from extractor.fields.dates.publication_date import PublicationDate
-from extractor.fields.site_name import strip_site_names
-from extractor.fields.title_anchor import TextComparer, find_title_line
+from extractor.fields.title_matching import TextComparer, find_title_line, strip_site_names
 from extractor.page.dom import HEADING_TAGS, element_text, serialize
 from extractor.page.layout import join_lines
 from extractor.page.layout_builder import build_layout

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from extractor.documents.content import DocumentContent, OpeningLine, to_one_line
 from extractor.fields.byline import split_names
-from extractor.fields.site_name import normalize_letters
+from extractor.fields.title_matching import normalize_letters
 from text.scripts import HAN
 
 MAX_TITLE_CHARS = 300

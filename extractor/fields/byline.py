@@ -4,7 +4,8 @@
     本报记者 张楠 李四                                          author 张楠, 李四
     By Danielle DeSiato and Donna Enzmann                       author Danielle DeSiato, Donna Enzmann
 
-Explicit labels rank before metadata, which contain the name of the site as often as that of a person.
+Explicit labels rank before metadata, which contain the name of the site as often as that of a person. Labels and roles
+are removed from names, and texts that are not names are rejected. `BylineZone` locates the article among the lines.
 """
 
 import html
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from extractor.fields.json_ld import JsonLdArticle
-from extractor.fields.site_name import normalize_letters
+from extractor.fields.title_matching import normalize_letters
 from extractor.page.layout import CODE_TAG, Line, Span
 from extractor.page.parsed_page import ParsedPage
 from text.scripts import HAN
@@ -108,7 +109,7 @@ NON_NAMES = frozenset(
     )
 )  # fmt: skip
 NOT_NAME_RE = re.compile(
-    r"https?:|www\.|@|[。！？!?{}<>=\"]|\.(?:com|net|org|cn)\b|版权|copyright|^\W*$|^[\d\W]+$|\d\s?[篇次条]|"
+    r"https?:|^https?$|www\.|@|[。！？!?{}<>=\"]|\.(?:com|net|org|cn)\b|版权|copyright|^\W*$|^[\d\W]+$|\d\s?[篇次条]|"
     "责任|编辑|点击|阅读|发布",
     re.I,
 )
@@ -191,7 +192,8 @@ HAN_RE = re.compile(f"[{HAN}]")
 # 作者：张三  文/张三  执笔/甲、乙
 CHINESE_AUTHOR_RE = re.compile(
     rf"(?:(?<![{HAN}])(?:本文|文章|原文)?作者|撰文|撰稿|执笔|(?<![{HAN}])文)\s?[:：/／|丨]\s?"
-    rf"(?P<names>{PEN_NAME_PATTERN}(?![\w=])(?:\s?[、,，&/]\s?(?!{LABEL_PATTERN}){PEN_NAME_PATTERN}){{0,5}}"
+    rf"(?P<names>{LATIN_NAME_PATTERN}(?=\s*(?:$|[|｜、，,(（]|[{HAN}]{{2,4}}\s?[:：]))"
+    rf"|{PEN_NAME_PATTERN}(?![\w=])(?:\s?[、,，&/]\s?(?!{LABEL_PATTERN}){PEN_NAME_PATTERN}){{0,5}}"
     rf"(?:\s{{1,2}}(?!{LABEL_PATTERN}|{NON_NAME_PATTERN}){HAN_NAME_PATTERN}(?![\w{HAN}:：])){{0,5}})"
 )
 UNPUNCTUATED_AUTHOR_RE = re.compile(rf"[|\s]作者\s?(?P<names>{PEN_NAME_PATTERN})")

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from extractor.fields.byline import BylineZone, find_author, find_byline_zone, find_source, span_start
 from extractor.fields.json_ld import JsonLdArticle, find_json_ld_article
-from extractor.fields.site_name import normalize_letters
+from extractor.fields.title_matching import normalize_letters
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import parse_attributes
 

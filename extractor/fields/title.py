@@ -17,28 +17,27 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from extractor.fields.json_ld import find_json_ld_article
-from extractor.fields.site_name import (
+from extractor.fields.title_matching import (
+    LINK_POINTS,
     MIN_TITLE_SIZE,
     TITLE_SEPARATOR_RE,
+    TITLE_SIZE_RANGE,
+    TextComparer,
+    best_title_line,
     clean_title,
     declared_site_names,
     has_separator_at,
     host_of,
+    is_body_sentence,
+    is_byline_line,
     is_site_name,
     is_title_before_separator,
+    iter_title_separators,
+    lines_above_body,
     normalize_letters,
     strip_known_site_names,
     strip_site_names,
     title_suffix,
-)
-from extractor.fields.title_anchor import (
-    LINK_POINTS,
-    TITLE_SIZE_RANGE,
-    TextComparer,
-    best_title_line,
-    is_body_sentence,
-    is_byline_line,
-    lines_above_body,
 )
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, text_size
@@ -393,7 +392,7 @@ def find_title_without_heading(page: ParsedPage, body_span: int, declared_titles
 
 def title_spelled_by_url(title: str, page: ParsedPage) -> str:
     """Return the part of <title> before the site name if the last URL segment spells it; else the complete <title>."""
-    separator = TITLE_SEPARATOR_RE.search(title)
+    separator = next(iter_title_separators(title), None)
     path = unquote(page.url).partition("//")[2].partition("/")[2].partition("?")[0]
     last_segment = path.rstrip("/").rpartition("/")[2]
     if separator is None or normalize_letters(title[: separator.start()]) not in (

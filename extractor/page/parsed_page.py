@@ -187,7 +187,7 @@ def with_noscript_content(source: PageSource) -> PageSource:
 
 def visible_text_size(layout: Layout) -> float:
     """Return the size of the text outside links in all lines, in Chinese characters."""
-    return sum(max(0.0, line.size - line.link_size) for line in layout.lines)
+    return sum(line.size - line.link_size for line in layout.lines if line.size > line.link_size)
 
 
 def with_complete_layout(page: ParsedPage) -> ParsedPage:

@@ -9,11 +9,8 @@ written pages. Three signals are used, without names of sites:
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping
 
-from domain.coded_message import CodedMessage
-from extractor.page.layout import CODE_TAG, Layout, Line
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.urls import path_segments
 
@@ -36,14 +33,10 @@ MAX_COLOPHON_CHARS = 300
 # Documentation generators also generate the news of their projects.
 NEWS_SEGMENTS = frozenset(("blog", "blogs", "post", "posts", "news", "article", "articles", "weblog"))
 # Generated index pages, by the file names of the generators.
-INDEX_SEGMENTS = frozenset(("class-use",))
 INDEX_FILE_RE = re.compile(
     r"(?:index-all|index-\d{1,3}|all(?:classes|packages)(?:-(?:index|frame|noframe))?|deprecated-list|"
     r"(?:package|overview|module)-(?:tree|use|frame)|genindex(?:-\w{1,12})?|(?:py-)?modindex)\.x?html?"
 )
-LINE_NUMBER_RE = re.compile(r"\s*\d{1,6}(?!\d)")
-MIN_NUMBERED_SHARE = 0.9  # share of the lines of a listing with increasing line numbers
-MIN_LISTING_LINES = 5
 
 
 def is_documentation_page(page: ParsedPage) -> bool:
@@ -68,39 +61,3 @@ def is_colophon(text: str) -> bool:
     """Return whether a line names a documentation generator as the tool that created the page."""
     lowercase_text = text[:MAX_COLOPHON_CHARS].lower()
     return COLOPHON_RE.search(lowercase_text) is not None and DOC_GENERATORS_RE.search(lowercase_text) is not None
-
-
-def code_only_reason(layout: Layout, is_documentation: bool, body_lines: Sequence[int], title_line: int) -> str:
-    """Return why a page contains only source code, or an empty string if it contains text.
-
-    Applies only to documentation pages and to untitled listings with line numbers. Other pages with code are posts.
-
-    Args:
-        layout: Layout of the page.
-        is_documentation: True if the page belongs to generated documentation.
-        body_lines: Line indices of the body.
-        title_line: Line index of the title, -1 for none.
-    """
-    start = title_line + 1 if 0 <= title_line < body_lines[0] else body_lines[0]
-    lines = layout.lines[start : body_lines[-1] + 1]
-    code_lines = [line for line in lines if line.tag == CODE_TAG]
-    if len(code_lines) < MIN_LISTING_LINES or any(line.has_punctuation for line in lines if line.tag != CODE_TAG):
-        return ""
-    is_listing = is_documentation or (title_line < 0 and has_line_numbers(code_lines))
-    message = f"{len(code_lines)} lines of source code and no text"
-    return CodedMessage(message, "code_only", n=len(code_lines)) if is_listing else ""
-
-
-def has_line_numbers(lines: Sequence[Line]) -> bool:
-    """Return whether the lines begin with increasing line numbers."""
-    numbers = [int(number_match[0]) for line in lines if (number_match := LINE_NUMBER_RE.match(line.text))]
-    increasing_pairs = sum(first < second for first, second in pairwise(numbers))
-    return increasing_pairs >= MIN_NUMBERED_SHARE * len(lines)
-
-
-def is_index_url(url: str) -> bool:
-    """Return whether a URL is that of a page generated from definitions: an index, a class tree, a usage list."""
-    segments = path_segments(url)
-    if not segments:
-        return False
-    return not INDEX_SEGMENTS.isdisjoint(segments[-2:-1]) or INDEX_FILE_RE.fullmatch(segments[-1]) is not None

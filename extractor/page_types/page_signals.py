@@ -17,7 +17,7 @@ from extractor.body_methods.inclusive import boilerplate_line_mask, readable_lin
 from extractor.fields.dates.date_parsing import find_date_in_url
 from extractor.fields.dates.publication_date import PublicationDate
 from extractor.fields.json_ld import PAGE_IS_ARTICLE, PAGE_IS_COLLECTION, find_json_ld_article, json_ld_types
-from extractor.fields.title_anchor import find_title_line
+from extractor.fields.title_matching import find_title_line
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Line, text_size
 from extractor.page.parsed_page import Body, ParsedPage, visible_text_size

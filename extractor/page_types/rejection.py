@@ -8,17 +8,20 @@ A page that is empty until a browser runs its scripts has almost no text, has sc
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from domain.article import PageType, Teaser, text_hash64
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
-from extractor.fields.site_name import normalize_letters
+from extractor.fields.title_matching import normalize_letters
 from extractor.page.boilerplate_phrases import is_copyright
-from extractor.page.layout import Layout, text_size
+from extractor.page.layout import CODE_TAG, Layout, Line, text_size
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import attribute_value
-from extractor.page_types.documentation import code_only_reason, is_index_url
+from extractor.page.urls import path_segments
+from extractor.page_types.documentation import INDEX_FILE_RE
 from extractor.page_types.list_page import MIN_TEASER_SIZE, find_list_reason, find_teaser_reason, has_own_paragraph
 from extractor.page_types.page_signals import PageSignals
 from extractor.settings import ExtractSettings
@@ -26,6 +29,10 @@ from extractor.settings import ExtractSettings
 MAX_CHARS_PER_SIZE_UNIT = 7  # upper bound: 7 characters of any text have a size of at least 1 (3 Latin letters)
 MAX_BREADCRUMB_CHARS = 200
 ARROW_RE = re.compile("[>＞»›→]+")
+INDEX_SEGMENTS = frozenset(("class-use",))
+LINE_NUMBER_RE = re.compile(r"\s*\d{1,6}(?!\d)")
+MIN_NUMBERED_SHARE = 0.9  # share of the lines of a listing with increasing line numbers
+MIN_LISTING_LINES = 5
 NON_LIST_TYPES = (PageType.PRODUCT, PageType.SERVICE, PageType.REFERENCE)
 NO_TEXT_MESSAGE = CodedMessage("no text found", "no_text")
 ONLY_TITLE_MESSAGE = CodedMessage("only the title", "only_title")
@@ -195,6 +202,42 @@ def list_reason_by_type(candidate: Candidate) -> str:
     if is_long and (page_type in NON_LIST_TYPES or (page_type is PageType.COLLECTION and has_own_paragraph(signals))):
         return ""
     return find_list_reason(signals, candidate.body, candidate.size, settings)
+
+
+def code_only_reason(layout: Layout, is_documentation: bool, body_lines: Sequence[int], title_line: int) -> str:
+    """Return why a page contains only source code, or an empty string if it contains text.
+
+    Applies only to documentation pages and to untitled listings with line numbers. Other pages with code are posts.
+
+    Args:
+        layout: Layout of the page.
+        is_documentation: True if the page belongs to generated documentation.
+        body_lines: Line indices of the body.
+        title_line: Line index of the title, -1 for none.
+    """
+    start = title_line + 1 if 0 <= title_line < body_lines[0] else body_lines[0]
+    lines = layout.lines[start : body_lines[-1] + 1]
+    code_lines = [line for line in lines if line.tag == CODE_TAG]
+    if len(code_lines) < MIN_LISTING_LINES or any(line.has_punctuation for line in lines if line.tag != CODE_TAG):
+        return ""
+    is_listing = is_documentation or (title_line < 0 and has_line_numbers(code_lines))
+    message = f"{len(code_lines)} lines of source code and no text"
+    return CodedMessage(message, "code_only", n=len(code_lines)) if is_listing else ""
+
+
+def has_line_numbers(lines: Sequence[Line]) -> bool:
+    """Return whether the lines begin with increasing line numbers."""
+    numbers = [int(number_match[0]) for line in lines if (number_match := LINE_NUMBER_RE.match(line.text))]
+    increasing_pairs = sum(first < second for first, second in pairwise(numbers))
+    return increasing_pairs >= MIN_NUMBERED_SHARE * len(lines)
+
+
+def is_index_url(url: str) -> bool:
+    """Return whether a URL is that of a page generated from definitions: an index, a class tree, a usage list."""
+    segments = path_segments(url)
+    if not segments:
+        return False
+    return not INDEX_SEGMENTS.isdisjoint(segments[-2:-1]) or INDEX_FILE_RE.fullmatch(segments[-1]) is not None
 
 
 def has_words(text: str) -> bool:

@@ -5,7 +5,7 @@ comments.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -93,6 +93,8 @@ def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
     if not may_be_thread(signals.page, signals.declared) or not has_candidate_group(signals):
         return None
     complete_signals = signals.complete
+    if not signals.page.is_complete and not has_candidate_group(complete_signals):
+        return None
     page, title_line = complete_signals.page, complete_signals.title_line
     weights = weigh_lines(page.layout.lines, page.site_template.template_line_hashes)
     post_group = find_posts(page, weights)
@@ -133,16 +135,19 @@ def may_be_thread(page: ParsedPage, type_signals: TypeSignals) -> bool:
         or type_signals.has_forum_url
     ):
         return True
-    is_article = (
-        type_signals.declares_article or type_signals.og_type == "article" or "article:published_time" in page.metas
-    )
     # Articles have comments, which are named like posts.
+    is_article = declares_any_article(page, type_signals)
     words, matches_name = (FORUM_WORDS, is_forum_class) if is_article else (POST_WORDS, is_post_class)
     names = [span.tag_info.identifiers for span in page.layout.spans]
     all_names = " ".join(names)
     if not any(word in all_names for word in words):
         return False
     return sum(map(matches_name, names)) >= MIN_POST_ELEMENTS
+
+
+def declares_any_article(page: ParsedPage, type_signals: TypeSignals) -> bool:
+    """Return whether the page declares an article, by schema.org, Open Graph or a date of publication."""
+    return type_signals.declares_article or type_signals.og_type == "article" or "article:published_time" in page.metas
 
 
 def has_candidate_group(signals: PageSignals) -> bool:
@@ -155,8 +160,10 @@ def has_candidate_group(signals: PageSignals) -> bool:
     declared_points = sum(points for points, _ in declared_evidence(signals.declared))
     if declared_points + MAX_GROUP_POINTS < MIN_THREAD_SCORE:
         return False
+    matches_name = is_forum_class if declares_any_article(signals.page, signals.declared) else is_post_class
     if declared_points + MAX_COMMENT_POINTS >= MIN_THREAD_SCORE or any(
-        may_contain_posts(layout.spans[element.span_index].tag_info) for element in layout.skipped_elements
+        may_contain_posts(layout.spans[element.span_index].tag_info, matches_name)
+        for element in layout.skipped_elements
     ):
         return True
     for name, span_indices in group_spans_by_name(layout).items():
@@ -175,11 +182,11 @@ def has_candidate_group(signals: PageSignals) -> bool:
     return False
 
 
-def may_contain_posts(tag_info: TagInfo) -> bool:
+def may_contain_posts(tag_info: TagInfo, matches_name: Callable[[str], bool]) -> bool:
     """Return whether a skipped element may contain short replies: it is named so, and not navigation or comments."""
     return (
         tag_info.hint is Hint.FOOTER_OR_COMMENTS
-        and is_post_class(tag_info.identifiers)
+        and matches_name(tag_info.identifiers)
         and not is_comment_name(tag_info.identifiers)
     )
 

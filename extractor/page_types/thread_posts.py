@@ -262,22 +262,26 @@ def exclusive_ancestors(layout: Layout, span_indices: Sequence[int]) -> list[int
 
 
 def attributable_share(layout: Layout, span_indices: Sequence[int]) -> float:
-    """Return the share of posts with lines next to their text that can name an author or a time, 0 to 1.
+    """Return an upper bound of `PostGroup.attributed_share`, without a search for names and times.
 
-    Skipped elements count as such lines. The share is an upper bound of `PostGroup.attributed_share`.
+    A post can have an author if there is any line next to its text, and a time if such a line has a digit or an inline
+    element. A skipped element counts as such a line.
     """
     skipped_lines = [element.line_index for element in layout.skipped_elements]
-    attributable_count, previous_end = 0, 0
+    inline_lines = {inline_element.line_index for inline_element in layout.inline_elements}
+    attribution_count, previous_end = 0, 0
     for span_index, ancestor_index in zip(span_indices, exclusive_ancestors(layout, span_indices), strict=True):
         span, ancestor = layout.spans[span_index], layout.spans[ancestor_index]
         start = max(previous_end, ancestor.start_line - MAX_LINES_ABOVE_POST)
-        attributable_count += (
-            start < span.start_line
-            or span.end_line < ancestor.end_line
-            or bisect_left(skipped_lines, start) < bisect_right(skipped_lines, ancestor.end_line)
-        )
+        region = [*range(start, span.start_line), *range(span.end_line, ancestor.end_line)]
+        if bisect_left(skipped_lines, start) < bisect_right(skipped_lines, ancestor.end_line):
+            attribution_count += 2
+        elif region:
+            attribution_count += 1 + any(
+                line_index in inline_lines or DIGITS_RE.search(layout.lines[line_index].text) for line_index in region
+            )
         previous_end = ancestor.end_line
-    return attributable_count / len(span_indices)
+    return attribution_count / (2 * len(span_indices))
 
 
 def inline_elements_by_line(layout: Layout) -> dict[int, list[InlineElement]]:

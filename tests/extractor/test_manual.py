@@ -6,7 +6,7 @@ from domain.article import Article, BlockKind
 from domain.outcome import Outcome, Reason
 from extractor import extract
 from extractor.fields.dates.date_parsing import find_first_date
-from extractor.fields.site_name import is_title_before_separator
+from extractor.fields.title_matching import is_title_before_separator
 from extractor.page.layout_builder import is_permalink
 
 TEXT = "<p>The pump is started with one command, and it runs until somebody stops it with another one.</p>" * 3

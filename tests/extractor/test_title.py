@@ -2,9 +2,15 @@
 
 import pytest
 
-from extractor.fields.site_name import clean_title, strip_known_site_names, strip_site_names, title_suffix
 from extractor.fields.title import find_title, to_half_width
-from extractor.fields.title_anchor import MAX_COMPARED_CHARS, TextComparer
+from extractor.fields.title_matching import (
+    MAX_COMPARED_CHARS,
+    TextComparer,
+    clean_title,
+    strip_known_site_names,
+    strip_site_names,
+    title_suffix,
+)
 from extractor.page.parsed_page import Body, ParsedPage, parse_text
 
 SITE = "Electrical Safety Foundation International"

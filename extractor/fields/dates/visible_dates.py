@@ -162,7 +162,7 @@ def iter_dated_lines(layout: Layout, zone: BylineZone, month_first: bool) -> Ite
     line_indices = (*range(start, min(middle, end)), *range(max(middle, zone.end_line - MAX_LINES_BELOW_TEXT_END), end))
     for line_index in (*line_indices, *range(max(end, len(lines) - MAX_FOOTER_LINES), len(lines))):
         line = lines[line_index]
-        text = date_search_text(line, language) if zone.is_preformatted or not is_code_line(layout, line_index) else ""
+        text = date_search_text(line, language) if line.tag != CODE_TAG or zone.is_preformatted else ""
         date_match = find_first_date(text, month_first, short=line.size < MAX_SHORT_LINE_SIZE) if text else None
         if date_match is not None:
             line_costs = position_cost(line_index, zone) + line_cost(line, text, date_match)
@@ -213,13 +213,12 @@ def date_search_text(line: Line, language: str = "") -> str:
     text = line.text
     if language:
         return to_western_digits(text[:MAX_LONG_LINE_CHARS] if line.size > MIN_TEXT_LINE_SIZE else text, language)
-    if text.isascii() and "20" not in text and "199" not in text and "." not in text:
-        return ""  # most lines
     if line.size > MIN_TEXT_LINE_SIZE:
         text = text[:MAX_LONG_LINE_CHARS]
-    if "20" in text or "199" in text or (line.size < MAX_SHORT_LINE_SIZE and "." in text):
+    may_have_date = "20" in text or "199" in text or (line.size < MAX_SHORT_LINE_SIZE and "." in text)
+    if may_have_date or (not text.isascii() and NON_ASCII_DATE_RE.search(text)):
         return to_western_digits(text)
-    return to_western_digits(text) if not text.isascii() and NON_ASCII_DATE_RE.search(text) else ""
+    return ""  # most lines
 
 
 def line_cost(line: Line, text: str, date_match: DateMatch) -> float:

@@ -340,7 +340,7 @@ def _to_quote(evidence: QuoteEvidence, statement: _Statement) -> SourceQuote:
         statement.text,
         statement.start,
         statement.end,
-        _paragraph_number(statement.source.body, statement.start),
+        paragraph_number(statement.source.body, statement.start),
         answer_confidence(evidence),
         evidence,
     )
@@ -366,7 +366,8 @@ def _is_heading(body: str, start: int, end: int) -> bool:
     return bool(_NUMBERED_HEADING_RE.match(sentence) or _SENTENCE_END_RE.search(next_line))
 
 
-def _paragraph_number(body: str, offset: int) -> int:
+def paragraph_number(body: str, offset: int) -> int:
+    """Return the number, from 1, of the paragraph that contains the offset. Blank paragraphs are not counted."""
     return sum(bool(line.strip()) for line in body[:offset].split("\n")[:-1]) + 1
 
 
