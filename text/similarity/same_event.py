@@ -179,5 +179,5 @@ def _kind_differs(title: set[str], names: set[str], other_names: set[str]) -> bo
     return bool((kinds & other_kinds) - shared_kinds)
 
 
-def _all_missing(values: set[str], others: set[str]) -> bool:
-    return bool(values) and not values & others
+def _all_missing(values: set[str], other_values: set[str]) -> bool:
+    return bool(values) and not values & other_values
