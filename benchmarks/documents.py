@@ -24,6 +24,7 @@ from benchmarks.document_systems import OURS, READERS, TIKA, Reader
 from benchmarks.extract_pages import PEERS, ROOT, quiet
 from benchmarks.results import SHARED, Figure, check_floors, sample, values_by_name, write
 from domain.errors import PlumblineError
+from pipeline.ocr.stage import is_ocr_installed
 
 NAME = "documents"
 ALL = "all"
@@ -48,6 +49,8 @@ class MissingPeerError(PlumblineError):
 def main(data: Path, systems: list[str], files: int) -> None:
     """Measure the document reader and its peers."""
     figures, missing = measure(data, systems, files)
+    if data == SHARED and not files and OURS in (systems or READERS):
+        figures += measure_ocr(missing)
     write(NAME, figures)
     console = Console(width=None if Console().is_terminal else 150)
     for name in dict.fromkeys(figure.system for figure in figures):
@@ -59,6 +62,7 @@ def main(data: Path, systems: list[str], files: int) -> None:
         click.echo(line)
     if data == SHARED and not files:
         check_floors(NAME, values_by_name(figures))
+        check_floors(f"{NAME} ocr", values_by_name(figures))
 
 
 def measure(data: Path, systems: Sequence[str] = (), files: int = 0) -> tuple[list[Figure], list[str]]:
@@ -85,6 +89,16 @@ def measure(data: Path, systems: Sequence[str] = (), files: int = 0) -> tuple[li
     if not systems or TIKA in systems:
         figures += figures_of(TIKA, judged(scorer, gold, recorded(gold, TIKA)), scorer)
     return figures, missing
+
+
+def measure_ocr(missing: list[str]) -> list[Figure]:
+    """Return the figures of OCR; none, and a line in `missing`, if the extra is not installed."""
+    if not is_ocr_installed():
+        missing.append("the extra ocr is not installed: its rows are missing")
+        return []
+    from benchmarks.document_ocr import ocr_figures
+
+    return list(ocr_figures())
 
 
 def load_scorer(data: Path) -> ModuleType:

@@ -24,7 +24,7 @@ ACCOUNT, PASSWORD = "demo", "demo administrator"
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 WIDTHS_AND_HEIGHTS = {1280: 900, 390: 844}  # pixels: a laptop, a phone
 MAX_PAGE_HEIGHT = 1500  # pixels; longer pages are cut
-PALETTE_COLOURS = 128
+PALETTE_COLOURS = 256
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC_PAGES: Mapping[str, str] = {
     "home": "/",

@@ -62,7 +62,10 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url)
-        self.sqlite_path = sqlite_path_from_engine(self._engine)
+        name = self._engine.url.database
+        self.sqlite_path = (
+            Path(name) if self._engine.url.get_backend_name() == "sqlite" and name and name != ":memory:" else None
+        )
         if self.sqlite_path is not None:
             page_checksums.register_open(self.sqlite_path)
         try:
@@ -84,7 +87,8 @@ class Database:
                 connection.execute(select(func.pg_advisory_xact_lock(SCHEMA_ADVISORY_LOCK_ID)))
             metadata.create_all(connection)
             self.is_new = ensure_schema_version(connection, self)
-            self.store_id = ensure_store_id(connection, self)
+            self.insert_missing(connection, store_meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
+            self.store_id = str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "store_id")))
             self.upsert(connection, store_meta, [{"key": "tables", "value": tables_digest()}])
 
     @property
@@ -220,12 +224,6 @@ def open_engine(url: str) -> Engine:
     return engine
 
 
-def sqlite_path_from_engine(engine: Engine) -> Path | None:
-    """Return the database file of a SQLite engine; None for other databases and for SQLite in memory."""
-    name = engine.url.database
-    return Path(name) if engine.url.get_backend_name() == "sqlite" and name and name != ":memory:" else None
-
-
 def total_changes(connection: Connection) -> int:
     """Return the number of rows changed by a SQLite connection since it was opened; 0 for other databases."""
     driver_connection = connection.connection.driver_connection
@@ -288,12 +286,6 @@ def ensure_schema_version(connection: Connection, database: Database) -> bool:
         upgrade_schema(connection, int(str(stored_version)))
         database.upsert(connection, store_meta, [row])
     return is_new
-
-
-def ensure_store_id(connection: Connection, database: Database) -> str:
-    """Return the id of the store; create one if it has none."""
-    database.insert_missing(connection, store_meta, [{"key": "store_id", "value": uuid.uuid4().hex}])
-    return str(connection.scalar(select(store_meta.c.value).where(store_meta.c.key == "store_id")))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ store.document_backfill  documents that earlier crawls skipped      docstore/fro
 store.focused_decisions  decisions of a focused crawl               docstore/frontier/focused_decisions.py
 store.topic_questions    pages that a person should classify        docstore/frontier/topic_questions.py
 store.articles           pages pending extraction, articles         docstore/articles/article_table.py
+store.recognized_pages   pages that OCR has read                    docstore/articles/recognized_pages.py
 store.citations          citations between articles                 docstore/articles/citations.py
 store.stories            news of one event                          docstore/articles/stories.py
 store.vectors            embeddings of articles                     docstore/articles/vectors.py
@@ -34,6 +35,7 @@ from types import TracebackType
 from docstore.accounts import AccountTable
 from docstore.articles.article_table import ArticleTable
 from docstore.articles.citations import CitationTable
+from docstore.articles.recognized_pages import RecognizedPageTable
 from docstore.articles.source_pages import SourcePageTable
 from docstore.articles.stories import StoryTable
 from docstore.articles.vectors import VectorTable
@@ -101,6 +103,7 @@ class Store:
         self.site_state = SiteStateTable(self._database)
         self.document_backfill = DocumentBackfill(self._database)
         self.articles = ArticleTable(self._database, self._archive, clock)
+        self.recognized_pages = RecognizedPageTable(self._database, clock)
         self.key_compaction = KeyCompaction(self._database, clock)
         self.citations = CitationTable(self._database, clock)
         self.stories = StoryTable(self._database)

@@ -9,6 +9,7 @@ a compressed file, it continues with the next intact gzip member. warcio splits 
 
 import calendar
 import hashlib
+import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ MAGIC_CHECK_BYTES = 1024
 _COMPRESSED_BLOCK_BYTES = 8192  # compressed bytes per step: they expand to at most 8 MB
 _READ_CHUNK_BYTES = 1 << 16
 _GZIP_MAGIC = b"\x1f\x8b\x08"
+_GZIP_HEADER_BYTES, _GZIP_TRAILER_BYTES = 10, 8
 _MAX_HEADER_LINE_BYTES = 1 << 16  # as in http.client
 _MAX_HEADERS_BYTES = 1 << 18  # all headers of a record
 _MAX_HEADER_COUNT = 100  # as in http.client
@@ -210,7 +212,8 @@ def read_warc(
                 except WARC_ERRORS as error:
                     damage = damage or error
                     record_start = records.offset or 0
-                if (next_start := find_gzip_record(file, record_start + 1)) is None:
+                search_start = find_damaged_member_end(file, record_start) or record_start + 1
+                if (next_start := find_gzip_record(file, search_start)) is None:
                     break
                 file.seek(next_start)
             if damage is not None:
@@ -256,6 +259,26 @@ def check_warc_magic(file: BinaryIO) -> None:
         first_bytes = zlib.decompressobj(wbits=31).decompress(first_bytes, MAGIC_CHECK_BYTES)
     if not first_bytes.startswith((b"WARC/", b"filedesc:")):
         raise ValueError("invalid first bytes")
+
+
+def find_damaged_member_end(file: BinaryIO, start: int) -> int | None:
+    """Return the offset after the gzip member at `start` if its content is damaged, but not its structure.
+
+    A body may contain a gzip member with a forged record. Incompressible content is stored unchanged, so the search for
+    the next record would find it. Returns None if the end is unknown: the next record, if any, must begin at it.
+    """
+    file.seek(start)
+    if not file.read(_GZIP_HEADER_BYTES).startswith(_GZIP_MAGIC + b"\0"):  # with other flags, optional fields follow
+        return None
+    decompressor = zlib.decompressobj(wbits=-zlib.MAX_WBITS)  # without the checksum
+    try:
+        while not decompressor.eof and (block := file.read(_COMPRESSED_BLOCK_BYTES)):
+            decompressor.decompress(block)
+    except zlib.error:
+        return None
+    end = file.tell() - len(decompressor.unused_data) + _GZIP_TRAILER_BYTES
+    is_file_end = end == file.seek(0, os.SEEK_END)
+    return end if decompressor.eof and (is_file_end or find_gzip_record(file, end) == end) else None
 
 
 def find_gzip_record(file: BinaryIO, start: int) -> int | None:

@@ -62,6 +62,13 @@ class PageType(StrEnum):
     DOCUMENT = "document"  # a file: PDF, Word, slides, spreadsheet ...
 
 
+class TextSource(StrEnum):
+    """Origin of the text of a document, if it is not the text of the file."""
+
+    OCR = "ocr"  # recognized from pictures of the pages
+    PARTLY_OCR = "partly_ocr"  # recognized on some pages
+
+
 @dataclass(frozen=True)
 class ArticleField:
     """Where a text field of `Article` is stored, indexed and shown.
@@ -119,6 +126,7 @@ class Article:
         signature: MinHash of the body, for estimating the resemblance of two texts; () if the text is too short.
         page_type: A value of `PageType`, or "".
         format: File format of the source: `html`, `pdf`, `docx` ...
+        text_source: A value of `TextSource`, or "".
     """
 
     url: str
@@ -155,6 +163,7 @@ class Article:
     signature: tuple[int, ...] = ()
     page_type: str = article_field(max_chars=16, solr_name="page_type", facet="types", parameter="type")
     format: str = article_field("html", max_chars=16, solr_name="format", facet="formats", parameter="filetype")
+    text_source: str = article_field(max_chars=16, solr_name="text_source")
 
     @property
     def digest(self) -> str:

@@ -7,6 +7,7 @@ displays the names.
 from dataclasses import dataclass
 
 HTML_FORMAT = "html"
+PDF_FORMAT = "pdf"
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ _ODF_PREFIX = "application/vnd.oasis.opendocument."
 FORMATS_BY_NAME = {
     file_format.name: file_format
     for file_format in (
-        FileFormat("pdf", ("pdf",), ("application/pdf", "application/x-pdf")),
+        FileFormat(PDF_FORMAT, ("pdf",), ("application/pdf", "application/x-pdf")),
         FileFormat(
             "docx",
             ("docx", "docm", "dotx"),

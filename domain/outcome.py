@@ -10,6 +10,7 @@ class Stage(StrEnum):
 
     CRAWL = "crawl"
     EXTRACT = "extract"
+    OCR = "ocr"
     EMBED = "embed"
     LEXICON = "lexicon"
     SOLR = "solr"
@@ -59,6 +60,9 @@ class Reason(StrEnum):
     PASSWORD_PROTECTED = "encrypted"  # a password-protected document  # noqa: S105 (the name of a setting, no secret)
     NO_TEXT_LAYER = "no_text_layer"  # a document with pages that contain only images, such as a scan
     GARBLED_TEXT = "garbled_text"  # a document with pages whose text is not language: fonts without a Unicode map
+    # ocr
+    RECOGNIZED = "recognized"
+    NOTHING_RECOGNIZED = "nothing_recognized"  # no page has text that OCR can read with confidence
     # embed
     EMBEDDED = "embedded"
     NOTHING_TO_EMBED = "nothing_to_embed"  # a text without letters

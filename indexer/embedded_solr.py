@@ -145,10 +145,14 @@ class EmbeddedSolr:
         options = cds_java_options(jars, self._report_progress)
         deadline = time.monotonic() + self._settings.start_timeout
         try:
-            self._prepare_folders()
+            for folder in ("solr", "logs", "webapp"):
+                (self.home / folder).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(JETTY_DIR / "solr.xml", self.home / "solr" / "solr.xml")
             with (self.home / "start.lock").open("a") as start_lock_file:
                 self._wait_for_lock(start_lock_file, fcntl.LOCK_EX, deadline)
-                self._lock_as_user(deadline)
+                if self._users_lock_file is None:
+                    self._users_lock_file = users_lock_file = (self.home / "users.lock").open("a")
+                    self._wait_for_lock(users_lock_file, fcntl.LOCK_SH, deadline)  # waits for a node that is stopping
                 self._start_and_wait(jars, options, deadline)
         except OSError as err:
             self.release()
@@ -165,17 +169,6 @@ class EmbeddedSolr:
 
     def _read_address(self) -> str:
         return (self.home / "address").read_text()
-
-    def _prepare_folders(self) -> None:
-        for folder in ("solr", "logs", "webapp"):
-            (self.home / folder).mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(JETTY_DIR / "solr.xml", self.home / "solr" / "solr.xml")
-
-    def _lock_as_user(self, deadline: float) -> None:
-        if self._users_lock_file is None:
-            users_lock_file = (self.home / "users.lock").open("a")
-            self._users_lock_file = users_lock_file
-            self._wait_for_lock(users_lock_file, fcntl.LOCK_SH, deadline)  # waits for a node that is stopping
 
     def _start_and_wait(self, jars: Path, options: Sequence[str], deadline: float) -> None:
         """Wait until the node is ready; start a supervisor whenever none is running."""

@@ -366,7 +366,10 @@ class SolrIndex:
 
     def _add_missing_fields(self, collection: str) -> None:
         """Add the missing fields to a collection. If Solr rejects them, the old schema is restored."""
-        old_schema = self._fetch_schema(collection)
+        params = {"file": SCHEMA_FILE, "contentType": "text/xml"}
+        old_schema = self._with_retries(
+            lambda: self._session.fetch(f"{collection}/admin/file", params)
+        ).content.decode()
         schema = add_missing_fields(old_schema, (CONFIGSET_DIR / SCHEMA_FILE).read_text("utf-8"))
         if schema == old_schema:
             return
@@ -379,10 +382,6 @@ class SolrIndex:
                 collection,
             )
             self._upload_schema(collection, old_schema)
-
-    def _fetch_schema(self, collection: str) -> str:
-        params = {"file": SCHEMA_FILE, "contentType": "text/xml"}
-        return self._with_retries(lambda: self._session.fetch(f"{collection}/admin/file", params)).content.decode()
 
     def _upload_schema(self, configset: str, schema: str) -> None:
         params = {"action": "UPLOAD", "name": configset, "filePath": SCHEMA_FILE, "overwrite": "true"}

@@ -37,7 +37,12 @@ def supervise(users_lock_path: str, command: Sequence[str]) -> int:
                 time.sleep(POLL_SECONDS)
             return int(process.returncode)
         finally:
-            _stop_process(process)
+            process.terminate()
+            try:
+                process.wait(STOP_TIMEOUT_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _try_exclusive_lock(users: IO[str]) -> bool:
@@ -47,15 +52,6 @@ def _try_exclusive_lock(users: IO[str]) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _stop_process(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _parent_death_hook() -> "_KillWithParent | None":

@@ -29,11 +29,12 @@ from pipeline.alerts.settings import AlertSettings
 from pipeline.compute.settings import DASK, ClusterSettings
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.logs import LOG_FORMATS
+from pipeline.ocr.settings import OcrSettings
 from pipeline.topic.settings import TopicSettings
 from search_ui.settings import SearchSettings
 
 ENV_PREFIX = "PLUMB_"
-SCHEDULABLE_STAGES = ("crawl", "extract", "embed", "lexicon", "index")  # keys of pipeline.stages.STAGES
+SCHEDULABLE_STAGES = ("crawl", "extract", "ocr", "embed", "lexicon", "index")  # keys of pipeline.stages.STAGES
 HOST_PATTERN = re.compile(r"[a-z0-9_.-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 S = TypeVar("S")
 
@@ -94,8 +95,8 @@ class ScheduleSettings:
     stages: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "help": "additional times for single stages, by stage (crawl, extract, embed, lexicon, index), for example "
-            "08:00 14:00"
+            "help": "additional times for single stages, by stage (crawl, extract, ocr, embed, lexicon, index), for "
+            "example 08:00 14:00"
         },
     )
     sites: Mapping[str, str] = field(
@@ -149,6 +150,7 @@ class Settings:
     store: StoreSettings = field(default_factory=StoreSettings)
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
+    ocr: OcrSettings = field(default_factory=OcrSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     lexicon: LexiconSettings = field(default_factory=LexiconSettings)
     index: IndexSettings = field(default_factory=IndexSettings)
@@ -169,6 +171,7 @@ SECTIONS: dict[str, type[Any]] = {
     "store": StoreSettings,
     "crawl": CrawlSettings,
     "extract": ExtractSettings,
+    "ocr": OcrSettings,
     "embed": EmbedSettings,
     "lexicon": LexiconSettings,
     "index": IndexSettings,

@@ -3,6 +3,7 @@
     seeds | crawl   -> Page     pages, most promising links first                 crawler/crawl.py
           | extract -> Article  title, date, body; or the reason for a failure    extractor/article_extractor.py
           |                     the same for PDF, Word and other files            extractor/documents/reader.py
+          | ocr     -> Article  text of scanned and garbled pages               pipeline/ocr/stage.py
           | embed   -> Vector   embeddings of title and text                      pipeline/embedding/stage.py
           | mine    -> Term     candidate terms of the domain                     lexicon/mining.py
           | publish -> Lexicon  the reviewer's choice, versioned                  lexicon/publishing.py
@@ -142,6 +143,24 @@ def extract(engine: "Engine") -> StageReport:
                 abort_on_many_failures(Stage.EXTRACT, counts)
                 advance(pages)
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+
+
+def ocr(engine: "Engine", seconds: float | None = None) -> StageReport:
+    """Read the text of scanned and garbled pages from their pictures, for at most `seconds` (None: no limit).
+
+    Complete documents are pending extraction afterwards. Raises PlumblineError if OCR fails or is missing.
+    """
+    from pipeline.ocr.stage import run_ocr_stage
+
+    return run_ocr_stage(engine, seconds)
+
+
+def ocr_if_possible(engine: "Engine") -> StageReport:
+    """Read pages as `ocr` does, for at most `ocr.minutes`; on failure, return a report with a note."""
+    try:
+        return ocr(engine, 60 * engine.settings.ocr.minutes)
+    except PlumblineError as error:
+        return StageReport(Stage.OCR, {}, 0.0, (f"scanned and garbled pages are not read: {error}",))
 
 
 def regroup_duplicates(engine: "Engine", grouping: "CopyDetection") -> None:
@@ -323,6 +342,8 @@ def run(
         for name in names:
             if name == "lexicon" and not engine.store.lexicons.are_candidates_outdated():
                 continue  # no article changed: the candidates would be the same
+            if name == "ocr" and not engine.store.recognized_pages.pending_count():
+                continue
             if name == "index":
                 record.run_stage(Stage.SOLR, lambda: wait_for_solr(engine))
                 record.run_stage(Stage.INDEX, partial(index, engine))
@@ -331,6 +352,8 @@ def run(
             else:
                 stage = embed_if_possible if name == only_stage == "embed" else STAGES[name]
                 record.run_stage(Stage(name), partial(stage, engine))
+            if name == "ocr" and Reason.RECOGNIZED in record.reports[-1].outcome_counts:
+                record.run_stage(Stage.EXTRACT, partial(extract, engine))
         if "index" in names:
             if "embed" in names:
                 embed_remaining(engine, record)
@@ -402,6 +425,7 @@ def embed_remaining(engine: "Engine", record: "RunRecord") -> None:
 STAGES: "dict[str, Callable[[Engine], StageReport]]" = {
     "crawl": crawl,
     "extract": extract,
+    "ocr": ocr_if_possible,
     "embed": partial(embed_if_possible, seconds=EMBED_BEFORE_INDEX_SECONDS, with_passages=False),
     "lexicon": update_lexicon,
     "index": index,

@@ -108,7 +108,15 @@ def _check_password(name: str, password: str, password_hash: str | None) -> bool
     throttle: LoginThrottle = current_app.extensions[_THROTTLE_KEY]
     keys = _throttle_keys(name)
     if wait_seconds := math.ceil(throttle.begin_attempt(keys)):
-        return _throttled_response(wait_seconds)
+        _log.warning("too many wrong passwords for %r from %s", request.form.get("name", "")[:64], client_network())
+        problem = translate("login.wait", n=wait_seconds)
+        response = (
+            _render_account_page(429, problem)
+            if current_account()
+            else _render_login_page(429, problem=problem, held=PendingForm.from_login_page())
+        )
+        response.headers["Retry-After"] = str(wait_seconds)
+        return response
     if not verify_password(password, password_hash):
         return False
     throttle.accept_attempt(keys)
@@ -241,18 +249,6 @@ def _render_login_page(status: int = 200, **values: object) -> Response:
     }
     context["language_page"] = url_for("accounts.login")
     return render_page("login.html", status, **{**context, **values})
-
-
-def _throttled_response(wait_seconds: int) -> Response:
-    _log.warning("too many wrong passwords for %r from %s", request.form.get("name", "")[:64], client_network())
-    problem = translate("login.wait", n=wait_seconds)
-    response = (
-        _render_account_page(429, problem)
-        if current_account()
-        else _render_login_page(429, problem=problem, held=PendingForm.from_login_page())
-    )
-    response.headers["Retry-After"] = str(wait_seconds)
-    return response
 
 
 @blueprint.post("/login")

@@ -165,6 +165,7 @@ def _hit_to_json(hit: Hit) -> JsonDict:
         "is_partial": hit.is_partial,
         "by_meaning": hit.by_meaning,
         "format": hit.format,
+        "text_source": hit.text_source,
         "page": hit.page or None,
         "snippet": _segments_to_json(hit.snippet),
     }
@@ -202,6 +203,7 @@ def _article_details_to_json(article: ArticleDetails) -> JsonDict:
         **{name: getattr(article, name) for name in names},
         **article.details,
         "format": article.format,
+        "text_source": article.text_source,
         "pages": [
             {"page": document_page.number, "paragraphs": len(document_page.paragraphs)}
             for document_page in article.pages

@@ -14,7 +14,7 @@ from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnav
 from search_ui import api
 from search_ui.accounts import init_accounts
 from search_ui.admin import views
-from search_ui.admin.access_log import init_access_log
+from search_ui.admin.access_log import log_response
 from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.context import SiteContext, error_response, init_site
@@ -75,7 +75,7 @@ def create_app(
     init_accounts(app)
     init_metrics(app, metrics or SiteMetrics())
     if settings.access_log:
-        init_access_log(app)
+        app.after_request(log_response)
     public_blueprints = (
         public_views.blueprint,
         feeds.blueprint,

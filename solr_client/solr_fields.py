@@ -31,6 +31,7 @@ AUTHOR = "author"
 SOURCE = "source"  # original publisher of a republished article
 PAGE_TYPE = "page_type"  # content type: article, thread, reference ... (extractor/page_types/classifier.py)
 FORMAT = "format"  # file format of the source: html, or a name in domain/file_formats.py
+TEXT_SOURCE = "text_source"  # domain.article.TextSource: text was recognized from pictures of pages
 PAGE_STARTS = "page_starts"  # offsets of document pages in the body (domain/page_offsets.py)
 PICTURE = "picture"  # URL of the lead picture
 WORK_ID = "work"  # id of the law, book or series of which it is a numbered part: 16 hex digits

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlalchemy import Connection, and_, func, or_, select, union, update
 
 from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction
+from docstore.articles.recognized_pages import load_recognized_pages
 from docstore.articles.row_mapping import blocks_from_lists, stored_article_from_row
 from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
@@ -38,6 +39,7 @@ from domain.article import Block, SiteTemplate, StoredArticle
 from domain.batches import batched
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
+from domain.recognized_page import RecognizedPage
 
 BATCH_SIZE = 500
 REMOVAL_BATCH_SIZE = 100  # removed pages per transaction
@@ -95,6 +97,11 @@ class ArticleTable:
         """Return the template of a host, learned from its extracted pages."""
         with self._database.read() as connection:
             return load_site_template(connection, host)
+
+    def load_recognized_pages(self, url_id: int, digest: str) -> tuple[RecognizedPage, ...]:
+        """Return the pages of a version of a document that OCR has read, ordered by number."""
+        with self._database.read() as connection:
+            return load_recognized_pages(connection, url_id, digest)
 
     def template_sample_pages(self) -> list[ArchivedPage]:
         """Return pages from which to learn site templates before the first extraction of a site.
@@ -231,11 +238,20 @@ class ArticleTable:
                 rows = connection.execute(query).all()
             yield from ((row.url_id, row.title, row.body, blocks_from_lists(json.loads(row.blocks))) for row in rows)
 
-    def iter_plain_texts(self) -> Iterator[tuple[int, str, str]]:
-        """Iterate over (url_id, title, body) of all articles, ordered by url_id. Reads in batches."""
+    def iter_plain_texts(self, url_ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str]]:
+        """Iterate over (url_id, title, body) of the articles with these ids, of all if None, ordered by url_id.
+
+        Reads in batches.
+        """
         query = select(articles.c.url_id, articles.c.title, articles.c.body)
-        batches = self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE)
-        return ((row.url_id, row.title, row.body) for rows in batches for row in rows)
+        if url_ids is None:
+            batches = self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE)
+            yield from ((row.url_id, row.title, row.body) for rows in batches for row in rows)
+            return
+        for batch in batched(sorted(url_ids), BATCH_SIZE):
+            with self._database.read() as connection:
+                rows = connection.execute(query.where(articles.c.url_id.in_(batch)).order_by(articles.c.url_id)).all()
+            yield from ((row.url_id, row.title, row.body) for row in rows)
 
     def count(self) -> int:
         """Return the number of articles."""

@@ -158,7 +158,11 @@ class ExtractionWriter:
         """
         previous_next_urls = replace_references(self.database, self.connection, batch_articles)
         roles = resolve_roles(self.database, self.connection, batch_articles, previous_next_urls, batch_members)
-        stored_rows = stored_article_rows(self.connection, [*roles, *batch_articles])
+        columns = [
+            articles.c[name] for name in ("url_id", "doc_id", "digest", "signature", "page_type", "extracted_at")
+        ]
+        query = select(*columns).where(articles.c.url_id.in_({*roles, *batch_articles}))
+        stored_rows = {row.url_id: row for row in self.connection.execute(query)}
         removed_ids = [url_id for url_id in stored_rows if url_id not in roles or roles[url_id].article is None]
         self.save_parts(roles, batch_articles)
         connection = self.connection
@@ -293,13 +297,6 @@ def is_outcome_changed(outcome: Outcome, stored_outcome: Row[Any] | None) -> boo
         outcome.reason,
         outcome.detail[:MAX_DETAIL_CHARS],
     )
-
-
-def stored_article_rows(connection: Connection, url_ids: Iterable[int]) -> dict[int, Row[Any]]:
-    """Return the columns of stored articles that are compared with new articles, by url_id."""
-    columns = [articles.c[name] for name in ("url_id", "doc_id", "digest", "signature", "page_type", "extracted_at")]
-    query = select(*columns).where(articles.c.url_id.in_(set(url_ids)))
-    return {row.url_id: row for row in connection.execute(query)}
 
 
 def extraction_outcomes(connection: Connection, url_ids: Sequence[int]) -> dict[int, Row[Any]]:

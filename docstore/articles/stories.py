@@ -10,7 +10,7 @@ caller decides how similar two events are (`EventSimilarity`).
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, delete, func, select, update
 
@@ -48,7 +48,13 @@ class StoryTable:
             now: Epoch seconds.
         """
         with self._database.write() as connection:
-            previous_stories = _remove_items(connection, [*(item.url_id for item in items), *removed_ids])
+            url_ids = [*(item.url_id for item in items), *removed_ids]
+            is_removed = news_items.c.url_id.in_(url_ids)
+            query = select(news_items.c.url_id, news_items.c.story).where(is_removed, news_items.c.story > "")
+            previous_stories = {row.url_id: row.story for row in connection.execute(query)}
+            connection.execute(delete(news_items).where(is_removed))
+            connection.execute(delete(news_item_keys).where(news_item_keys.c.url_id.in_(url_ids)))
+            connection.execute(update(articles).where(articles.c.url_id.in_(list(previous_stories))).values(story=""))
             self._insert(connection, items)
             changed_ids: set[int] = set()
             for item in items:
@@ -134,17 +140,6 @@ def _set_story(connection: Connection, story: str, url_ids: Sequence[int]) -> se
     for table in (news_items, articles):
         connection.execute(update(table).where(table.c.url_id.in_(url_ids)).values(story=story))
     return set(url_ids)
-
-
-def _remove_items(connection: Connection, url_ids: Sequence[int]) -> Mapping[int, str]:
-    """Delete articles from the story tables. Returns their stories by url_id."""
-    is_removed = news_items.c.url_id.in_(url_ids)
-    query = select(news_items.c.url_id, news_items.c.story).where(is_removed, news_items.c.story > "")
-    previous_stories = {row.url_id: row.story for row in connection.execute(query)}
-    connection.execute(delete(news_items).where(is_removed))
-    connection.execute(delete(news_item_keys).where(news_item_keys.c.url_id.in_(url_ids)))
-    connection.execute(update(articles).where(articles.c.url_id.in_(list(previous_stories))).values(story=""))
-    return previous_stories
 
 
 def _dissolve_single_site_stories(connection: Connection, stories: Iterable[str]) -> set[int]:

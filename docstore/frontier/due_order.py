@@ -1,4 +1,4 @@
-"""Order of due URLs within a queue, and counts of due URLs and change rates by host.
+"""Order of due URLs within a queue, and counts of due URLs by host.
 
     1. seeds and lists            they link to new pages
     2. never fetched              by priority, then in order of discovery
@@ -20,7 +20,6 @@ from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from docstore.schema.crawl_tables import urls
 from domain.frontier import HostBacklog, UrlKind
-from domain.page import Host
 
 _IS_SEED_OR_HUB = f"kind IN ('{UrlKind.SEED.value}', '{UrlKind.HUB.value}')"
 _HOST_PATTERN = re.compile(r"[A-Za-z0-9_.:\[\]-]+")
@@ -59,23 +58,6 @@ def host_filter_sql(hosts: Iterable[str]) -> str:
     if invalid_hosts := [host for host in host_list if not _HOST_PATTERN.fullmatch(host)]:
         raise ValueError(f"not a host: {invalid_hosts[0]!r}")  # prevents SQL injection
     return f"host IN ({', '.join(repr(host) for host in host_list)})" if host_list else "1 = 1"
-
-
-def due_counts_by_host_and_queue(connection: Connection, due_before: float) -> dict[tuple[Host, int], int]:
-    """Return the number of due URLs by (host, queue)."""
-    query = select(urls.c.host, urls.c.queue, func.count()).where(urls.c.due_at <= due_before)
-    return {(row[0], row[1]): row[2] for row in connection.execute(query.group_by(urls.c.host, urls.c.queue))}
-
-
-def change_rates_by_host(connection: Connection) -> dict[Host, tuple[float, int]]:
-    """Return the change rate of each host and the number of articles it is based on.
-
-    The rate is the sum of 1 / interval over the articles of the host, in changes per second.
-    """
-    has_change_rate = (urls.c.gap > 0) & (urls.c.digest != "") & urls.c.kind.not_in((UrlKind.SEED, UrlKind.HUB))
-    query = select(urls.c.host, func.sum(1.0 / urls.c.gap), func.count()).where(has_change_rate).group_by(urls.c.host)
-    visited_query = query.where(urls.c.visited_at.is_not(None))
-    return {row[0]: (float(row[1]), row[2]) for row in connection.execute(visited_query)}
 
 
 def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:

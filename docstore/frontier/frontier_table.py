@@ -18,12 +18,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select, update
 from docstore.articles.page_removal import remove_page
 from docstore.bookkeeping import OutcomeRow, read_meta, write_meta, write_outcomes
 from docstore.database import Database, translate_errors
-from docstore.frontier.due_order import (
-    change_rates_by_host,
-    due_counts_by_host_and_queue,
-    due_order_sql,
-    host_filter_sql,
-)
+from docstore.frontier.due_order import due_order_sql, host_filter_sql
 from docstore.frontier.focused_decisions import write_focused_decisions
 from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.spurious_changes import discount_spurious_changes
@@ -115,14 +110,24 @@ class FrontierTable:
 
     def due_counts_by_host_and_queue(self, due_before: float) -> dict[tuple[Host, int], int]:
         """Return the number of due URLs by (host, queue)."""
+        query = select(urls.c.host, urls.c.queue, func.count()).where(urls.c.due_at <= due_before)
         with self._database.read() as connection:
-            counts = due_counts_by_host_and_queue(connection, due_before)
-        return {key: count for key, count in counts.items() if not self._hosts or key[0] in self._hosts}
+            rows = connection.execute(query.group_by(urls.c.host, urls.c.queue)).all()
+        return {(host, queue): count for host, queue, count in rows if not self._hosts or host in self._hosts}
 
     def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
-        """Return the change rate of each host in changes per second, and the number of articles it is based on."""
+        """Return the change rate of each host, and the number of articles it is based on.
+
+        The rate is the sum of 1 / interval over the articles of the host, in changes per second.
+        """
+        is_article = (urls.c.digest != "") & urls.c.kind.not_in((UrlKind.SEED, UrlKind.HUB))
+        query = (
+            select(urls.c.host, func.sum(1.0 / urls.c.gap), func.count())
+            .where(is_article, urls.c.gap > 0, urls.c.visited_at.is_not(None))
+            .group_by(urls.c.host)
+        )
         with self._database.read() as connection:
-            return change_rates_by_host(connection)
+            return {host: (float(rate), count) for host, rate, count in connection.execute(query)}
 
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), is_focused: bool = False

@@ -54,7 +54,12 @@ class LeaseTable:
         for batch in batched(list(keys), MAX_KEYS_PER_STATEMENT):
             acquired_leases += self._acquire_batch(kind, batch, seconds, limit - len(acquired_leases))
             if len(acquired_leases) < limit:
-                self._insert_missing(kind, batch)
+                query = select(leases.c.key).where(leases.c.kind == kind, leases.c.key.in_(batch))
+                with self._database.write() as connection:
+                    existing_keys = set(connection.scalars(query))
+                    rows = [{"kind": kind, "key": key, "token": 0, "holder": "", "until": 0.0} for key in batch]
+                    missing_rows = [row for row in rows if row["key"] not in existing_keys]
+                    self._database.insert_missing(connection, leases, missing_rows)
                 acquired_leases += self._acquire_batch(kind, batch, seconds, limit - len(acquired_leases))
             if len(acquired_leases) >= limit:
                 break
@@ -71,13 +76,6 @@ class LeaseTable:
         with self._database.write() as connection:
             row = connection.execute(self._acquire_statement(connection, seconds).where(is_requested)).first()
         return Lease(kind, row.key, row.token) if row else None
-
-    def _insert_missing(self, kind: str, keys: Sequence[str]) -> None:
-        query = select(leases.c.key).where(leases.c.kind == kind, leases.c.key.in_(keys))
-        with self._database.write() as connection:
-            existing_keys = set(connection.scalars(query))
-            rows = [{"kind": kind, "key": key, "token": 0, "holder": "", "until": 0.0} for key in keys]
-            self._database.insert_missing(connection, leases, [row for row in rows if row["key"] not in existing_keys])
 
     def _acquire_batch(self, kind: str, keys: Sequence[str], seconds: float, limit: int) -> list[Lease]:
         with self._database.write() as connection:

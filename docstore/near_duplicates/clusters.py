@@ -154,7 +154,9 @@ def reassign_clusters(
         url_ids of the articles whose role changed.
     """
     ids, segments = list(changed_ids), ready_segments(connection)
-    former_leaders = leaders_with_keys(connection, ids)
+    leader_ids = select(near_duplicate_keys.c.url_id).where(near_duplicate_keys.c.url_id.in_(ids))
+    query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
+    former_leaders = {row.url_id: row.doc_id for row in connection.execute(query)}
     if segments:
         former_leaders |= leaders_with_sealed_keys(connection, ids)
     follows_former_leader = articles.c.duplicate_of.in_([*removed_doc_ids, *former_leaders.values()])
@@ -259,13 +261,6 @@ def comparison_rows(connection: Connection, url_ids: Sequence[int]) -> dict[int,
     columns = [articles.c[name] for name in ("url_id", "doc_id", "title", "body", "published", "signature")]
     query = select(*columns).where(articles.c.url_id.in_(url_ids))
     return {row.url_id: row for row in connection.execute(query)} if url_ids else {}
-
-
-def leaders_with_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:
-    """Return the doc_ids of the articles among `url_ids` that lead a cluster and have keys in the table, by url_id."""
-    leader_ids = select(near_duplicate_keys.c.url_id).where(near_duplicate_keys.c.url_id.in_(url_ids))
-    query = select(articles.c.url_id, articles.c.doc_id).where(articles.c.url_id.in_(leader_ids))
-    return {row.url_id: row.doc_id for row in connection.execute(query)}
 
 
 def leaders_with_sealed_keys(connection: Connection, url_ids: Sequence[int]) -> dict[int, str]:

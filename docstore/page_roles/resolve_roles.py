@@ -23,7 +23,6 @@ from docstore.page_roles.teasers import teasing_pages_query
 from docstore.page_roles.url_patterns import (
     ListEvidence,
     PatternMember,
-    load_members,
     replace_members,
     undeclared_pages_query,
     url_pattern,
@@ -96,7 +95,8 @@ def resolve_roles(
         batch_members: Pages of the batch that are lists or articles, by url_id.
     """
     graph = PageGraph(connection, batch_articles)
-    ids = affected_pages(connection, graph, batch_articles, previous_next_urls)
+    ids = set(batch_articles) | {page for target in previous_next_urls for page in graph.pages_at_url(target)}
+    ids = related_pages(connection, graph, ids | teasing_pages(connection, graph, batch_articles))
     members_updated: set[int] = set()
     while True:
         while unprocessed_ids := ids - members_updated:
@@ -111,17 +111,6 @@ def resolve_roles(
         if not added_ids:
             return roles
         ids |= added_ids
-
-
-def affected_pages(
-    connection: Connection,
-    graph: PageGraph,
-    batch_articles: Mapping[int, PageArticle | None],
-    previous_next_urls: Iterable[str],
-) -> set[int]:
-    """Return the pages whose role may depend on the batch: by old or new references, or by teasers."""
-    ids = set(batch_articles) | {page for target in previous_next_urls for page in graph.pages_at_url(target)}
-    return related_pages(connection, graph, ids | teasing_pages(connection, graph, batch_articles))
 
 
 def related_pages(connection: Connection, graph: PageGraph, url_ids: Iterable[int]) -> set[int]:
@@ -169,7 +158,11 @@ def update_pattern_members(
 
     Returns the pages that become lists or articles because of it.
     """
-    stored_members = load_members(connection, ids)
+    query = select(pattern_members).where(pattern_members.c.url_id.in_(list(ids)))
+    stored_members = {
+        row.url_id: PatternMember(row.url_id, row.pattern, ListEvidence(row.evidence), bool(row.is_list))
+        for row in connection.execute(query)
+    }
     current_members = {url_id: member for url_id, member in stored_members.items() if not graph.is_in_batch(url_id)} | {
         url_id: member for url_id, member in batch_members.items() if url_id in set(ids)
     }
@@ -206,7 +199,10 @@ def initial_role(graph: PageGraph, url_id: int) -> PageRole:
     chain = [url_id] if head is None else follow_next_pages(head, graph.next_page, graph.previous_page)
     if head is not None and head != url_id:
         return represented_page_role(page_article, head, Reason.CONTINUATION, page_url(graph, head))
-    canonical = canonical_page(graph, url_id, chain)
+    targets = graph.canonical_chain(url_id)
+    # Of pages that reference each other, the one with the lowest id is canonical.
+    is_first_of_ring = url_id in targets and url_id == min(targets)
+    canonical = None if not targets or targets[0] in chain or is_first_of_ring else targets[0]
     if canonical is not None:
         return represented_page_role(page_article, canonical, Reason.ALTERNATE_VERSION, page_url(graph, canonical))
     pages = [page for page in map(graph.page_article, chain) if page]
@@ -228,16 +224,6 @@ def list_role(graph: PageGraph, page_article: PageArticle) -> PageRole | None:
         Reason.LIST_PAGE,
         f"nearly all pages like {url_pattern(page_article.url)} are lists",
     )
-
-
-def canonical_page(graph: PageGraph, url_id: int, chain: list[int]) -> int | None:
-    """Return the canonical page of an alternate version; None if the page is not one.
-
-    If pages reference each other as canonical, the page with the lowest id is canonical.
-    """
-    targets = graph.canonical_chain(url_id)
-    is_first_of_ring = url_id in targets and url_id == min(targets)
-    return None if not targets or targets[0] in chain or is_first_of_ring else targets[0]
 
 
 def represented_page_role(page_article: PageArticle, main_url_id: int, reason: Reason, detail: str) -> PageRole:

@@ -97,15 +97,6 @@ def is_list_pattern(list_count: int, other_count: int) -> bool:
     return list_count >= MIN_LIST_PAGES and other_count <= MAX_NON_LIST_RATIO * list_count
 
 
-def load_members(connection: Connection, url_ids: Iterable[int]) -> dict[int, PatternMember]:
-    """Return the stored pattern members among these pages, by url_id."""
-    query = select(pattern_members).where(pattern_members.c.url_id.in_(list(url_ids)))
-    return {
-        row.url_id: PatternMember(row.url_id, row.pattern, ListEvidence(row.evidence), bool(row.is_list))
-        for row in connection.execute(query)
-    }
-
-
 def new_member(url_id: int, url: str, evidence: ListEvidence) -> PatternMember:
     """Return the pattern member of a page by its own evidence."""
     return PatternMember(url_id, text_hash64(url_pattern(url)), evidence, evidence is ListEvidence.LIST)
@@ -133,7 +124,9 @@ def replace_members(
     )
     rows = [{**vars(member), "is_list": int(member.is_list)} for member in added_members.values()]
     database.upsert(connection, pattern_members, rows)
-    counts_before = pattern_counts(connection, count_changes)
+    query = select(url_pattern_counts).where(url_pattern_counts.c.pattern.in_(list(count_changes)))
+    stored_counts = {row.pattern: (row.lists, row.others) for row in connection.execute(query)}
+    counts_before = dict.fromkeys(count_changes, (0, 0)) | stored_counts
     counts_after = {
         key: (counts_before[key][0] + list_count, counts_before[key][1] + other_count)
         for key, (list_count, other_count) in count_changes.items()
@@ -144,14 +137,6 @@ def replace_members(
     ]
     database.upsert(connection, url_pattern_counts, count_rows)
     return [key for key in count_changes if is_list_pattern(*counts_before[key]) != is_list_pattern(*counts_after[key])]
-
-
-def pattern_counts(connection: Connection, patterns: Iterable[int]) -> dict[int, ListCounts]:
-    """Return (number of lists, number of other pages) by pattern."""
-    keys = list(patterns)
-    query = select(url_pattern_counts).where(url_pattern_counts.c.pattern.in_(keys))
-    stored_counts = {row.pattern: (row.lists, row.others) for row in connection.execute(query)}
-    return dict.fromkeys(keys, (0, 0)) | stored_counts
 
 
 def is_in_list_pattern(connection: Connection, url_id: int) -> bool:

@@ -5,6 +5,7 @@ parts          a page's own article, if the stored article has another URL or is
 ties           next-page and canonical URLs that pages reference
 bands          keys of cluster leaders, to find copies and similar articles
 key_parts, sealed_keys, sealed_leaders        the same for past months (docstore/near_duplicates/key_segments.py)
+recognized_pages                              pages of documents that OCR has read
 teasers        headlines that link to another page, with the text below them
 page_kinds, url_patterns                      evidence of pages, and counts of lists by URL pattern
 sites, site_pages, site_lines, site_tails     repeated text of the pages of a host
@@ -80,6 +81,18 @@ page_references = Table(
     Column("kind", String(16), primary_key=True),  # next or canonical
     Column("target", Text, nullable=False),  # a URL of the same site, without its scheme
     Index("ties_by_target", "target"),
+)
+
+recognized_pages = Table(
+    "recognized_pages",
+    metadata,
+    Column("url_id", BigInteger, ForeignKey("urls.url_id"), primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),  # of the page, from 1
+    Column("digest", String(64), nullable=False),  # of the version of the document
+    Column("width", Float, nullable=False),  # points
+    Column("height", Float, nullable=False),
+    Column("lines", Text, nullable=False),  # JSON: values of `domain.recognized_page.RecognizedLine`
+    Column("at", Float, nullable=False),
 )
 
 vectors = Table(

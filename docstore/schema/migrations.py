@@ -67,6 +67,8 @@ TO_VERSION_9: tuple[str, ...] = ()
 TO_VERSION_10: tuple[str, ...] = ()
 # SQLite compares bytes by default.
 TO_VERSION_10_ON_POSTGRESQL = ('ALTER TABLE urls ALTER COLUMN url TYPE TEXT COLLATE "C"',)
+# Also a new table (recognized_pages), created by `create_all`.
+TO_VERSION_11 = ("ALTER TABLE articles ADD COLUMN text_source VARCHAR(16) NOT NULL DEFAULT ''",)
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -77,6 +79,7 @@ MIGRATIONS_BY_VERSION = {
     7: TO_VERSION_8,
     8: TO_VERSION_9,
     9: TO_VERSION_10,
+    10: TO_VERSION_11,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}

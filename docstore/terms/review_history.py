@@ -118,7 +118,9 @@ class ReviewHistory:
             decision = self._find_undoable(connection, actor, decision_id)
             rows = term_rows(connection, [change.text for change in decision.changes])
             for change in decision.changes:
-                check_not_changed_since(connection, change, rows.get(change.text))
+                row = rows.get(change.text)
+                if (None if row is None else decision_state_from_row(row)) != change.after:
+                    raise concurrent_edit_error(connection, change.text, row.status if row else "gone")
             restored_changes = [
                 self._restore_term(connection, change, rows.get(change.text)) for change in decision.changes
             ]
@@ -177,7 +179,9 @@ class ReviewHistory:
         rows = term_rows(connection, [edit.text for edit in edits])
         require_terms(rows, [edit.text for edit in edits if not edit.create_if_missing])
         for edit in edits:
-            check_seen_version(connection, edit, rows.get(edit.text))
+            row = rows.get(edit.text)
+            if edit.seen_version is not None and row is not None and row.version != edit.seen_version:
+                raise concurrent_edit_error(connection, row.text, row.status)
         effective_edits = [edit for edit in edits if not (edit.keep_existing and edit.text in rows)]
         new_texts = [edit.text for edit in effective_edits if edit.text not in rows]
         self._insert_terms(connection, new_texts)
@@ -331,21 +335,6 @@ def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
     if unknown := [text for text in texts if text not in rows]:
         message = f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)"
         raise LexiconError(CodedMessage(message, "no_such_term", terms=tuple(unknown[:5])))
-
-
-def check_seen_version(connection: Connection, edit: TermEdit, row: Row[Any] | None) -> None:
-    """Raise ConcurrentEditError if the term changed since the version on which the edit is based."""
-    if edit.seen_version is not None and row is not None and row.version != edit.seen_version:
-        raise concurrent_edit_error(connection, row.text, row.status)
-
-
-def check_not_changed_since(connection: Connection, change: TermChange, row: Row[Any] | None) -> None:
-    """Raise ConcurrentEditError if the state of a term differs from its state after `change`.
-
-    Later decisions that were undone do not matter.
-    """
-    if (None if row is None else decision_state_from_row(row)) != change.after:
-        raise concurrent_edit_error(connection, change.text, row.status if row else "gone")
 
 
 def concurrent_edit_error(connection: Connection, text: str, status: str) -> ConcurrentEditError:

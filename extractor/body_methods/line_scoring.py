@@ -50,6 +50,7 @@ HINT_BONUSES = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
 MAX_ASIDE_SHARE = 0.5  # an element with a larger share of the page's gain is not an aside, whatever its name
 MAX_TAIL_LINES = 30  # maximum number of lines without punctuation that are cut after the last sentence
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
+MIN_FIGURE_SENTENCES, MAX_CAPTION_SIZE = 3, 100.0  # lines of text in a <figure> that is more than a picture
 MIN_POINTER_SIZE = 8.0  # minimum size of a link that can be a headline
 FULL_LINK_SHARE = 0.95
 HAN_RE = re.compile(f"[{HAN}]")
@@ -370,10 +371,18 @@ def is_caption(line: Line, layout: Layout) -> bool:
     """
     if not line.text.isascii() and HAN_RE.search(line.text):
         return False
-    enclosing = islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH)
-    return any(layout.spans[span_index].tag_info.is_caption for span_index in enclosing) or ends_with_photo_credit(
-        line.text
+    enclosing = (layout.spans[index] for index in islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH))
+    return any(span.tag_info.is_caption and not holds_text(span, layout) for span in enclosing) or (
+        ends_with_photo_credit(line.text)
     )
+
+
+def holds_text(span: Span, layout: Layout) -> bool:
+    """Return True for a <figure> around more text than any caption has: the article, or a part of it."""
+    if span.tag_info.tag != "figure":
+        return False
+    sentences = [line.size for line in layout.lines[span.start_line : span.end_line] if is_sentence(line)]
+    return len(sentences) >= MIN_FIGURE_SENTENCES and sum(sentences) > MAX_CAPTION_SIZE
 
 
 @lru_cache(maxsize=2_000)  # called twice for each line of a page
@@ -401,6 +410,7 @@ def is_lone_link(index: int, lines: Sequence[Line]) -> bool:
 
 MAX_HIDDEN_SHARE = 0.6  # a hidden element with a larger share of the gain is shown by a script after loading
 MIN_MAIN_ARTICLE_GAIN = 80.0  # with this gain an <article> is the main one; later ones are other articles
+MAX_OTHER_ARTICLE_GAIN = 10.0  # a later <article> with more than this times the gain is the text of the main one
 MIN_HEADLINE_SIZE = 6.0  # minimum size of a link that can be a headline, in Chinese characters
 MIN_LIST_HEADLINES = 3  # minimum number of headlines in a list of other pages
 
@@ -475,13 +485,14 @@ def other_article_line_mask(spans: Sequence[Span], cumulative_gain: Sequence[flo
     mask = [False] * (len(cumulative_gain) - 1)
     articles = [span for span in spans if span.tag_info.tag == "article"]
     main_article = next((span for span in articles if span.start_line <= title_line < span.end_line), None)
-    if (
-        main_article is None
-        or cumulative_gain[main_article.end_line] - cumulative_gain[main_article.start_line] < MIN_MAIN_ARTICLE_GAIN
-    ):
+    if main_article is None:
+        return mask
+    main_gain = cumulative_gain[main_article.end_line] - cumulative_gain[main_article.start_line]
+    if main_gain < MIN_MAIN_ARTICLE_GAIN:
         return mask
     for span in articles:
-        if span.start_line >= main_article.end_line:
+        gain = cumulative_gain[span.end_line] - cumulative_gain[span.start_line]
+        if span.start_line >= main_article.end_line and gain <= MAX_OTHER_ARTICLE_GAIN * main_gain:
             mask[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
     return mask
 

@@ -101,6 +101,7 @@ class DocumentContent:
     `opening` are lines of its beginning. `body_font_size` is the font size of most of the text in points (0: unknown).
     `truncation` describes the text cut at a limit, an empty string if nothing was cut. `garbled_pages` and
     `scanned_pages` are the numbers of pages without readable text, among `page_count` pages (0: no pages).
+    `text_source` is that of `domain.article.Article`.
     """
 
     blocks: tuple[Block, ...]
@@ -111,6 +112,7 @@ class DocumentContent:
     page_count: int = 0
     garbled_pages: tuple[int, ...] = ()
     scanned_pages: tuple[int, ...] = ()
+    text_source: str = ""
 
 
 NO_PROPERTIES = FileProperties()

@@ -19,6 +19,7 @@ import pypdfium2.raw as pdfium
 
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
+from domain.recognized_page import RecognizedPage
 from extractor.documents.content import (
     MAX_CHARACTERS,
     MAX_PAGES,
@@ -36,6 +37,7 @@ from extractor.documents.printed_layout import (
     PrintedLine,
     PrintedPage,
     build_content,
+    from_recognized_page,
     rotate_page,
     without_garbled_text,
 )
@@ -71,18 +73,36 @@ MIN_LETTER_SHARE = 0.5  # maximum share of unmapped characters on a readable pag
 UNMAPPED_CHAR_RE = re.compile("[\x00-\x1f\ufffd\ue000-\uf8ff]")
 
 
-def read(data: bytes) -> DocumentContent:
-    """Read a PDF. Raises UnreadableError."""
+def read(data: bytes, recognized_pages: Sequence[RecognizedPage] = ()) -> DocumentContent:
+    """Read a PDF, with the text of recognized pages where the file has no readable text. Raises UnreadableError."""
     reject_stacked_filters(data)
     with closing(open_pdf(data)) as document:
         count = len(document)
         pages, truncation = read_pages(document, count)
+        page_by_number = {page.number: from_recognized_page(page) for page in recognized_pages if page.lines}
+        pages = [page if page.lines else page_by_number.get(page.number, page) for page in pages]
         if not any(page.lines or page.fault is PageFault.GARBLED for page in pages):
             raise scan_error(document, count)
-        first = next((page.number for page in pages if page.lines), 1)
-        return build_content(
-            pages, read_properties(document), truncation, read_page(document, first - 1, in_pieces=True)
-        )
+        first_page = next((page for page in pages if page.lines), None)
+        if first_page and not first_page.is_recognized:
+            first_page = read_page(document, first_page.number - 1, in_pieces=True)
+        return build_content(pages, read_properties(document), truncation, first_page)
+
+
+def find_unreadable_pages(data: bytes) -> list[int]:
+    """Return the numbers of the garbled and scanned pages; in a file without any text, also of pages with an image.
+
+    Raises UnreadableError.
+    """
+    reject_stacked_filters(data)
+    with closing(open_pdf(data)) as document:
+        pages, _ = read_pages(document, len(document))
+        has_text = any(page.lines for page in pages)
+        return [
+            page.number
+            for page in pages
+            if page.fault or (not has_text and not page.lines and page_has_image(document, page.number - 1))
+        ]
 
 
 def open_pdf(data: bytes) -> pypdfium2.PdfDocument:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import pairwise
+from statistics import median
 
-from domain.article import Block, BlockKind
+from domain.article import Block, BlockKind, TextSource
+from domain.recognized_page import RecognizedPage
 from extractor.documents.content import (
     MAX_OPENING_LINES,
     DocumentBuilder,
@@ -49,13 +51,17 @@ class PageFault(Enum):
 
 @dataclass(frozen=True)
 class PrintedPage:
-    """One page: its size in points, its lines in the order of the file. A page with a `fault` has no lines."""
+    """One page: its size in points, its lines in the order of the file. A page with a `fault` has no lines.
+
+    `is_recognized`: OCR has read the lines from the picture of the page.
+    """
 
     number: int
     width: float
     height: float
     lines: tuple[PrintedLine, ...]
     fault: PageFault | None = None
+    is_recognized: bool = False
 
 
 CJK_CHAR_RE = re.compile(f"[{HAN}\u3000-\u30ff\uff00-\uffef，。、；：？！“”‘’（）《》]")
@@ -81,6 +87,7 @@ MAX_SIZE_DIFFERENCE = 0.08
 MAX_LEADING = 1.9  # distance of two lines, relative to the font size
 MAX_MARGIN_GAP = 3.0  # relative to the font size; a larger gap to the margin ends a paragraph
 MIN_INDENT = 0.9
+MAX_RECOGNIZED_SIZE_DIFFERENCE = 0.3  # of line heights in one font: not all letters have the same height
 MIN_READABLE_CHARS = 50  # of the other pages of a document with garbled pages
 COLUMN_BIN_POINTS = 12.0  # lines whose start differs by less are in one column
 
@@ -117,7 +124,36 @@ def build_content(
         len(pages),
         garbled_pages,
         scanned_pages,
+        find_text_source(pages),
     )
+
+
+def find_text_source(pages: Sequence[PrintedPage]) -> str:
+    """Return the `TextSource` of the pages with text, or an empty string."""
+    is_recognized = [page.is_recognized for page in pages if page.lines]
+    if not any(is_recognized):
+        return ""
+    return TextSource.OCR if all(is_recognized) else TextSource.PARTLY_OCR
+
+
+def from_recognized_page(page: RecognizedPage) -> PrintedPage:
+    """Return a recognized page as a printed page. Font sizes are estimated from the heights of the lines."""
+    sizes = [line.top - line.bottom for line in page.lines]
+    usual_size = median(sizes) if sizes else 0.0
+    lines = tuple(
+        PrintedLine(
+            line.text,
+            page.number,
+            line.left,
+            line.right,
+            line.top,
+            line.bottom,
+            usual_size if abs(size - usual_size) < MAX_RECOGNIZED_SIZE_DIFFERENCE * usual_size else size,
+            page.height,
+        )
+        for line, size in zip(page.lines, sizes, strict=True)
+    )
+    return PrintedPage(page.number, page.width, page.height, lines, is_recognized=True)
 
 
 def without_garbled_text(page: PrintedPage) -> PrintedPage:

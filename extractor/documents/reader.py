@@ -5,7 +5,9 @@ from importlib import import_module
 
 from domain.article import Article, ExtractionResult, PageType
 from domain.coded_message import CodedMessage
+from domain.file_formats import PDF_FORMAT
 from domain.outcome import Outcome, Reason
+from domain.recognized_page import RecognizedPage
 from extractor.article_extractor import max_published_date
 from extractor.documents.content import (
     NESTED_TOO_DEEP_MESSAGE,
@@ -39,7 +41,7 @@ READERS: dict[str, tuple[str, tuple[object, ...]]] = {
     "odt": ("office.odf", ()),
     "odp": ("office.odf", ()),
     "ods": ("office.odf", ()),
-    "pdf": ("pdf", ()),
+    PDF_FORMAT: ("pdf", ()),
     "txt": ("plain_text", (False,)),
     "md": ("plain_text", (True,)),
 }
@@ -50,7 +52,13 @@ def read_document(data: bytes, url: str, content_type: str = "", fetched_at: flo
     return extract_document(data, url, content_type, fetched_at).result
 
 
-def extract_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> ExtractionResult:
+def extract_document(
+    data: bytes,
+    url: str,
+    content_type: str = "",
+    fetched_at: float = 0.0,
+    recognized_pages: Sequence[RecognizedPage] = (),
+) -> ExtractionResult:
     """Extract the article of a document file. No input makes this raise, except MemoryError.
 
     A missing package raises ImportError: it is a fault of the installation, not of the file. Limits keep the memory for
@@ -61,20 +69,23 @@ def extract_document(data: bytes, url: str, content_type: str = "", fetched_at: 
         url: URL of the file; its extension is a hint for the format.
         content_type: HTTP header as sent.
         fetched_at: Seconds since 1970, 0 if unknown. The document is dated at most a day after it.
+        recognized_pages: Pages of a PDF that OCR has read. Their text replaces missing and garbled text.
 
     Returns:
         The article, with a warning if pages without readable text are missing; or an Outcome with the reason why the
         file has no article.
     """
     format_name = detect_format(data, url, content_type)
-    content = read_content(data, format_name)
+    content = read_content(data, format_name, recognized_pages)
     if isinstance(content, Outcome):
         return ExtractionResult(content)
     article = build_article(content, format_name, url, max_published_date(fetched_at))
     return ExtractionResult(article, warning=missing_pages_warning(content))
 
 
-def read_content(data: bytes, format_name: str) -> DocumentContent | Outcome:
+def read_content(
+    data: bytes, format_name: str, recognized_pages: Sequence[RecognizedPage] = ()
+) -> DocumentContent | Outcome:
     """Return the text of a file in the format `format_name` ("": unknown), or an Outcome; see `extract_document`."""
     if not format_name:
         return Outcome(
@@ -89,7 +100,7 @@ def read_content(data: bytes, format_name: str) -> DocumentContent | Outcome:
     try:
         if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
             raise encrypted_error()
-        return read(data)
+        return read(data, recognized_pages) if format_name == PDF_FORMAT else read(data)
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
     except RecursionError:
@@ -133,11 +144,11 @@ def encrypted_error() -> UnreadableError:
     )
 
 
-def load_reader(format_name: str) -> Callable[[bytes], DocumentContent]:
+def load_reader(format_name: str) -> Callable[..., DocumentContent]:
     """Import the reader of a format and return its `read` function."""
     module, arguments = READERS[format_name]
     read: Callable[..., DocumentContent] = import_module(f"extractor.documents.{module}").read
-    return lambda data: read(data, *arguments)
+    return lambda data, *more_arguments: read(data, *arguments, *more_arguments)
 
 
 def build_article(content: DocumentContent, format_name: str, url: str, latest_date: str) -> Article | Outcome:
@@ -159,6 +170,7 @@ def build_article(content: DocumentContent, format_name: str, url: str, latest_d
         blocks=content.blocks,
         page_type=PageType.DOCUMENT,
         format=format_name,
+        text_source=content.text_source,
     )
 
 

@@ -73,7 +73,7 @@ class CandidateSelector:
         sample = concatenate_rows([sample.rows for sample in self._samples])
         stored_word_ids = np.unique(np.concatenate([rows.word_ids.ravel(), sample.word_ids.ravel()]))
         stored_word_ids = stored_word_ids[stored_word_ids >= 0]
-        words = list(counts_store.iter_words_by_id(stored_word_ids.tolist()))
+        words = list(counts_store.iter_words("number", stored_word_ids.tolist()))
         vocabulary = Vocabulary()
         local_word_ids = np.array([vocabulary.get_or_add(word) for _, word, _ in words] + [-1], dtype=np.int32)
         occurrences = np.zeros(len(vocabulary), dtype=np.int64)
@@ -128,7 +128,7 @@ def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str
     """Return the most frequent spelling of each word, as `CountedCorpus.usual_spellings`."""
     words_by_folded_form: dict[str, list[tuple[int, str]]] = defaultdict(list)
     forms = {form(word) for word in words if not is_han(word) for form in CASE_VARIANTS}
-    for _, word, occurrences in counts_store.iter_words_by_spelling(sorted(forms.union(words))):
+    for _, word, occurrences in counts_store.iter_words("word", sorted(forms.union(words))):
         words_by_folded_form[word.lower()].append((occurrences, word))
     return [
         word if is_single_letter(word) else max(words_by_folded_form[word.lower()], default=(0, word))[1]

@@ -151,21 +151,13 @@ class CountsStore:
         """Return the ids of words; new words get a new id."""
         add = "INSERT OR IGNORE INTO words (word, times) VALUES (?, 0)"
         self._database.executemany(add, ((word,) for word in words))
-        id_by_word = {word: index for index, word, _ in self._iter_words("word", words)}
+        id_by_word = {word: index for index, word, _ in self.iter_words("word", words)}
         return np.fromiter((id_by_word[word] for word in words), dtype=np.int32, count=len(words))
 
     def add_occurrences(self, word_ids: Int32Array, occurrences: Int64Array) -> None:
         """Add to the occurrences of words. Negative numbers subtract."""
         rows = zip(occurrences.tolist(), word_ids.tolist(), strict=True)
         self._database.executemany("UPDATE words SET times = times + ? WHERE number = ?", rows)
-
-    def iter_words_by_id(self, word_ids: Sequence[int]) -> Iterator[tuple[int, str, int]]:
-        """Yield id, spelling and occurrences of the words with these ids."""
-        return self._iter_words("number", word_ids)
-
-    def iter_words_by_spelling(self, words: Sequence[str]) -> Iterator[tuple[int, str, int]]:
-        """Yield id, spelling and occurrences of the words that are known."""
-        return self._iter_words("word", words)
 
     def word_totals(self) -> tuple[int, int]:
         """Return the total number of word occurrences and the number of distinct words."""
@@ -239,7 +231,8 @@ class CountsStore:
         rows = [(name, str(value)) for name, value in metadata.items()]
         self._database.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
 
-    def _iter_words(self, column: str, values: Sequence[object]) -> Iterator[tuple[int, str, int]]:
+    def iter_words(self, column: str, values: Sequence[object]) -> Iterator[tuple[int, str, int]]:
+        """Yield id, spelling and occurrences of the words with these values of a column: `number` (id) or `word`."""
         for batch in batched(values, MAX_SQL_VALUES):
             yield from self._database.execute(
                 f"SELECT number, word, times FROM words WHERE {column} IN ({_placeholders(batch)})", batch

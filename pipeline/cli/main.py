@@ -69,6 +69,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml].",
     ),
     "lexicon": ("pipeline.cli.lexicon:lexicon", "Mine, review and publish the terms of the domain."),
+    "ocr": (
+        "pipeline.cli.run:ocr_command",
+        "Read the text of scanned and garbled PDF pages from their pictures; `plumb index` makes it searchable.",
+    ),
     "refresh": (
         "pipeline.cli.run:refresh",
         "Fetch one page now, run it through all stages, and print the time of each.",
@@ -77,7 +81,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "pipeline.cli.maintenance:restore",
         "Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used).",
     ),
-    "run": ("pipeline.cli.run:run", "Run all stages once, in order: crawl, extract, embed, lexicon, index."),
+    "run": ("pipeline.cli.run:run", "Run all stages once, in order: crawl, extract, ocr, embed, lexicon, index."),
     "schedule": ("pipeline.cli.run:schedule", "Run the stages at their scheduled times until Ctrl-C."),
     "serve": ("pipeline.cli.run:serve", "Serve the search site and its administration pages until Ctrl-C."),
     "sites": (

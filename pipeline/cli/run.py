@@ -1,4 +1,4 @@
-"""The commands that run stages: `run`, `embed`, `index`, `schedule`, `refresh`, `import`, `demo`, and `serve`."""
+"""The commands that run stages: `run`, `ocr`, `embed`, `index`, `schedule`, `refresh`, `import`, `demo`, `serve`."""
 
 import os
 from functools import partial
@@ -22,7 +22,7 @@ PORT_RANGE = click.IntRange(1, 65535)
 @click.pass_context
 @click.option("--until", type=click.Choice(list(stages.STAGES)), default="index", help="Last stage to run.")
 def run(context: click.Context, until: str) -> None:
-    """Run all stages once, in order: crawl, extract, embed, lexicon, index."""
+    """Run all stages once, in order: crawl, extract, ocr, embed, lexicon, index."""
     settings = load_call_settings(context)
     check_crawl_settings(settings)
     with open_engine(settings) as engine:
@@ -34,6 +34,21 @@ def run(context: click.Context, until: str) -> None:
             notify_operator(engine)
             raise
         notify_operator(engine)
+
+
+@click.command("ocr", cls=VerticalCommand)
+@click.option("--minutes", type=click.FloatRange(min=0), help="Maximum minutes; the next call continues.")
+@click.pass_context
+def ocr_command(context: click.Context, minutes: float | None) -> None:
+    """Read the text of scanned and garbled PDF pages from their pictures; `plumb index` makes it searchable.
+
+    Resumes after an interruption. Needs the extra ocr; without it, lists the documents with such pages.
+    """
+    with open_engine(load_call_settings(context)) as engine:
+        report = stages.ocr(engine, None if minutes is None else 60 * minutes)
+        print_reports([report])
+        if report.outcome_counts:
+            print_reports([stages.extract(engine)])
 
 
 @click.command("embed", cls=VerticalCommand)

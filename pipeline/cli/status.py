@@ -50,6 +50,7 @@ def collect_status(engine: "Engine") -> dict[str, Any]:
         "to_extract": store.articles.pending_count(),
         "articles": store.articles.count(),
         "formats": store.status.format_counts(),
+        "to_ocr": store.recognized_pages.pending_count(),
         "to_embed": backlog.article_count,
         "to_embed_seconds": backlog.seconds,
         "to_embed_passages": backlog.passage_count,
@@ -150,6 +151,11 @@ def format_status(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"articles  {status['articles']}, pages to extract {status['to_extract']}"
     if status["formats"].keys() - {HTML_FORMAT}:
         yield "formats   " + ", ".join(f"{name} {count}" for name, count in status["formats"].items())
+    if status["to_ocr"]:
+        from pipeline.ocr.stage import INSTALL_HINT, is_ocr_installed
+
+        hint = "plumb ocr" if is_ocr_installed() else f"{INSTALL_HINT}, then plumb ocr"
+        yield f"ocr       documents with scanned or garbled pages to read: {status['to_ocr']} ({hint})"
     if status["to_embed"]:
         seconds = status["to_embed_seconds"]
         estimate = "" if seconds is None else f", about {max(1, round(seconds / 60))} min"

@@ -91,7 +91,10 @@ def extract_and_save(
 ) -> Iterator[ExtractionCounts]:
     """Extract and save the pending pages with ids from `first_id` up to, but not including, `end_id`."""
     extractions = pools.extract(
-        articles.iter_pending(first_id, end_id), articles.read_page_body, articles.site_template
+        articles.iter_pending(first_id, end_id),
+        articles.read_page_body,
+        articles.site_template,
+        articles.load_recognized_pages,
     )
     for batch in iter_save_batches(extractions):
         counts, page_count = Counter(articles.save(batch, create_copy_detection(settings.extract))), len(batch)

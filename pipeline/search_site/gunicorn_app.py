@@ -37,6 +37,7 @@ from pipeline.search_site.waitress_worker import WaitressWorker
 from pipeline.settings import Settings
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import METRICS_FOLDER_ENV
+from text.background_frequencies import page_share
 
 THREADS_PER_WORKER = 8
 MAX_METRIC_FILES = 64
@@ -138,6 +139,11 @@ class SiteArbiter(Arbiter):  # type: ignore[misc]
             raise StopIteration  # makes gunicorn stop gracefully
 
 
+def load_shared_data() -> None:
+    """Load the word frequencies before workers are forked: they share them, and the first question need not wait."""
+    page_share("")
+
+
 def main() -> None:
     """Run the server until the parent process stops it."""
     descriptor, parent = map(int, sys.argv[1:])
@@ -153,6 +159,7 @@ def main() -> None:
         sys.exit(f"plumb: {error}")
     gc.collect()
     gc.freeze()  # later collections then do not write to the memory that workers share
+    load_shared_data()
     SiteArbiter(SiteApplication(settings, descriptor, is_solr_open), parent).run()
 
 

@@ -20,6 +20,7 @@ from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedErro
 from domain.article import ExtractionResult, SiteTemplate
 from domain.coded_message import CodedMessage, coded_message
 from domain.outcome import Outcome, Reason
+from domain.recognized_page import RecognizedPage
 from extractor.settings import ExtractSettings
 from pipeline.workers.page_reading import EXTRACTOR_MODULES, extract_page
 from pipeline.workers.worker_process import (
@@ -56,15 +57,17 @@ CRASH_SIGNALS = (
 
 ReadPage = Callable[[ArchivedPage], bytes]
 LookUpSite = Callable[[str], SiteTemplate]
+LookUpRecognizedPages = Callable[[int, str], tuple[RecognizedPage, ...]]
 
 
 @dataclass(frozen=True)
 class PageJob:
-    """A page or document with its bytes and the template of its site."""
+    """A page or document with its bytes, the template of its site, and its pages that OCR has read."""
 
     page: ArchivedPage
     data: bytes
     site: SiteTemplate = EMPTY_SITE_TEMPLATE
+    recognized_pages: tuple[RecognizedPage, ...] = ()
 
     @property
     def estimated_bytes(self) -> int:
@@ -100,16 +103,20 @@ class ExtractionPools:
         pages: Iterable[ArchivedPage],
         read_page_bytes: ReadPage,
         look_up_site: LookUpSite = lambda host: EMPTY_SITE_TEMPLATE,
+        look_up_recognized_pages: LookUpRecognizedPages = lambda url_id, digest: (),
     ) -> Iterator[PageExtraction]:
         """Yield the extraction of each page, in any order.
 
         Args:
             read_page_bytes: returns the stored bytes of a page
             look_up_site: returns the template of a host
+            look_up_recognized_pages: returns the recognized pages of a version (digest) of a document
         """
         in_flight: dict[Future[PageExtraction], int] = {}
         try:
-            for job in iter_jobs(pages, read_page_bytes, lru_cache(SITE_CACHE_SIZE)(look_up_site)):
+            for job in iter_jobs(
+                pages, read_page_bytes, lru_cache(SITE_CACHE_SIZE)(look_up_site), look_up_recognized_pages
+            ):
                 if isinstance(job, PageExtraction):
                     yield job
                     continue
@@ -159,7 +166,10 @@ def iter_finished(in_flight: dict[Future[PageExtraction], int]) -> Iterator[Page
 
 
 def iter_jobs(
-    pages: Iterable[ArchivedPage], read_page_bytes: ReadPage, look_up_site: LookUpSite
+    pages: Iterable[ArchivedPage],
+    read_page_bytes: ReadPage,
+    look_up_site: LookUpSite,
+    look_up_recognized_pages: LookUpRecognizedPages = lambda url_id, digest: (),
 ) -> Iterator[PageJob | PageExtraction]:
     """Read the bytes of each page.
 
@@ -168,7 +178,9 @@ def iter_jobs(
     """
     for page in pages:
         try:
-            yield PageJob(page, read_page_bytes(page), look_up_site(page.host))
+            may_be_recognized = "html" not in page.content_type  # a PDF can have any other type
+            recognized_pages = look_up_recognized_pages(page.url_id, page.digest) if may_be_recognized else ()
+            yield PageJob(page, read_page_bytes(page), look_up_site(page.host), recognized_pages)
         except WarcRecordNotUploadedError as error:
             log.warning("extraction of %s deferred: %s", page.url, error)
         except WarcRecordLostError as error:
@@ -179,7 +191,16 @@ def extract_in_worker(job: PageJob, settings: ExtractSettings, process: WorkerPr
     """Extract one page in a worker process; a worker error becomes an outcome."""
     page = job.page
     try:
-        reading = process.call(extract_page, job.data, page.url, page.content_type, page.fetched_at, job.site, settings)
+        reading = process.call(
+            extract_page,
+            job.data,
+            page.url,
+            page.content_type,
+            page.fetched_at,
+            job.site,
+            settings,
+            job.recognized_pages,
+        )
     except WorkerError as error:
         reading = ExtractionResult(outcome_for_error(error, page.url, job.page.is_document))
     return PageExtraction(

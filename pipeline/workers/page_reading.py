@@ -4,12 +4,14 @@ The calling process imports only these functions, not the extractor. Each worker
 (`EXTRACTOR_MODULES`).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from crawler.http.content_type import parse_content_type
 from crawler.urls.canonical import canonicalize_url
 from domain.article import Article, ExtractionResult, SiteTemplate, Teaser
 from domain.outcome import Outcome, Reason
+from domain.recognized_page import RecognizedPage
 from extractor.settings import ExtractSettings
 
 EXTRACTOR_MODULES = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash", "datasketch")
@@ -17,14 +19,23 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 def extract_page(
-    data: bytes, url: str, content_type: str, fetched_at: float, site: SiteTemplate, settings: ExtractSettings
+    data: bytes,
+    url: str,
+    content_type: str,
+    fetched_at: float,
+    site: SiteTemplate,
+    settings: ExtractSettings,
+    recognized_pages: Sequence[RecognizedPage] = (),
 ) -> ExtractionResult:
-    """Extract a page with the template of its site, or a document. `data` is the complete stored body."""
+    """Extract a page with the template of its site, or a document with its recognized pages.
+
+    `data` is the complete stored body.
+    """
     from extractor.article_extractor import ArticleExtractor
     from extractor.documents.reader import extract_document
 
     if is_document(data, url, content_type):
-        reading = extract_document(data, url, content_type, fetched_at)
+        reading = extract_document(data, url, content_type, fetched_at, recognized_pages)
         return replace(reading, result=finalize_article(reading.result, url))
     reading = ArticleExtractor(settings).extract_with_site(data, url, content_type, fetched_at, site)
     return replace(reading, result=finalize_article(reading.result, url), teaser=canonical_teaser(reading.teaser, url))

@@ -2,16 +2,11 @@
 
 import logging
 
-from flask import Flask, Response, g, request
+from flask import Response, g, request
 
 from search_ui.context import current_site
 
 _access_log = logging.getLogger(__name__)
-
-
-def init_access_log(app: Flask) -> None:
-    """Log one line for every response of `app`."""
-    app.after_request(log_response)
 
 
 def log_response(response: Response) -> Response:

@@ -13,7 +13,7 @@ from search_ui.query.display_text import Segment, Segments, clean_text, safe_url
 from search_ui.query.results import display_format, display_title, plain_text, site_display_name
 from search_ui.query.score_explanation import RankExplanation, parse_explain
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrResponse, documents
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params, ranking_query
 from search_ui.settings import SearchSettings
@@ -45,6 +45,7 @@ _DETAIL_FIELDS = (
     solr_fields.SERIES_ID,
     *_DETAIL_BY_NAME.values(),
     solr_fields.DOMAIN_TERMS,
+    solr_fields.TEXT_SOURCE,
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
     solr_fields.ARTICLE_DIGEST,
@@ -70,6 +71,7 @@ class ArticleDetails:
         length: Number of characters without whitespace.
         paragraphs: The text, highlighted.
         format: `html`, or the file format (domain/file_formats.py).
+        text_source: A value of `domain.article.TextSource`, or "".
         pages: The paragraphs by page of the document; () if it has no pages.
         story: Id of the news story, or "".
         article_digest: Digest of the article as it was indexed.
@@ -91,6 +93,7 @@ class ArticleDetails:
     terms: tuple[str, ...]
     paragraphs: tuple[Segments, ...]
     format: str = HTML_FORMAT
+    text_source: str = ""
     pages: tuple[DocumentPage, ...] = ()
     story: str = ""
     article_digest: str = ""
@@ -103,7 +106,7 @@ class ArticleDetails:
 
 @dataclass(frozen=True)
 class RelatedArticle:
-    """Another article, as lists show it."""
+    """Another article, as lists show it. `excerpt` is the beginning of its text, or "" where it is not shown."""
 
     doc_id: str
     title: str
@@ -111,6 +114,7 @@ class RelatedArticle:
     site_name: str
     published: str
     language: str = ""
+    excerpt: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,7 @@ def _cluster_param(cluster: str) -> QueryParam:
 
 def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDetails | None:
     """Parse the response to `article_params`. Returns None if there is no such article."""
-    docs = response.get("response", {}).get("docs", ())
+    docs = documents(response)
     if not docs:
         return None
     doc = docs[0]
@@ -213,6 +217,7 @@ def parse_article(response: SolrResponse, settings: SearchSettings) -> ArticleDe
         terms=tuple(map(str, doc.get(solr_fields.DOMAIN_TERMS, ()))),
         paragraphs=tuple(segments for _, segments in lines),
         format=display_format(doc),
+        text_source=display_values[solr_fields.TEXT_SOURCE],
         pages=_group_by_page(lines, starts) if starts else (),
         story=display_values[solr_fields.STORY_ID],
         article_digest=display_values[solr_fields.ARTICLE_DIGEST],
@@ -242,7 +247,7 @@ def _group_by_page(lines: Sequence[tuple[int, Segments]], starts: PageOffsets) -
 
 def parse_related(response: SolrResponse, settings: SearchSettings) -> tuple[RelatedArticle, ...]:
     """Parse the response to `series_params` or `copies_params`, or a list of related articles."""
-    return tuple(_to_related_article(doc, settings) for doc in response.get("response", {}).get("docs", ()))
+    return tuple(_to_related_article(doc, settings) for doc in documents(response))
 
 
 def _to_related_article(doc: Mapping[str, Any], settings: SearchSettings) -> RelatedArticle:

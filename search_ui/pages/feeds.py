@@ -60,7 +60,13 @@ def feed(kind: str) -> Response:
         page=_feed_url("public.search", search_request),
         itself=_feed_url("feeds.feed", search_request.with_changes(sort=SortOrder.RELEVANCE), kind=kind),
     )
-    return _cacheable(Response(body, content_type=f"{FEED_MIMETYPES[kind]}; charset=utf-8"))
+    response = Response(body, content_type=f"{FEED_MIMETYPES[kind]}; charset=utf-8")
+    response.cache_control.public = True
+    response.cache_control.max_age = _CACHE_SECONDS
+    response.vary.update(["Accept-Language", "Cookie"])
+    response.add_etag()
+    response.make_conditional(request)
+    return response
 
 
 def _to_entry(hit: Hit) -> FeedEntry:
@@ -83,16 +89,6 @@ def parse_timestamp(text: str) -> datetime | None:
 def _feed_url(endpoint: str, request: SearchRequest, **values: str) -> str:
     pairs = request.to_url_params(current_site().settings)
     return external_url(endpoint, **values) + "?" + urlencode(pairs)
-
-
-def _cacheable(response: Response) -> Response:
-    """Add caching headers and an ETag, so that unchanged feeds get status 304."""
-    response.cache_control.public = True
-    response.cache_control.max_age = _CACHE_SECONDS
-    response.vary.update(["Accept-Language", "Cookie"])
-    response.add_etag()
-    response.make_conditional(request)
-    return response
 
 
 @blueprint.get("/opensearch.xml")

@@ -16,7 +16,7 @@ from domain.errors import SolrError
 from search_ui.context import current_site
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.query_parser import as_plain_words
-from search_ui.query.solr_client import SolrBackend, SolrResponse
+from search_ui.query.solr_client import SolrBackend, SolrResponse, documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.spelling.vocabulary import KnownWord, WordKind
 from search_ui.vocabulary_cache import current_vocabulary
@@ -76,7 +76,7 @@ def title_prefix_params(text: str) -> Params:
 
 def parse_titles(response: SolrResponse) -> list[str]:
     """Return the titles of a response as plain words, without query syntax."""
-    titles = (clean_text(str(doc.get(solr_fields.TITLE, ""))) for doc in response.get("response", {}).get("docs", ()))
+    titles = (clean_text(str(doc.get(solr_fields.TITLE, ""))) for doc in documents(response))
     return [plain for title in titles if (plain := as_plain_words(title)) and len(plain) <= MAX_TITLE_CHARS]
 
 

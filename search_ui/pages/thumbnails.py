@@ -8,6 +8,7 @@ from flask import Blueprint, Response, abort
 from search_ui.context import current_site
 from search_ui.pages.article import is_doc_id
 from search_ui.query.results import Hit
+from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
 from solr_client import solr_fields
 
@@ -25,7 +26,7 @@ def thumbnail(doc_id: str) -> Response:
     params = select_params(
         SolrQuery.term(solr_fields.ID, "doc", doc_id), rows=1, fl=(solr_fields.URL, solr_fields.PICTURE)
     )
-    docs = site.solr.select(params).get("response", {}).get("docs", ())
+    docs = documents(site.solr.select(params))
     urls = [(str(doc.get(solr_fields.URL, "")), str(doc.get(solr_fields.PICTURE, ""))) for doc in docs]
     image = site.backend.thumbnail(*urls[0]) if urls and urls[0][1] else None
     if image is None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from search_ui.query.min_should_match import all_parts, all_parts_query
+from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import (
     FieldClause,
     Params,
@@ -232,7 +233,7 @@ def parse_work_boosts(answer: Mapping[str, Any], profile: str) -> tuple[str, ...
     matches by chance adds little. `answer` is the response to `works_params`.
     """
     scores: dict[str, list[float]] = defaultdict(list)
-    for doc in answer.get("response", {}).get("docs", ()):
+    for doc in documents(answer):
         scores[str(doc[solr_fields.WORK_ID])].append(float(doc["score"]))
     weight_by_work = {
         work: sum(sorted(part_scores)[-BEST_PARTS_PER_WORK:]) / BEST_PARTS_PER_WORK

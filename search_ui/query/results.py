@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
+from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT, PDF_FORMAT
 from domain.page_offsets import page_number_at, parse_page_offsets
 from search_ui.query.display_text import (
     Segment,
@@ -23,15 +23,14 @@ from search_ui.query.highlight import MarkRefiner, build_mark_refiner
 from search_ui.query.min_should_match import is_ranked
 from search_ui.query.paging import PageSpan, count_numbered_pages, page_span
 from search_ui.query.search_request import SearchRequest, max_numbered_hits
-from search_ui.query.semantic.answer_extraction import Quotation
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.semantic.answer_extraction import Quotation, paragraph_number
+from search_ui.query.solr_client import SolrResponse, buckets, documents, match_count, with_documents
 from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START, is_full_match
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
 SNIPPET_CHARS = 160
 SENTENCE_SNIPPET_CHARS = 320  # of a snippet of whole sentences
-PDF_FORMAT = "pdf"
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,7 @@ class Hit:
         is_partial: The document contains too little of the query to be counted in the total.
         picture: URL of the document's own picture, or "".
         format: `html`, or the file format (domain/file_formats.py).
+        text_source: A value of `domain.article.TextSource`, or "".
         page: Page of the file that contains the snippet, from 1; 0 if unknown.
         by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
         paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
@@ -70,6 +70,7 @@ class Hit:
     is_partial: bool = False
     picture: str = ""
     format: str = HTML_FORMAT
+    text_source: str = ""
     page: int = 0
     by_meaning: bool = False
     paragraph: int = 0
@@ -173,18 +174,18 @@ def build_search_page(
     Documents that were deleted between two of the Solr requests are omitted. `words` are the words of the query, which
     are highlighted as a whole. `full_first`: the full matches come first in the list.
     """
-    count_response, match_count = answers.count, int(answers.hits.get("response", {}).get("numFound", 0))
+    count_response, hit_count = answers.count, match_count(answers.hits)
     total, size, fetched_hits = parse_total(count_response), settings.page_size, max_numbered_hits(settings)
     full_first = full_first and total > 0
     paging = (size, fetched_hits, total if full_first else 0)
-    numbered_pages = count_numbered_pages(match_count, *paging)
+    numbered_pages = count_numbered_pages(hit_count, *paging)
     responses = (answers.hits, answers.count, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
         total=total,
         full_first=full_first,
-        documents=int(count_response.get("response", {}).get("numFound", 0)),
-        match_count=match_count,
+        documents=match_count(count_response),
+        match_count=hit_count,
         partial=any(header.get("partialResults", False) for header in headers),
         page=request.page,
         numbered_pages=numbered_pages,
@@ -203,18 +204,18 @@ def parse_total(count_response: SolrResponse) -> int:
 
 def ids_and_clusters(hits: SolrResponse) -> tuple[list[str], list[str]]:
     """Return the ids and the clusters of the documents in a response, in its order."""
-    docs = _docs(hits)
+    docs = documents(hits)
     return [_get_text(doc, solr_fields.ID) for doc in docs], [_get_text(doc, solr_fields.CLUSTER_ID) for doc in docs]
 
 
 def distinct_series(hits: SolrResponse) -> list[str]:
     """Return the series of the documents in a response, without repetitions."""
-    return list(dict.fromkeys(series for doc in _docs(hits) if (series := _get_text(doc, solr_fields.SERIES_ID))))
+    return list(dict.fromkeys(series for doc in documents(hits) if (series := _get_text(doc, solr_fields.SERIES_ID))))
 
 
 def distinct_pictures(hits: SolrResponse) -> list[str]:
     """Return the picture URLs of the documents in a response, without repetitions."""
-    return list(dict.fromkeys(url for doc in _docs(hits) if (url := _get_text(doc, solr_fields.PICTURE))))
+    return list(dict.fromkeys(url for doc in documents(hits) if (url := _get_text(doc, solr_fields.PICTURE))))
 
 
 def _most_marked_passage(highlights: Mapping[str, Any]) -> str:
@@ -242,15 +243,15 @@ def _iter_hits(
     answers: SearchResponses, request: SearchRequest, settings: SearchSettings, words: Sequence[str]
 ) -> Iterator[Hit]:
     mark_refiner = build_mark_refiner(request.parsed_query.ranking_text, words)
-    document_by_id = {_get_text(doc, solr_fields.ID): doc for doc in _docs(answers.details)}
-    copies_by_cluster = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in _buckets(answers.details, "copies")}
+    document_by_id = {_get_text(doc, solr_fields.ID): doc for doc in documents(answers.details)}
+    copies_by_cluster = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in buckets(answers.details, "copies")}
     similar_by_series = {series: clusters - 1 for series, clusters in facet_counts(answers.details, "similar")}
     article_pictures = {
         url for url, clusters in facet_counts(answers.details, "pictures") if clusters <= MAX_CLUSTERS_PER_PICTURE
     }
     highlights = answers.details.get("highlighting", {})
-    bodies = {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.BODY) for doc in _docs(answers.bodies)}
-    for ranked_doc in _docs(answers.hits):
+    bodies = {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.BODY) for doc in documents(answers.bodies)}
+    for ranked_doc in documents(answers.hits):
         doc_id = _get_text(ranked_doc, solr_fields.ID)
         if (doc := document_by_id.get(doc_id)) is None:
             continue
@@ -277,26 +278,21 @@ def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple
         snippet = truncate_segments((Segment(first_sentences(text, SENTENCE_SNIPPET_CHARS)),), SENTENCE_SNIPPET_CHARS)
     else:
         snippet = truncate_segments((Segment(text),), SNIPPET_CHARS) if text else hit.snippet
-    paragraph = paragraph_number(body, start) if end else 0
+    text_start = start + len(body[start:]) - len(body[start:].lstrip())
+    paragraph = paragraph_number(body, text_start) if end else 0
     page = page_number_at(parse_page_offsets(_get_text(doc, solr_fields.PAGE_STARTS)), start) if end else 0
     return replace(hit, snippet=snippet, by_meaning=True, paragraph=paragraph, page=page)
 
 
-def paragraph_number(body: str, offset: int) -> int:
-    """Return the number, from 1, of the paragraph that contains the offset. Blank paragraphs are not counted."""
-    offset += len(body[offset:]) - len(body[offset:].lstrip())
-    return sum(1 for line in body[:offset].split("\n")[:-1] if line.strip()) + 1
-
-
 def with_full_matches_first(response: SolrResponse) -> SolrResponse:
     """Return a response with its full matches first, in their order."""
-    docs = sorted(_docs(response), key=lambda doc: not is_full_match(doc))
-    return {**response, "response": {**response.get("response", {}), "docs": docs}}
+    docs = sorted(documents(response), key=lambda doc: not is_full_match(doc))
+    return with_documents(response, docs)
 
 
 def digest_by_id(response: SolrResponse) -> dict[str, str]:
     """Return the digests of the articles in a response, by document id."""
-    return {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.ARTICLE_DIGEST) for doc in _docs(response)}
+    return {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.ARTICLE_DIGEST) for doc in documents(response)}
 
 
 def collapse_first_page(response: SolrResponse, page_size: int) -> SolrResponse | None:
@@ -306,34 +302,18 @@ def collapse_first_page(response: SolrResponse, page_size: int) -> SolrResponse 
     each cluster. Returns None if Solr has to collapse: too few distinct clusters to fill the page, or at most
     `EXACT_PAGING_HITS` matches that contain duplicates, whose number of pages is unknown.
     """
-    docs, match_count = _docs(response), int(response.get("response", {}).get("numFound", 0))
+    docs, total = documents(response), match_count(response)
     clusters = [str(doc.get(solr_fields.CLUSTER_ID, doc.get(solr_fields.ID))) for doc in docs]
     first_of_cluster = [doc for position, doc in enumerate(docs) if clusters.index(clusters[position]) == position]
     duplicate_count = len(docs) - len(first_of_cluster)
-    if (
-        match_count > len(docs)
-        and duplicate_count
-        and (len(first_of_cluster) < page_size or match_count <= EXACT_PAGING_HITS)
-    ):
+    if total > len(docs) and duplicate_count and (len(first_of_cluster) < page_size or total <= EXACT_PAGING_HITS):
         return None
-    return {
-        **response,
-        "response": {
-            **response.get("response", {}),
-            "numFound": match_count - duplicate_count,
-            "docs": first_of_cluster[:page_size],
-        },
-    }
+    return with_documents(response, first_of_cluster[:page_size], total - duplicate_count)
 
 
 def build_plain_hits(response: SolrResponse, settings: SearchSettings) -> tuple[Hit, ...]:
     """Return the documents of a response as hits without highlighting, in its order."""
-    return tuple(_to_hit(doc, {}, settings, build_mark_refiner("", ())) for doc in _docs(response))
-
-
-def _docs(response: SolrResponse) -> Sequence[Mapping[str, Any]]:
-    docs: Sequence[Mapping[str, Any]] = response.get("response", {}).get("docs", ())
-    return docs
+    return tuple(_to_hit(doc, {}, settings, build_mark_refiner("", ())) for doc in documents(response))
 
 
 def _to_hit(
@@ -359,6 +339,7 @@ def _to_hit(
         series=_get_text(doc, solr_fields.SERIES_ID),
         picture=_get_text(doc, solr_fields.PICTURE),
         format=display_format(doc),
+        text_source=_get_text(doc, solr_fields.TEXT_SOURCE),
         story=_get_text(doc, solr_fields.STORY_ID),
         language=_get_text(doc, solr_fields.LANGUAGE),
     )
@@ -435,15 +416,15 @@ def _build_facet(
 
 def _universal_values(response: SolrResponse, name: str) -> frozenset[str]:
     """Return the facet values that every matching document has."""
-    match_count = int(response.get("response", {}).get("numFound", 0))
-    return frozenset(str(bucket["val"]) for bucket in _buckets(response, name) if bucket["count"] == match_count)
+    count = match_count(response)
+    return frozenset(str(bucket["val"]) for bucket in buckets(response, name) if bucket["count"] == count)
 
 
 def site_specific_values(response: SolrResponse, name: str) -> frozenset[str]:
     """Return the values of nearly every document of one site that no other site has."""
-    count_by_site = {str(bucket["val"]): int(bucket["count"]) for bucket in _buckets(response, f"{name}_of_sites")}
+    count_by_site = {str(bucket["val"]): int(bucket["count"]) for bucket in buckets(response, f"{name}_of_sites")}
     specific = set()
-    for bucket in _buckets(response, name):
+    for bucket in buckets(response, name):
         for site in bucket.get("of", {}).get("buckets", ())[:1]:
             site_total = count_by_site.get(str(site["val"]), 0)
             if site["count"] == bucket["count"] >= SITE_BOILERPLATE_SHARE * site_total > 0:
@@ -453,7 +434,7 @@ def site_specific_values(response: SolrResponse, name: str) -> frozenset[str]:
 
 def facet_counts(response: SolrResponse, name: str) -> list[tuple[str, int]]:
     """Return the values of a facet with their document counts, near-duplicates counted once."""
-    return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in _buckets(response, name)]
+    return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in buckets(response, name)]
 
 
 def _date_facets(response: SolrResponse, request: SearchRequest) -> tuple[Facet, ...]:
@@ -467,11 +448,6 @@ def _date_facets(response: SolrResponse, request: SearchRequest) -> tuple[Facet,
     counts = buckets[non_empty[0] : non_empty[-1] + 1] if non_empty else []
     selected_values = {request.since} if request.since == request.until else set()
     return build_facets([(day, day, count) for day, count in counts], frozenset(selected_values))
-
-
-def _buckets(response: SolrResponse, name: str) -> Sequence[Mapping[str, Any]]:
-    buckets: Sequence[Mapping[str, Any]] = response.get("facets", {}).get(name, {}).get("buckets", ())
-    return buckets
 
 
 def build_facets(
@@ -502,5 +478,5 @@ class SiteCounts:
 def parse_site_counts(response: SolrResponse) -> SiteCounts:
     """Parse the response to `site_counts_params`."""
     facets = response.get("facets", {})
-    documents = int(response.get("response", {}).get("numFound", 0))
-    return SiteCounts(documents, len(_buckets(response, "sites")), str(facets.get("newest", ""))[:10])
+    documents = match_count(response)
+    return SiteCounts(documents, len(buckets(response, "sites")), str(facets.get("newest", ""))[:10])

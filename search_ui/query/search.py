@@ -52,7 +52,14 @@ from search_ui.query.semantic.hybrid import (
 )
 from search_ui.query.semantic.question_answering import answer_from_hits
 from search_ui.query.semantic.questions import is_question
-from search_ui.query.solr_client import SolrBackend, SolrResponse, select_in_background
+from search_ui.query.solr_client import (
+    SolrBackend,
+    SolrResponse,
+    documents,
+    match_count,
+    select_in_background,
+    with_documents,
+)
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords
 from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
@@ -134,12 +141,11 @@ class RankedHits:
     @property
     def match_count(self) -> int:
         """The number of documents that can be paged through."""
-        return int(self.response["response"]["numFound"])
+        return match_count(self.response)
 
     def page_response(self, span: PageSpan) -> SolrResponse:
         """Return a response with the documents of one page only."""
-        docs = self.response["response"]["docs"][span.start : span.end]
-        return {**self.response, "response": {**self.response["response"], "docs": docs}}
+        return with_documents(self.response, documents(self.response)[span.start : span.end])
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,7 @@ class SearchService:
         if not request.parsed_query.conditions:
             return request
         response = self.select(SolrRequest.EXACT_TITLE, exact_title_params(request.text))
-        return replace(request, text=as_plain_words(request.text)) if response["response"]["numFound"] else request
+        return replace(request, text=as_plain_words(request.text)) if match_count(response) else request
 
     def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
         """Execute the request, or a spelling correction of it.
@@ -338,7 +344,7 @@ class SearchService:
             vector_search.query_vector,
             PROFILES[request.profile].semantic_weight,
             limit,
-            int(lexical_response["response"]["numFound"]),
+            match_count(lexical_response),
             ranks_full_matches_first(request, words),
         )
         return RankedHits(candidates.page_response(0), candidates)
@@ -384,7 +390,7 @@ class SearchService:
         )
         response = self.select(SolrRequest.HITS, params)
         if candidates is not None:
-            response = {**response, "response": {**response["response"], "numFound": candidates.match_count}}
+            response = with_documents(response, documents(response), candidates.match_count)
         return RankedHits(response, candidates)
 
     def _fetch_details(
@@ -494,9 +500,5 @@ class _NamedBackend:
 
 def _file_ids(hits: SolrResponse) -> list[str]:
     """Return the ids of the files in a response: their passages have page numbers."""
-    docs = hits["response"]["docs"]
-    return [
-        doc_id
-        for doc_id, doc in zip(ids_and_clusters(hits)[0], docs, strict=True)
-        if display_format(doc) != HTML_FORMAT
-    ]
+    id_and_doc = zip(ids_and_clusters(hits)[0], documents(hits), strict=True)
+    return [doc_id for doc_id, doc in id_and_doc if display_format(doc) != HTML_FORMAT]

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from domain.errors import (
 from search_ui.query.solr_query import Params
 from solr_client.session import CONNECT_TIMEOUT_SECONDS, SolrNodes, auth_headers, error_message, redact_credentials
 
+SolrDocument = Mapping[str, Any]
 SolrResponse = Mapping[str, Any]
 MAX_RESPONSE_BYTES = 32 * 1024 * 1024  # a page needs about 50 kB, a comparison about 100 kB
 MIN_NODE_SECONDS = 0.1  # minimum time for a node, however many failed before it
@@ -31,6 +32,29 @@ UNKNOWN_FIELD_MESSAGE = "undefined field"  # in Solr's response to a query with 
 MAX_BACKGROUND_SELECTS = 32  # concurrent
 _PAGING_PARAMS = ("start", "rows", "cursorMark")
 _FORM_HEADERS = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def documents(response: SolrResponse) -> Sequence[SolrDocument]:
+    """Return the documents of a response; () if it has none."""
+    docs: Sequence[SolrDocument] = response.get("response", {}).get("docs", ())
+    return docs
+
+
+def match_count(response: SolrResponse) -> int:
+    """Return the number of matching documents, of which a response contains the requested page."""
+    return int(response.get("response", {}).get("numFound", 0))
+
+
+def with_documents(response: SolrResponse, docs: Sequence[SolrDocument], count: int | None = None) -> SolrResponse:
+    """Return a response with other documents and, if `count` is set, another number of matching documents."""
+    result = {"numFound": match_count(response) if count is None else count, "docs": docs}
+    return {**response, "response": {**response.get("response", {}), **result}}
+
+
+def buckets(response: SolrResponse, name: str) -> Sequence[Mapping[str, Any]]:
+    """Return the buckets of a facet; () if the response has no such facet."""
+    facet_buckets: Sequence[Mapping[str, Any]] = response.get("facets", {}).get(name, {}).get("buckets", ())
+    return facet_buckets
 
 
 class SolrBackend(Protocol):

@@ -185,6 +185,7 @@ _DISPLAY_FIELDS = (
     solr_fields.SERIES_ID,
     solr_fields.PICTURE,
     solr_fields.FORMAT,
+    solr_fields.TEXT_SOURCE,
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
     solr_fields.LANGUAGE,

@@ -18,7 +18,7 @@ from search_ui.query.ranking import PROFILES, lexicon_term_weight
 from search_ui.query.results import with_full_matches_first
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_client import SolrBackend
+from search_ui.query.solr_client import SolrBackend, documents
 from search_ui.query.solr_query import QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
@@ -139,10 +139,10 @@ def _search_titles(
         request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands
     )
     response = search_service.solr.select(params)
-    full_count = sum(map(is_full_match, response.get("response", {}).get("docs", ())))
+    full_count = sum(map(is_full_match, documents(response)))
     if lists_full_matches_first(request, words, full_count, search_service.settings.page_size):
         response = with_full_matches_first(response)
-    docs = response.get("response", {}).get("docs", ())
+    docs = documents(response)
     return [(str(doc[solr_fields.ID]), clean_text(str(doc.get(solr_fields.TITLE, "")))) for doc in docs]
 
 

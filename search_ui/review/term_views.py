@@ -10,6 +10,7 @@ from domain.term import TermClass
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
+from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
 from solr_client import solr_fields
@@ -69,7 +70,7 @@ def open_context_article() -> BaseResponse:
     """Redirect to the article with the sentence `context`; to the page of the term if there is none."""
     context, term = (request.args.get(name, "")[:400] for name in ("context", "term"))
     response = current_site().solr.select(articles_containing_params(context, 1)) if context else {}
-    docs = response.get("response", {}).get("docs", ())
+    docs = documents(response)
     if not docs:
         return redirect(url_for("review.term.show_term", text=term), 303)
     return redirect(url_for("public.article", doc_id=docs[0][solr_fields.ID], q=f"“{term}”"), 303)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise, product
 
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrResponse, documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from solr_client import solr_fields
 from text.pinyin import fuzzy_syllable, fuzzy_units, has_han, join_syllables, pinyin_syllables, split_pinyin
@@ -54,8 +54,7 @@ def find_homophones(
     `base_segmenter` segments as the indexer does.
     """
     titles = [
-        _TitlePronunciation(base_segmenter.cut(str(doc.get(solr_fields.TITLE, ""))))
-        for doc in response.get("response", {}).get("docs", ())
+        _TitlePronunciation(base_segmenter.cut(str(doc.get(solr_fields.TITLE, "")))) for doc in documents(response)
     ]
     return {piece: _rank_homophones(piece, piece_readings, titles) for piece, piece_readings in readings.items()}
 

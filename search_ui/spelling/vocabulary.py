@@ -17,6 +17,8 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import Generic, TypeVar
 
+from rapidfuzz.distance import OSA
+
 from text.folding import word_key
 from text.pinyin import fuzzy_pinyin, has_han, initials, join_syllables, pinyin_syllables, split_pinyin, to_pinyin
 from text.scripts import HAN
@@ -250,17 +252,4 @@ def _single_deletions(word: str) -> set[str]:
 
 def is_one_edit(first: str, second: str) -> bool:
     """Return True if one insertion, deletion, substitution or transposition of neighbours turns one into the other."""
-    if abs(len(first) - len(second)) > 1 or first == second:
-        return False
-    if len(first) != len(second):
-        longer, shorter = sorted((first, second), key=len, reverse=True)
-        return shorter in _single_deletions(longer)
-    differing = [n for n in range(len(first)) if first[n] != second[n]]
-    if len(differing) == 1:
-        return True
-    first_difference, last_difference = differing[0], differing[-1]
-    return (
-        len(differing) == 2
-        and last_difference == first_difference + 1
-        and (first[first_difference], first[last_difference]) == (second[last_difference], second[first_difference])
-    )
+    return OSA.distance(first, second, score_cutoff=1) == 1

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import documents as bench
 from benchmarks.document_systems import OURS, READERS, Reader
 from benchmarks.document_worker import in_child
-from benchmarks.results import read_floors
+from benchmarks.results import check_floors, read_floors
 from domain.errors import PlumblineError
 from tests.conftest import SHARED
 from tests.extractor import document_files as files
@@ -39,6 +39,18 @@ def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
 @pytest.mark.parametrize("name", CEILINGS)
 def test_ours_keeps_below_its_ceiling(name: str, measured: dict[str, float]) -> None:
     assert measured[name] <= CEILINGS[name]
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.exhaustive
+def test_ocr_holds_its_floors() -> None:
+    pytest.importorskip("rapidocr")
+    from benchmarks.document_ocr import ocr_figures
+
+    values = {f"{figure.set} {figure.metric}": figure.value for figure in ocr_figures()}
+    assert "ocr accuracy_en" in values
+    check_floors("documents ocr", values)
 
 
 @pytest.fixture

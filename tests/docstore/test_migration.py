@@ -15,6 +15,7 @@ from domain.article import Article, Block, BlockKind
 from domain.errors import StoreError
 from domain.outcome import Reason
 from domain.page import Origin
+from domain.recognized_page import RecognizedLine, RecognizedPage
 from tests.docstore.test_store import ARTICLE, keep_page
 
 # As version 1 had it.
@@ -40,7 +41,7 @@ NEW_TABLES = (
         "site_tails",
     ),
     *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
-    *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors"),
+    *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
 )
 NEW_COLUMNS = {
     "terms": (
@@ -189,8 +190,29 @@ def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp
             assert sorted(store.frontier.archived_urls_not_due(origin, 4_000.0)) == urls
             assert connection.scalar(URL_COLLATION) == "C"
             connection.execute(text('ALTER TABLE urls ALTER COLUMN url TYPE TEXT COLLATE "default"'))
+            connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
             connection.execute(text("UPDATE meta SET value = '9' WHERE key = 'schema_version'"))
     engine.dispose()
+
+
+def test_a_store_from_before_ocr_keeps_its_articles(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as store:
+        keep_page(store)
+        store.articles.save([PageExtraction(p, ARTICLE) for p in store.articles.iter_pending()])
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE recognized_pages"))
+        connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
+        connection.execute(text("UPDATE meta SET value = '10' WHERE key = 'schema_version'"))
+        connection.execute(text("DELETE FROM meta WHERE key = 'tables'"))
+    engine.dispose()
+    page = RecognizedPage(2, 595.0, 842.0, (RecognizedLine("港口", 10.0, 40.0, 700.0, 690.0, 0.97),))
+    with Store(store_url, tmp_path / "warc") as store:
+        [stored] = store.articles.iter_all()
+        assert stored.article == ARTICLE and not stored.article.text_source
+        store.recognized_pages.save_page(stored.url_id, "d", page)
+    with Store(store_url, tmp_path / "warc") as store:
+        assert store.articles.load_recognized_pages(stored.url_id, "d") == (page,)
 
 
 def test_every_step_is_there() -> None:

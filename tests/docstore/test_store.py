@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.reports.runs import stage_run_from_report, stages_from_json
 from docstore.store import Store
 from docstore.terms.review_history import MAX_SYNONYM_CHARS, MAX_SYNONYMS
-from docstore.warc_archive import WarcArchive, WarcRecordLostError
+from docstore.warc_archive import WarcArchive, WarcRecordLostError, gzip_member, response_record
 from docstore.warc_reader import read_warc
 from domain.article import Article, document_id
 from domain.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
@@ -526,6 +527,22 @@ class TestArchive:
             cut.write_bytes(whole[: pointer.offset + length])
             with pytest.raises(StoreError, match="not a complete WARC"):
                 list(read_warc(cut))
+
+    def test_a_record_in_the_body_of_a_damaged_record_is_not_read(self, tmp_path: Path) -> None:
+        forged = gzip_member(response_record(page("http://victim.test/", b"forged")))
+        noise = random.Random(5).randbytes(40_000)  # not compressible, so it is stored as it is
+        with WarcArchive(tmp_path) as archive:
+            pointers = [archive.append_page(page("http://a.test/1", noise + forged + noise))]
+            pointers.append(archive.append_page(page("http://a.test/2")))
+        data = bytearray((tmp_path / pointers[0].file_name).read_bytes())
+        assert forged in data
+        data[data.index(noise[:100]) + 50] ^= 1
+        damaged = tmp_path / "damaged.warc.gz"
+        damaged.write_bytes(data)
+        pages = read_warc(damaged)
+        assert [read.url for read in islice(pages, 1) if isinstance(read, Page)] == ["http://a.test/2"]
+        with pytest.raises(StoreError, match="is not a complete WARC file"):
+            next(pages)
 
     def test_a_damaged_warc_file_brings_pages_or_the_one_error(self, tmp_path: Path) -> None:
         chance = random.Random(5)

@@ -3,6 +3,7 @@
 import json
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from domain.article import Article, BlockKind, PageType
 from domain.coded_message import CodedMessage
 from domain.file_formats import FORMATS_BY_NAME
 from domain.outcome import Outcome, Reason
+from domain.recognized_page import RecognizedLine, RecognizedPage
 from extractor.documents import plain_text, reader
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
+from extractor.documents.pdf import find_unreadable_pages
 from extractor.documents.reader import READERS, detect_format, extract_document, read_document
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from tests.conftest import SHARED
@@ -439,6 +442,26 @@ def test_the_warning_names_the_pages_without_readable_text() -> None:
     assert scanned.warning == Outcome(Reason.NO_TEXT_LAYER, "missing pages: 2 of 2 (images without text)")
     picture = files.text_page([(72, 700, 12, ENGLISH)]) + b" " + files.IMAGE_PAGE
     assert extract_document(files.pdf_of([good, picture, b""]), f"{URL}.pdf").warning is None
+
+
+def test_recognized_pages_replace_pages_without_readable_text() -> None:
+    good = files.text_page([(72, 700, 12, ENGLISH)])
+    data = files.pdf_of([files.IMAGE_PAGE, good, files.text_page(garbled_lines())])
+    assert find_unreadable_pages(data) == [1, 3]
+    lines = [("Storms on the coast", 60.0, 300.0, 780.0, 750.0), (ENGLISH, 60.0, 500.0, 700.0, 688.0)]
+    read_by_ocr = RecognizedPage(1, 595.0, 842.0, tuple(RecognizedLine(*line, 0.98) for line in lines))
+    unread, of_good_page = RecognizedPage(3), replace(read_by_ocr, number=2)
+    found = extract_document(data, f"{URL}.pdf", recognized_pages=[read_by_ocr, of_good_page, unread])
+    assert isinstance(found.result, Article)
+    assert (found.result.title, found.result.text_source) == ("Storms on the coast", "partly_ocr")
+    assert [(block.text, block.page) for block in found.result.blocks] == [
+        ("Storms on the coast", 1),
+        (ENGLISH, 1),
+        (ENGLISH, 2),
+    ]
+    assert found.warning is not None and found.warning.detail.startswith("missing pages: 3 of 3")
+    assert find_unreadable_pages(files.picture_pdf()) == [1]
+    assert find_unreadable_pages(files.pdf_of([good, b""])) == []
 
 
 def garbled_lines() -> list[tuple[float, float, float, str]]:

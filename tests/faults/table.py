@@ -45,8 +45,7 @@ ROUNDS, FEW_ROUNDS = 10, 1
 def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Path) -> Iterator[Tally]:
     """Yield one tally for each class, as it finishes."""
     yield from pages(data, only)
-    if not only or only & {"slow_servers", "bomb", "redirects", "nesting", "large"}:
-        recipes = hostile.http_recipes(data)
+    if recipes := [recipe for recipe in hostile.http_recipes(data) if not only or hostile.class_of(recipe) in only]:
         yield from hostile.hostile_servers(recipes[:: 8 if is_short else 1], folder / "hostile")
     if not only or "fence" in only:
         (folder / "fence").mkdir()

@@ -39,6 +39,7 @@ def test_every_field_is_one_that_the_schema_knows() -> None:
             source="新华社",
             blocks=(BLOCKS[2], Block(BlockKind.PARAGRAPH, ARTICLE.body, page=2)),
             picture="http://a.test/p.png",
+            text_source="ocr",
         ),
         ANALYSIS,
     )
@@ -81,6 +82,7 @@ def test_what_a_page_does_not_state_is_no_field() -> None:
         solr_fields.PUBLISHED, solr_fields.PUBLISHED_TEXT, solr_fields.SECTION, solr_fields.AUTHOR,
         solr_fields.SOURCE, solr_fields.HEADINGS, solr_fields.WORK_ID, solr_fields.PICTURE,
         solr_fields.TITLE_NUMBERS, solr_fields.PAGE_STARTS, solr_fields.AUTHORITY, solr_fields.STORY_ID,
+        solr_fields.TEXT_SOURCE,
     }  # fmt: skip
     assert set(to_solr_document(stored(published=""), ANALYSIS)) == set(solr_fields.WRITTEN_FIELDS) - optional
 

@@ -24,6 +24,7 @@ from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site import waitress_worker
+from pipeline.search_site.gunicorn_app import load_shared_data
 from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.search_site.waitress_worker import BoundedServer
 from pipeline.settings import Settings, load_settings
@@ -32,6 +33,7 @@ from search_ui.search_log import SearchLogWriter
 from tests.crash_harness import all_processes
 from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
+from text import background_frequencies
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
 
@@ -353,3 +355,9 @@ def test_a_server_that_cannot_start_is_an_error_and_leaves_nothing(
     with pytest.raises(PlumblineError, match="did not start"):
         site.__enter__()
     assert not is_alive(server_of(site))
+
+
+def test_the_first_question_does_not_load_the_word_frequencies() -> None:
+    background_frequencies.page_shares.cache_clear()
+    load_shared_data()
+    assert background_frequencies.page_shares.cache_info().currsize == 1

@@ -124,7 +124,7 @@ def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_th
 
 
 def test_a_stage_without_counted_outcomes_has_not_done_nothing() -> None:
-    stages = (StageSummary("extract", ()), StageSummary("lexicon", ()))
+    stages = (StageSummary("extract", ()), StageSummary("lexicon", (), 2.5))
     found = overview_of(RunHistory((RunSummary(0.0, 60.0, RunState.DONE, stages),), 0.0, None, None))
     assert [stage.get_text(" ", strip=True) for stage in found.select("#runs .stage")] == [
         "Extract nothing to do",

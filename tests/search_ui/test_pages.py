@@ -58,6 +58,25 @@ def test_results_show_hits_with_matches_marked() -> None:
     assert page.select_one("#q")["value"] == "页岩气"
 
 
+@pytest.mark.parametrize(
+    ("text_source", "marks"),
+    [
+        ("ocr", {"en": "read by OCR", "zh": "由文字识别得到"}),
+        ("partly_ocr", {"en": "partly read by OCR", "zh": "部分由文字识别得到"}),
+    ],
+)
+def test_text_read_by_ocr_is_marked_wherever_it_is_shown(text_source: str, marks: dict[str, str]) -> None:
+    fields = {solr_fields.FORMAT: "pdf", solr_fields.TEXT_SOURCE: text_source}
+    scan = document(1, "页岩气年报", "四川盆地页岩气产量上升。") | fields
+    client = site_app(FakeSearch([scan, TWENTY_FIVE[2]])).test_client()
+    for language, mark in marks.items():
+        for address in ("/search?q=页岩气", "/article/doc1?q=页岩气"):
+            shown = soup(client.get(f"{address}&lang={language}")).select("[data-text-source]")
+            assert [element.text for element in shown] == [mark]
+    assert [hit["text_source"] for hit in client.get("/api/v1/search?q=页岩气").json["hits"]] == [text_source, ""]
+    assert client.get("/api/v1/articles/doc1").json["text_source"] == text_source
+
+
 def test_pages_follow_each_other() -> None:
     client = site_app(FakeSearch(TWENTY_FIVE)).test_client()
     first = soup(client.get("/search?q=页岩气&site=s0.example&site=s1.example"))

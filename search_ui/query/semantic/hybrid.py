@@ -18,13 +18,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from statistics import pstdev
-from typing import Any, Protocol
+from typing import Protocol
 
 from search_ui.query.filters import build_filter_queries
 from search_ui.query.min_should_match import enough_parts_query
 from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
 from search_ui.query.search_request import SearchRequest, SortOrder
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrDocument, SolrResponse, documents, with_documents
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
 from search_ui.query.solr_requests import FULL_MATCH_SCORE, full_match_field, is_full_match
 from solr_client import solr_fields
@@ -36,7 +36,6 @@ COVERAGE_EXPONENT = 2  # of the share of documents with a vector, in the weight 
 EXACT_TITLE_FIELD = "titled"  # in a response: above 0 if the title of a document equals the query
 SIMILARITY_FIELD = "similarity"  # in a response: (1 + cosine) / 2 of a document and the query; 0 without a vector
 CARRIED_SHARE = 0.5  # a hit with a higher share of the semantic score is shown as a semantic match
-SolrDocument = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -153,11 +152,8 @@ class FusedCandidates:
 
     def page_response(self, start: int) -> SolrResponse:
         """Return the documents of the list from `start`, in the form of a Solr response."""
-        docs = [candidate.doc for candidate in self.entries[start:]]
-        return {
-            "responseHeader": {"partialResults": self.is_truncated},
-            "response": {"numFound": self.match_count, "docs": docs},
-        }
+        header = {"responseHeader": {"partialResults": self.is_truncated}}
+        return with_documents(header, [candidate.doc for candidate in self.entries[start:]], self.match_count)
 
 
 def can_use_semantic_search(request: SearchRequest) -> bool:
@@ -322,6 +318,6 @@ def _standardize_scores(scores: Mapping[str, float]) -> dict[str, float]:
 def _first_by_cluster(response: SolrResponse) -> dict[str, SolrDocument]:
     """Return the first document of each cluster in a response, in its order."""
     docs_by_cluster: dict[str, SolrDocument] = {}
-    for doc in response.get("response", {}).get("docs", ()):
+    for doc in documents(response):
         docs_by_cluster.setdefault(get_cluster(doc), doc)
     return docs_by_cluster

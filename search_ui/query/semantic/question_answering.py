@@ -16,7 +16,7 @@ from search_ui.query.semantic.answer_extraction import (
 from search_ui.query.semantic.answer_types import expected_answer
 from search_ui.query.semantic.hybrid import FusedCandidates
 from search_ui.query.semantic.questions import is_question
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrResponse, documents
 from search_ui.query.solr_query import QueryVariant, QueryWords
 from solr_client import solr_fields
 
@@ -58,7 +58,7 @@ def answer_from_hits(
 
 def _read_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
     """Return the documents `ids` of a response to `body_params`, in this order."""
-    document_by_id = {str(doc[solr_fields.ID]): doc for doc in response.get("response", {}).get("docs", ())}
+    document_by_id = {str(doc[solr_fields.ID]): doc for doc in documents(response)}
     id_and_document = ((doc_id, document_by_id[doc_id]) for doc_id in ids if doc_id in document_by_id)
     return [
         SourceText(doc_id, str(doc.get(solr_fields.TITLE, "")), str(doc.get(solr_fields.BODY, "")))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from search_ui.query.semantic.hybrid import QueryVector, get_cluster, neighbour_cosine
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrResponse, documents, with_documents
 from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery, select_params
 from solr_client import solr_fields
 
@@ -46,8 +46,8 @@ def _outside_group(cluster: str, series: str) -> SolrQuery:
 
 def drop_distant(response: SolrResponse, vector: QueryVector) -> SolrResponse:
     """Return a response to `nearest_articles_params` without documents below the minimum cosine."""
-    docs = [doc for doc in response.get("response", {}).get("docs", ()) if neighbour_cosine(doc) >= vector.min_cosine]
-    return {"response": {"numFound": len(docs), "docs": docs}}
+    docs = [doc for doc in documents(response) if neighbour_cosine(doc) >= vector.min_cosine]
+    return with_documents({}, docs, len(docs))
 
 
 def fuse_by_rank(answers: Sequence[SolrResponse], limit: int) -> SolrResponse:
@@ -55,9 +55,9 @@ def fuse_by_rank(answers: Sequence[SolrResponse], limit: int) -> SolrResponse:
     score_by_cluster: dict[str, float] = defaultdict(float)
     docs: dict[str, Mapping[str, Any]] = {}
     for response in answers:
-        document_by_cluster = {get_cluster(doc): doc for doc in reversed(response.get("response", {}).get("docs", ()))}
+        document_by_cluster = {get_cluster(doc): doc for doc in reversed(documents(response))}
         for rank, (cluster, doc) in enumerate(reversed(document_by_cluster.items())):
             score_by_cluster[cluster] += 1 / (RRF_K + rank)
             docs.setdefault(cluster, doc)
     best = sorted(score_by_cluster, key=lambda cluster: (-score_by_cluster[cluster], cluster))[:limit]
-    return {"response": {"numFound": len(best), "docs": [docs[cluster] for cluster in best]}}
+    return with_documents({}, [docs[cluster] for cluster in best], len(best))

@@ -1,0 +1,99 @@
+"""Functions that the worker process of the stage `ocr` runs: find the pages without readable text, and read them.
+
+The engine is RapidOCR (PP-OCR models for Chinese and English, shipped in its package) with ONNX Runtime on the CPU.
+Only the worker imports the engine.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from domain.file_formats import PDF_FORMAT
+from domain.recognized_page import RecognizedLine, RecognizedPage
+from extractor.documents.content import UnreadableError, clean_text
+from extractor.documents.garbled_text import is_garbled
+from extractor.documents.pdf import find_unreadable_pages, open_pdf
+from extractor.documents.reader import detect_format
+
+POINTS_PER_INCH = 72.0
+DOTS_PER_INCH = 150.0
+MAX_SIDE_PIXELS = 3_000  # of the picture of a page; larger pages are drawn smaller
+MIN_LINE_CONFIDENCE = 0.5
+MIN_SAME_LINE_OVERLAP = 0.6  # of two boxes in one line, relative to the lower one
+ENGINE_PARAMETERS = {
+    "Global.log_level": "critical",
+    "Global.text_score": MIN_LINE_CONFIDENCE,
+    "Global.use_cls": False,  # it turns some long upright lines
+    "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+    "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+}
+
+
+def list_unreadable_pages(data: bytes, url: str, content_type: str) -> list[int]:
+    """Return the numbers of the pages of a PDF without readable text; [] for other formats and unreadable files."""
+    if detect_format(data, url, content_type) != PDF_FORMAT:
+        return []
+    try:
+        return find_unreadable_pages(data)
+    except UnreadableError:
+        return []
+
+
+def recognize_page(data: bytes, number: int, min_confidence: float) -> RecognizedPage:
+    """Read one page of a PDF from its picture; a page below `min_confidence` and garbled text have no lines."""
+    document = open_pdf(data)
+    try:
+        page = document[number - 1]
+        width, height = page.get_size()
+        scale = min(DOTS_PER_INCH / POINTS_PER_INCH, MAX_SIDE_PIXELS / max(width, height, 1.0))
+        picture = page.render(scale=scale).to_numpy()
+    finally:
+        document.close()
+    page = read_picture(picture, number, width, height)
+    if page.confidence < min_confidence:  # perhaps upside down
+        page = read_picture(np.rot90(picture, 2).copy(), number, width, height)
+    is_readable = page.confidence >= min_confidence and not is_garbled("\n".join(line.text for line in page.lines))
+    return page if is_readable else RecognizedPage(number, width, height)
+
+
+def read_picture(picture: Any, number: int, width: float, height: float) -> RecognizedPage:
+    """Read the picture of a page: array of rows, columns and colours; `width` and `height` of the page in points."""
+    result = load_engine()(picture)
+    if result.boxes is None:
+        return RecognizedPage(number, width, height)
+    scale = picture.shape[0] / height
+    readings = zip(result.boxes, result.txts, result.scores, strict=True)
+    lines = [build_line(text, box, float(score), scale, height) for box, text, score in readings]
+    return RecognizedPage(number, width, height, tuple(sort_by_rows([line for line in lines if line.text])))
+
+
+@cache
+def load_engine() -> Any:
+    """Load the models. Takes about a second of CPU time and 100 MB."""
+    from rapidocr import RapidOCR
+
+    return RapidOCR(params=ENGINE_PARAMETERS)
+
+
+def build_line(text: str, box: Any, confidence: float, scale: float, page_height: float) -> RecognizedLine:
+    """Return a line with its position in points, from a box of four corners in pixels from the upper left corner."""
+    horizontal, vertical = [float(x) / scale for x, _ in box], [page_height - float(y) / scale for _, y in box]
+    return RecognizedLine(clean_text(text), min(horizontal), max(horizontal), max(vertical), min(vertical), confidence)
+
+
+def sort_by_rows(lines: list[RecognizedLine]) -> list[RecognizedLine]:
+    """Return the lines from top to bottom, and from left to right within a row."""
+    rows: list[list[RecognizedLine]] = []
+    for line in sorted(lines, key=lambda line: -line.top):
+        if rows and is_same_row(rows[-1][-1], line):
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [line for row in rows for line in sorted(row, key=lambda line: line.left)]
+
+
+def is_same_row(first: RecognizedLine, second: RecognizedLine) -> bool:
+    """Return True if two lines overlap vertically."""
+    overlap = min(first.top, second.top) - max(first.bottom, second.bottom)
+    return overlap > MIN_SAME_LINE_OVERLAP * min(first.top - first.bottom, second.top - second.bottom)
