@@ -1,7 +1,7 @@
 """Compute when a page is due again. Pure: reads no clock and no store.
 
 Taken literally, WD-A1 fetches no URL twice. Here seeds, front pages and list pages that change are fetched in every run
-(docs/decisions/0006). The interval of a list page that stays unchanged doubles, from half the minimum interval of
+(docs/decisions/0006). The interval of a list page that stays unchanged triples, from half the minimum interval of
 articles to 14 minimum intervals; a change ends it. Articles are fetched again when a change is expected. Changes are
 modelled as a Poisson process whose rate is estimated from the visits.
 
@@ -29,6 +29,7 @@ _CHANGED_FACTOR = 2 / (1 + 1 / (1 - math.exp(-1)))
 _UNCHANGED_FACTOR = 2.0
 _PRIOR_INTERVALS = 7.0  # in minimum intervals
 _PRIOR_PAGES = 10
+_UNCHANGED_HUB_FACTOR = 3.0
 _FIRST_UNCHANGED_HUB_INTERVALS = 0.5  # in minimum intervals: one unchanged visit does not skip a nightly run
 _MAX_HUB_INTERVALS = 14.0  # in minimum intervals
 _MAX_BACKOFF_FAILURES = 5
@@ -105,7 +106,7 @@ class RevisitPolicy:
         """Return the next visit of a seed or list page: `hub_revisit_seconds`, or later if it stays unchanged."""
         if reason is Reason.UNCHANGED and entry.kind is UrlKind.HUB and not _is_front_page(entry.url):
             longer_seconds = max(
-                entry.gap * _UNCHANGED_FACTOR, self.min_revisit_seconds * _FIRST_UNCHANGED_HUB_INTERVALS
+                entry.gap * _UNCHANGED_HUB_FACTOR, self.min_revisit_seconds * _FIRST_UNCHANGED_HUB_INTERVALS
             )
             max_seconds = min(self.min_revisit_seconds * _MAX_HUB_INTERVALS, self.max_revisit_seconds)
             revisit_seconds = max(self.hub_revisit_seconds, min(longer_seconds, max_seconds))

@@ -264,7 +264,7 @@ def test_the_interval_of_an_unchanged_list_page_grows_until_it_changes(policy: R
         gap = visit.revisit_seconds
         assert visit.due_at == NOW + gap
         days.append(gap / DAY)
-    assert days == [0.5, 1, 2, 4, 8, 14, 14, 14]
+    assert days == [0.5, 1.5, 4.5, 13.5, 14, 14, 14, 14]
     failed = policy.next_visit(entry("http://h/list", gap=gap, kind=UrlKind.HUB), Reason.TIMED_OUT, NOW)
     assert (failed.due_at, failed.revisit_seconds, failed.failed_attempts) == (NOW, gap, 1)
     changed = policy.next_visit(entry("http://h/list", gap=gap, kind=UrlKind.HUB), Reason.FETCHED, NOW)
