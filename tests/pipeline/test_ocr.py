@@ -13,6 +13,7 @@ from domain.recognized_page import RecognizedLine, RecognizedPage
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.ocr import stage as ocr_stage
+from pipeline.ocr.recognition import sort_by_reading_order
 from pipeline.ocr.settings import OcrSettings
 from pipeline.ocr.stage import INSTALL_HINT, run_ocr_stage
 from pipeline.progress import NullProgress
@@ -187,6 +188,25 @@ def test_the_engine_reads_a_page_in_a_limited_process(engine: Engine) -> None:
     words = article.body.replace("\n", " ")
     for lines in PAGES:
         assert " ".join(lines) in words
+
+
+def column_line(text: str, left: float, top: float, width: float) -> RecognizedLine:
+    return RecognizedLine(text, left, left + width, top, top - 12.0, 0.98)
+
+
+def test_columns_are_read_one_after_the_other_and_tables_by_rows() -> None:
+    rows = range(8)
+    title = column_line("title", 150, 800, 300)
+    left = [column_line(f"left {row}", 60, 760 - 15 * row, 220) for row in rows]
+    right = [column_line(f"right {row}", 315, 761 - 15 * row, 220) for row in rows]
+    foot = column_line("foot", 100, 500, 400)
+    page = [title, *(line for pair in zip(left, right, strict=True) for line in pair), foot]
+    assert sort_by_reading_order(page, 595.0) == [title, *left, *right, foot]
+    cells = [
+        column_line(f"cell {row} {column}", 60 + 255 * column, 760 - 15 * row, 90) for row in rows for column in (0, 1)
+    ]
+    assert sort_by_reading_order(cells, 595.0) == cells
+    assert sort_by_reading_order([], 595.0) == []
 
 
 SAVED_PAGES = "SELECT number, at FROM recognized_pages"
