@@ -101,3 +101,18 @@ def test_line_numbers_are_no_text() -> None:
     page = f"{HEAD.format(title='Reading')}<article><h1>Reading</h1>{PARAGRAPHS}{table}{PARAGRAPHS}</article>"
     lines = article(page).body.splitlines()
     assert "value_3 = read_channel(3)" in article(page).body and not [line for line in lines if line.strip().isdigit()]
+
+
+@pytest.mark.parametrize(
+    ("line", "section", "keywords"),
+    [
+        ("分类：能源新闻 标签：页岩气, 压裂", "能源新闻", ("页岩气", "压裂")),
+        ("标签：<a href='/t/1'>页岩气</a> <a href='/t/2'>压裂</a>", "", ("页岩气", "压裂")),
+        ("Categories: Energy | Tags: shale gas, drilling", "Energy", ("shale gas", "drilling")),
+        ("标签云很好看，没有标签。", "", ()),
+    ],
+)
+def test_labelled_lists_are_section_and_keywords(line: str, section: str, keywords: tuple[str, ...]) -> None:
+    page = f"{HEAD.format(title='一篇文章的标题')}<h1>一篇文章的标题</h1>{CHINESE_PARAGRAPHS}<p class='meta'>{line}</p>"
+    found = article(page)
+    assert (found.section, found.keywords) == (section, keywords) and "标签：" not in found.body
