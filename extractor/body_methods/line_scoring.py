@@ -51,6 +51,7 @@ MAX_ASIDE_SHARE = 0.5  # an element with a larger share of the page's gain is no
 MAX_TAIL_LINES = 30  # maximum number of lines without punctuation that are cut after the last sentence
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
 MIN_FIGURE_SENTENCES, MAX_CAPTION_SIZE = 3, 100.0  # lines of text in a <figure> that is more than a picture
+NAVIGATION_STARTS = frozenset(("next", "prev", "previous", *(f"{a}一{b}" for a in "上下" for b in "页章节篇级")))
 MAX_NAVIGATION_LINES = 4  # last lines of a page that may lead to other pages of a manual
 NAVIGATION_WORD_RE = re.compile(
     r"\b(?:next|prev|previous|up|home|contents|index)\b|[上下]一[页章节篇级]|目录|首页", re.IGNORECASE
@@ -340,9 +341,15 @@ def drop_page_navigation(lines: Sequence[Line], line_indices: Sequence[int]) -> 
     first_tail = max(0, len(line_indices) - MAX_NAVIGATION_LINES)
     for position in range(first_tail, len(line_indices)):
         is_tail_of_links = all(lines[index].links for index in line_indices[position:])
-        if is_tail_of_links and len(NAVIGATION_WORD_RE.findall(lines[line_indices[position]].text)) > 1:
+        if is_tail_of_links and is_page_navigation(lines[line_indices[position]].text):
             return list(line_indices[:position])
     return list(line_indices)
+
+
+def is_page_navigation(text: str) -> bool:
+    """Return True for `Prev Up Next` and similar lines."""
+    words = [word.lower() for word in NAVIGATION_WORD_RE.findall(text)]
+    return len(words) > 1 and not NAVIGATION_STARTS.isdisjoint(words) and not text.endswith((".", "。"))
 
 
 def cut_trailing_lines(line_indices: list[int], lines: Sequence[Line]) -> list[int]:
