@@ -33,6 +33,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.results import Figure, out_folder
@@ -50,8 +51,10 @@ from search_ui.query.semantic.answer_extraction import (
     parse_question_terms,
 )
 from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer, expected_answer
+from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_query import QueryVariant
+from text.embedding.embedder import Vectors
 
 ANSWERS, ANSWERS_EN, RELATED = "answers", "answers_en", "related"
 RELATED_COLLECTION = "zh_statute"
@@ -119,11 +122,12 @@ def run_questions(url: str, folder: Path) -> Iterator[Case]:
         for row in read_rows(folder / "docs.jsonl.gz")
     }
     system = WithMeaning(url, f"answers_{folder.name}", Lexicon())
+    vectors: dict[str, Vectors] = {}
     try:
         system.load(list(documents.values()))
         for question in load_questions(folder, documents):
             if is_question(question.text):
-                yield run_question(system, documents, question)
+                yield run_question(system, documents, question, vectors)
     finally:
         system.drop()
 
@@ -148,8 +152,16 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def run_question(system: WithMeaning, documents: Mapping[str, Document], question: Question) -> Case:
-    """Search a question and select quotations, with and without the answer sentence."""
+def run_question(
+    system: WithMeaning,
+    documents: Mapping[str, Document],
+    question: Question,
+    vectors: dict[str, Vectors],
+) -> Case:
+    """Search a question and select quotations, with and without the answer sentence.
+
+    `vectors` keeps the vectors of sentences that several questions have in common. The timed selection does not use it.
+    """
     asked, words = system.understood(question.text)
     both = system.both(asked, words)
     assert both is not None, "the vectors are there"
@@ -161,11 +173,11 @@ def run_question(system: WithMeaning, documents: Mapping[str, Document], questio
         _best_quote,
         parse_question_terms(expected, words[QueryVariant.TEXT][0], words[QueryVariant.CONTENT]),
         document_cosines={system.named(doc_id): cosine for doc_id, cosine in both.neighbours},
-        sentence_cosines=partial(system.text_cosines, both.vector),
     )
     started = time.perf_counter()
-    quote = select(expected, sources)
+    quote = select(expected, sources, sentence_cosines=partial(system.text_cosines, both.vector))
     seconds = time.perf_counter() - started
+    select = partial(select, sentence_cosines=partial(_known_cosines, system, both.vector, vectors))
     best = select(ANY_ANSWER, sources)
     rest = documents[question.document].text.replace(question.sentence, "") if question.document else ""
     has_near = bool(question.sentence) and not holds_answer(rest, question.answers, max_chars=len(rest))
@@ -181,6 +193,17 @@ def run_question(system: WithMeaning, documents: Mapping[str, Document], questio
         quote is None or quote.text in documents[quote.doc_id].text,
         seconds,
     )
+
+
+def _known_cosines(
+    system: WithMeaning, query: QueryVector, vectors: dict[str, Vectors], texts: Sequence[str]
+) -> list[float]:
+    """Return the cosine of each text to the query, from `vectors` if they have the text; adds the others."""
+    missing = [text for text in texts if text not in vectors]
+    if missing:
+        vectors.update(zip(missing, system.text_vectors(query, missing), strict=True))
+    unit = np.array(query.values, np.float32) / np.linalg.norm(query.values)
+    return [float(vectors[text] @ unit) for text in texts]
 
 
 def _best_quote(

@@ -36,7 +36,7 @@ from search_ui.query.semantic.related import (
 )
 from search_ui.query.solr_query import QueryWords
 from solr_client import solr_fields
-from text.embedding.embedder import quantize
+from text.embedding.embedder import Embedder, Vectors, quantize
 from text.embedding.model_spec import ModelSpec
 
 VECTORS = OUT / "vectors"
@@ -98,11 +98,18 @@ class WithMeaning(Ours):
         full_first = ranks_full_matches_first(asked, words)
         return fuse(by_words, near, vector, PROFILES[asked.profile].semantic_weight, DEPTH, 0, full_first)
 
-    def text_cosines(self, vector: QueryVector, texts: Sequence[str]) -> list[float]:
+    def text_cosines(self, query: QueryVector, texts: Sequence[str]) -> list[float]:
         """Return the cosine of each text to a query vector of this collection."""
-        embedder = self._embedders.for_model(vector.model_id)
+        return compute_text_cosines(self._embedder_of(query), query, texts)
+
+    def text_vectors(self, query: QueryVector, texts: Sequence[str]) -> Vectors:
+        """Embed texts with the model of a query vector."""
+        return self._embedder_of(query).encode_documents(texts)
+
+    def _embedder_of(self, query: QueryVector) -> Embedder:
+        embedder = self._embedders.for_model(query.model_id)
         assert embedder is not None, "the vector is from this model"
-        return compute_text_cosines(embedder, vector, texts)
+        return embedder
 
     def similar(self, name: str, with_meaning: bool) -> list[str]:
         """Return the most similar documents in the collection."""

@@ -1,13 +1,13 @@
 """Finds the articles that contain changed terms, because a new lexicon version may segment them differently.
 
-Runs of common Chinese characters are found by a Solr phrase query on single characters, each of which is a token.
-Other terms are matched against the stored texts with the rule of the segmenter (`text.mixed_terms`), because their
-Solr tokens depend on neighbouring characters (`image xlink` in `image xlink:href`, `CO2` in `CO2_b`). The result can
-contain false positives, never false negatives.
+The stored texts are matched with the rule of the segmenter (`text.mixed_terms`), each term as a whole. If every term
+contains Chinese characters, a Solr phrase query on single characters, each of which is a token, first selects the
+articles to read. Other terms need all texts, because their Solr tokens depend on neighbouring characters
+(`image xlink` in `image xlink:href`, `CO2` in `CO2_b`). The result can contain false positives, never false negatives.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from docstore.store import Store
@@ -26,17 +26,19 @@ class PhraseIndex(Protocol):
         """Yield the ids of documents whose title or body contains one of `phrases`."""
 
 
-def find_url_ids_containing(terms: Iterable[str], store: Store, index: PhraseIndex) -> set[int]:
-    """Return the `url_id` of all articles whose title or body may contain one of `terms`."""
-    run_by_term = {term: longest_han_run(term) for term in terms}
-    phrases = sorted({run for run in run_by_term.values() if run})
-    url_ids = set[int]()
-    if phrases:
-        for doc_ids in batched(index.iter_ids_containing(phrases), LOOKUP_BATCH_SIZE):
-            url_ids.update(store.articles.find_url_ids(doc_ids))
-    if terms_without_run := [term for term, run in run_by_term.items() if not run]:
-        url_ids.update(iter_texts_containing(terms_without_run, store.articles.iter_plain_texts()))
-    return url_ids
+def find_url_ids_containing(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
+    """Return the `url_id` of all articles whose title or body contains one of `terms`."""
+    runs = {longest_han_run(term) for term in terms}
+    url_ids = None if "" in runs else _find_url_ids_with_phrase(sorted(runs), store, index)
+    return set(iter_texts_containing(terms, store.articles.iter_plain_texts(url_ids)))
+
+
+def _find_url_ids_with_phrase(phrases: Sequence[str], store: Store, index: PhraseIndex) -> list[int]:
+    return [
+        url_id
+        for doc_ids in batched(index.iter_ids_containing(phrases), LOOKUP_BATCH_SIZE)
+        for url_id in store.articles.find_url_ids(doc_ids)
+    ]
 
 
 def longest_han_run(term: str) -> str:
@@ -44,7 +46,7 @@ def longest_han_run(term: str) -> str:
     return max(_HAN_RUN.findall(term), key=len, default="")
 
 
-def iter_texts_containing(terms: Sequence[str], texts: Iterable[tuple[int, str, str]]) -> Iterator[int]:
+def iter_texts_containing(terms: Iterable[str], texts: Iterable[tuple[int, str, str]]) -> Iterator[int]:
     """Yield the ids of `texts` (id, title, body) that contain one of `terms`.
 
     Takes about 0.1 ms for a text of two pages.

@@ -238,11 +238,20 @@ class ArticleTable:
                 rows = connection.execute(query).all()
             yield from ((row.url_id, row.title, row.body, blocks_from_lists(json.loads(row.blocks))) for row in rows)
 
-    def iter_plain_texts(self) -> Iterator[tuple[int, str, str]]:
-        """Iterate over (url_id, title, body) of all articles, ordered by url_id. Reads in batches."""
+    def iter_plain_texts(self, url_ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str]]:
+        """Iterate over (url_id, title, body) of the articles with these ids, of all if None, ordered by url_id.
+
+        Reads in batches.
+        """
         query = select(articles.c.url_id, articles.c.title, articles.c.body)
-        batches = self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE)
-        return ((row.url_id, row.title, row.body) for rows in batches for row in rows)
+        if url_ids is None:
+            batches = self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE)
+            yield from ((row.url_id, row.title, row.body) for rows in batches for row in rows)
+            return
+        for batch in batched(sorted(url_ids), BATCH_SIZE):
+            with self._database.read() as connection:
+                rows = connection.execute(query.where(articles.c.url_id.in_(batch)).order_by(articles.c.url_id)).all()
+            yield from ((row.url_id, row.title, row.body) for row in rows)
 
     def count(self) -> int:
         """Return the number of articles."""

@@ -32,7 +32,7 @@ from extractor.page.boilerplate_phrases import (
     is_template_label,
 )
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import Layout, Line, Span, join_lines
+from extractor.page.layout import CODE_TAG, Layout, Line, Span, join_lines
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.settings import ExtractSettings
@@ -50,6 +50,12 @@ HINT_BONUSES = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
 MAX_ASIDE_SHARE = 0.5  # an element with a larger share of the page's gain is not an aside, whatever its name
 MAX_TAIL_LINES = 30  # maximum number of lines without punctuation that are cut after the last sentence
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
+MIN_FIGURE_SENTENCES, MAX_CAPTION_SIZE = 3, 100.0  # lines of text in a <figure> that is more than a picture
+NAVIGATION_STARTS = frozenset(("next", "prev", "previous", *(f"{a}一{b}" for a in "上下" for b in "页章节篇级")))
+MAX_NAVIGATION_LINES = 4  # last lines of a page that may lead to other pages of a manual
+NAVIGATION_WORD_RE = re.compile(
+    r"\b(?:next|prev|previous|up|home|contents|index)\b|[上下]一[页章节篇级]|目录|首页", re.IGNORECASE
+)
 MIN_POINTER_SIZE = 8.0  # minimum size of a link that can be a headline
 FULL_LINK_SHARE = 0.95
 HAN_RE = re.compile(f"[{HAN}]")
@@ -281,7 +287,7 @@ def select_body_lines(layout: Layout, choice: ElementChoice, title: int) -> list
     line_indices = [index for index in range(start, choice.span.end_line) if not choice.is_aside[index]]
     line_indices = cut_after_article_end(line_indices, lines, choice.weights)
     line_indices = cut_leading_bylines(line_indices, lines)
-    line_indices = cut_trailing_lines(line_indices, lines)
+    line_indices = cut_trailing_lines(drop_page_navigation(lines, line_indices), lines)
     return [index for index in line_indices if is_body_line(index, layout)]
 
 
@@ -330,10 +336,26 @@ def longest_text_line(lines: Sequence[Line], line_indices: Sequence[int]) -> flo
     return max((lines[index].size - lines[index].link_size for index in line_indices), default=0.0)
 
 
+def drop_page_navigation(lines: Sequence[Line], line_indices: Sequence[int]) -> list[int]:
+    """Remove the links to the next and previous pages of a manual, which are its last lines."""
+    first_tail = max(0, len(line_indices) - MAX_NAVIGATION_LINES)
+    for position in range(first_tail, len(line_indices)):
+        is_tail_of_links = all(lines[index].links for index in line_indices[position:])
+        if is_tail_of_links and is_page_navigation(lines[line_indices[position]].text):
+            return list(line_indices[:position])
+    return list(line_indices)
+
+
+def is_page_navigation(text: str) -> bool:
+    """Return True for `Prev Up Next` and similar lines."""
+    words = [word.lower() for word in NAVIGATION_WORD_RE.findall(text)]
+    return len(words) > 1 and not NAVIGATION_STARTS.isdisjoint(words) and not text.endswith((".", "。"))
+
+
 def cut_trailing_lines(line_indices: list[int], lines: Sequence[Line]) -> list[int]:
     """Cut short lines without punctuation after the last sentence: buttons, counters, tags."""
     end = len(line_indices)
-    while end and not is_sentence(lines[line_indices[end - 1]]):
+    while end and not is_sentence(lines[line_indices[end - 1]]) and lines[line_indices[end - 1]].tag != CODE_TAG:
         end -= 1
     return line_indices[:end] if end and len(line_indices) - end <= MAX_TAIL_LINES else line_indices
 
@@ -370,10 +392,18 @@ def is_caption(line: Line, layout: Layout) -> bool:
     """
     if not line.text.isascii() and HAN_RE.search(line.text):
         return False
-    enclosing = islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH)
-    return any(layout.spans[span_index].tag_info.is_caption for span_index in enclosing) or ends_with_photo_credit(
-        line.text
+    enclosing = (layout.spans[index] for index in islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH))
+    return any(span.tag_info.is_caption and not holds_text(span, layout) for span in enclosing) or (
+        ends_with_photo_credit(line.text)
     )
+
+
+def holds_text(span: Span, layout: Layout) -> bool:
+    """Return True for a <figure> around more text than any caption has: the article, or a part of it."""
+    if span.tag_info.tag != "figure":
+        return False
+    sentences = [line.size for line in layout.lines[span.start_line : span.end_line] if is_sentence(line)]
+    return len(sentences) >= MIN_FIGURE_SENTENCES and sum(sentences) > MAX_CAPTION_SIZE
 
 
 @lru_cache(maxsize=2_000)  # called twice for each line of a page
@@ -401,6 +431,7 @@ def is_lone_link(index: int, lines: Sequence[Line]) -> bool:
 
 MAX_HIDDEN_SHARE = 0.6  # a hidden element with a larger share of the gain is shown by a script after loading
 MIN_MAIN_ARTICLE_GAIN = 80.0  # with this gain an <article> is the main one; later ones are other articles
+MAX_OTHER_ARTICLE_GAIN = 10.0  # a later <article> with more than this times the gain is the text of the main one
 MIN_HEADLINE_SIZE = 6.0  # minimum size of a link that can be a headline, in Chinese characters
 MIN_LIST_HEADLINES = 3  # minimum number of headlines in a list of other pages
 
@@ -475,13 +506,14 @@ def other_article_line_mask(spans: Sequence[Span], cumulative_gain: Sequence[flo
     mask = [False] * (len(cumulative_gain) - 1)
     articles = [span for span in spans if span.tag_info.tag == "article"]
     main_article = next((span for span in articles if span.start_line <= title_line < span.end_line), None)
-    if (
-        main_article is None
-        or cumulative_gain[main_article.end_line] - cumulative_gain[main_article.start_line] < MIN_MAIN_ARTICLE_GAIN
-    ):
+    if main_article is None:
+        return mask
+    main_gain = cumulative_gain[main_article.end_line] - cumulative_gain[main_article.start_line]
+    if main_gain < MIN_MAIN_ARTICLE_GAIN:
         return mask
     for span in articles:
-        if span.start_line >= main_article.end_line:
+        gain = cumulative_gain[span.end_line] - cumulative_gain[span.start_line]
+        if span.start_line >= main_article.end_line and gain <= MAX_OTHER_ARTICLE_GAIN * main_gain:
             mask[span.start_line : span.end_line] = [True] * (span.end_line - span.start_line)
     return mask
 

@@ -109,7 +109,7 @@ NON_NAMES = frozenset(
     )
 )  # fmt: skip
 NOT_NAME_RE = re.compile(
-    r"https?:|www\.|@|[。！？!?{}<>=\"]|\.(?:com|net|org|cn)\b|版权|copyright|^\W*$|^[\d\W]+$|\d\s?[篇次条]|"
+    r"https?:|^https?$|www\.|@|[。！？!?{}<>=\"]|\.(?:com|net|org|cn)\b|版权|copyright|^\W*$|^[\d\W]+$|\d\s?[篇次条]|"
     "责任|编辑|点击|阅读|发布",
     re.I,
 )
@@ -192,7 +192,8 @@ HAN_RE = re.compile(f"[{HAN}]")
 # 作者：张三  文/张三  执笔/甲、乙
 CHINESE_AUTHOR_RE = re.compile(
     rf"(?:(?<![{HAN}])(?:本文|文章|原文)?作者|撰文|撰稿|执笔|(?<![{HAN}])文)\s?[:：/／|丨]\s?"
-    rf"(?P<names>{PEN_NAME_PATTERN}(?![\w=])(?:\s?[、,，&/]\s?(?!{LABEL_PATTERN}){PEN_NAME_PATTERN}){{0,5}}"
+    rf"(?P<names>{LATIN_NAME_PATTERN}(?=\s*(?:$|[|｜、，,(（]|[{HAN}]{{2,4}}\s?[:：]))"
+    rf"|{PEN_NAME_PATTERN}(?![\w=])(?:\s?[、,，&/]\s?(?!{LABEL_PATTERN}){PEN_NAME_PATTERN}){{0,5}}"
     rf"(?:\s{{1,2}}(?!{LABEL_PATTERN}|{NON_NAME_PATTERN}){HAN_NAME_PATTERN}(?![\w{HAN}:：])){{0,5}})"
 )
 UNPUNCTUATED_AUTHOR_RE = re.compile(rf"[|\s]作者\s?(?P<names>{PEN_NAME_PATTERN})")

@@ -32,6 +32,7 @@ from extractor.fields.title_matching import (
     is_byline_line,
     is_site_name,
     is_title_before_separator,
+    iter_title_separators,
     lines_above_body,
     normalize_letters,
     strip_known_site_names,
@@ -391,7 +392,7 @@ def find_title_without_heading(page: ParsedPage, body_span: int, declared_titles
 
 def title_spelled_by_url(title: str, page: ParsedPage) -> str:
     """Return the part of <title> before the site name if the last URL segment spells it; else the complete <title>."""
-    separator = TITLE_SEPARATOR_RE.search(title)
+    separator = next(iter_title_separators(title), None)
     path = unquote(page.url).partition("//")[2].partition("/")[2].partition("?")[0]
     last_segment = path.rstrip("/").rpartition("/")[2]
     if separator is None or normalize_letters(title[: separator.start()]) not in (

@@ -10,7 +10,7 @@ The body starts below the line with the title. Titles are compared as in WD-A3. 
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from urllib.parse import urlsplit
 
@@ -33,6 +33,7 @@ TITLE_SEPARATOR_RE = re.compile(
     r"\s*(?:[|｜»][_|｜»]*|(?<![a-zA-Z\d_])_[_|｜»]*|_+(?![a-zA-Z\d_])[|｜»]*)\s*|\s*(?<!—)—(?!—)\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+"
 )
 DOUBLE_DASH = "——"
+CLOSING_QUOTE = "»"  # also a separator, in titles without the opening quotation mark
 FUNCTION_WORDS = frozenset(
     ("a", "and", "at", "de", "des", "for", "für", "in", "of", "on", "the", "to", "und", "&", "-")
 )
@@ -66,6 +67,12 @@ def entity_char(entity: re.Match[str]) -> str:
     return chr(code) if 0x20 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF else entity[0]
 
 
+def iter_title_separators(title: str) -> Iterator[re.Match[str]]:
+    """Yield the separators of a title. `»` is a quotation mark if the title also contains `«`."""
+    has_quotes = "«" in title
+    return (match for match in TITLE_SEPARATOR_RE.finditer(title) if not (has_quotes and CLOSING_QUOTE in match[0]))
+
+
 def is_title_before_separator(heading: str, declared_title: str) -> bool:
     """Return whether a heading of any length is the part of <title> before its first separator or its last parenthesis.
 
@@ -74,7 +81,7 @@ def is_title_before_separator(heading: str, declared_title: str) -> bool:
     >>> is_title_before_separator("Class Foo<T>", "Foo (Bar 3.2 API)")
     True
     """
-    separator = TITLE_SEPARATOR_RE.search(declared_title)
+    separator = next(iter_title_separators(declared_title), None)
     if separator is not None and normalize_letters(heading) and heading == declared_title[: separator.start()]:
         return True
     parenthesis_match = PARENTHESIZED_TITLE_RE.fullmatch(declared_title)
@@ -98,7 +105,7 @@ def strip_site_names(title: str, *names: str, suffixes: Sequence[str] = (), host
     """
     known_letters = {normalize_letters(name) for name in names}
     title = strip_after_double_dash(strip_learned_suffix(clean_title(title), suffixes), known_letters, host)
-    separators = list(TITLE_SEPARATOR_RE.finditer(title))
+    separators = list(iter_title_separators(title))
     for separator in reversed(separators):
         remainder, suffix = title[: separator.start()], title[separator.end() :]
         if text_size(remainder) < MIN_TITLE_SIZE or (
@@ -115,7 +122,7 @@ def strip_known_site_names(title: str, names: Iterable[str], suffixes: Sequence[
     """Strip a known site name, or one that the host spells, from a cleaned title; other parts after separators stay."""
     known_letters = {normalize_letters(name) for name in names}
     title = strip_after_double_dash(strip_learned_suffix(title, suffixes), known_letters, host)
-    for separator in TITLE_SEPARATOR_RE.finditer(title):
+    for separator in iter_title_separators(title):
         if (
             is_site_name(title[separator.end() :], known_letters, host)
             and text_size(title[: separator.start()]) >= MIN_TITLE_SIZE
@@ -200,7 +207,7 @@ def title_suffix(declared_title: str, title: str = "") -> str:
     if title and declared_title.startswith(title) and has_separator_at(declared_title, len(title)):
         suffix = declared_title[len(title) :]
     else:
-        separators = list(TITLE_SEPARATOR_RE.finditer(declared_title))
+        separators = list(iter_title_separators(declared_title))
         suffix = declared_title[separators[-1].start() :] if separators else ""
     return suffix if text_size(suffix) <= MAX_SITE_NAME_SIZE else ""
 

@@ -51,7 +51,8 @@ ASIDE_STEM_RE = re.compile(r"related[a-z]|recommend|newsletter|sponsor|breadcrum
 ASIDE_NAMES = frozenset(
     (
         "menu", "relate", "relative", "hot", "hots", "tools", "tool", "tags", "tag", "keyword", "prev", "next",
-        "zeren", "source", "laiyuan", "more", "links", "print", "skip", "search", "sr",
+        "zeren", "source", "laiyuan", "more", "links", "print", "skip", "search", "sr", "linenos", "lineno",
+        "linenodiv", "line-numbers", "line-number", "rouge-gutter", "hljs-ln-numbers", "blob-num", "crayon-nums",
     )
 )  # fmt: skip
 FOOTER_OR_COMMENT_WORDS = frozenset(
@@ -60,6 +61,12 @@ FOOTER_OR_COMMENT_WORDS = frozenset(
         "reply", "replies",
     )
 )  # fmt: skip
+# Words of a name that describe a state or space, not what the element is: "section--has-ads", "with_sidebar",
+# "richtext--space-bottom".
+STATE_RE = re.compile(
+    r"(?:^|[-_])(?:has|have|with|without|no|non)(?:[-_]+|(?=[A-Z]))[A-Za-z]+(?:[-_]+[A-Za-z]+)*$"
+    r"|(?:space|spacing|spacer|margin|padding|pad|gap|border|align|valign)[-_]*(?:top|bottom)"
+)
 # Parts of an article, even if their names contain other words.
 ARTICLE_PART_WORDS = frozenset(("embed", "embedded", "tweet", "quote"))
 # WordPress adds classes for author, tags and category to these.
@@ -137,6 +144,8 @@ def parse_tag(tag: str, attribute_text: str) -> TagInfo:
         kinds |= KIND_BODY if itemprop in ("articlebody", "text") else 0
         name = f"{name} {other_names}"
     role = attribute_value("role", attribute_text) if "role=" in attribute_text else ""
+    if tag == "td" and "gutter" in classes.split():  # line numbers beside code; other elements are columns of a page
+        kinds |= KIND_ASIDE
     hint = choose_hint(tag, kinds & HINT_KINDS, role, is_hidden(attribute_text, classes))
     is_caption, is_metadata = (
         tag in CAPTION_TAGS or kinds & KIND_CAPTION > 0,
@@ -282,6 +291,9 @@ def classify_name(name: str) -> int:
 
 def hint_kind(name: str, lowercase_name: str) -> int:
     """Return the KIND_* flag of a class or id for its hint, 0 for none. `lowercase_name` is `name` in lower case."""
+    stateless_name = STATE_RE.sub("", name)
+    if stateless_name != name:
+        name, lowercase_name = stateless_name, stateless_name.lower()
     words = LOWERCASE_RUN_RE.findall(lowercase_name)
     if "".join(words) in BODY_WORDS:
         return KIND_BODY  # a spelling of "article body": article-content, artibody, post_text ...

@@ -106,7 +106,7 @@ class ArticleDetails:
 
 @dataclass(frozen=True)
 class RelatedArticle:
-    """Another article, as lists show it."""
+    """Another article, as lists show it. `excerpt` is the beginning of its text, or "" where it is not shown."""
 
     doc_id: str
     title: str
@@ -114,6 +114,7 @@ class RelatedArticle:
     site_name: str
     published: str
     language: str = ""
+    excerpt: str = ""
 
 
 @dataclass(frozen=True)

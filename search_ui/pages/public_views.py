@@ -258,14 +258,22 @@ def article(doc_id: str) -> Response:
 
 @blueprint.get("/story/<story_id>")
 def story(story_id: str) -> Response:
-    """Show the news of one event on several sites."""
+    """Show the news of one event on several sites; with `q`, a link back to the results."""
     site = current_site()
+    search_request = parse_search_request(request.args, site.settings, PROFILES)
     if not is_story_id(story_id):
         abort(404)
     story_view = parse_story(story_id, site.solr.select(story_params(story_id)), site.settings)
     if story_view is None:
         abort(404)
-    return render_page("story.html", story=story_view)
+    return render_page(
+        "story.html",
+        story=story_view,
+        asked=search_request,
+        query_box=search_request.raw_query,
+        query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
+        link=_search_url,
+    )
 
 
 def _language_name(code: str) -> str:

@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle, parse_related
+from search_ui.query.display_text import clean_text, first_sentences
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
 MAX_STORY_ARTICLES = 200
+EXCERPT_CHARS = 160  # of an article; at least one sentence is shown
+_MAX_SENTENCE_CHARS = 400
 _STORY_ID_RE = re.compile("[0-9a-f]{16}")
 _OLDEST_FIRST = f"{solr_fields.PUBLISHED} asc,{solr_fields.FETCHED} asc,{solr_fields.ID} asc"
 
@@ -49,19 +52,46 @@ def is_story_id(text: str) -> bool:
 
 
 def story_params(story_id: str) -> Params:
-    """Build the request for the articles of a story, near-duplicates once, oldest first."""
+    """Build the request for the articles of a story, near-duplicates once, oldest first.
+
+    No word of a text is highlighted, so Solr returns the beginning of each text instead of the whole of it.
+    """
+    excerpt_params = [
+        ("hl", "true"),
+        ("hl.method", "unified"),
+        ("hl.fl", solr_fields.BODY),
+        ("hl.requireFieldMatch", "true"),
+        ("hl.defaultSummary", "true"),
+        ("hl.snippets", "2"),
+        ("hl.fragsize", str(EXCERPT_CHARS)),
+    ]
     clause = SolrQuery.term(solr_fields.STORY_ID, "story", story_id)
     return select_params(
-        clause, [SolrQuery.collapse_clusters(_OLDEST_FIRST)], MAX_STORY_ARTICLES, SUMMARY_FIELDS, _OLDEST_FIRST
+        clause,
+        [SolrQuery.collapse_clusters(_OLDEST_FIRST)],
+        MAX_STORY_ARTICLES,
+        SUMMARY_FIELDS,
+        _OLDEST_FIRST,
+        extra_params=excerpt_params,
     )
 
 
 def parse_story(story_id: str, response: SolrResponse, settings: SearchSettings) -> Story | None:
     """Parse the response to `story_params`. Returns None if no article belongs to the story."""
-    story_articles: Sequence[RelatedArticle] = parse_related(response, settings)
+    highlighting = response.get("highlighting", {})
+    story_articles: Sequence[RelatedArticle] = [
+        replace(article, excerpt=_join_excerpt(highlighting.get(article.doc_id, {}).get(solr_fields.BODY, ())))
+        for article in parse_related(response, settings)
+    ]
     if not story_articles:
         return None
     days = groupby(story_articles, key=lambda article: article.published)
     by_day = tuple(StoryDay(day, tuple(articles)) for day, articles in days)
     first, sites = story_articles[0], {article.site_name for article in story_articles}
     return Story(story_id, first.title, by_day, len(sites), first.language)
+
+
+def _join_excerpt(fragments: Sequence[str]) -> str:
+    """Return the first sentences of a text from Solr's fragments."""
+    text = first_sentences(clean_text("".join(fragments)), EXCERPT_CHARS)
+    return text if len(text) <= _MAX_SENTENCE_CHARS else f"{text[:_MAX_SENTENCE_CHARS]}…"

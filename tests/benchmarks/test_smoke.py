@@ -16,7 +16,7 @@ from domain.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
 CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "structure")
-CHEAP += ("terms",)
+CHEAP += ("glossary", "terms")
 LONG = ("chain", "crawl", "faults", "publish", "real", "scale", "scale_model", "scale_search", "search", "slow_clients")
 LONG += ("scale_frontier", "similarity_words")
 

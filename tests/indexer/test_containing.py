@@ -2,6 +2,7 @@
 
 import random
 import string
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,41 @@ def test_inside_a_word_it_is_none() -> None:
         )
         == []
     )
+
+
+class EveryDocument:
+    """An index whose phrase query matches every document."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.phrases = store, list[str]()
+
+    def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
+        self.phrases += phrases
+        return (stored_article.doc_id for stored_article in self.store.articles.iter_all())
+
+
+@pytest.mark.parametrize(
+    ("terms", "bodies"),
+    [
+        (["which命令"], ["用which命令查找。", "用 Which 命令查找。"]),
+        (["页岩气", "which命令"], ["开采頁岩氣。", "WHICH命令"]),
+        (["页岩气", "image xlink"], ["页岩气", "image xlink:href"]),
+    ],
+)
+def test_only_articles_with_the_whole_term_are_selected(tmp_path: Path, terms: list[str], bodies: list[str]) -> None:
+    others = ["执行命令。", "swhich命令", "页岩，气藏", "image"]
+    store = filled(tmp_path, [*bodies, *others])
+    url_ids = find_url_ids_containing(terms, store, EveryDocument(store))
+    assert sorted(a.article.body for a in store.articles.load_by_url_ids(sorted(url_ids)).values()) == sorted(bodies)
+    store.close()
+
+
+def test_solr_selects_the_articles_to_read_if_all_terms_have_chinese_characters(tmp_path: Path) -> None:
+    store = filled(tmp_path, [])
+    index = EveryDocument(store)
+    find_url_ids_containing(["which命令", "命令"], store, index)
+    assert index.phrases == ["命令"]
+    store.close()
 
 
 def glued(chance: random.Random, words: int) -> str:

@@ -1,5 +1,6 @@
 """News of one event on several sites is one story: joining, not joining, and later changes."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from domain.article import Article, PageType, StoredArticle, document_id
 from domain.article_relations import NewsItem
 from domain.outcome import Outcome, Reason
 from indexer.article_relations import event_similarity, to_news_item, update_relations
+from pipeline.demo.articles import generate_articles
 from tests.docstore.test_store import extract_all, keep_page
 from text.segment import base_segmenter
 
@@ -44,6 +46,47 @@ def test_the_same_event_and_another_of_the_same_kind() -> None:
     assert event_similarity(item(1, "a", DOHA), item(2, "b", DOHA_TOO)) > 0
     assert event_similarity(item(1, "a", PROFIT), item(2, "b", OTHER_PROFIT)) == 0
     assert event_similarity(item(1, "a", DOHA), item(2, "b", PROFIT)) == 0
+
+
+LEAD = "项目于本周投产，工程采用国产设备，建设历时两年，技术人员介绍，投产后将满足冬季保供的需要，带动周边产业发展。"
+
+
+@pytest.mark.parametrize(
+    ("title", "other"),
+    [
+        pytest.param("苍原石油公司新平台建成投产", "瀚北石油集团新平台建成投产", id="company"),
+        pytest.param("青麓气田新平台建成投产", "望川气田新平台建成投产", id="field"),
+        pytest.param("澜湾港新平台建成投产", "东屿港新平台建成投产", id="place"),
+        pytest.param("国产平台在中东建成投产", "国产平台在南美建成投产", id="region"),
+        pytest.param("新平台建成投产 日产气180万立方米", "新平台建成投产 日产气96万立方米", id="figure"),
+        pytest.param("Qinglu opens a new gas platform", "Wangchuan opens a new gas platform", id="english"),
+    ],
+)
+def test_different_names_or_figures_in_the_titles_are_different_events(title: str, other: str) -> None:
+    assert event_similarity(item(1, "a", (title, LEAD)), item(2, "b", (other, LEAD))) == 0
+    assert event_similarity(item(1, "a", (title, LEAD)), item(2, "b", (title, LEAD))) > 0
+
+
+def test_a_name_or_figure_in_the_lead_is_the_same_event() -> None:
+    first = item(1, "a", ("澜湾港接收站投产 储罐增至8座", f"新建4座储罐。{LEAD}"))
+    second = item(2, "b", ("4座储罐投用 接收站迎来首船", f"澜湾港接收站储罐增至8座。{LEAD}"))
+    assert event_similarity(first, second) > 0
+
+
+def test_reports_of_one_template_about_different_companies_are_no_story() -> None:
+    """The articles of the demo that share a template differ in names and figures only."""
+    grouped = compared = 0
+    by_template: dict[str, list[NewsItem]] = {}
+    for article in generate_articles():
+        url = f"http://{article.site}.test/{article.number}"
+        news = Article(url, article.title, "\n".join(article.paragraphs), "2016-04-18", page_type=PageType.ARTICLE)
+        found = to_news_item(StoredArticle(article.number, url, article.site, news), base_segmenter(), {})
+        by_template.setdefault(article.story, []).extend([found] if found else [])
+    for items in by_template.values():
+        for first, second in itertools.combinations(items, 2):
+            compared += 1
+            grouped += event_similarity(first, second) > 0
+    assert compared > 400 and grouped < 0.08 * compared
 
 
 def test_two_sites_make_a_story_that_keeps_its_id(store: Store) -> None:

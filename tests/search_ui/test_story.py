@@ -54,12 +54,24 @@ def test_a_story_is_a_timeline_of_what_is_no_copy(reader: FlaskClient, language:
     assert sorted(link.text for link in page.select(".timeline a")) == sorted(row[1] for row in TOLD[:3])
     assert "3" in page.select_one("#told").text  # type: ignore[union-attr]
     assert page.select_one(".timeline b") is None  # a title is text
+    assert sorted(excerpt.text for excerpt in page.select(".excerpt")) == sorted(row[2] for row in TOLD[:3])
+    assert page.select_one(".back") is None
+
+
+def test_a_story_links_back_to_the_results(reader: FlaskClient) -> None:
+    page = BeautifulSoup(reader.get(f"/story/{STORY}?q=多哈 谈判").text, "lxml")
+    back = page.select_one(".back a")
+    assert back is not None and "多哈 谈判" in back.text
+    assert reader.get(str(back["href"])).status_code == 200 and str(back["href"]).startswith("/search?q=")
+    article = page.select_one(".timeline a")
+    assert article is not None and "?q=" in str(article["href"])
 
 
 def test_hits_and_articles_lead_to_the_story(reader: FlaskClient) -> None:
     page = BeautifulSoup(reader.get("/search?q=多哈").text, "lxml")
     links = [hit.select_one("a.story") for hit in page.select("#hits > li")]
-    assert [link["href"] for link in links if link] == [f"/story/{STORY}"] * 3 and links.count(None) == 1
+    story_url = f"/story/{STORY}?q=%E5%A4%9A%E5%93%88"
+    assert [link["href"] for link in links if link] == [story_url] * 3 and links.count(None) == 1
     article = BeautifulSoup(reader.get(f"/article/{document_id('http://b.example/1')}").text, "lxml")
     assert article.select_one(f'#in-story a[href="/story/{STORY}"]')
     other = BeautifulSoup(reader.get(f"/article/{document_id('http://a.example/3')}").text, "lxml")

@@ -94,7 +94,9 @@ EVIDENCE_WEIGHTS = QuoteEvidence(
     sentence_cosine=3.0,
     document_cosine=1.5,
 )
-SHOWN_FROM = 0.66  # confidence
+LEAD_WEIGHT = 0.3  # of the difference to the next sentence of the same document
+MIN_NEXT_CONFIDENCE = 0.5  # a less certain next sentence counts as this
+SHOWN_FROM = 0.7  # confidence
 ANSWER_MODELS = ("bge-small-zh-v1.5-q", "bge-small-en-v1.5-q")  # the weights hold for the cosines of these models
 
 
@@ -237,7 +239,7 @@ def find_quotes(
         _to_quote(replace(evidence, sentence_cosine=max(0.0, cosine)), statement)
         for (evidence, statement), cosine in zip(candidates, cosines, strict=True)
     ]
-    return _first_of_each(sorted(quotes, key=lambda quote: -quote.confidence))
+    return _drop_repetitions(sorted(_select_best(quotes), key=lambda quote: -quote.confidence))
 
 
 def answer_confidence(evidence: QuoteEvidence) -> float:
@@ -247,13 +249,18 @@ def answer_confidence(evidence: QuoteEvidence) -> float:
     return sum(weight * value for weight, value in zip(weights, values, strict=True)) / sum(weights)
 
 
-def _first_of_each(quotes: Sequence[SourceQuote]) -> tuple[SourceQuote, ...]:
-    """Return the first quote of each document, without repetitions."""
-    quote_by_document: dict[str, SourceQuote] = {}
-    for quote in quotes:
-        quote_by_document.setdefault(quote.doc_id, quote)
+def _select_best(quotes: Sequence[SourceQuote]) -> Iterator[SourceQuote]:
+    """Yield the best quote of each document. It is more certain if the next one is much worse."""
+    for doc_id in dict.fromkeys(quote.doc_id for quote in quotes):
+        ranked = sorted((quote for quote in quotes if quote.doc_id == doc_id), key=lambda quote: -quote.confidence)
+        next_confidence = max([MIN_NEXT_CONFIDENCE, *(quote.confidence for quote in ranked[1:2])])
+        lead = ranked[0].confidence - next_confidence
+        yield replace(ranked[0], confidence=min(1.0, ranked[0].confidence + LEAD_WEIGHT * lead))
+
+
+def _drop_repetitions(quotes: Sequence[SourceQuote]) -> tuple[SourceQuote, ...]:
     quote_by_text: dict[str, SourceQuote] = {}
-    for quote in quote_by_document.values():
+    for quote in quotes:
         quote_by_text.setdefault("".join(filter(str.isalnum, quote.text)), quote)
     return tuple(quote_by_text.values())
 

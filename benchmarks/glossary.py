@@ -1,0 +1,79 @@
+"""Benchmark of the glossary: `make bench-glossary [DATA=DIR] [ARGS='--sets scicn,cmeee']`.
+
+auto   Terms that a run would accept without a reviewer (lexicon/automatic_acceptance.py), of the annotated corpora in
+       DIR/terms, compared with the annotated terms, which are incomplete:
+       precision_zh, precision_en         share of the accepted terms that are annotated, over all corpora of a language
+       best_precision_zh, ..._en          the same for as many candidates with the best scores, without the other rules
+       accepted_zh, accepted_en           accepted terms
+
+Each corpus is mined with models trained without it, as in `make bench-terms`; training takes minutes. `--shipped` uses
+the shipped models, which have seen the corpora of ../shared/data.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+from benchmarks.command import benchmark, data_option, names
+from benchmarks.results import SHARED, Figure, publish
+from benchmarks.terms import first_texts, unseen_model
+from benchmarks.terms_models import count_in_memory, select_from_table
+from benchmarks.terms_sets import TermSet, gold_of, load_scorer, read_sets
+from benchmarks.terms_systems import OURS
+from domain.term import Term
+from lexicon.automatic_acceptance import select_confident_terms
+from lexicon.counting.ngram_table import COLUMN_INDEX
+from lexicon.model.term_model import ModelByLanguage, iter_spellings, load_model, load_shipped_models, rank_rows
+from lexicon.settings import LexiconSettings
+from text.scripts import language_of_term
+from text.segment import base_segmenter
+
+
+@benchmark("glossary", set_names="petro,acl_rdtec2", texts=40, shipped=True)
+@data_option()
+@click.option("--sets", "set_names", default="scicn,acl_rdtec2", callback=names, help="Corpora, comma-separated.")
+@click.option("--texts", default=0, type=click.IntRange(0), help="Maximum number of texts per corpus; 0: all.")
+@click.option("--shipped", is_flag=True, help="Use the shipped models.")
+def main(data: Path, set_names: Sequence[str], texts: int, shipped: bool) -> None:
+    """Measure the glossary."""
+    sets = [first_texts(one, texts) for one in read_sets(data) if one.name in set_names]
+    publish("glossary", list(auto_figures(sets, data, shipped)))
+
+
+def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator[Figure]:
+    """Yield the rows of the set `auto`."""
+    scorer = load_scorer(data)
+    hits: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    for one in sets:
+        models = load_shipped_models()
+        if not shipped:
+            models = {**models, one.language: load_model(unseen_model(one, SHARED))}
+        gold = gold_of(one, scorer)
+        candidates = [term for term in mined_terms(one, models) if language_of_term(term.text) == one.language]
+        accepted = select_confident_terms(candidates, base_segmenter())
+        hits[one.language] += [
+            (scorer.norm(term.text) in gold, scorer.norm(best.text) in gold)
+            for term, best in zip(accepted, candidates, strict=False)
+        ]
+    for language, rows in hits.items():
+        for metric, values in zip(("precision", "best_precision"), zip(*rows, strict=True), strict=False):
+            yield Figure("auto", OURS, f"{metric}_{language}", float(np.mean(values)))
+        yield Figure("auto", OURS, f"accepted_{language}", len(rows))
+
+
+def mined_terms(one: TermSet, models: ModelByLanguage) -> list[Term]:
+    """Return the candidates of a corpus, best first, as term mining with default settings finds them."""
+    settings = LexiconSettings()
+    table = count_in_memory(one.texts, models)
+    selection = select_from_table(table, models, settings.min_frequency)
+    rows, scores = rank_rows(models, selection, probability=settings.probability)
+    frequencies, documents = (rows.counts[COLUMN_INDEX[name]].tolist() for name in ("frequency", "documents"))
+    spelled = iter_spellings(table, rows)
+    return [Term(text, *values) for text, *values in zip(spelled, scores.tolist(), frequencies, documents, strict=True)]
+
+
+if __name__ == "__main__":
+    main()
