@@ -11,6 +11,7 @@ from domain.article import Article
 from domain.outcome import Reason, Stage
 from domain.recognized_page import RecognizedLine, RecognizedPage
 from pipeline import stages
+from pipeline.cli.status import collect_status, format_status
 from pipeline.engine import Engine
 from pipeline.ocr import stage as ocr_stage
 from pipeline.ocr.recognition import sort_by_reading_order
@@ -128,7 +129,7 @@ def test_an_interrupted_run_continues_with_the_next_page(engine: Engine, worker:
 
 def test_the_time_limit_leaves_the_rest_to_the_next_run(engine: Engine, worker: type[FakeWorker]) -> None:
     report = stages.ocr(engine, seconds=-1.0)
-    assert not report.outcome_counts and report.notes == ("1 documents left to read",)
+    assert not report.outcome_counts and report.notes == ("1 document left to read",)
     assert worker.read_numbers == []
     assert stages.ocr(engine, seconds=3_600.0).outcome_counts == {Reason.RECOGNIZED: 1}
 
@@ -160,8 +161,10 @@ def test_settings_limit_the_pages_and_turn_the_stage_off(engine: Engine, worker:
 def test_without_the_extra_the_documents_are_listed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr_stage, "is_ocr_installed", lambda: False)
     head, url = stages.ocr(engine).notes
-    assert head == f"1 documents have scanned or garbled pages; to read them: {INSTALL_HINT}"
+    assert head == f"documents with scanned or garbled pages: 1; to read them: {INSTALL_HINT}"
     assert url.endswith("/scan.pdf")
+    [line] = [line for line in format_status(collect_status(engine)) if line.startswith("ocr ")]
+    assert line.endswith(f"scanned or garbled pages to read: 1 ({INSTALL_HINT}, then plumb ocr)")
     engine.settings = replace(engine.settings, ocr=OcrSettings(enabled="on"))
     assert INSTALL_HINT in stages.ocr_if_possible(engine).notes[0]
 
@@ -233,5 +236,7 @@ def test_killed_it_continues_with_the_next_page(tmp_path: Path) -> None:
         assert sorted(number for number, _ in vertical.ask(SAVED_PAGES)) == [1, 2, 3]
         assert "recognized 1" in said.out or len(first_pages) == 3
         assert vertical.number("SELECT COUNT(*) FROM articles WHERE text_source = 'ocr'") == 1
+        explanation = vertical.call("explain", site.url("/scan.pdf")).out
+        assert "recognized (3 of 3 pages without text read)" in explanation
     finally:
         vertical.end()
