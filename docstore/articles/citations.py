@@ -6,17 +6,19 @@
 
 Citing and cited articles are joined by keys (text/citations.py), so they may arrive in either order. A source counts
 once: copies and the parts of a work are one source, and self-citations are ignored. Citations on a large share
-of a site's pages are boilerplate and ignored. A name shared by more than MAX_ARTICLES_PER_NAME sources is ambiguous and
+of a site's pages are boilerplate and ignored; when a site grows or shrinks, the articles near that limit are counted
+again. A name shared by more than MAX_ARTICLES_PER_NAME sources is ambiguous and
 ignored. An interrupted call resumes on the next call.
 """
 
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection, Select, and_, delete, func, or_, select, update
 
-from docstore.bookkeeping import log_index_changes
+from docstore.bookkeeping import log_index_changes, read_meta, write_meta
 from docstore.database import Database
 from docstore.schema.article_tables import articles, index_changes
 from docstore.schema.relation_tables import (
@@ -33,6 +35,7 @@ from domain.index_change import IndexOperation
 BATCH_SIZE = 200  # articles or keys per transaction
 MIN_BOILERPLATE_CITATIONS = 10  # up to this number, citations from one site are never boilerplate
 MAX_BOILERPLATE_SHARE = 0.3  # of a site's articles; a larger share of citing articles is boilerplate
+COUNTED_LIMITS_KEY = "citation_limits"  # key of the limits of the last count, as JSON: host -> sources
 MAX_ARTICLES_PER_NAME = 8  # sources with the same name; if there are more, the name is ambiguous
 
 CLUSTER_ID_EXPRESSION = func.coalesce(func.nullif(articles.c.duplicate_of, ""), articles.c.doc_id)
@@ -85,7 +88,8 @@ class CitationTable:
             connection.execute(
                 delete(stale_citation_keys).where(stale_citation_keys.c.key.not_in(select(article_own_keys.c.key)))
             )
-            articles_per_host = {row.host: row.size for row in connection.execute(_ARTICLES_PER_HOST_QUERY)}
+            max_sources_by_host = _max_sources_by_host(connection)
+            self._mark_articles_near_limit(connection, max_sources_by_host)
         reindexed_count = 0
         while True:
             with self._database.write() as connection:
@@ -95,24 +99,72 @@ class CitationTable:
                     return reindexed_count
                 named_ids = select(article_own_keys.c.url_id).where(article_own_keys.c.key.in_(keys)).distinct()
                 for ids in batched(sorted(connection.scalars(named_ids)), BATCH_SIZE):
-                    reindexed_count += self._update_counts(connection, ids, articles_per_host)
+                    reindexed_count += self._update_counts(connection, ids, max_sources_by_host)
                 connection.execute(delete(stale_citation_keys).where(stale_citation_keys.c.key.in_(keys)))
 
     def counts_for(self, url_ids: Sequence[int]) -> dict[int, int]:
         """Return the current number of citations of these articles by url_id, without articles that have none."""
         with self._database.read() as connection:
-            articles_per_host = {row.host: row.size for row in connection.execute(_ARTICLES_PER_HOST_QUERY)}
+            max_sources_by_host = _max_sources_by_host(connection)
             return {
                 url_id: source_count
                 for batch in batched(url_ids, BATCH_SIZE)
-                for url_id, source_count in _count_sources(connection, batch, articles_per_host).items()
+                for url_id, source_count in _count_sources(connection, batch, max_sources_by_host).items()
             }
 
+    def find_wrong_counts(self) -> list[int]:
+        """Return the url_ids of the articles whose stored count differs from a recount, ascending.
+
+        Empty while changes wait for the next index run, which counts them.
+        """
+        with self._database.read() as connection:
+            if (
+                connection.scalar(select(stale_citation_keys.c.key).limit(1)) is not None
+                or connection.scalar(_STALE_ARTICLES_QUERY.limit(1)) is not None
+            ):
+                return []
+            max_sources_by_host = _max_sources_by_host(connection)
+        wrong_ids: list[int] = []
+        query = select(articles.c.url_id, articles.c.citations)
+        for rows in self._database.iter_batches(query, articles.c.url_id, BATCH_SIZE):
+            with self._database.read() as connection:
+                counts = _count_sources(connection, [row.url_id for row in rows], max_sources_by_host)
+            wrong_ids += [row.url_id for row in rows if row.citations != counts.get(row.url_id, 0)]
+        return wrong_ids
+
+    def repair_counts(self) -> int:
+        """Correct the counts that `find_wrong_counts` returns, and log the articles whose documents change.
+
+        Returns the number of corrected counts.
+        """
+        wrong_ids = self.find_wrong_counts()
+        for ids in batched(wrong_ids, BATCH_SIZE):
+            with self._database.write() as connection:
+                self._update_counts(connection, ids, _max_sources_by_host(connection))
+        return len(wrong_ids)
+
+    def _mark_articles_near_limit(self, connection: Connection, max_sources_by_host: Mapping[str, int]) -> None:
+        """Mark the keys of articles whose count may differ because the limit of a site changed since the last count.
+
+        Only citations above the smallest limit can be affected.
+        """
+        limits = {host: limit for host, limit in max_sources_by_host.items() if limit > MIN_BOILERPLATE_CITATIONS}
+        old_limits: dict[str, int] = json.loads(read_meta(connection, COUNTED_LIMITS_KEY) or "{}")
+        hosts = sorted(host for host in limits.keys() | old_limits.keys() if limits.get(host) != old_limits.get(host))
+        for batch in batched(hosts, BATCH_SIZE):
+            url_ids = list(connection.scalars(_near_limit_query(batch)))
+            for ids in batched(url_ids, BATCH_SIZE):
+                own_keys = select(article_own_keys.c.key).where(article_own_keys.c.url_id.in_(ids)).distinct()
+                rows = [{"key": key} for key in connection.scalars(own_keys)]
+                self._database.insert_missing(connection, stale_citation_keys, rows)
+        if hosts:
+            write_meta(self._database, connection, COUNTED_LIMITS_KEY, json.dumps(limits))
+
     def _update_counts(
-        self, connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
+        self, connection: Connection, url_ids: Sequence[int], max_sources_by_host: Mapping[str, int]
     ) -> int:
         """Update the citation counts of these articles. Returns the number of articles to index again."""
-        new_counts = _count_sources(connection, url_ids, articles_per_host)
+        new_counts = _count_sources(connection, url_ids, max_sources_by_host)
         query = select(articles.c.url_id, articles.c.citations).where(articles.c.url_id.in_(url_ids))
         changed_rows = [row for row in connection.execute(query) if row.citations != new_counts.get(row.url_id, 0)]
         for row in changed_rows:
@@ -149,8 +201,38 @@ _ARTICLES_PER_HOST_QUERY = select(article_citation_sources.c.host, func.count().
 )
 
 
+def _max_sources_by_host(connection: Connection) -> dict[str, int]:
+    """Return the number of sources of each site above which their citations of one article are boilerplate."""
+    return {
+        row.host: max(MIN_BOILERPLATE_CITATIONS, int(MAX_BOILERPLATE_SHARE * row.size))
+        for row in connection.execute(_ARTICLES_PER_HOST_QUERY)
+    }
+
+
+def _near_limit_query(hosts: Sequence[str]) -> Select[int]:
+    """Return the query for the articles that one of `hosts` cites more often than the smallest limit.
+
+    Counts citing articles, not sources: the result can be too large, never too small.
+    """
+    citing = (
+        select(article_citation_sources.c.host, article_cited_keys.c.key, func.count().label("articles"))
+        .join(article_cited_keys, article_cited_keys.c.url_id == article_citation_sources.c.url_id)
+        .where(article_citation_sources.c.host.in_(hosts))
+        .group_by(article_citation_sources.c.host, article_cited_keys.c.key)
+        .subquery()
+    )
+    frequent = (
+        select(article_own_keys.c.url_id)
+        .join(citing, citing.c.key == article_own_keys.c.key)
+        .group_by(article_own_keys.c.url_id, citing.c.host)
+        .having(func.sum(citing.c.articles) > MIN_BOILERPLATE_CITATIONS)
+        .subquery()
+    )
+    return select(frequent.c.url_id).distinct()
+
+
 def _count_sources(
-    connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
+    connection: Connection, url_ids: Sequence[int], max_sources_by_host: Mapping[str, int]
 ) -> dict[int, int]:
     """Return the number of sources that cite each article, by url_id.
 
@@ -159,13 +241,13 @@ def _count_sources(
     Args:
         connection: Transaction to read in.
         url_ids: Articles to count.
-        articles_per_host: Number of articles by host.
+        max_sources_by_host: Result of `_max_sources_by_host`.
     """
     ids_by_keys: dict[tuple[int, frozenset[int]], list[int]] = defaultdict(list)
     for url_id, (voice, keys) in _own_keys_by_article(connection, url_ids).items():
         ids_by_keys[voice, keys].append(url_id)
     count_by_representative = _sources_per_article(
-        connection, [group[0] for group in ids_by_keys.values()], articles_per_host
+        connection, [group[0] for group in ids_by_keys.values()], max_sources_by_host
     )
     return {
         url_id: count_by_representative[group[0]]
@@ -192,7 +274,7 @@ def _own_keys_by_article(connection: Connection, url_ids: Sequence[int]) -> dict
 
 
 def _sources_per_article(
-    connection: Connection, url_ids: Sequence[int], articles_per_host: Mapping[str, int]
+    connection: Connection, url_ids: Sequence[int], max_sources_by_host: Mapping[str, int]
 ) -> dict[int, int]:
     cited_article, citing_article = article_citation_sources.alias("whom"), article_citation_sources.alias("who")
     query = (
@@ -209,7 +291,7 @@ def _sources_per_article(
         sources_by_site[row.url_id, row.host].add(row.voice)
     sources_by_article: dict[int, set[int]] = defaultdict(set)  # a source with copies on several sites counts once
     for (url_id, host), sources in sources_by_site.items():
-        if len(sources) <= max(MIN_BOILERPLATE_CITATIONS, MAX_BOILERPLATE_SHARE * articles_per_host.get(host, 0)):
+        if len(sources) <= max_sources_by_host.get(host, MIN_BOILERPLATE_CITATIONS):
             sources_by_article[url_id] |= sources
     return {url_id: len(sources) for url_id, sources in sources_by_article.items()}
 

@@ -8,7 +8,12 @@ import re
 from collections.abc import Sequence
 
 from domain.article import text_hash64
-from extractor.body_methods.line_scoring import MIN_SENTENCE_SIZE, is_notice_or_label, weigh_line
+from extractor.body_methods.line_scoring import (
+    MIN_SENTENCE_SIZE,
+    drop_page_navigation,
+    is_notice_or_label,
+    weigh_line,
+)
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, Span, join_lines
 from extractor.page.parsed_page import Body, ParsedPage
@@ -39,7 +44,7 @@ def extract_inclusive_body(layout: Layout, title_line: int, is_readable: Sequenc
     span = layout.spans[span_index]
     start = title_line + 1 if span.start_line <= title_line < span.end_line else span.start_line
     line_indices = [index for index in range(start, span.end_line) if is_readable[index]]
-    line_indices = drop_trailing_headings(layout, line_indices)
+    line_indices = drop_trailing_headings(layout, drop_page_navigation(layout.lines, line_indices))
     if not line_indices:
         return None
     return Body(

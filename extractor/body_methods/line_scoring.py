@@ -32,7 +32,7 @@ from extractor.page.boilerplate_phrases import (
     is_template_label,
 )
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import Layout, Line, Span, join_lines
+from extractor.page.layout import CODE_TAG, Layout, Line, Span, join_lines
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint
 from extractor.settings import ExtractSettings
@@ -51,6 +51,11 @@ MAX_ASIDE_SHARE = 0.5  # an element with a larger share of the page's gain is no
 MAX_TAIL_LINES = 30  # maximum number of lines without punctuation that are cut after the last sentence
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
 MIN_FIGURE_SENTENCES, MAX_CAPTION_SIZE = 3, 100.0  # lines of text in a <figure> that is more than a picture
+NAVIGATION_STARTS = frozenset(("next", "prev", "previous", *(f"{a}一{b}" for a in "上下" for b in "页章节篇级")))
+MAX_NAVIGATION_LINES = 4  # last lines of a page that may lead to other pages of a manual
+NAVIGATION_WORD_RE = re.compile(
+    r"\b(?:next|prev|previous|up|home|contents|index)\b|[上下]一[页章节篇级]|目录|首页", re.IGNORECASE
+)
 MIN_POINTER_SIZE = 8.0  # minimum size of a link that can be a headline
 FULL_LINK_SHARE = 0.95
 HAN_RE = re.compile(f"[{HAN}]")
@@ -282,7 +287,7 @@ def select_body_lines(layout: Layout, choice: ElementChoice, title: int) -> list
     line_indices = [index for index in range(start, choice.span.end_line) if not choice.is_aside[index]]
     line_indices = cut_after_article_end(line_indices, lines, choice.weights)
     line_indices = cut_leading_bylines(line_indices, lines)
-    line_indices = cut_trailing_lines(line_indices, lines)
+    line_indices = cut_trailing_lines(drop_page_navigation(lines, line_indices), lines)
     return [index for index in line_indices if is_body_line(index, layout)]
 
 
@@ -331,10 +336,26 @@ def longest_text_line(lines: Sequence[Line], line_indices: Sequence[int]) -> flo
     return max((lines[index].size - lines[index].link_size for index in line_indices), default=0.0)
 
 
+def drop_page_navigation(lines: Sequence[Line], line_indices: Sequence[int]) -> list[int]:
+    """Remove the links to the next and previous pages of a manual, which are its last lines."""
+    first_tail = max(0, len(line_indices) - MAX_NAVIGATION_LINES)
+    for position in range(first_tail, len(line_indices)):
+        is_tail_of_links = all(lines[index].links for index in line_indices[position:])
+        if is_tail_of_links and is_page_navigation(lines[line_indices[position]].text):
+            return list(line_indices[:position])
+    return list(line_indices)
+
+
+def is_page_navigation(text: str) -> bool:
+    """Return True for `Prev Up Next` and similar lines."""
+    words = [word.lower() for word in NAVIGATION_WORD_RE.findall(text)]
+    return len(words) > 1 and not NAVIGATION_STARTS.isdisjoint(words) and not text.endswith((".", "。"))
+
+
 def cut_trailing_lines(line_indices: list[int], lines: Sequence[Line]) -> list[int]:
     """Cut short lines without punctuation after the last sentence: buttons, counters, tags."""
     end = len(line_indices)
-    while end and not is_sentence(lines[line_indices[end - 1]]):
+    while end and not is_sentence(lines[line_indices[end - 1]]) and lines[line_indices[end - 1]].tag != CODE_TAG:
         end -= 1
     return line_indices[:end] if end and len(line_indices) - end <= MAX_TAIL_LINES else line_indices
 

@@ -9,7 +9,14 @@ from ipaddress import ip_address
 from itertools import chain
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
-from extractor.fields.byline import BylineZone, find_author, find_byline_zone, find_source, span_start
+from extractor.fields.byline import (
+    BylineZone,
+    byline_line_indices,
+    find_author,
+    find_byline_zone,
+    find_source,
+    span_start,
+)
 from extractor.fields.json_ld import JsonLdArticle, find_json_ld_article
 from extractor.fields.title_matching import normalize_letters
 from extractor.page.parsed_page import Body, ParsedPage
@@ -38,6 +45,15 @@ SECTION_META_NAMES = (
 )  # fmt: skip
 KEYWORD_META_NAMES = ("news_keywords", "keywords", "article:tag", "parsely-tags", "sailthru.tags")
 KEYWORD_SEPARATOR_RE = re.compile(r"\s*[,，;；、|｜\n]\s*")
+# Labelled lists beside the article, on one line: `分类：能源  标签：页岩气, 压裂`, `Tags: shale gas, drilling`.
+SECTION_LABEL_RE = re.compile(
+    r"(?:^|[\s|｜])(?:所属)?(?:分类|栏目|专栏|categor(?:y|ies)|filed under|posted in)\s?[:：]\s?", re.I
+)
+KEYWORD_LABEL_RE = re.compile(
+    r"(?:^|[\s|｜])(?:文章)?(?:标签|關鍵詞|关键词|关键字|tags?|tagged|keywords)\s?[:：]\s?", re.I
+)
+NEXT_LABEL_RE = re.compile(r"[\s|｜][^\s:：]{2,12}\s?[:：](?!//)")
+MAX_LABELLED_LINE_SIZE = 60.0  # in Chinese characters
 NOT_KEYWORD_RE = re.compile(r"://|[<>={}]")
 PICTURE_META_NAMES = (
     "og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "weibo:article:image",
@@ -83,7 +99,7 @@ def find_metadata(page: ParsedPage, body: Body, title: str) -> Metadata:
         author="" if author == source else author,
         source=source,
         section=find_section(page, zone, json_ld_article, title, site_names),
-        keywords=find_keywords(page, json_ld_article, body, title, site_names),
+        keywords=find_keywords(page, zone, json_ld_article, body, title, site_names),
         picture=find_picture(page, json_ld_article, body),
         canonical_url=canonical,
         next_url=find_next_page_url(page, zone, canonical),
@@ -111,14 +127,29 @@ def normalized_site_names(page: ParsedPage, title: str) -> frozenset[str]:
 def find_section(
     page: ParsedPage, zone: BylineZone, json_ld_article: JsonLdArticle, title: str, site_names: frozenset[str]
 ) -> str:
-    """Return the section of an article from metas, JSON-LD or the last breadcrumb; an empty string if unknown."""
+    """Return the section of an article from metas, JSON-LD, the last breadcrumb or a labelled line, or ""."""
     fields = (page.metas[name] for name in SECTION_META_NAMES if name in page.metas)
     breadcrumb_sections = (
         last_breadcrumb(crumbs, title, site_names)
         for crumbs in (json_ld_article.breadcrumbs, *iter_breadcrumbs(page, zone))
     )
-    sections = (clean_section(text) for text in (*fields, json_ld_article.section, *breadcrumb_sections))
+    labelled_sections = (words[0] for words in iter_labelled_lists(page, zone, SECTION_LABEL_RE))
+    texts = chain(fields, [json_ld_article.section], breadcrumb_sections, labelled_sections)
+    sections = (clean_section(text) for text in texts)
     return next((text for text in sections if is_section(text, site_names)), "")
+
+
+def iter_labelled_lists(page: ParsedPage, zone: BylineZone, label_re: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the words after a label in the short lines around title and text: the texts of links if there are any."""
+    for index in byline_line_indices(page, zone):
+        line = page.layout.lines[index]
+        match = label_re.search(line.text) if line.size <= MAX_LABELLED_LINE_SIZE else None
+        if match is None:
+            continue
+        value = NEXT_LABEL_RE.split(line.text[match.end() :], maxsplit=1)[0]
+        links = ["".join(line.text_pieces[start:end]).strip() for start, end, _ in line.links]
+        if words := [text for text in links if text and text in value] or [w for w in split_keywords(value) if w]:
+            yield words
 
 
 def clean_section(text: str) -> str:
@@ -181,15 +212,21 @@ def split_breadcrumb(trail: str) -> list[str]:
 
 
 def find_keywords(
-    page: ParsedPage, json_ld_article: JsonLdArticle, body: Body, title: str, site_names: frozenset[str]
+    page: ParsedPage,
+    zone: BylineZone,
+    json_ld_article: JsonLdArticle,
+    body: Body,
+    title: str,
+    site_names: frozenset[str],
 ) -> tuple[str, ...]:
     """Return the keywords of the article.
 
     A list longer than MAX_TRUSTED_KEYWORDS describes the site: only its keywords that occur in the article are used.
-    The same holds for a list without any keyword of the article.
+    The same holds for a list without any keyword of the article. Without such a list, a line `标签：` or `Tags:` beside
+    the article is used.
     """
     declared_keywords = next((page.metas[name] for name in KEYWORD_META_NAMES if page.metas.get(name, "").strip()), "")
-    candidate_keywords = split_keywords(declared_keywords) or list(json_ld_article.keywords)
+    candidate_keywords = split_keywords(declared_keywords) if declared_keywords else list(json_ld_article.keywords)
     normalized_title = normalize_letters(title)
     keyword_by_normalized: dict[str, str] = {}
     for word in candidate_keywords[:MAX_CANDIDATE_KEYWORDS]:
@@ -199,7 +236,11 @@ def find_keywords(
     text = f"{title}\n{body.text}".casefold()
     article_keywords = [word for word in unique_keywords if word.casefold() in text]
     is_trusted = bool(article_keywords) and len(unique_keywords) <= MAX_TRUSTED_KEYWORDS
-    return tuple((unique_keywords if is_trusted else article_keywords)[:MAX_KEYWORDS])
+    keywords = unique_keywords if is_trusted else article_keywords
+    if not keywords:
+        labelled_keywords = next(iter_labelled_lists(page, zone, KEYWORD_LABEL_RE), [])
+        keywords = [word for word in dict.fromkeys(labelled_keywords) if is_keyword(word, normalized_title, site_names)]
+    return tuple(keywords[:MAX_KEYWORDS])
 
 
 def split_keywords(text: str) -> list[str]:

@@ -76,6 +76,7 @@ REPUBLICATION_PATTERNS = (
     "原题为",
     "原文(?:标题|链接|地址)",
     "本文(?:转载自|转自|来源)",
+    "(?:免责|版权)声明\\s?[:：]",
 )
 # Editor signatures: the article ends here, no matter how much text follows.
 EDITOR_SIGNATURE_PATTERNS = (
@@ -156,7 +157,7 @@ def is_machine_value(text: str) -> bool:
 
 
 def is_republication_note(text: str) -> bool:
-    """Return whether a line is a Chinese republication note ("原标题:", "本文转载自")."""
+    """Return whether a line is a Chinese note on republication or liability ("原标题:", "本文转载自", "免责声明：")."""
     return not text.isascii() and REPUBLICATION_RE.match(text[:20]) is not None
 
 

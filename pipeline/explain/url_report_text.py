@@ -87,7 +87,9 @@ def stored_page_sentences(report: UrlReport) -> Iterator[str]:
 
 
 def extraction_sentences(report: UrlReport) -> Iterator[str]:
-    """Yield the outcome of the extraction."""
+    """Yield the outcomes of OCR and of the extraction."""
+    if recognition := report.outcome(Stage.OCR):
+        yield f"Read by OCR {format_second(recognition.at)}: {format_outcome(recognition)}."
     outcome = report.outcome(Stage.EXTRACT)
     if outcome:
         yield f"Extracted {format_second(outcome.at)}: {format_outcome(outcome)}."

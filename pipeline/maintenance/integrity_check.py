@@ -6,6 +6,7 @@ Components of a `Fault`:
     database, rows    the integrity check of SQLite, and the checksums of rows that cannot be recreated
     copies            the compacted near-duplicate keys
     lost_pages        URLs whose stored response has no row in the database any more
+    citations         the stored citation counts compared with a recount
     warc              the record of each page: readable, and with the stored digest
     state             seen filter, state files of the crawl and topics, cache of the term mining
     index             the ids in Solr compared with the indexing ledger
@@ -86,6 +87,8 @@ def iter_store_faults(store: Store, is_verified_by_page_sums: bool, quick: bool)
         if url_ids := [str(url_id) for url_id in store.integrity.urls_without_page()]:
             yield Fault("lost_pages", f"{len(url_ids)} stored pages are missing from the database", tuple(url_ids))
         yield from (Fault("copies", fault) for fault in store.key_compaction.iter_faults())
+        if url_ids := [str(url_id) for url_id in store.citations.find_wrong_counts()]:
+            yield Fault("citations", f"{len(url_ids)} citation counts differ from a recount", tuple(url_ids))
 
 
 def iter_warc_faults(store: Store, folder: Path, quick: bool, remote: str = "") -> Iterator[Fault]:

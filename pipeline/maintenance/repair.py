@@ -8,6 +8,7 @@ database              rows with valid checksums, other rows from the backup (doc
 WARC files            the backup; a page without a readable record is fetched again
 rows of pages         the WARC files; a page that is in none of them is fetched again
 near-duplicate keys   recomputed from the articles
+citation counts       recounted
 state files           the backup; files without a copy are deleted and recreated by the stage that uses them
 index                 missing documents are indexed again, unknown documents are deleted
 """
@@ -232,7 +233,7 @@ def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str)
 
 
 def repair_open_store(engine: Engine, components: set[str], backup: Path | None) -> Iterator[RepairStep]:
-    """Repair what needs a readable database: WARC files, lost pages, near-duplicate keys, articles, the index."""
+    """Repair what needs a readable database: WARC files, lost pages, near-duplicate keys, articles, counts, index."""
     folder, remote, integrity = engine.settings.data_dir / WARC_DIR, engine.settings.store.warc, engine.store.integrity
     warc_faults = list(iter_warc_faults(engine.store, folder, False, remote))
     if warc_faults and backup is not None:
@@ -249,6 +250,8 @@ def repair_open_store(engine: Engine, components: set[str], backup: Path | None)
         yield RepairStep("the near-duplicate keys are recomputed")
     if components & (BLOCKING_COMPONENTS | {"copies"}):
         yield RepairStep(f"extracted {stages.extract(engine).total} pages")
+    if "citations" in components and (corrected_count := engine.store.citations.repair_counts()):
+        yield RepairStep(f"{corrected_count} citation counts were corrected; the next run writes them to the index")
     if "index" in components:
         yield from repair_index(engine)
 

@@ -4,7 +4,9 @@ The engine is RapidOCR (PP-OCR models for Chinese and English, shipped in its pa
 Only the worker imports the engine.
 """
 
+from collections.abc import Sequence
 from functools import cache
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ POINTS_PER_INCH = 72.0
 DOTS_PER_INCH = 150.0
 MAX_SIDE_PIXELS = 3_000  # of the picture of a page; larger pages are drawn smaller
 MIN_LINE_CONFIDENCE = 0.5
+COLUMN_GAP_SHARES = (0.5, 0.48, 0.52, 0.46, 0.54)  # of the page width
+MIN_COLUMN_LINES = 6
+MIN_COLUMN_LINE_SHARE = 0.28  # median width of the lines of a column, relative to the page width
 MIN_SAME_LINE_OVERLAP = 0.6  # of two boxes in one line, relative to the lower one
 ENGINE_PARAMETERS = {
     "Global.log_level": "critical",
@@ -65,7 +70,9 @@ def read_picture(picture: Any, number: int, width: float, height: float) -> Reco
     scale = picture.shape[0] / height
     readings = zip(result.boxes, result.txts, result.scores, strict=True)
     lines = [build_line(text, box, float(score), scale, height) for box, text, score in readings]
-    return RecognizedPage(number, width, height, tuple(sort_by_rows([line for line in lines if line.text])))
+    return RecognizedPage(
+        number, width, height, tuple(sort_by_reading_order([line for line in lines if line.text], width))
+    )
 
 
 @cache
@@ -82,7 +89,40 @@ def build_line(text: str, box: Any, confidence: float, scale: float, page_height
     return RecognizedLine(clean_text(text), min(horizontal), max(horizontal), max(vertical), min(vertical), confidence)
 
 
-def sort_by_rows(lines: list[RecognizedLine]) -> list[RecognizedLine]:
+def sort_by_reading_order(lines: Sequence[RecognizedLine], page_width: float) -> list[RecognizedLine]:
+    """Return the lines in reading order: column by column between lines across both columns, else by rows.
+
+    Two columns are long lines on both sides of a gap. Short lines on both sides are a table, which is read by rows.
+    """
+    gap = find_column_gap(lines, page_width)
+    if gap is None:
+        return sort_by_rows(lines)
+    ordered: list[RecognizedLine] = []
+    columns: tuple[list[RecognizedLine], list[RecognizedLine]] = ([], [])
+    for line in sort_by_rows(lines):
+        if line.left < gap < line.right:
+            ordered += [*columns[0], *columns[1], line]
+            columns = ([], [])
+        else:
+            columns[line.left > gap].append(line)
+    return [*ordered, *columns[0], *columns[1]]
+
+
+def find_column_gap(lines: Sequence[RecognizedLine], page_width: float) -> float | None:
+    """Return the horizontal position between two columns of text, or None."""
+    for share in COLUMN_GAP_SHARES:
+        gap = share * page_width
+        left_widths = [line.right - line.left for line in lines if line.right <= gap]
+        right_widths = [line.right - line.left for line in lines if line.left >= gap]
+        crossing_count = len(lines) - len(left_widths) - len(right_widths)
+        if min(len(left_widths), len(right_widths)) < MIN_COLUMN_LINES or crossing_count > len(lines) / 4:
+            continue
+        if min(median(left_widths), median(right_widths)) >= MIN_COLUMN_LINE_SHARE * page_width:
+            return gap
+    return None
+
+
+def sort_by_rows(lines: Sequence[RecognizedLine]) -> list[RecognizedLine]:
     """Return the lines from top to bottom, and from left to right within a row."""
     rows: list[list[RecognizedLine]] = []
     for line in sorted(lines, key=lambda line: -line.top):

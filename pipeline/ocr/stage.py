@@ -59,9 +59,9 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
                 if not reading.read_document(document):
                     break
                 advance(1)
-    notes = [f"{reading.page_count} pages read"] if reading.page_count else []
+    notes = [f"{reading.page_count} page{'s' * (reading.page_count != 1)} read"] if reading.page_count else []
     if pending_count := engine.store.recognized_pages.pending_count():
-        notes.append(f"{pending_count} documents left to read")
+        notes.append(f"{pending_count} document{'s' * (pending_count != 1)} left to read")
     return StageReport(Stage.OCR, reading.outcome_counts, time.monotonic() - started_at, tuple(notes))
 
 
@@ -69,7 +69,7 @@ def missing_extra_notes(documents: Sequence[ArchivedPage]) -> tuple[str, ...]:
     """Return notes that list documents with unreadable pages and say what to install; () without documents."""
     if not documents:
         return ()
-    head = f"{len(documents)} documents have scanned or garbled pages; to read them: {INSTALL_HINT}"
+    head = f"documents with scanned or garbled pages: {len(documents)}; to read them: {INSTALL_HINT}"
     return (head, *(document.url for document in documents[:MAX_DOCUMENTS_LISTED]))
 
 

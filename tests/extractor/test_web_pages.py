@@ -3,6 +3,7 @@
 import pytest
 
 from domain.article import Article
+from domain.outcome import Outcome, Reason
 from extractor import extract
 from extractor.page.tag_info import Hint, parse_tag
 
@@ -16,6 +17,7 @@ HEAD = "<html><head><title>{title}</title></head><body>"
 CHINESE_PARAGRAPHS = "".join(
     f"<p>这是第{n}段正文，里面有标点，也有不少字，应当被认为是文章的内容。</p>" for n in range(5)
 )
+SCRIPT = "<script src='app.js'></script>"
 PARAGRAPHS = "".join(f"<p>{sentence}</p>" for sentence in TEXT)
 
 
@@ -101,3 +103,69 @@ def test_line_numbers_are_no_text() -> None:
     page = f"{HEAD.format(title='Reading')}<article><h1>Reading</h1>{PARAGRAPHS}{table}{PARAGRAPHS}</article>"
     lines = article(page).body.splitlines()
     assert "value_3 = read_channel(3)" in article(page).body and not [line for line in lines if line.strip().isdigit()]
+
+
+@pytest.mark.parametrize(
+    ("line", "section", "keywords"),
+    [
+        ("分类：能源新闻 标签：页岩气, 压裂", "能源新闻", ("页岩气", "压裂")),
+        ("标签：<a href='/t/1'>页岩气</a> <a href='/t/2'>压裂</a>", "", ("页岩气", "压裂")),
+        ("Categories: Energy | Tags: shale gas, drilling", "Energy", ("shale gas", "drilling")),
+        ("标签云很好看，没有标签。", "", ()),
+    ],
+)
+def test_labelled_lists_are_section_and_keywords(line: str, section: str, keywords: tuple[str, ...]) -> None:
+    page = f"{HEAD.format(title='一篇文章的标题')}<h1>一篇文章的标题</h1>{CHINESE_PARAGRAPHS}<p class='meta'>{line}</p>"
+    found = article(page)
+    assert (found.section, found.keywords) == (section, keywords) and "标签：" not in found.body
+
+
+def test_a_disclaimer_is_not_the_body() -> None:
+    disclaimer = (
+        "免责声明：本网转载的文章仅代表作者个人观点，与本网无关，其原创性以及文中陈述文字和内容未经本站证实。" * 3
+    )
+    page = f"{HEAD.format(title='某油田投产')}<h1>某油田投产</h1><p>5月1日，某油田正式投产，日产原油三百吨。</p>"
+    assert (
+        article(f"{page}<div class='text'><p>{disclaimer}</p></div>").body == "5月1日，某油田正式投产，日产原油三百吨。"
+    )
+
+
+@pytest.mark.parametrize(
+    "navigation",
+    [
+        "<table><tr><td><a href='a'>Prev</a></td><td><a href='i'>Up</a></td><td><a href='c'>Next</a></td></tr>"
+        "<tr><td>Chapter 1</td><td><a href='i'>Home</a></td><td>Chapter 3</td></tr></table>",
+        "<p>Next: <a href='c'>Setup</a>, Previous: <a href='a'>Install</a>, Up: <a href='i'>Contents</a></p>",
+    ],
+)
+def test_links_to_other_pages_of_a_manual_are_no_text(navigation: str) -> None:
+    options = "".join(
+        f"<p>The option --level{n} sets the level of the output, and it may be given more than once.</p>"
+        f"<pre>tool --level{n} file</pre>"
+        for n in range(6)
+    )
+    page = f"{HEAD.format(title='Options - Tool Manual')}<h1>Options</h1>{options}{navigation}"
+    found = article(page, "http://docs.test/manual/options.html")
+    assert found.page_type == "reference" and found.body.endswith("tool --level5 file")
+
+
+@pytest.mark.parametrize("hint", ["You need to enable JavaScript to run this app.", "请启用JavaScript后刷新本页面。"])
+def test_a_hint_at_scripts_is_evidence_only_without_content(hint: str) -> None:
+    empty = extract(
+        f"{HEAD.format(title='App')}<noscript>{hint}</noscript><div id='app'></div>{SCRIPT}", "http://news.test/a"
+    )
+    assert isinstance(empty, Outcome) and empty.reason is Reason.NEEDS_JAVASCRIPT
+    shown = extract(f"{HEAD.format(title='App')}<div id='app'><p>{hint}</p></div>{SCRIPT}", "http://news.test/a")
+    assert isinstance(shown, Outcome) and shown.reason is Reason.NEEDS_JAVASCRIPT
+    page = f"{HEAD.format(title='Harbour opened')}<noscript>{hint}</noscript><h1>Harbour opened</h1>{PARAGRAPHS}"
+    assert TEXT[-1] in article(page).body
+
+
+def test_news_with_comments_is_an_article() -> None:
+    comments = "".join(
+        f"<div class='comment'><span>User {n}</span><p>I think that number {n} is a good thing, and soon.</p></div>"
+        for n in range(8)
+    )
+    page = f"{HEAD.format(title='Harbour opened')}<article><h1>Harbour opened</h1>{PARAGRAPHS}</article>"
+    found = article(f"{page}<section class='comments'><h2>8 comments</h2>{comments}</section>")
+    assert found.page_type == "article" and "good thing" not in found.body

@@ -1,7 +1,9 @@
 """Citation counts: computed before indexing, once per citing work, and updated by later articles."""
 
 import pytest
+from sqlalchemy import update
 
+from docstore.schema.article_tables import articles
 from docstore.store import Store
 from domain.article import Article, Block, BlockKind, document_id
 from domain.article_relations import authority_score
@@ -94,6 +96,47 @@ def test_links_count_in_sentences_and_navigation_does_not(store: Store) -> None:
     write(store, "http://docs.test/list", "目录", "安装首页", ((0, 2, guide), (2, 4, home)))
     assert cited(store, guide) == 3
     assert cited(store, home) == 0  # as every page says it
+
+
+def test_counts_follow_the_size_of_the_citing_site(store: Store) -> None:
+    """Twelve citations are boilerplate on a site of twelve articles, and none on a site of fifty."""
+    home = "http://docs.test/home"
+    write(store, home, "首页", "欢迎。")
+    for n in range(12):
+        write(
+            store,
+            f"http://docs.test/{n}",
+            f"篇{n}",
+            f"第{n}篇，见首页。",
+            ((len(f"第{n}篇，见"), len(f"第{n}篇，见首页"), home),),
+        )
+    assert cited(store, home) == 0
+    struck(store)
+    for n in range(40):
+        write(store, f"http://docs.test/more{n}", f"又{n}", f"另有第{n}篇，内容各不相同。")
+    assert cited(store, home) == 12
+    assert home in [change.url for change in store.change_log.pending(100)]
+    struck(store)
+    for n in range(40):
+        keep_page(store, f"http://docs.test/more{n}", b"gone")
+        extract_all(store, Outcome(Reason.NO_BODY))
+    assert cited(store, home) == 0
+
+
+def test_a_wrong_count_is_detected_and_corrected(store: Store) -> None:
+    write(store, LAW, "刑法", "全文。")
+    write(store, "http://news.test/1", "评论", "依照《中华人民共和国刑法》的规定。")
+    assert store.citations.find_wrong_counts() == []  # the next index run counts them
+    assert cited(store, LAW) == 1
+    struck(store)
+    assert store.citations.find_wrong_counts() == [] and store.citations.repair_counts() == 0
+    (url_id,) = store.articles.find_url_ids([document_id(LAW)])
+    with store._database.write() as connection:
+        connection.execute(update(articles).where(articles.c.url_id == url_id).values(citations=7))
+    assert store.citations.find_wrong_counts() == [url_id]
+    assert store.citations.repair_counts() == 1
+    assert cited(store, LAW) == 1
+    assert [change.url for change in store.change_log.pending(10)] == [LAW]
 
 
 def test_a_title_that_many_bear_names_none(store: Store) -> None:

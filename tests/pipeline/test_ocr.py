@@ -11,8 +11,10 @@ from domain.article import Article
 from domain.outcome import Reason, Stage
 from domain.recognized_page import RecognizedLine, RecognizedPage
 from pipeline import stages
+from pipeline.cli.status import collect_status, format_status
 from pipeline.engine import Engine
 from pipeline.ocr import stage as ocr_stage
+from pipeline.ocr.recognition import sort_by_reading_order
 from pipeline.ocr.settings import OcrSettings
 from pipeline.ocr.stage import INSTALL_HINT, run_ocr_stage
 from pipeline.progress import NullProgress
@@ -127,7 +129,7 @@ def test_an_interrupted_run_continues_with_the_next_page(engine: Engine, worker:
 
 def test_the_time_limit_leaves_the_rest_to_the_next_run(engine: Engine, worker: type[FakeWorker]) -> None:
     report = stages.ocr(engine, seconds=-1.0)
-    assert not report.outcome_counts and report.notes == ("1 documents left to read",)
+    assert not report.outcome_counts and report.notes == ("1 document left to read",)
     assert worker.read_numbers == []
     assert stages.ocr(engine, seconds=3_600.0).outcome_counts == {Reason.RECOGNIZED: 1}
 
@@ -159,8 +161,10 @@ def test_settings_limit_the_pages_and_turn_the_stage_off(engine: Engine, worker:
 def test_without_the_extra_the_documents_are_listed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr_stage, "is_ocr_installed", lambda: False)
     head, url = stages.ocr(engine).notes
-    assert head == f"1 documents have scanned or garbled pages; to read them: {INSTALL_HINT}"
+    assert head == f"documents with scanned or garbled pages: 1; to read them: {INSTALL_HINT}"
     assert url.endswith("/scan.pdf")
+    [line] = [line for line in format_status(collect_status(engine)) if line.startswith("ocr ")]
+    assert line.endswith(f"scanned or garbled pages to read: 1 ({INSTALL_HINT}, then plumb ocr)")
     engine.settings = replace(engine.settings, ocr=OcrSettings(enabled="on"))
     assert INSTALL_HINT in stages.ocr_if_possible(engine).notes[0]
 
@@ -189,6 +193,25 @@ def test_the_engine_reads_a_page_in_a_limited_process(engine: Engine) -> None:
         assert " ".join(lines) in words
 
 
+def column_line(text: str, left: float, top: float, width: float) -> RecognizedLine:
+    return RecognizedLine(text, left, left + width, top, top - 12.0, 0.98)
+
+
+def test_columns_are_read_one_after_the_other_and_tables_by_rows() -> None:
+    rows = range(8)
+    title = column_line("title", 150, 800, 300)
+    left = [column_line(f"left {row}", 60, 760 - 15 * row, 220) for row in rows]
+    right = [column_line(f"right {row}", 315, 761 - 15 * row, 220) for row in rows]
+    foot = column_line("foot", 100, 500, 400)
+    page = [title, *(line for pair in zip(left, right, strict=True) for line in pair), foot]
+    assert sort_by_reading_order(page, 595.0) == [title, *left, *right, foot]
+    cells = [
+        column_line(f"cell {row} {column}", 60 + 255 * column, 760 - 15 * row, 90) for row in rows for column in (0, 1)
+    ]
+    assert sort_by_reading_order(cells, 595.0) == cells
+    assert sort_by_reading_order([], 595.0) == []
+
+
 SAVED_PAGES = "SELECT number, at FROM recognized_pages"
 
 
@@ -213,5 +236,7 @@ def test_killed_it_continues_with_the_next_page(tmp_path: Path) -> None:
         assert sorted(number for number, _ in vertical.ask(SAVED_PAGES)) == [1, 2, 3]
         assert "recognized 1" in said.out or len(first_pages) == 3
         assert vertical.number("SELECT COUNT(*) FROM articles WHERE text_source = 'ocr'") == 1
+        explanation = vertical.call("explain", site.url("/scan.pdf")).out
+        assert "recognized (3 of 3 pages without text read)" in explanation
     finally:
         vertical.end()

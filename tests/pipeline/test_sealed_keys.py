@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import select, update
 
 from docstore.near_duplicates import key_compaction
-from docstore.schema.article_tables import key_segment_buckets
+from docstore.schema.article_tables import articles, key_segment_buckets
 from extractor.settings import EXTRACTOR_VERSION
+from indexer.article_relations import update_relations
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.maintenance.backup import create_backup, restore_backup
@@ -21,6 +22,7 @@ from pipeline.settings import Settings, load_settings
 from tests.crash_harness import Vertical
 from tests.docstore.test_near_duplicates import article, groups, signature
 from tests.docstore.test_sealing import Nights
+from text.segment import base_segmenter
 
 
 @pytest.fixture
@@ -118,3 +120,20 @@ def test_keys_on_a_page_that_cannot_be_read_are_thrown_away(
     nights = nights_in(vertical.data)
     assert nights.parts() == []
     nights.store.close()
+
+
+def test_wrong_citation_counts_are_reported_and_corrected(vertical: Vertical) -> None:
+    settings = load_settings(vertical.config)
+    opened = partial(Engine, settings, NullProgress())
+    with opened() as engine:
+        update_relations(engine.store, base_segmenter())
+    nights = nights_in(vertical.data)
+    with nights.store._database.write() as connection:
+        connection.execute(update(articles).values(citations=3))
+    nights.store.close()
+    faults = check_all(settings, opened, with_index=False)
+    assert [(fault.component, len(fault.keys)) for fault in faults] == [("citations", 20)]
+    assert check_all(settings, opened, quick=True, with_index=False) == []
+    steps = list(repair_vertical(settings, opened, faults, None))
+    assert [step.text for step in steps] == ["20 citation counts were corrected; the next run writes them to the index"]
+    assert check_all(settings, opened, with_index=False) == []
