@@ -99,7 +99,12 @@ class CrawlSettings:
         minimum=0,
     )
     revisit_longest: float = setting(720.0, "maximum hours between two visits to an article")
-    hub_gap: float = setting(0.0, "hours between two visits to a seed or list page; 0: in every run", minimum=0)
+    hub_gap: float = setting(
+        0.0,
+        "minimum hours between two visits to a seed or list page; 0: in every run. List pages that stay unchanged are "
+        "visited less often",
+        minimum=0,
+    )
     sitemaps: bool = setting(True, "fetch the sitemaps and feeds of each site to find new and changed pages")
     seen_filter: str = setting(
         "rbloom", "Bloom filter in front of the exact URL-seen test: rbloom, or pybloom (slower)", names=FILTER_BY_NAME

@@ -1,8 +1,9 @@
 """Compute when a page is due again. Pure: reads no clock and no store.
 
-Taken literally, WD-A1 fetches no URL twice. Here seeds and list pages are fetched in every run (docs/decisions/0006).
-Articles are fetched again when a change is expected. Changes are modelled as a Poisson process whose rate is estimated
-from the visits.
+Taken literally, WD-A1 fetches no URL twice. Here seeds, front pages and list pages that change are fetched in every run
+(docs/decisions/0006). The interval of a list page that stays unchanged triples, from half the minimum interval of
+articles to 14 minimum intervals; a change ends it. Articles are fetched again when a change is expected. Changes are
+modelled as a Poisson process whose rate is estimated from the visits.
 
 With rate r, an interval of t = 1/r contains one change on average. If a visit finds a change, the expected number of
 changes in the interval is rt/(1-e^-rt) = 1.58, otherwise 0. Averaged with the prior (one change per interval), the new
@@ -17,6 +18,7 @@ a run, and a site that edits its articles is soon visited daily.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from crawler.settings import CrawlSettings
 from domain.frontier import FrontierEntry, UrlKind
@@ -27,6 +29,9 @@ _CHANGED_FACTOR = 2 / (1 + 1 / (1 - math.exp(-1)))
 _UNCHANGED_FACTOR = 2.0
 _PRIOR_INTERVALS = 7.0  # in minimum intervals
 _PRIOR_PAGES = 10
+_UNCHANGED_HUB_FACTOR = 3.0
+_FIRST_UNCHANGED_HUB_INTERVALS = 0.5  # in minimum intervals: one unchanged visit does not skip a nightly run
+_MAX_HUB_INTERVALS = 14.0  # in minimum intervals
 _MAX_BACKOFF_FAILURES = 5
 _FIRST_RETRY_SECONDS = SECONDS_PER_HOUR
 _RETRIED_REASONS = frozenset(
@@ -85,7 +90,7 @@ class RevisitPolicy:
         is_success = reason in FETCH_SUCCESS_REASONS
         failed_attempts = 0 if is_success else entry.attempts + 1
         if entry.kind in (UrlKind.SEED, UrlKind.HUB):
-            return NextVisit(now + self.hub_revisit_seconds, self.hub_revisit_seconds, failed_attempts)
+            return self._next_hub_visit(entry, reason, now, failed_attempts)
         if is_success:
             return self._after_success(entry, reason, now)
         wait = self._retry_seconds(failed_attempts) if reason in _RETRIED_REASONS else self.max_revisit_seconds
@@ -96,6 +101,18 @@ class RevisitPolicy:
     def next_interval(self, revisit_seconds: float) -> float:
         """Return the interval after a spurious change, which had shortened it to `revisit_seconds`."""
         return min(revisit_seconds * _UNCHANGED_FACTOR / _CHANGED_FACTOR, self.max_revisit_seconds)
+
+    def _next_hub_visit(self, entry: FrontierEntry, reason: Reason, now: float, failed_attempts: int) -> NextVisit:
+        """Return the next visit of a seed or list page: `hub_revisit_seconds`, or later if it stays unchanged."""
+        if reason is Reason.UNCHANGED and entry.kind is UrlKind.HUB and not _is_front_page(entry.url):
+            longer_seconds = max(
+                entry.gap * _UNCHANGED_HUB_FACTOR, self.min_revisit_seconds * _FIRST_UNCHANGED_HUB_INTERVALS
+            )
+            max_seconds = min(self.min_revisit_seconds * _MAX_HUB_INTERVALS, self.max_revisit_seconds)
+            revisit_seconds = max(self.hub_revisit_seconds, min(longer_seconds, max_seconds))
+            return NextVisit(now + revisit_seconds, revisit_seconds)
+        revisit_seconds = entry.gap if failed_attempts else self.hub_revisit_seconds
+        return NextVisit(now + self.hub_revisit_seconds, revisit_seconds, failed_attempts)
 
     def _after_success(self, entry: FrontierEntry, reason: Reason, now: float) -> NextVisit:
         adjusted_seconds = entry.gap * (_CHANGED_FACTOR if reason is Reason.FETCHED else _UNCHANGED_FACTOR)
@@ -119,6 +136,11 @@ class RevisitPolicy:
             if attempts <= _MAX_BACKOFF_FAILURES
             else self.max_revisit_seconds
         )
+
+
+def _is_front_page(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query
 
 
 def build_revisit_policy(settings: CrawlSettings) -> RevisitPolicy:

@@ -327,7 +327,9 @@ def update_url_kind(connection: Connection, url_id: int, reason: Reason) -> None
     if reason in HUB_REASONS:
         due_at = func.coalesce(urls.c.visited_at, 0.0)
         connection.execute(
-            update(urls).where(is_target, urls.c.kind != UrlKind.HUB).values(kind=UrlKind.HUB, due_at=due_at)
+            update(urls)
+            .where(is_target, urls.c.kind != UrlKind.HUB)
+            .values(kind=UrlKind.HUB, due_at=due_at, gap=0.0)  # the interval of a list page starts again
         )
     elif reason in ARTICLE_REASONS:
         connection.execute(update(urls).where(is_target).values(kind=UrlKind.ARTICLE))

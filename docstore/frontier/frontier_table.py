@@ -183,13 +183,15 @@ class FrontierTable:
     def archived_urls_not_due(self, origin: Origin, now: float) -> list[str]:
         """Return URLs of an origin with a stored page that are not due but were last visited some time ago.
 
+        List pages are left out, because few sitemaps list them.
         The minimum age is one eighth of the revisit interval; for a new article that is less than a day.
         """
         # "0" follows "/" in ASCII. The collation of the column is bytewise, and a range condition uses its index.
         is_at_origin = (urls.c.url >= f"{origin}/") & (urls.c.url < f"{origin}0")
         is_revisitable = (urls.c.due_at > now) & (urls.c.digest != "") & (urls.c.visited_at + urls.c.gap / 8 <= now)
         with self._database.read() as connection:
-            return list(connection.scalars(select(urls.c.url).where(is_at_origin, is_revisitable)))
+            is_list = urls.c.kind.in_((UrlKind.SEED, UrlKind.HUB))
+            return list(connection.scalars(select(urls.c.url).where(is_at_origin, is_revisitable, ~is_list)))
 
     def reschedule(self, due_at_by_url: Mapping[str, float]) -> None:
         """Set the due times of URLs, in epoch seconds."""

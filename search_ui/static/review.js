@@ -36,6 +36,7 @@ function showTerm(state) {
   if (!term) return;
   const word = list.dataset[state.status] || list.dataset.gone;
   term.dataset.status = state.status;
+  delete term.dataset.automatic; // a person has decided
   term.querySelector(".badge.state").textContent = word;
   for (const field of term.querySelectorAll("[name=seen]")) field.value = state.version;
   const badge = term.querySelector(".badge.class");

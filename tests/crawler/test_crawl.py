@@ -7,6 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,41 @@ def test_a_site_is_crawled_once_and_then_answers_304(tmp_path: Path) -> None:
         assert Counter(site.asked()) == Counter(pages.keys())
         assert again.outcome_counts == {Reason.UNCHANGED: len(pages)}
         assert {visit.outcome.detail for visit in table.visits[-len(pages) :]} == {"304"}
+
+
+def shifted_time(seconds: float) -> float:
+    return time.time() + seconds
+
+
+def test_unchanged_list_pages_are_requested_rarely_and_changing_ones_every_night(tmp_path: Path) -> None:
+    """Of 21 list pages, one brings a new article each night, and twenty never change."""
+    nights, day = 22, 86_400.0
+    archives = [f"/archive/{n}" for n in range(20)]
+    found_at: dict[str, int] = {}
+    unchanged_requests: list[int] = []
+    table = MemoryTable()
+    with Site({"/": page("/news", *archives), **{path: page(ETag='"1"') for path in archives}}) as site:
+        made = settings(site.url())
+        start = time.time()
+        for night in range(nights):
+            site.pages["/news"] = page(*(f"/article/{n}" for n in range(night + 1)))
+            site.pages[f"/article/{night}"] = page()
+            site.requests.clear()
+            began = time.time()
+            clock = partial(shifted_time, start + night * day - began)
+            crawl(table, Fetcher(made, PublicOnlyPolicy(made.inside_hosts), clock), made, tmp_path / "seen", clock)
+            asked = site.asked()
+            found_at.update((path, night) for path in asked if path.startswith("/article/") and path not in found_at)
+            unchanged_requests.append(sum(path in archives for path in asked) if night else 0)
+            for path in ("/news", *archives):  # as the extraction does for a new list page
+                row = table.rows[table.ids[site.url(path)]]
+                if row.kind is not UrlKind.HUB:
+                    table.rows[row.url_id] = replace(row, kind=UrlKind.HUB, gap=0.0)
+                    table.due_at[row.url_id] = 0.0
+    assert found_at == {f"/article/{night}": night for night in range(nights)}
+    assert unchanged_requests[1:3] == [20, 20]
+    assert sum(unchanged_requests[8:]) / (len(archives) * len(unchanged_requests[8:])) <= 0.1
+    assert sum(unchanged_requests[8:]) > 0
 
 
 def test_new_only_asks_seeds_again_and_articles_never(tmp_path: Path) -> None:

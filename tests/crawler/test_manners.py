@@ -256,6 +256,28 @@ def test_seeds_and_hubs_are_asked_in_every_run(kind: UrlKind, reason: Reason, po
     assert policy.next_visit(entry("http://h/", kind=kind), reason, NOW).due_at == NOW
 
 
+@pytest.mark.parametrize("policy", [POLICY, NEW_ONLY], ids=["revisit", "new_only"])
+def test_the_interval_of_an_unchanged_list_page_grows_until_it_changes(policy: RevisitPolicy) -> None:
+    gap, days = 0.0, []
+    for _ in range(8):
+        visit = policy.next_visit(entry("http://h/list", gap=gap, kind=UrlKind.HUB), Reason.UNCHANGED, NOW)
+        gap = visit.revisit_seconds
+        assert visit.due_at == NOW + gap
+        days.append(gap / DAY)
+    assert days == [0.5, 1.5, 4.5, 13.5, 14, 14, 14, 14]
+    failed = policy.next_visit(entry("http://h/list", gap=gap, kind=UrlKind.HUB), Reason.TIMED_OUT, NOW)
+    assert (failed.due_at, failed.revisit_seconds, failed.failed_attempts) == (NOW, gap, 1)
+    changed = policy.next_visit(entry("http://h/list", gap=gap, kind=UrlKind.HUB), Reason.FETCHED, NOW)
+    assert (changed.due_at, changed.revisit_seconds) == (NOW, 0.0)
+
+
+def test_intervals_of_list_pages_keep_the_settings() -> None:
+    unchanged = entry("http://h/list", gap=8 * DAY, kind=UrlKind.HUB)
+    assert RevisitPolicy(DAY, 3 * DAY, 0.0).next_visit(unchanged, Reason.UNCHANGED, NOW).revisit_seconds == 3 * DAY
+    assert RevisitPolicy(0.0, DAY, 0.0).next_visit(unchanged, Reason.UNCHANGED, NOW).revisit_seconds == 0.0
+    assert RevisitPolicy(0.0, DAY, 2.0).next_visit(unchanged, Reason.UNCHANGED, NOW).revisit_seconds == 2.0
+
+
 @pytest.mark.parametrize("kind", [UrlKind.ARTICLE, UrlKind.UNKNOWN])
 @pytest.mark.parametrize(
     "reason", [Reason.FETCHED, Reason.UNCHANGED, Reason.GONE, Reason.NOT_HTML, Reason.REDIRECTED_TO_KNOWN_URL]

@@ -387,8 +387,23 @@ def test_what_was_accepted_automatically_is_marked() -> None:
     assert "自动采纳" in get(client, "/admin/lexicon/history?lang=zh").select_one("#acts").text
     assert "自动采纳" in get(client, "/admin/lexicon/versions").select_one("#versions").text
     assert client.get("/admin/lexicon/export/csv").text.splitlines()[1:] == ["词0,,n,,,,automatic"]
+    assert page.select_one(".term").has_attr("data-automatic")  # shows the button to confirm it
     post(client, token, "decide", term="词0", decision="accepted")
+    page = get(client, "/admin/lexicon?status=accepted")
+    assert not page.select(".term[data-automatic]") and len(page.select(".term")) == 2
     assert get(client, "/admin/lexicon?status=automatic").select(".term") == []
+
+
+def test_an_automatic_version_is_taken_back_in_one_step() -> None:
+    held = actions()
+    client, token = reviewing(held)
+    held.review_service.decide(["词0"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    held.review_service.publish(AUTOMATIC_ACTOR)
+    [button] = get(client, "/admin/lexicon/versions").select("#versions form")
+    assert button.button.text == "撤回此版" and button.select_one("[name=version]")["value"] == "0"
+    client.post("/admin/lexicon/revert", data={"token": token, "version": "0"})
+    assert held.review_service.find_terms(["词0"])["词0"].status is TermStatus.CANDIDATE
+    assert held.review_service.versions()[0][1] == 0
 
 
 def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
