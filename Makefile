@@ -6,13 +6,12 @@ TERM_PEERS := .venv-peers-terms
 CRAWL_PEERS := .venv-crawlers
 FRONTIER_PEERS := .venv-frontiers
 BIN := $(VENV)/bin
-COMPILED := .compiled
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test all-tests all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python compiler compiled docs
+.PHONY: install demo demo-change check quick-tests test all-tests all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -26,7 +25,7 @@ check: $(TEST_STAMP)  ## before every commit, two minutes: lint, and all short t
 quick-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not ($(SERVERS) or slow or exhaustive)"
 
-test: $(TEST_STAMP) browser debian-python compiled  ## everything that CI runs, twelve minutes
+test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, twelve minutes
 	@$(MAKE) --no-print-directory -j2 lint all-tests
 
 all-tests: $(TEST_STAMP)
@@ -77,8 +76,6 @@ bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a t
 
 bench-extract bench-documents bench-structure: $(PEERS)/.installed
 
-bench-extract: compiled
-
 $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors and readers that ours is compared with
 	$(BIN)/python -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip  # 23.2 fails on lxml[html_clean]
@@ -119,19 +116,8 @@ chinese-font:  ## a Chinese font for the screenshots
 debian-python:  ## Debian's own Python with its venv: a test installs with it, it is the oldest that is promised
 	$(call apt,/usr/bin/python3 -c 'import ensurepip' 2>/dev/null,python3-venv)
 
-compiler:  ## a C compiler and Python's headers, for the compiled form of the extractor
-	$(call apt,command -v cc >/dev/null,gcc libc6-dev)
-	$(call apt,$(PYTHON) -c 'import sysconfig as s; open(s.get_path("include") + "/Python.h")' 2>/dev/null,python3-dev)
-
-compiled: $(COMPILED)/.installed  ## the program with the hot modules of the extractor in C, as a folder for PYTHONPATH
-
-$(COMPILED)/.installed: setup.py setup.cfg $(shell find domain text extractor -name '*.py' -o -name '*.pxd') | $(TEST_STAMP) compiler
-	@rm -rf $(COMPILED) build
-	PLUMBLINE_COMPILED=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
-	@rm -rf build && touch $@
-
 clean:
-	rm -rf $(COMPILED) $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) $(FRONTIER_PEERS) build demo-data *.egg-info benchmarks/out
+	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) $(FRONTIER_PEERS) build demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
 	@$(PYTHON) deploy/check_python.py

@@ -19,7 +19,6 @@ from text.decoding.decode import decode_page
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
-COMPILED = ROOT / ".compiled"
 XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*>")
 SCORER = Path("tools") / "score_extraction.py"
 
@@ -105,12 +104,10 @@ def run_system(system: System, jobs: Path, step: Callable[[], object]) -> Run:
     python = Path(sys.executable) if system.is_ours else PEERS
     if not python.exists():
         raise PlumblineError(f"{system.name} is not installed: `make bench-extract` makes {PEERS.parents[1].name}")
-    if system.is_compiled and not (COMPILED / ".installed").exists():
-        raise PlumblineError(f"{system.name} is not there: `make compiled` makes {COMPILED.name}")
     answers, complaints = jobs.with_name("answers.json"), jobs.with_name("complaints.txt")
     command = [str(python), "-P", "-m", "benchmarks.extract_worker", system.name, str(jobs), str(answers)]
     with complaints.open("w") as said:
-        worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=said, env=environment(system))
+        worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=said, env=environment())
         assert worker.stdout is not None
         for _ in worker.stdout:
             step()
@@ -119,11 +116,9 @@ def run_system(system: System, jobs: Path, step: Callable[[], object]) -> Run:
     return read_run(system, json.loads(answers.read_text(encoding="utf-8")))
 
 
-def environment(system: System) -> dict[str, str]:
-    """Return the environment of a worker: fixed hash seed, no warnings, compiled modules before sources."""
-    folders = (COMPILED, ROOT) if system.is_compiled else (ROOT,)
-    path = os.pathsep.join(map(str, folders))
-    return quiet() | {"PYTHONPATH": path}
+def environment() -> dict[str, str]:
+    """Return the environment of a worker: fixed hash seed, no warnings, the modules of this checkout."""
+    return quiet() | {"PYTHONPATH": str(ROOT)}
 
 
 def quiet() -> dict[str, str]:

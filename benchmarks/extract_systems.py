@@ -37,8 +37,7 @@ Extract = Callable[[Any, str, str], Answer]
 class System:
     """One system. `make` imports and sets it up; `gives` names the fields of Answer that it can fill.
 
-    `takes` is the input of its function: `bytes` or `text`. `is_ours` selects the environment, `is_compiled` our
-    compiled form (`make compiled`).
+    `takes` is the input of its function: `bytes` or `text`. `is_ours` selects the environment.
     """
 
     name: str
@@ -46,7 +45,6 @@ class System:
     gives: tuple[str, ...] = ("body", "title", "date")
     takes: str = "text"
     is_ours: bool = False
-    is_compiled: bool = False
 
 
 def plumbline() -> Extract:
@@ -197,13 +195,11 @@ def htmldate() -> Extract:
 
 
 OURS = "plumbline"
-COMPILED = "plumbline-compiled"
 ABLATION = ("tag_path_ratio", "two_pass", "two_pass+tighten", OURS)
 SYSTEMS = {
     system.name: system
     for system in (
         System(OURS, plumbline, takes="bytes", is_ours=True),
-        System(COMPILED, plumbline, takes="bytes", is_ours=True, is_compiled=True),
         System("tag_path_ratio", ours(method="tag_path_ratio"), takes="bytes", is_ours=True),
         System("two_pass", ours(method="two_pass"), takes="bytes", is_ours=True),
         System("two_pass+tighten", ours(method="two_pass", tighten=True), takes="bytes", is_ours=True),

@@ -6,7 +6,7 @@ from rich.table import Table
 
 from benchmarks.extract_lists import ACCURACY, KEPT, REFUSED
 from benchmarks.extract_scores import GAIN, GROWTH, PEAK, SPEED
-from benchmarks.extract_systems import ABLATION, COMPILED, OURS
+from benchmarks.extract_systems import ABLATION, OURS
 from benchmarks.results import Figure
 
 TITLES = {
@@ -53,7 +53,6 @@ def tables(figures: Sequence[Figure]) -> Iterator[Table]:
     for metric, title in TITLES.items():
         yield grid(title, [figure for figure in figures if figure.metric == metric])
     yield speeds(figures)
-    yield speeds(figures, COMPILED)
     yield grid("Ablation: body F1", [f for f in figures if f.metric == "f1" and f.system in ABLATION], order=ABLATION)
     yield best_peers(figures)
     for metric in (ACCURACY, KEPT, REFUSED, GAIN):
@@ -71,26 +70,26 @@ def grid(title: str, figures: Sequence[Figure], order: Sequence[str] = ()) -> Ta
     return table
 
 
-def speeds(figures: Sequence[Figure], ours: str = OURS) -> Table:
-    """Build a table of the speed of `ours` relative to each other system."""
+def speeds(figures: Sequence[Figure]) -> Table:
+    """Build a table of our speed relative to each other system."""
     values = {(figure.system, figure.set): figure.value for figure in figures if figure.metric == SPEED}
     times = [
-        Figure(name, system, SPEED, values[ours, name] / value)
+        Figure(name, system, SPEED, values[OURS, name] / value)
         for (system, name), value in values.items()
-        if (ours, name) in values and system != ours
+        if (OURS, name) in values and system != OURS
     ]
-    return grid(f"{ours} speed relative to the others (pages per CPU second)", times)
+    return grid(f"{OURS} speed relative to the others (pages per CPU second)", times)
 
 
 def best_peers(figures: Sequence[Figure]) -> Table:
-    """Build a table of our figure, the best peer and the target of issue 4 for each set."""
+    """Build a table of our figure, the best peer and the target for each set."""
     table = Table(
         "set", "metric", "best peer", "its", "ours", "asked", title="Ours and the best peer", title_justify="left"
     )
     for metric in ("f1", "title", "title_folded", "date"):
         for name in dict.fromkeys(figure.set for figure in figures if figure.metric == metric):
             mine = {f.system: f.value for f in figures if f.metric == metric and f.set == name}
-            peers = {system: value for system, value in mine.items() if system not in (*ABLATION, COMPILED)}
+            peers = {system: value for system, value in mine.items() if system not in ABLATION}
             best = max(peers, key=lambda system: peers[system], default="")
             asked = TARGETS.get((name, metric))
             ours = show(mine.get(OURS))

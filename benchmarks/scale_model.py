@@ -212,6 +212,7 @@ def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
         stage(engine)
         cpu[name], solr = cpu_seconds() - before, solr_seconds(folder) - solr_before
     engine.index.commit(soft=False)
+    stages.force_merge_index(engine)  # as a run does at its end
     pages = sum(1 for _ in engine.store.integrity.iter_warc_records())
     articles = engine.store.articles.count()
     data = engine.settings.data_dir
@@ -227,7 +228,8 @@ def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
     yield "sealed_rows_a_page", rows_in(data / "store.db") / pages
     yield "sealed_database_bytes", packed_bytes(data / "store.db") / pages
     yield "warc_bytes", bytes_below(data / "warc") / pages
-    yield "index_bytes", bytes_below(data / "solr" / "solr") / articles
+    index_folders = [folder for folder in (data / "solr" / "solr").rglob("index*") if folder.is_dir()]
+    yield "index_bytes", sum(map(bytes_below, index_folders)) / articles
 
 
 def cpu_seconds() -> float:

@@ -22,7 +22,7 @@ from benchmarks.results import OURS, Figure, publish
 from domain.errors import PlumblineError
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_PRODUCT = ("tests/", "benchmarks/", "deploy/", "setup.py")
+NOT_PRODUCT = ("tests/", "benchmarks/", "deploy/")
 STORELESS = ("crawler/", "focused/", "extractor/", "lexicon/", "text/")
 STORE = {"docstore", "sqlalchemy"}
 Rows = Iterable[tuple[str, str, float]]

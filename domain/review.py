@@ -65,6 +65,8 @@ class TermQuery:
         min_documents: Minimum number of documents that contain the term.
         pattern: Only terms that match this regular expression.
         is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
+        language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
+            languages by these shares. Empty: the review order ignores languages.
     """
 
     status: TermStatus | None = TermStatus.CANDIDATE
@@ -73,6 +75,7 @@ class TermQuery:
     min_documents: int = 0
     pattern: str = ""
     is_automatic: bool = False
+    language_shares: tuple[tuple[str, float], ...] = ()
     order: Order = Order.REVIEW
     offset: int = 0
     limit: int = 20

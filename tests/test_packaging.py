@@ -64,7 +64,7 @@ def test_the_wheel_holds_what_the_program_needs(tmp_path: Path) -> None:
     tracked = [name for name in listed.stdout.splitlines() if not name.endswith("/README.md")]
     assert len(tracked) > 300
     copy = tmp_path / "project"
-    for name in (*tracked, "setup.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+    for name in (*tracked, "setup.cfg", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, copy / name)
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(copy)]

@@ -258,6 +258,12 @@ class ArticleTable:
         with self._database.read() as connection:
             return connection.scalar(select(func.count()).select_from(articles)) or 0
 
+    def count_by_language(self) -> dict[str, int]:
+        """Return the number of articles by language tag, such as `zh`; reads all articles."""
+        with self._database.read() as connection:
+            query = select(articles.c.language, func.count().label("size")).group_by(articles.c.language)
+            return {row.language: row.size for row in connection.execute(query)}
+
     def reextract_all(self) -> int:
         """Mark every page for extraction again. Returns the number of pages."""
         with self._database.write() as connection:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, literal, or_, select, union_all, update
+from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, or_, select, union_all, update
 
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
 from docstore.database import Database
@@ -17,6 +17,7 @@ from domain.term import AUTOMATIC_ACTOR, Term, TermStatus
 BATCH_SIZE = 500
 RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
 RANKED_TEXT_VERSION_KEY = "ranked_mined"  # key of the mined text version of the ranking
+MIN_LANGUAGE_SHARE = 0.01  # in the mixed order, so that a language without articles comes late, but comes
 NEVER_RANKED = -1  # differs from every text version
 POSITIVE_STATUSES = (TermStatus.ACCEPTED, TermStatus.MERGED)
 DECIDED_STATUSES = (*POSITIVE_STATUSES, TermStatus.REJECTED)
@@ -40,11 +41,10 @@ class ReviewQueue:
         query = matching_terms_query(term_query)
         with self._database.read() as connection:
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
-            page = (
-                query.order_by(*ORDER_BY_COLUMNS[term_query.order], terms.c.text)
-                .offset(term_query.offset)
-                .limit(term_query.limit)
-            )
+            order_columns = ORDER_BY_COLUMNS[term_query.order]
+            if term_query.order is Order.REVIEW and term_query.language_shares:
+                order_columns = (_mixed_position(term_query.language_shares), *order_columns)
+            page = query.order_by(*order_columns, terms.c.text).offset(term_query.offset).limit(term_query.limit)
             return total, [term_from_row(row) for row in connection.execute(page)]
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
@@ -205,6 +205,21 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
         text_matches = terms.c.text.contains(text, autoescape=True)
         query = query.where(or_(text_matches, terms.c.synonyms.contains(text, autoescape=True)))
     return query
+
+
+def _mixed_position(language_shares: Sequence[tuple[str, float]]) -> ColumnElement[Any]:
+    """Return the SQL position of a term if each language gets its share of every part of the list."""
+    conditions = [terms.c.text.regexp_match(pattern) for pattern, _ in language_shares]
+    language = case(*((condition, number) for number, condition in enumerate(conditions)), else_=len(conditions))
+    share = case(
+        *(
+            (condition, max(share, MIN_LANGUAGE_SHARE))
+            for condition, (_, share) in zip(conditions, language_shares, strict=True)
+        ),
+        else_=MIN_LANGUAGE_SHARE,
+    )
+    rank = func.row_number().over(partition_by=language, order_by=(terms.c.place.desc(), terms.c.text))
+    return (rank - 0.5) / share
 
 
 def _containing_query(text: str, limit: int) -> Select[Any]:

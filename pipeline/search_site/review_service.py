@@ -7,7 +7,7 @@ from dataclasses import replace
 from docstore.store import Store
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
-from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
+from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.jieba_dictionary import decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
@@ -16,6 +16,7 @@ from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_l
 from search_ui.review.interfaces import RelatedTerms, TermWithStatus, VersionChange, VersionProposal
 from text.folding import word_key
 from text.glosses import Gloss, rank_translations, run_suffixes
+from text.scripts import LANGUAGE_PATTERNS
 from text.segment import RjiebaSegmenter, Segmenter
 
 MAX_RELATED_TERMS = 6  # of each kind
@@ -30,10 +31,25 @@ class StoreReview:
         self._store = store
         self._lock = threading.Lock()
         self._cached_proposal: tuple[tuple[int, int], VersionProposal] | None = None
+        self._cached_shares: tuple[int, tuple[tuple[str, float], ...]] | None = None  # by text version
 
     def find_page(self, query: TermQuery) -> tuple[int, list[Term]]:
-        """See `ReviewService`, also for the methods below."""
+        """See `ReviewService`, also for the methods below. Without a language, the review order mixes languages."""
+        if query.order is Order.REVIEW and not query.pattern:
+            query = replace(query, language_shares=self._language_shares())
         return self._store.review_queue.find_page(query)
+
+    def _language_shares(self) -> tuple[tuple[str, float], ...]:
+        """Return the pattern of the terms of each language with its share of the articles; empty without articles."""
+        version = self._store.articles.text_version()
+        if self._cached_shares is None or self._cached_shares[0] != version:
+            counts = self._store.articles.count_by_language()
+            chinese_count = sum(count for language, count in counts.items() if language.partition("-")[0] == "zh")
+            total_count = sum(counts.values())
+            share_counts = {"zh": chinese_count, "en": total_count - chinese_count} if total_count else {}
+            shares = tuple((LANGUAGE_PATTERNS[name], count / total_count) for name, count in share_counts.items())
+            self._cached_shares = version, shares
+        return self._cached_shares[1]
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
         return self._store.review_queue.find_terms(texts)

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from docstore.store import Store
+from domain.article import Article
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import Term, TermClass, TermStatus
 from lexicon.publishing import build_next_version
+from pipeline.search_site.review_service import StoreReview
+from tests.docstore.test_store import extract_all, keep_page
 from tests.terms import add, propose, set_synonyms
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
@@ -247,6 +250,30 @@ def test_terms_are_found_by_their_language(store: Store) -> None:
     }
     assert found == {"zh": texts[1:5], "en": ["shale gas", "Ölschiefer", "シェール"]}
     assert {name: [text for text in texts if language_of_term(text) == name] for name in LANGUAGE_PATTERNS} == found
+
+
+def test_all_languages_are_mixed_by_their_share_of_the_articles(store: Store) -> None:
+    """The miner prefers the English terms; three of four articles are Chinese."""
+    english, chinese = [f"term{chr(97 + n)}" for n in range(20)], [f"钻井{chr(0x4E00 + n)}" for n in range(20)]
+    scored = [
+        *((text, 50.0 - n) for n, text in enumerate(english)),
+        *((text, 9.0 - n / 10) for n, text in enumerate(chinese)),
+    ]
+    store.lexicons.replace_candidates([Term(text, score, 5, 5, "n n") for text, score in scored])
+    for number in range(8):
+        url = f"http://a.test/{number}"
+        keep_page(store, url, url.encode())
+        extract_all(store, Article(url, url, f"{number}{url}", language="en" if number < 2 else "zh-CN"))
+    service = StoreReview(store)
+    total, terms = service.find_page(TermQuery(limit=8))
+    assert total == 40
+    assert [term.text for term in terms] == [chinese[0], english[0], *chinese[1:4], english[1], *chinese[4:6]]
+    assert [term.text for term in service.find_page(TermQuery(offset=8, limit=1))[1]] == [chinese[6]]
+    only_english = service.find_page(TermQuery(pattern=LANGUAGE_PATTERNS["en"], limit=2))[1]
+    assert [term.text for term in only_english] == english[:2]
+    assert service.find_page(TermQuery(order=Order.SCORE, limit=1))[1][0].text == english[0]
+    everything = [term.text for term in service.find_page(TermQuery(limit=100))[1]]
+    assert sorted(everything) == sorted([*english, *chinese])
 
 
 def test_the_neighbours_of_a_term(reviewed: Store) -> None:
