@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle, parse_related
-from search_ui.query.display_text import clean_text, first_sentences
+from search_ui.query.display_text import clean_text, first_sentences, is_spaced_script
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.settings import SearchSettings
@@ -93,5 +93,6 @@ def parse_story(story_id: str, response: SolrResponse, settings: SearchSettings)
 
 def _join_excerpt(fragments: Sequence[str]) -> str:
     """Return the first sentences of a text from Solr's fragments."""
-    text = first_sentences(clean_text("".join(fragments)), EXCERPT_CHARS)
+    separator = " " if is_spaced_script("".join(fragments)) else ""
+    text = first_sentences(clean_text(separator.join(fragments)), EXCERPT_CHARS)
     return text if len(text) <= _MAX_SENTENCE_CHARS else f"{text[:_MAX_SENTENCE_CHARS]}…"

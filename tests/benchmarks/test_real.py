@@ -164,6 +164,7 @@ def test_a_second_night_on_what_stands_still_costs_less(trees: dict[Site, Path],
     assert found["nights", "day1_requests"] > 10
     assert 0 < found["nights", "day2_requests_share"] <= 1
     assert found["nights", "day2_bytes_share"] < 0.5
+    assert 0 < found["nights", "unchanged_list_requests_share"] <= 0.1
 
 
 def test_files_are_answered_as_a_static_host_does(tmp_path: Path) -> None:

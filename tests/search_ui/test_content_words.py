@@ -19,6 +19,8 @@ from text.segment import RjiebaSegmenter
         ("税改革 税", "改革 税 + 税"),  # typed alone it is meant
         ("劳动合同到期不续签有没有补偿", "劳动合同 到期 续签 补偿"),
         ("什么时候能退税", "退税"),
+        ("什麼時候能退稅", "退稅"),
+        ("哪一年投产", "投产"),
         ("借据和几何", "借据 几何"),
         ("how do I configure the proxy", "configure proxy"),
         ("What is shale gas?", "shale gas"),
