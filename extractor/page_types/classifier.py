@@ -97,29 +97,33 @@ class PageTypeRule(NamedTuple):
 
 def is_article_only(signals: PageSignals, _body: Body | None) -> bool:
     """Return whether a page declares an article and no product, and its URL is not that of a collection."""
-    declared = signals.declared
+    type_signals = signals.type_signals
     return (
-        declared.declares_article and not declared.product_count and not declared.has_url_segment(COLLECTION_SEGMENTS)
+        type_signals.declares_article
+        and not type_signals.product_count
+        and not type_signals.has_url_segment(COLLECTION_SEGMENTS)
     )
 
 
 def is_single_product(signals: PageSignals, _body: Body | None) -> bool:
     """Return whether a page declares one product, and does not list many if it declares it only as a page."""
-    declared = signals.declared
-    return declared.declares_single_product and (bool(declared.product_count) or not is_product_listing(signals))
+    type_signals = signals.type_signals
+    return type_signals.declares_single_product and (
+        bool(type_signals.product_count) or not is_product_listing(signals)
+    )
 
 
 def is_reference_page(signals: PageSignals, _body: Body | None) -> bool:
     """Return whether a page is a reference page, by its generator, its schema.org types, or its URL and its code."""
-    declared = signals.declared
-    if declared.declares_reference or signals.is_documentation:
+    type_signals = signals.type_signals
+    if type_signals.declares_reference or signals.is_documentation:
         return True
-    if not declared.has_url_segment(REFERENCE_SEGMENTS):
+    if not type_signals.has_url_segment(REFERENCE_SEGMENTS):
         return False
     return (
-        declared.url_segments[:1] in (("docs",), ("wiki",))
+        type_signals.url_segments[:1] in (("docs",), ("wiki",))
         or sum(line.tag == CODE_TAG for line in signals.page.layout.lines) >= MIN_CODE_LINES
-        or not declared.has_url_segment(SERVICE_SEGMENTS)
+        or not type_signals.has_url_segment(SERVICE_SEGMENTS)
     )
 
 
@@ -137,7 +141,7 @@ def is_product_listing(signals: PageSignals) -> bool:
     counts = signals.content_counts
     if counts.price_count >= MIN_LISTING_PRICES and counts.headline_count >= MIN_LISTING_PRICES:
         return True
-    return signals.declared.has_url_segment(COLLECTION_SEGMENTS) and (
+    return signals.type_signals.has_url_segment(COLLECTION_SEGMENTS) and (
         counts.price_count > 1 or counts.headline_count >= MIN_LISTING_PRICES
     )
 
@@ -154,17 +158,17 @@ def has_price_and_cart(signals: PageSignals, _body: Body | None) -> bool:
     """Return whether an undated page shows a price, and a cart or the URL of a product."""
     counts = signals.content_counts
     return bool(counts.price_count) and (
-        signals.declared.has_url_segment(PRODUCT_SEGMENTS)
+        signals.type_signals.has_url_segment(PRODUCT_SEGMENTS)
         or (counts.cart_phrase_count > 0 and not signals.is_front_page)
     )
 
 
 def describes_offer(signals: PageSignals, _body: Body | None) -> bool:
     """Return whether an undated page declares a service, has the URL of one, or has offers or sections."""
-    declared, counts = signals.declared, signals.content_counts
+    type_signals, counts = signals.type_signals, signals.content_counts
     return (
-        declared.declares_service
-        or (declared.has_url_segment(SERVICE_SEGMENTS) and not signals.is_front_page)
+        type_signals.declares_service
+        or (type_signals.has_url_segment(SERVICE_SEGMENTS) and not signals.is_front_page)
         or counts.offer_phrase_count >= MIN_SERVICE_OFFERS
         or counts.section_count >= MIN_SERVICE_SECTIONS
     ) and counts.headline_count <= 2 * MIN_COLLECTION_HEADLINES
@@ -177,12 +181,12 @@ PAGE_TYPE_RULES = (
     PageTypeRule(
         PageType.COLLECTION,
         "declared as a collection",
-        lambda signals, _body: signals.declared.declares_collection,
+        lambda signals, _body: signals.type_signals.declares_collection,
     ),
     PageTypeRule(
         PageType.ARTICLE,
         "declared as an article",
-        lambda signals, _body: signals.declared.declares_article or signals.has_published_meta,
+        lambda signals, _body: signals.type_signals.declares_article or signals.has_published_meta,
     ),
     PageTypeRule(PageType.REFERENCE, "documentation page", is_reference_page),
     PageTypeRule(PageType.ARTICLE, "has a date of publication", has_publication_date),

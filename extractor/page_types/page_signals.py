@@ -279,7 +279,7 @@ class PageSignals:
         return self if self.page.is_complete else PageSignals(self.page.complete_page, self.find_published)
 
     @cached_property
-    def declared(self) -> TypeSignals:
+    def type_signals(self) -> TypeSignals:
         """The declared type signals. They do not depend on the layout of boilerplate."""
         return read_type_signals(self.page)
 

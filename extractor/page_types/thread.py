@@ -90,7 +90,7 @@ def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
     Returns:
         The signals of the page with a complete layout and the thread, or None if the page is not a thread.
     """
-    if not may_be_thread(signals.page, signals.declared) or not has_candidate_group(signals):
+    if not may_be_thread(signals.page, signals.type_signals) or not has_candidate_group(signals):
         return None
     complete_signals = signals.complete
     if not signals.page.is_complete and not has_candidate_group(complete_signals):
@@ -114,7 +114,7 @@ def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
         bool(opening),
         is_near_title(post_group.first_line, title_line),
     )
-    evidence = (*declared_evidence(signals.declared), *group_evidence.points())
+    evidence = (*declared_evidence(signals.type_signals), *group_evidence.points())
     if sum(points for points, _ in evidence) < MIN_THREAD_SCORE:
         return None
     posts = clean_posts(page.layout, [*opening, *post_group.posts])
@@ -157,10 +157,10 @@ def has_candidate_group(signals: PageSignals) -> bool:
     the points with MIN_THREAD_SCORE.
     """
     layout, title_line = signals.page.layout, signals.title_line
-    declared_points = sum(points for points, _ in declared_evidence(signals.declared))
+    declared_points = sum(points for points, _ in declared_evidence(signals.type_signals))
     if declared_points + MAX_GROUP_POINTS < MIN_THREAD_SCORE:
         return False
-    matches_name = is_forum_class if declares_any_article(signals.page, signals.declared) else is_post_class
+    matches_name = is_forum_class if declares_any_article(signals.page, signals.type_signals) else is_post_class
     if declared_points + MAX_COMMENT_POINTS >= MIN_THREAD_SCORE or any(
         may_contain_posts(layout.spans[element.span_index].tag_info, matches_name)
         for element in layout.skipped_elements
@@ -203,16 +203,16 @@ def is_forum_class(name: str) -> bool:
     return FORUM_CLASS_RE.search(name) is not None
 
 
-def declared_evidence(declared: TypeSignals) -> Iterator[tuple[int, str]]:
+def declared_evidence(type_signals: TypeSignals) -> Iterator[tuple[int, str]]:
     """Yield points for a thread with their reasons: what the page declares."""
-    is_og_article = declared.og_type == "article" and not declared.declares_article
-    yield 3 * declared.declares_thread, "declared as a discussion"
-    yield 2 * declared.is_forum_software, "forum software"
-    yield 2 * declared.has_thread_url, "URL of a thread"
-    yield int(declared.has_forum_url), "URL of a forum"
-    yield -2 * (declared.declares_article and not declared.declares_thread), "declared as an article"
-    yield -1 * (is_og_article and not declared.declares_thread), "og:type is article"
-    yield -3 * declared.declares_any_product, "declared as a product"
+    is_og_article = type_signals.og_type == "article" and not type_signals.declares_article
+    yield 3 * type_signals.declares_thread, "declared as a discussion"
+    yield 2 * type_signals.is_forum_software, "forum software"
+    yield 2 * type_signals.has_thread_url, "URL of a thread"
+    yield int(type_signals.has_forum_url), "URL of a forum"
+    yield -2 * (type_signals.declares_article and not type_signals.declares_thread), "declared as an article"
+    yield -1 * (is_og_article and not type_signals.declares_thread), "og:type is article"
+    yield -3 * type_signals.declares_any_product, "declared as a product"
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,12 +167,12 @@ def build_result(
     A part with nothing to embed has one empty vector, so that it is not pending. An article that is too short for
     passages gets the one of this part together with its article vector.
     """
-    numbered = [
+    part_vectors = [
         PassageVector(number, passage.start, passage.end, next(vectors))
         for number, passage in enumerate(passages, start=job.part)
     ]
-    outcome = Outcome(Reason.EMBEDDED if numbered else Reason.NOTHING_TO_EMBED)
-    numbered = numbered or [PassageVector(job.part, 0, 0, b"")]
-    if job.part is EmbeddingPart.ARTICLE and job.max_passages and not has_passages(article, numbered[0].end_offset):
-        numbered.append(PassageVector(EmbeddingPart.PASSAGES, 0, 0, b""))
-    return EmbeddingResult(article.digest, tuple(numbered), outcome)
+    outcome = Outcome(Reason.EMBEDDED if part_vectors else Reason.NOTHING_TO_EMBED)
+    part_vectors = part_vectors or [PassageVector(job.part, 0, 0, b"")]
+    if job.part is EmbeddingPart.ARTICLE and job.max_passages and not has_passages(article, part_vectors[0].end_offset):
+        part_vectors.append(PassageVector(EmbeddingPart.PASSAGES, 0, 0, b""))
+    return EmbeddingResult(article.digest, tuple(part_vectors), outcome)

@@ -178,9 +178,8 @@ def test_only_named_fields_come_back() -> None:
         "id,cluster,series,picture,format,full:query($enough_parts,0)", "20", "10",
     )  # fmt: skip
     shown = dict(details_params(ask(("q", "a")), WORDS, ["d1", "d2"], []))
-    assert (
-        shown["fl"]
-        == "id,url,site,title,published_text,fetched,cluster,series,picture,format,page_starts,story,language"
+    assert shown["fl"] == (
+        "id,url,site,title,published_text,fetched,cluster,series,picture,format,text_source,page_starts,story,language"
     )
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
