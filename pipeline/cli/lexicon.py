@@ -199,9 +199,9 @@ def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
 @click.pass_context
 def export_lexicon(context: click.Context, list_format: str, version: int | None) -> None:
     """Print the published lexicon as a jieba dictionary, CSV, Solr synonyms or SKOS (Turtle)."""
-    from pipeline.search_site.review_service import StoreReview  # imports the store, which --help does not need
-
     with open_engine(load_call_settings(context)) as engine:
+        from pipeline.search_site.review_service import StoreReview  # imports the store: errors of settings need none
+
         click.echo(StoreReview(engine.store).export(list_format, version), nl=False)
 
 
