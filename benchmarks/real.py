@@ -19,6 +19,7 @@ from benchmarks.real_embed import embed_figures
 from benchmarks.real_lists import list_figures
 from benchmarks.real_nights import night_figures
 from benchmarks.real_recipe import RECIPE, Site, bring_all, cache_folder, load_sites
+from benchmarks.real_restore import restore_figures
 from benchmarks.real_search import search_figures
 from benchmarks.real_sites import site_figures
 from benchmarks.real_terms import term_figures
@@ -35,6 +36,7 @@ SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
     "terms": term_figures,
     "embed": embed_figures,
     "search": search_figures,
+    "restore": restore_figures,
     "nights": night_figures,  # last: it crawls again
 }
 

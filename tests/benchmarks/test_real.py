@@ -159,6 +159,13 @@ def test_a_corpus_of_any_size_is_made_of_real_articles(tmp_path: Path) -> None:
     assert next(both.iter_documents([number])).body != documents[number - 1].body
 
 
+@pytest.mark.solr
+def test_a_restored_backup_answers_alike(trees: dict[Site, Path], tmp_path: Path) -> None:
+    found = values(real.measure(trees, tmp_path / "kept", ["restore"], NullProgress()))
+    assert found["restore", "queries"] >= 4
+    assert (found["restore", "equal"], found["restore", "wrong_counts"]) == (1, 0)
+
+
 def test_a_second_night_on_what_stands_still_costs_less(trees: dict[Site, Path], tmp_path: Path) -> None:
     found = values(real.measure(trees, tmp_path / "kept", ["nights"], NullProgress()))
     assert found["nights", "day1_requests"] > 10
