@@ -117,7 +117,8 @@ def test_debians_own_python_can_install_everything(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     chosen = {one["metadata"]["name"].lower() for one in json.loads(report.read_text())["install"]}
     pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split()}
-    assert {name.replace("_", "-") for name in chosen} - {"plumbline"} == {name.replace("_", "-") for name in pinned}
+    unpinned = {name.replace("_", "-") for name in chosen} - {name.replace("_", "-") for name in pinned}
+    assert unpinned == {"plumbline"}  # the pinned packages of the documentation are not installed for tests
 
 
 def test_what_make_install_says_while_pip_works() -> None:

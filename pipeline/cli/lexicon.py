@@ -20,7 +20,6 @@ from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_table_or_json, stderr_console, stdout_console
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS, open_review
 from pipeline.cli.session import load_call_settings, open_engine, print_reports, read_file, terminal_user
-from pipeline.search_site.review_service import StoreReview
 from text.scripts import LANGUAGE_PATTERNS
 from text.segment import base_segmenter
 
@@ -201,6 +200,8 @@ def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
 def export_lexicon(context: click.Context, list_format: str, version: int | None) -> None:
     """Print the published lexicon as a jieba dictionary, CSV, Solr synonyms or SKOS (Turtle)."""
     with open_engine(load_call_settings(context)) as engine:
+        from pipeline.search_site.review_service import StoreReview  # imports the store: errors of settings need none
+
         click.echo(StoreReview(engine.store).export(list_format, version), nl=False)
 
 
