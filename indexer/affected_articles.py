@@ -28,6 +28,8 @@ class PhraseIndex(Protocol):
 
 def find_url_ids_containing(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
     """Return the `url_id` of all articles whose title or body contains one of `terms`."""
+    if not terms:
+        return set()
     runs = {longest_han_run(term) for term in terms}
     url_ids = None if "" in runs else _find_url_ids_with_phrase(sorted(runs), store, index)
     return set(iter_texts_containing(terms, store.articles.iter_plain_texts(url_ids)))

@@ -194,7 +194,7 @@ def test_an_english_reader_finds_other_forms_of_a_word(visit: Visit) -> None:
     expect(page.locator("html")).to_have_attribute("lang", "en")
     page.locator("#q").fill("drilling")
     follow(page.get_by_role("button", name="Search"))
-    expect(page.locator("#total")).to_have_text(re.compile(r"\d+ results .*in \d+ ms"))
+    expect(page.locator("#total")).to_have_text(re.compile(r"\d+ results"))
     marked = {word.lower() for word in page.locator("#hits mark").all_inner_texts()}
     assert len(marked & {"drill", "drills", "drilled", "drilling"}) > 1
 

@@ -91,7 +91,7 @@ def test_a_site_that_starts_later_asks_no_more(store: Store) -> None:
 class NoIndex:
     """An index that fails on every query."""
 
-    def ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
+    def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
         raise AssertionError(phrases)
 
 
