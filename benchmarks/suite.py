@@ -30,7 +30,9 @@ from benchmarks.results import Figure, publish
 
 ROOT = Path(__file__).resolve().parents[1]
 SYSTEM = "plumbline"
-PRODUCT = "maven_jars,docstore,text,crawler,focused,extractor,lexicon,indexer,search_ui,pipeline"
+PRODUCT = (
+    "domain,locks,maven_jars,solr_client,docstore,text,crawler,focused,extractor,lexicon,indexer,search_ui,pipeline"
+)
 SETS = ("quick", "full", "sigint_ignored", "ordinary_user", "repeat", "coverage")
 CLOSING_LINE = re.compile(r"=+ (?=.*\bpassed\b)(.*) in [\d.]+s.*=+$|^(?=.*\bpassed\b)(.*) in [\d.]+s", re.M)
 LOAD = ("stress-ng", "--cpu", "2", "--io", "1", "--vm", "1", "--vm-bytes", "1G")
