@@ -91,6 +91,14 @@ class Outcome:
     published_date: str = field(default="", compare=False)
 
 
+def has_common_cause(failed_count: int, total_count: int, max_failures: int) -> bool:
+    """Return True if more than `max_failures` and more than a fifth of all items failed.
+
+    The program or the machine is then the likely cause, not the items.
+    """
+    return failed_count > max_failures and failed_count * 5 > total_count
+
+
 @dataclass(frozen=True)
 class StageReport:
     """Summary of one stage in one run: outcome counts by reason, duration in seconds, and notes for the log."""

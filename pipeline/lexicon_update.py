@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
+from math import ceil
 from typing import TYPE_CHECKING
 
 from domain.errors import LexiconError
@@ -75,10 +76,10 @@ def compare_on_known_items(engine: "Engine", previous: Lexicon, version: Lexicon
 
     articles = engine.store.articles
     ids = [url_id for url_id, _ in articles.iter_digests()]
-    step = max(1, len(ids) // MAX_CHECKED_ARTICLES)
+    step = max(1, ceil(len(ids) / MAX_CHECKED_ARTICLES))
     sample = [(title, body[:MAX_BODY_CHARS]) for _, title, body, _ in articles.iter_texts(ids[::step])]
     queries = {title: body for title, body in sample if len(title) >= MIN_QUERY_CHARS}
-    query_articles = dict(islice(queries.items(), 0, None, max(1, len(queries) // MAX_QUERIES)))
+    query_articles = dict(islice(queries.items(), 0, None, max(1, ceil(len(queries) / MAX_QUERIES))))
     other_bodies = [body for title, body in sample if query_articles.get(title) != body]
     cuts = (create_domain_segmenter(lexicon).cut for lexicon in (previous, version))
     return compare_versions(list(query_articles), [*query_articles.values(), *other_bodies], *cuts)

@@ -3,10 +3,10 @@
     seeds | crawl   -> Page     pages, most promising links first                 crawler/crawl.py
           | extract -> Article  title, date, body; or the reason for a failure    extractor/article_extractor.py
           |                     the same for PDF, Word and other files            extractor/documents/reader.py
-          | ocr     -> Article  text of scanned and garbled pages               pipeline/ocr/stage.py
+          | ocr     -> Article  text of scanned and garbled pages                 pipeline/ocr/stage.py
           | embed   -> Vector   embeddings of title and text                      pipeline/embedding/stage.py
           | mine    -> Term     candidate terms of the domain                     lexicon/mining.py
-          | publish -> Lexicon  the reviewer's choice, versioned                  lexicon/publishing.py
+          | publish -> Lexicon  accepted terms, versioned                         lexicon/publishing.py
           | index   -> Solr     all changes since the last run                    indexer/sync.py
           | serve   -> Hit      the results of a search                           search_ui/app.py
 
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
 from domain.coded_message import CodedMessage
 from domain.errors import BusyError, EmbeddingError, IndexOwnershipError, PlumblineError
-from domain.outcome import Reason, Stage, StageReport
+from domain.outcome import Reason, Stage, StageReport, has_common_cause
 from domain.term import TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
@@ -483,7 +483,7 @@ def claim_index(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str,
 def abort_on_many_failures(stage: Stage, counts: Counter[Reason]) -> None:
     """Raise PlumblineError if so many pages failed unexpectedly that the program or the machine must be the cause."""
     failed = counts[Reason.UNEXPECTED_ERROR]
-    if failed > MAX_FAILURES and failed * 5 > counts.total():
+    if has_common_cause(failed, counts.total(), MAX_FAILURES):
         message = (
             f"{failed} of {counts.total()} pages failed in {stage}: "
             "see logs/plumb.log, fix the cause and run the command again"

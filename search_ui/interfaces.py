@@ -158,13 +158,11 @@ class EmbeddingBacklog:
 
     Attributes:
         article_count: Articles without a vector, which only keyword search finds.
-        passage_count: Articles whose passages are pending; only the choice of excerpts depends on them.
         seconds: Estimated wall-clock time for the articles; None if unknown.
         uncovered_articles: Articles by language (ISO 639) that no model supports; they never get a vector.
     """
 
     article_count: int = 0
-    passage_count: int = 0
     seconds: float | None = None
     uncovered_articles: Mapping[str, int] = field(default_factory=dict)
 

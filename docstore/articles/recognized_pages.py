@@ -44,8 +44,9 @@ class RecognizedPageTable:
 
     def saved_numbers(self, url_id: int, digest: str) -> set[int]:
         """Return the numbers of the saved pages of one version of a document."""
+        is_version = and_(recognized_pages.c.url_id == url_id, recognized_pages.c.digest == digest)
         with self._database.read() as connection:
-            return {page.number for page in load_recognized_pages(connection, url_id, digest)}
+            return set(connection.scalars(select(recognized_pages.c.number).where(is_version)))
 
     def save_page(self, url_id: int, digest: str, page: RecognizedPage) -> None:
         """Save a page. Deletes the pages of other versions of the document."""

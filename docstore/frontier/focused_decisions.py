@@ -151,8 +151,8 @@ class FocusedDecisionTable:
         missing_urls: list[str] = []
         query = _CURRENT_DECISIONS_QUERY.where(focused_decisions.c.strategy == strategy)
         for rows in self._database.iter_batches(query, focused_decisions.c.url_id, _BATCH_SIZE * 10):
-            decided = ((row, revisions[row.url]) for row in rows if row.url in revisions)
-            changes = [(row, revision) for row, revision in decided if _is_changed(row, revision)]
+            row_revisions = ((row, revisions[row.url]) for row in rows if row.url in revisions)
+            changes = [(row, revision) for row, revision in row_revisions if _is_changed(row, revision)]
             if changes:
                 parameters = [
                     {"key": row.url_id, "new_score": revision.score, "new_kept": int(revision.is_retained)}

@@ -303,10 +303,10 @@ def page_has_image(document: pypdfium2.PdfDocument, index: int) -> bool:
 def is_scanned(page: Any, page_area: float) -> bool:
     """Return True if images cover most of a page without text. `page_area` is in square points."""
     area = 0.0
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    x_min, y_min, x_max, y_max = (ctypes.c_float() for _ in range(4))
     for image in iter_images(page):
-        if pdfium.FPDFPageObj_GetBounds(image, left, bottom, right, top):
-            area += max(0.0, right.value - left.value) * max(0.0, top.value - bottom.value)
+        if pdfium.FPDFPageObj_GetBounds(image, x_min, y_min, x_max, y_max):
+            area += max(0.0, x_max.value - x_min.value) * max(0.0, y_max.value - y_min.value)
     return area >= MIN_SCAN_AREA_SHARE * page_area > 0
 
 

@@ -121,8 +121,8 @@ def find_suspicion(
     is_confirmed = page_type is PageType.ARTICLE and is_confirmed_article(signals, body)
     if coverage is None and not may_be_suspect(signals.page, body, is_confirmed):
         return None
-    measured = SuspectBody(body, coverage or measure_coverage(signals.complete, body), is_confirmed)
-    reason = next((reason for rule in SUSPICION_RULES if (reason := rule(measured))), "")
+    suspect = SuspectBody(body, coverage or measure_coverage(signals.complete, body), is_confirmed)
+    reason = next((reason for rule in SUSPICION_RULES if (reason := rule(suspect))), "")
     return Outcome(Reason.INCOMPLETE_BODY, reason) if reason else None
 
 

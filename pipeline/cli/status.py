@@ -38,7 +38,7 @@ def show_status(context: click.Context, as_json: bool) -> None:
 
 def collect_status(engine: "Engine") -> dict[str, Any]:
     """Collect the counts of the store, the crawl backlog and the recent runs as JSON values."""
-    from pipeline.embedding.backlog import load_embedding_backlog
+    from pipeline.embedding.backlog import count_pending_passages, load_embedding_backlog
     from pipeline.runs.run_history import load_run_history
 
     store, backlog = engine.store, load_embedding_backlog(engine)
@@ -53,7 +53,7 @@ def collect_status(engine: "Engine") -> dict[str, Any]:
         "to_ocr": store.recognized_pages.pending_count(),
         "to_embed": backlog.article_count,
         "to_embed_seconds": backlog.seconds,
-        "to_embed_passages": backlog.passage_count,
+        "to_embed_passages": count_pending_passages(engine),
         "languages_without_model": dict(backlog.uncovered_articles),
         "to_index": store.change_log.pending_document_count(),
         "indexed": store.change_log.indexed_document_count(),

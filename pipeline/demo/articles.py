@@ -175,14 +175,14 @@ def _separate_templates(plan: Sequence[tuple[StoryTemplate, str]], days: Sequenc
     Two sites then never have articles of one template within MIN_DAYS_BETWEEN_SITES, because their shared sentences
     would look like reports of one event.
     """
-    separated: list[date] = []
+    moved_days: list[date] = []
     last_day_by_story: dict[str, dict[str, date]] = {}
     for (story, site), day in zip(plan, days, strict=True):
         last_days = [last_day for key, last_day in last_day_by_story.get(story.name, {}).items() if key != site]
         earliest = max((last_day + timedelta(MIN_DAYS_BETWEEN_SITES) for last_day in last_days), default=day)
-        separated.append(max(day, earliest, *separated[-1:]))
-        last_day_by_story.setdefault(story.name, {})[site] = separated[-1]
-    return separated
+        moved_days.append(max(day, earliest, *moved_days[-1:]))
+        last_day_by_story.setdefault(story.name, {})[site] = moved_days[-1]
+    return moved_days
 
 
 def _build_article(

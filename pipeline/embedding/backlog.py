@@ -16,13 +16,21 @@ MIN_ESTIMATE_ARTICLES = 10  # fewer articles in a stage say little about the spe
 def load_embedding_backlog(engine: "Engine") -> EmbeddingBacklog:
     """Count what is pending; nothing is pending if semantic search is off or misconfigured."""
     try:
-        article_count, passage_count = engine.count_pending_embeddings(), engine.count_pending_passages()
+        article_count = engine.count_pending_embeddings()
         uncovered_articles = engine.count_uncovered_articles()
     except EmbeddingError:  # the stage `embed` reports it
         return EmbeddingBacklog()
     seconds_per_article = measured_seconds_per_article(engine) if article_count else None
     seconds = None if seconds_per_article is None else article_count * seconds_per_article
-    return EmbeddingBacklog(article_count, passage_count, seconds, uncovered_articles)
+    return EmbeddingBacklog(article_count, seconds, uncovered_articles)
+
+
+def count_pending_passages(engine: "Engine") -> int:
+    """Count the articles whose passages are pending; 0 if semantic search is off or misconfigured."""
+    try:
+        return engine.count_pending_passages()
+    except EmbeddingError:
+        return 0
 
 
 def measured_seconds_per_article(engine: "Engine") -> float | None:

@@ -13,7 +13,7 @@ from collections import Counter
 
 from docstore.articles.vectors import EmbeddingPart
 from domain.errors import EmbeddingError
-from domain.outcome import Reason, Stage, StageReport
+from domain.outcome import Reason, Stage, StageReport, has_common_cause
 from pipeline.compute.embedding_jobs import NO_DEADLINE, embed_pending
 from pipeline.embedding.models import ensure_models_available, load_model
 from pipeline.engine import Engine
@@ -40,8 +40,8 @@ def run_embed_stage(engine: Engine, seconds: float | None = None, with_passages:
             passage_counts = embed_part(engine, EmbeddingPart.PASSAGES, deadline)
         engine.store.vectors.purge([spec.model_id for spec in (*engine.configured_models, *engine.serving_models())])
     notes = []
-    if embedded := passage_counts[Reason.EMBEDDED]:
-        notes.append(f"passage vectors of {embedded} longer article{'s' * (embedded != 1)}")
+    if embedded_count := passage_counts[Reason.EMBEDDED]:
+        notes.append(f"passage vectors of {embedded_count} longer article{'s' * (embedded_count != 1)}")
     if time.time() > deadline and (pending_count := engine.count_pending_embeddings()):
         notes.append(f"time limit reached, {pending_count} article{'s' * (pending_count != 1)} left to embed")
     return StageReport(Stage.EMBED, article_counts, time.monotonic() - started_at, tuple(notes))
@@ -70,7 +70,7 @@ def embed_part(engine: Engine, part: EmbeddingPart, deadline: float) -> Counter[
 def abort_on_many_failures(counts: Counter[Reason]) -> None:
     """Raise EmbeddingError if so many articles failed that the model or the machine is the likely cause."""
     failed = counts[Reason.UNEXPECTED_ERROR]
-    if failed > MAX_FAILURES and failed * 5 > counts.total():
+    if has_common_cause(failed, counts.total(), MAX_FAILURES):
         raise EmbeddingError(
             f"{failed} of {counts.total()} articles failed: see logs/plumb.log, then run plumb embed again"
         )

@@ -97,15 +97,15 @@ def sort_by_reading_order(lines: Sequence[RecognizedLine], page_width: float) ->
     gap = find_column_gap(lines, page_width)
     if gap is None:
         return sort_by_rows(lines)
-    ordered: list[RecognizedLine] = []
+    finished_lines: list[RecognizedLine] = []  # above the current pair of columns
     columns: tuple[list[RecognizedLine], list[RecognizedLine]] = ([], [])
     for line in sort_by_rows(lines):
         if line.left < gap < line.right:
-            ordered += [*columns[0], *columns[1], line]
+            finished_lines += [*columns[0], *columns[1], line]
             columns = ([], [])
         else:
             columns[line.left > gap].append(line)
-    return [*ordered, *columns[0], *columns[1]]
+    return [*finished_lines, *columns[0], *columns[1]]
 
 
 def find_column_gap(lines: Sequence[RecognizedLine], page_width: float) -> float | None:

@@ -15,7 +15,7 @@ from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
 from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
-from domain.outcome import Outcome, Reason, Stage, StageReport
+from domain.outcome import Outcome, Reason, Stage, StageReport, has_common_cause
 from domain.recognized_page import RecognizedPage
 from pipeline.engine import Engine
 from pipeline.ocr.recognition import list_unreadable_pages, recognize_page
@@ -118,7 +118,7 @@ class DocumentReading:
         except WorkerError as error:
             log.error("OCR of page %d of %s failed: %s", number, document.url, error)
         self._failed_count += 1
-        if self._failed_count > MAX_FAILED_PAGES and self._failed_count * 5 > self.page_count:
+        if has_common_cause(self._failed_count, self.page_count, MAX_FAILED_PAGES):
             raise PlumblineError(
                 f"OCR of {self._failed_count} pages failed: see logs/plumb.log, then run plumb ocr again"
             )

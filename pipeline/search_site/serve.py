@@ -155,8 +155,8 @@ class SearchSite:
         Returns without it after `timeout` seconds, or UNAVAILABLE_TIMEOUT_SECONDS if Solr failed: pages then say so.
         """
         started, ready_count = time.monotonic(), 0
-        needed = HEALTH_CHECKS_PER_WORKER * self._engine.settings.search.workers
-        while ready_count < needed:
+        check_count = HEALTH_CHECKS_PER_WORKER * self._engine.settings.search.workers
+        while ready_count < check_count:
             status = self._search_status()
             ready_count = ready_count + 1 if status == "ok" else 0
             if time.monotonic() - started > (timeout if status != "unavailable" else UNAVAILABLE_TIMEOUT_SECONDS):

@@ -20,7 +20,7 @@ from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.status import collect_status, format_status
 from pipeline.embedding import models
-from pipeline.embedding.backlog import load_embedding_backlog
+from pipeline.embedding.backlog import count_pending_passages, load_embedding_backlog
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -242,12 +242,13 @@ def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path)
         [spec, _], digests = engine.configured_models, dict(engine.store.articles.iter_digests()).values()
         stored_vectors = engine.store.vectors.passage_vectors(spec.model_id, digests).values()
         assert {len([one for one in found if one.vector]) for found in stored_vectors} == {1}
-        assert load_embedding_backlog(engine) == EmbeddingBacklog(0, 1, None, {"de": 1})
+        assert load_embedding_backlog(engine) == EmbeddingBacklog(0, None, {"de": 1})
+        assert count_pending_passages(engine) == 1
         logged = engine.store.change_log.pending_document_count()
         report = stages.embed(engine)
         assert report.outcome_counts == {} and report.notes == ("passage vectors of 1 longer article",)
         assert engine.store.change_log.pending_document_count() == logged
-        assert load_embedding_backlog(engine).passage_count == 0
+        assert count_pending_passages(engine) == 0
         [[lead, *passages]] = [
             found for found in engine.store.vectors.passage_vectors(spec.model_id, digests).values() if len(found) > 2
         ]

@@ -87,7 +87,7 @@ def test_the_overview_tells_what_is_left_to_embed(language: str, shown: str) -> 
     actions = FakeActions()
     client, _ = signed_in(actions)
     assert not page(client, f"/admin/?lang={language}").select("#without-vector")
-    actions.embedding = EmbeddingBacklog(1200, 0, 301.0, {"de": 12, "fr": 2})
+    actions.embedding = EmbeddingBacklog(1200, 301.0, {"de": 12, "fr": 2})
     tile = page(client, f"/admin/?lang={language}").select_one("#without-vector")
     assert tile is not None and tile.parent is not None and " ".join(tile.parent.stripped_strings) == shown
 

@@ -141,34 +141,36 @@ def same_event_score(left: WordWeightMap, right: WordWeightMap, cosine: float = 
         return 0.0
     similarity = weighted_jaccard(left, right)
     threshold = MIN_SIMILARITY_WITH_COSINE if cosine >= MIN_COSINE else MIN_SIMILARITY
-    left_numbers, right_numbers = (_marked(words, NUMBER_MARK) for words in (left, right))
+    left_numbers, right_numbers = (_words_with_mark(words, NUMBER_MARK) for words in (left, right))
     if left_numbers and right_numbers and not left_numbers & right_numbers:
         threshold = MIN_SIMILARITY_IF_NUMBERS_DIFFER
     return similarity if similarity >= threshold else 0.0
 
 
-def _marked(words: WordWeightMap, mark: str) -> set[str]:
+def _words_with_mark(words: WordWeightMap, mark: str) -> set[str]:
     """Return the entries with this mark, without it."""
     return {word[1:] for word in words if word.startswith(mark)}
 
 
-def _titles_differ(left: WordWeightMap, right: WordWeightMap) -> bool:
+def _titles_differ(first: WordWeightMap, second: WordWeightMap) -> bool:
     """Return True if the titles state different figures or name different companies, places or fields.
 
     A figure or name of one title is no difference if title or lead of the other article contain it.
     """
     return (
-        _all_missing(_marked(left, TITLE_NUMBER_MARK), _marked(right, NUMBER_MARK))
-        and _all_missing(_marked(right, TITLE_NUMBER_MARK), _marked(left, NUMBER_MARK))
-    ) or _names_differ(left, right)
+        _all_missing(_words_with_mark(first, TITLE_NUMBER_MARK), _words_with_mark(second, NUMBER_MARK))
+        and _all_missing(_words_with_mark(second, TITLE_NUMBER_MARK), _words_with_mark(first, NUMBER_MARK))
+    ) or _names_differ(first, second)
 
 
-def _names_differ(left: WordWeightMap, right: WordWeightMap) -> bool:
-    left_names, right_names = _marked(left, NAME_MARK), _marked(right, NAME_MARK)
-    left_title, right_title = _marked(left, TITLE_NAME_MARK), _marked(right, TITLE_NAME_MARK)
-    if _all_missing(left_title, right_names) and _all_missing(right_title, left_names):
+def _names_differ(first: WordWeightMap, second: WordWeightMap) -> bool:
+    first_names, second_names = _words_with_mark(first, NAME_MARK), _words_with_mark(second, NAME_MARK)
+    first_title, second_title = _words_with_mark(first, TITLE_NAME_MARK), _words_with_mark(second, TITLE_NAME_MARK)
+    if _all_missing(first_title, second_names) and _all_missing(second_title, first_names):
         return True
-    return _kind_differs(left_title, left_names, right_names) or _kind_differs(right_title, right_names, left_names)
+    return _kind_differs(first_title, first_names, second_names) or _kind_differs(
+        second_title, second_names, first_names
+    )
 
 
 def _kind_differs(title: set[str], names: set[str], other_names: set[str]) -> bool:

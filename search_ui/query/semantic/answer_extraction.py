@@ -252,10 +252,12 @@ def answer_confidence(evidence: QuoteEvidence) -> float:
 def _select_best(quotes: Sequence[SourceQuote]) -> Iterator[SourceQuote]:
     """Yield the best quote of each document. It is more certain if the next one is much worse."""
     for doc_id in dict.fromkeys(quote.doc_id for quote in quotes):
-        ranked = sorted((quote for quote in quotes if quote.doc_id == doc_id), key=lambda quote: -quote.confidence)
-        next_confidence = max([MIN_NEXT_CONFIDENCE, *(quote.confidence for quote in ranked[1:2])])
-        lead = ranked[0].confidence - next_confidence
-        yield replace(ranked[0], confidence=min(1.0, ranked[0].confidence + LEAD_WEIGHT * lead))
+        document_quotes = sorted(
+            (quote for quote in quotes if quote.doc_id == doc_id), key=lambda quote: -quote.confidence
+        )
+        next_confidence = max([MIN_NEXT_CONFIDENCE, *(quote.confidence for quote in document_quotes[1:2])])
+        lead = document_quotes[0].confidence - next_confidence
+        yield replace(document_quotes[0], confidence=min(1.0, document_quotes[0].confidence + LEAD_WEIGHT * lead))
 
 
 def _drop_repetitions(quotes: Sequence[SourceQuote]) -> tuple[SourceQuote, ...]:

@@ -18,7 +18,7 @@ from text.folding import fold_term
 
 MAX_TERM_CHARS = 20  # of a term whose definition is requested
 MAX_TERM_WORDS = 4
-MAX_WORDS_TO_NOUN = 4  # between an English number and the noun_match noun
+MAX_WORDS_TO_NOUN = 4  # between an English number and its noun
 
 
 class AnswerKind(StrEnum):

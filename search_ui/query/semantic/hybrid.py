@@ -136,12 +136,12 @@ class FusedCandidates:
 
     def semantic_match_ids(self, ids: Sequence[str]) -> list[str]:
         """Return those of `ids` that are in the list because of their vector."""
-        carried = {
+        semantic_ids = {
             str(candidate.doc[solr_fields.ID])
             for candidate in self.entries
             if candidate.is_semantic_only or candidate.semantic_share > CARRIED_SHARE
         }
-        return [doc_id for doc_id in ids if doc_id in carried]
+        return [doc_id for doc_id in ids if doc_id in semantic_ids]
 
     def get_semantic_share(self, doc_id: str) -> float:
         """Return the share of the semantic score in the score of a document, 0 to 1; 0 if it is not in the list."""
