@@ -16,7 +16,7 @@ from domain.page import Host, Origin, Page
 class UrlKind(StrEnum):
     """Role of a URL in the crawl.
 
-    Seeds and hubs are fetched in every run, articles by the revisit policy.
+    Seeds and changing hubs are fetched in every run, other pages by the revisit policy.
     """
 
     SEED = "seed"

@@ -36,7 +36,7 @@ from domain.frontier import UrlKind
 from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
 
-# Pages that are useful for their links: the crawl fetches them in every run.
+# Pages that are useful for their links: the crawl fetches them in every run while they change.
 HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_JAVASCRIPT})
 ARTICLE_REASONS = frozenset(
     {Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.CONTINUATION, Reason.ALTERNATE_VERSION, Reason.INCOMPLETE_BODY}

@@ -122,8 +122,7 @@ def forecast_to_json(forecast: "HostForecast") -> dict[str, Any]:
 def format_crawl_backlog(backlog: Mapping[str, Any]) -> Iterator[str]:
     """Format the result of `crawl_backlog`: one line of totals, then the hosts that need more than one run."""
     backlog_text = (
-        f"{backlog['new']} new, {backlog['due']} due for a revisit, "
-        f"{backlog['lists']} seed and list pages fetched in every run"
+        f"{backlog['new']} new, {backlog['due']} due for a revisit, {backlog['lists']} seed and list pages due"
     )
     yield f"crawl     {backlog['known']} URLs known; {backlog_text}: {format_remaining_runs(backlog)}"
     slow_hosts = [host for host in backlog["hosts"] if host["runs_for_all"] is None or host["runs_for_all"] > 1]
