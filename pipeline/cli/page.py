@@ -4,7 +4,6 @@
 `plumb explain` prints the history of a URL, or the decisions of the extractor on a page.
 """
 
-import json
 import tempfile
 import webbrowser
 from collections.abc import Callable, Mapping
@@ -210,7 +209,7 @@ def print_extraction_report(report: "ExtractionReport", as_json: bool) -> None:
     from pipeline.explain.extraction_report import candidate_table, line_table, report_json
 
     if as_json:
-        click.echo(json.dumps(report_json(report), ensure_ascii=False, indent=1))
+        print_json(report_json(report))
         return
     stdout_console.print(report.summary, markup=False, highlight=False)
     stdout_console.print(candidate_table(report))
