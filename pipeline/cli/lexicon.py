@@ -223,7 +223,7 @@ def publish_or_resume(engine: "Engine") -> str:
     Raises NothingToPublishError if nothing has changed and the index is up to date.
     """
     try:
-        version = stages.publish(engine, terminal_user())
+        version = open_review(engine).publish(terminal_user())
     except NothingToPublishError:
         from pipeline.search_site.serve import is_index_stale
 

@@ -18,6 +18,7 @@ from pipeline.cli.session import (
     print_reports,
     with_engine,
 )
+from pipeline.index_stage import force_merge_index, wait_for_solr
 from pipeline.logs import configure_logging
 from pipeline.progress import TerminalProgress
 from pipeline.warc_sources import COMMON_CRAWL_URL
@@ -84,11 +85,11 @@ def index(engine: "Engine", full: bool, adopt: bool) -> None:
 
     Stops if the index was filled from another store, or if the store is empty and the index is not.
     """
-    solr_report = stages.wait_for_solr(engine)
+    solr_report = wait_for_solr(engine)
     if full:
         engine.store.change_log.enqueue_all()
     print_reports([solr_report, stages.index(engine, adopt=adopt)])
-    stages.force_merge_index(engine)
+    force_merge_index(engine)
 
 
 @click.command(cls=VerticalCommand)
