@@ -23,6 +23,7 @@ from pipeline.cli.config_argument import VerticalCommand, VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stderr_console
 from pipeline.cli.session import check_crawl_settings, load_call_settings, open_engine, print_reports, with_engine
 from pipeline.crawl_progress import format_progress, line_reporter
+from pipeline.local_time import local_minute
 from pipeline.progress import TerminalProgress
 
 if TYPE_CHECKING:
@@ -292,7 +293,7 @@ def site_record(site: "SiteHealth") -> dict[str, str | int | float | None]:
 
 def format_minute(timestamp: float | None) -> str:
     """Format epoch seconds as local time to the minute; "never" for None or 0."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(timestamp)) if timestamp else "never"
+    return local_minute(timestamp) if timestamp else "never"
 
 
 # -- frontier
