@@ -63,6 +63,7 @@ def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None
     from crawler.http.fetch import Fetcher
     from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
     from pipeline.document_backfill import backfill_documents
+    from pipeline.rendered_sites import render_sites_automatically
 
     with (
         engine.lock("crawl"),
@@ -72,6 +73,7 @@ def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None
         seen_filter_path = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.clamp_future_visits(time.time())
         engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
+        render_sites_automatically(engine)
         backfill_documents(engine, settings)
         with (
             show_crawl_progress(engine.progress) if on_progress is None else nullcontext(on_progress) as report_progress

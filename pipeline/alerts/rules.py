@@ -6,6 +6,7 @@
 `site_stopped`   a site that returned pages before returned none in its newest run
 `robots`         the robots.txt of a site forbids most of the pages that it allowed before
 `certificate`    the certificate of a site that returned pages before is invalid
+`needs_javascript` most pages of a site have no text until scripts run, and the site is not rendered
 `template`       the share of a site's pages without an extracted body has at least doubled
 `nothing_new`    a site that had new pages on several days has had none for `alerts.silent_days`
 """
@@ -28,6 +29,7 @@ ALERT_KINDS = (
     "site_stopped",
     "robots",
     "certificate",
+    "needs_javascript",
     "template",
     "nothing_new",
 )
@@ -88,6 +90,8 @@ class AlertInputs:
         missed_at: Scheduled time of a missed run.
         sites: All crawled hosts.
         blocked_lexicon: The automatic lexicon version that was not published; None if there is none.
+        javascript_pages: Number of pages that need JavaScript, by host; only hosts to which an administrator must
+            react.
         silent_days: Setting `alerts.silent_days`: days without a new page; 0: never alert.
         firing: The alerts that fired at the last evaluation.
     """
@@ -99,6 +103,7 @@ class AlertInputs:
     silent_days: int
     firing: Mapping[AlertKey, Alert] = field(default_factory=dict)
     blocked_lexicon: BlockedVersion | None = None
+    javascript_pages: Mapping[str, int] = field(default_factory=dict)
 
 
 def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
@@ -214,6 +219,11 @@ def _site_stopped_rule(case: SiteCase) -> AlertValues:
     return {"reason": reason, "n": count} if count else {}
 
 
+def _needs_javascript_rule(case: SiteCase) -> AlertValues:
+    count = case.inputs.javascript_pages.get(case.site.host, 0)
+    return {"n": count} if count else {}
+
+
 def _template_rule(case: SiteCase) -> AlertValues:
     current, baseline = (
         Counter(case.site.runs[0].extract_counts),
@@ -252,6 +262,7 @@ SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
     "certificate": _certificate_rule,
     "robots": _robots_rule,
     "site_stopped": _site_stopped_rule,
+    "needs_javascript": _needs_javascript_rule,
     "template": _template_rule,
     "nothing_new": _nothing_new_rule,
 }
@@ -259,7 +270,8 @@ SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
 SUPPRESSED_BY: Mapping[str, Set[str]] = {
     "robots": {"certificate"},
     "site_stopped": {"certificate", "robots"},
-    "nothing_new": {"certificate", "robots", "site_stopped"},
+    "template": {"needs_javascript"},
+    "nothing_new": {"certificate", "robots", "site_stopped", "needs_javascript"},
 }
 
 
