@@ -230,10 +230,6 @@ class Embedders:
         slot = next((slot for slot in self._slots if slot.spec.model_id == model_id), None)
         return self._load(slot) if slot else None
 
-    def for_query(self, text: str) -> "Embedder | None":
-        """Return the loaded model for a query, see `detect_query_language`."""
-        return self.for_language(detect_query_language(text))
-
     def _load(self, slot: ModelSlot) -> "Embedder | None":
         with self._lock:
             if slot.embedder is None and not slot.load_error:
