@@ -81,7 +81,7 @@ def read_summary(location: str) -> str:
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="plumbline", prog_name="plumb")
+@click.version_option(package_name="plumbline-search", prog_name="plumb")
 @click.option(
     "-c",
     "--config",
