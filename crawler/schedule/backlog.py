@@ -41,11 +41,6 @@ class Backlog:
                 due_by_host[host] += count if owns_queue(queue) else 0
         return cls(due_by_host, owns_queue)
 
-    @property
-    def total(self) -> int:
-        """Number of due URLs of all hosts."""
-        return self.due_by_host.total()
-
     def add_new_urls(self, new_urls: Iterable[NewUrl]) -> None:
         """Add new URLs of the table."""
         for new_url in new_urls:

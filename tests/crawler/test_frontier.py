@@ -150,7 +150,7 @@ def test_the_backlog_counts_only_urls_of_its_own_queues() -> None:
     backlog.add_new_urls(
         NewUrl(f"http://{queue}.test/", f"{queue}.test", queue, 0, UrlKind.UNKNOWN, 0.0) for queue in (1, 2)
     )
-    assert backlog.total == 1
+    assert backlog.due_by_host.total() == 1
 
 
 def test_put_back_is_next_again() -> None:
