@@ -19,7 +19,7 @@ from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.state_files import state_path_factory
-from crawler.workers.coordinator import SingleProcessCoordinator
+from crawler.workers.coordinator import Coordinator
 from crawler.workers.process_shards import ReopenableTable, crawl_in_processes
 from domain.errors import StoreError
 from domain.outcome import StageReport
@@ -77,7 +77,7 @@ def crawl(
         UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
     url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
-    coordinator, state_path = SingleProcessCoordinator(plan.max_pages), state_path_factory(seen_path)
+    coordinator, state_path = Coordinator(plan.max_pages), state_path_factory(seen_path)
     context = CrawlContext(
         table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=focused_policy
     )

@@ -31,7 +31,7 @@ from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust
 from crawler.sitemaps.sitemap import SitemapEntry
 from crawler.state_files import state_path_factory
 from crawler.urls.canonical import host_of
-from crawler.workers.coordinator import SingleProcessCoordinator
+from crawler.workers.coordinator import Coordinator
 from crawler.workers.fetch_pool import Job, JobKind, PageResult, RobotsResult
 from crawler.workers.host_leases import LeaseCoordinator
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
@@ -204,9 +204,7 @@ class RecordingPool:
 def make_origin_requests(folder: Path, throttle: HostThrottle, pool: RecordingPool) -> OriginRequests:
     table, plan = MemoryTable(), build_crawl_plan(settings("http://a.test/"))
     fetcher, url_seen = Fetcher(settings(), PublicOnlyPolicy()), UrlSeenTest(table)
-    context = CrawlContext(
-        table, fetcher, plan, url_seen, SingleProcessCoordinator(), state_path_factory(folder / "seen")
-    )
+    context = CrawlContext(table, fetcher, plan, url_seen, Coordinator(), state_path_factory(folder / "seen"))
     frontier, handler = Frontier(table, throttle, context.due_before), ResultHandler(context, plan.revisit_policy)
     return OriginRequests(context, frontier, throttle, pool, handler)  # type: ignore[arg-type]
 
