@@ -6,7 +6,6 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from crawler.crawl_context import CrawlContext, add_seeds
 from crawler.crawl_loop import CrawlLoop
@@ -25,14 +24,6 @@ from domain.errors import StoreError
 from domain.outcome import StageReport
 
 __all__ = ["CrawlProgress", "crawl"]
-
-
-@runtime_checkable
-class SpuriousChangeTable(Protocol):
-    """A table that can find spurious changes: a page with new bytes but the same article."""
-
-    def discount_spurious_changes(self, next_interval: Callable[[float], float], /) -> int:
-        """Record those visits as unchanged. Returns their number."""
 
 
 def crawl(
@@ -70,8 +61,7 @@ def crawl(
     plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
     check_addresses(plan)
     table.reassign_queues(plan.queue_policy_name, plan.queue_of)
-    if isinstance(table, SpuriousChangeTable):
-        table.discount_spurious_changes(plan.revisit_policy.next_interval)
+    table.discount_spurious_changes(plan.revisit_policy.next_interval)
     if plan.processes > 1 and isinstance(table, ReopenableTable):
         tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
         UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)

@@ -18,9 +18,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Protocol
 
 from crawler.http.ip_policy import IpPolicy
+from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import fold_hash
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import split_host_port
@@ -39,13 +39,6 @@ IDLE_HOST_SECONDS = 30.0  # a host without due URLs is released after this time
 UNUSED_IP_LEASE_SECONDS = 2.0  # an unused IP lease is released after this time
 
 
-class DueTable(Protocol):
-    """A table that knows which queues have due URLs."""
-
-    def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
-        """Return queue -> number of due URLs."""
-
-
 @dataclass
 class LeaseCoordinator(Coordinator):
     """Coordinates crawlers on several machines.
@@ -59,7 +52,7 @@ class LeaseCoordinator(Coordinator):
     """
 
     heartbeat: LeaseClient
-    table: DueTable
+    table: CrawlTable
     due_before: float
     max_request_seconds: float
     ip_policy: IpPolicy
