@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
 from crawler.http.site_options import parse_site_options
+from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
 from crawler.schedule.quiet_hours import parse_quiet_hours
@@ -70,7 +71,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     _check_values(settings)
     strategy, quiet = _checked_strategy(settings), _parse_quiet_setting(settings)
     parse_site_options(settings)  # checked only: the fetcher, opened before the plan, sends them
-    rendered_sites, inside = _parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
+    rendered_sites, inside = parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
     seeds, rules = _seeds_and_rules(settings)
     queues, queue_of = _queue_policy(settings, strategy)
     return CrawlPlan(
@@ -148,12 +149,17 @@ def _parse_quiet_setting(settings: CrawlSettings) -> tuple[int, int] | None:
         raise SettingsError(f"crawl.quiet_hours must be like 08:00-18:30, not {settings.quiet_hours!r}") from None
 
 
-def _parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
-    scopes = [parse_scope(text) for text in settings.rendered]
-    for text, scope in zip(settings.rendered, scopes, strict=True):
+def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
+    """Return the sites of `crawl.rendered`. Raises SettingsError for text that is neither a site nor "auto"."""
+    scopes: list[Scope] = []
+    for text in settings.rendered:
+        if text == RENDER_AUTOMATICALLY:
+            continue
+        scope = parse_scope(text)
         if scope is None or scope.path_prefix != "/":
             raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host or *.host")
-    return tuple(scope for scope in scopes if scope is not None)
+        scopes.append(scope)
+    return tuple(scopes)
 
 
 def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from crawler.rendered_sites import with_rendered_hosts
 from crawler.settings import CrawlSettings
 from crawler.state_files import read_state, write_state
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
@@ -125,8 +126,8 @@ def remove_site(folder: Path, text: str) -> bool:
 
 
 def with_added_sites(settings: CrawlSettings, folder: Path) -> CrawlSettings:
-    """Return the settings with the added hosts in the seeds and the scope."""
-    added = load_added_seeds(folder)
+    """Return the settings with the added hosts in the seeds and the scope, and the hosts to render in `rendered`."""
+    settings, added = with_rendered_hosts(settings, folder), load_added_seeds(folder)
     scope = settings.scope and (*settings.scope, *(host_of(seed) for seed in added))
     return replace(settings, seeds=(*settings.seeds, *added), scope=scope)
 

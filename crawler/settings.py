@@ -85,7 +85,7 @@ class CrawlSettings:
     rendered: tuple[str, ...] = setting(
         (),
         "sites to render in Chromium before parsing, e.g. news.example.com or *.example.com (needs the extra render); "
-        "scripts and data load from these sites only",
+        'scripts and data load from these sites only. "auto": also render each site whose pages need JavaScript',
     )
     incremental: str = setting(
         "revisit",

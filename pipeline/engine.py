@@ -22,7 +22,6 @@ from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_l
 from docstore.store import Store
 from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
 from domain.outcome import Reason, Stage
-from domain.term import Lexicon
 from locks.file_locks import stage_lock, stage_lock_holder
 from pipeline.background_open import BackgroundOpener
 from pipeline.compute.settings import DASK, ClusterSettings
@@ -134,6 +133,7 @@ class Engine:
     def analysis(self) -> "TextAnalysis":
         """Return the text analysis of the lexicon version that was last applied to the index."""
         from indexer.document_mapping import TextAnalysis
+        from lexicon.jieba_dictionary import create_domain_segmenter
         from text.segment import base_segmenter
 
         with self._lock:
@@ -155,6 +155,7 @@ class Engine:
 
     def query_segmenters(self) -> "tuple[Segmenter, ...]":
         """Return the segmenters for queries: that of `analysis` and those of older versions still in the index."""
+        from lexicon.jieba_dictionary import create_domain_segmenter
         from pipeline.search_site.segmenter_versions import SegmenterVersions
 
         with self._lock:
@@ -347,8 +348,5 @@ def ensure_folder(folder: Path) -> None:
         raise StoreError(f"cannot create {folder}: {error.strerror}; choose another vertical.data_dir") from error
 
 
-def create_domain_segmenter(lexicon: Lexicon) -> "Segmenter":
-    """Create a segmenter whose dictionary contains the terms of one lexicon version."""
-    from text.segment import RjiebaSegmenter
-
-    return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
+OpenEngine = Callable[[], AbstractContextManager[Engine]]
+"""Opens the engine of a vertical; the context manager closes it."""

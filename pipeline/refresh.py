@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from crawler.crawl import crawl as run_crawl
 from crawler.http.fetch import Fetcher
-from crawler.urls.canonical import canonicalize_url
 from docstore.frontier.frontier_table import FrontierTable
 from domain.article import document_id
 from domain.errors import PlumblineError
 from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
-from domain.outcome import Reason, StageReport
+from domain.outcome import StageReport
 from domain.page import Host, Origin
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.local_time import local_time
+from pipeline.page_source import canonical_url
 from solr_client import solr_fields
 
 SEARCHABLE_TIMEOUT_SECONDS = 30.0
@@ -144,12 +144,10 @@ def refetch(engine: Engine, entry: FrontierEntry) -> StageReport:
 
 def require_frontier_entry(engine: Engine, url: str) -> FrontierEntry:
     """Return the frontier entry of `url`. Raises PlumblineError if the URL is invalid or unknown."""
-    canonical_url = canonicalize_url(url)
-    if isinstance(canonical_url, Reason):
-        raise PlumblineError(f"{url!r} is not a URL: {canonical_url}")
-    entry = engine.store.frontier.find_entries([canonical_url]).get(canonical_url)
+    canonical_form = canonical_url(url)
+    entry = engine.store.frontier.find_entries([canonical_form]).get(canonical_form)
     if entry is None:
-        raise PlumblineError(f"{canonical_url} is unknown: crawl a page that links to it, or run `plumb frontier add`")
+        raise PlumblineError(f"{canonical_form} is unknown: crawl a page that links to it, or run `plumb frontier add`")
     return entry
 
 

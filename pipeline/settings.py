@@ -20,6 +20,7 @@ from datetime import datetime, time
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
+from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.settings import CrawlSettings, violated_bound
 from domain.errors import SettingsError
 from extractor.settings import ExtractSettings
@@ -70,7 +71,7 @@ class StoreSettings:
         default="",
         metadata={
             "help": "object store for WARC files, for example s3://bucket/prefix (pip install "
-            "'plumbline[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+            "'plumbline-search[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
             "AWS_ENDPOINT_URL). Files are written in data_dir and uploaded when they are closed. Empty: "
             "they stay in data_dir"
         },
@@ -189,6 +190,7 @@ ALLOWED_VALUES: dict[str, Collection[str]] = {
     if (names := setting.metadata.get("names"))
 }
 MAX_PORT = 65535
+PLAIN_VALUES = {"crawl.rendered": RENDER_AUTOMATICALLY}  # accepted without the brackets of a list
 # Settings outside [crawl] that may be 0; every other number must be positive.
 ZERO_ALLOWED = frozenset(
     {
@@ -313,6 +315,7 @@ def validate_container(setting_path: str, value: Any, expected_type: Any) -> Any
     """Check the member types of a list or table; returns a tuple or dict. Raises SettingsError."""
     if get_origin(expected_type) is tuple:
         member = get_args(expected_type)[0]
+        value = [value] if value == PLAIN_VALUES.get(setting_path) else value
         if not isinstance(value, list | tuple) or not all(isinstance(item, member) for item in value):
             raise SettingsError(f"{setting_path}: expected a list of {type_name(member)}")
         return tuple(value)

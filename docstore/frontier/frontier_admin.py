@@ -1,6 +1,6 @@
 """Administration of the frontier: site counts, and commands to list, block and requeue URLs."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -18,6 +18,7 @@ from domain.page import WarcPointer
 _SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _BATCH_SIZE = 10_000
 _CRAWL_DEPTH_KEY = "crawl_depth"  # key of the depth limit of the last crawl
+_REFETCHED_COLUMNS = {"due_at": 0.0, "etag": "", "last_modified": "", "digest": ""}  # due, and not compared
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,20 @@ class FrontierAdmin:
             if previous_depth is None or previous_depth >= depth:
                 return 0
             is_deepest = (urls.c.depth >= previous_depth) & urls.c.visited_at.is_not(None) & urls.c.due_at.is_not(None)
-            cleared_columns = {"due_at": 0.0, "etag": "", "last_modified": "", "digest": ""}
-            return connection.execute(update(urls).where(is_deepest).values(**cleared_columns)).rowcount
+            return connection.execute(update(urls).where(is_deepest).values(**_REFETCHED_COLUMNS)).rowcount
+
+    def refetch_hosts(self, hosts: Collection[str], include_finished: bool) -> int:
+        """Make the fetched URLs of `hosts` due, and fetch them as if they were new. Returns the number of URLs.
+
+        Args:
+            hosts: The hosts.
+            include_finished: Also refetch URLs that are marked as never due.
+        """
+        condition = urls.c.host.in_(hosts) & urls.c.visited_at.is_not(None)
+        if not include_finished:
+            condition &= urls.c.due_at.is_not(None)
+        with self._database.write() as connection:
+            return connection.execute(update(urls).where(condition).values(**_REFETCHED_COLUMNS)).rowcount
 
     def block_urls(self, url_pattern: str) -> int:
         """Never fetch the known URLs that match a pattern, until `requeue_urls`. Returns the number of URLs."""

@@ -34,6 +34,22 @@ class StatusReports:
                 counts.setdefault(Stage(stage), {})[Reason(reason)] = count
         return counts
 
+    def javascript_page_counts(self) -> dict[str, int]:
+        """Return the number of pages without text until scripts run, of each host of which most pages are such.
+
+        List pages do not count. They often need no script on sites whose articles need them.
+        """
+        needs_javascript = count_if(outcomes.c.reason == Reason.NEEDS_JAVASCRIPT)
+        query = (
+            select(urls.c.host, needs_javascript)
+            .join(outcomes, outcomes.c.url_id == urls.c.url_id)
+            .where(outcomes.c.stage == Stage.EXTRACT, outcomes.c.reason != Reason.LIST_PAGE)
+            .group_by(urls.c.host)
+            .having(2 * needs_javascript > func.count())
+        )
+        with self._database.snapshot() as connection:
+            return {host: int(count) for host, count in connection.execute(query)}
+
     def page_count(self) -> int:
         """Return the number of stored pages."""
         with self._database.snapshot() as connection:

@@ -6,6 +6,7 @@
 `site_stopped`   a site that returned pages before returned none in its newest run
 `robots`         the robots.txt of a site forbids most of the pages that it allowed before
 `certificate`    the certificate of a site that returned pages before is invalid
+`needs_javascript` most pages of a site have no text until scripts run, and the site is not rendered
 `template`       the share of a site's pages without an extracted body has at least doubled
 `nothing_new`    a site that had new pages on several days has had none for `alerts.silent_days`
 """
@@ -13,13 +14,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from docstore.reports.site_runs import CERTIFICATE_ERROR
 from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason
 from domain.run import ReasonCounts, SiteArticles, SiteRun
+from pipeline.local_time import local_minute
 
 ALERT_KINDS = (
     "run_failed",
@@ -28,6 +29,7 @@ ALERT_KINDS = (
     "site_stopped",
     "robots",
     "certificate",
+    "needs_javascript",
     "template",
     "nothing_new",
 )
@@ -88,6 +90,8 @@ class AlertInputs:
         missed_at: Scheduled time of a missed run.
         sites: All crawled hosts.
         blocked_lexicon: The automatic lexicon version that was not published; None if there is none.
+        javascript_pages: Number of pages that need JavaScript, by host; only hosts to which an administrator must
+            react.
         silent_days: Setting `alerts.silent_days`: days without a new page; 0: never alert.
         firing: The alerts that fired at the last evaluation.
     """
@@ -99,6 +103,7 @@ class AlertInputs:
     silent_days: int
     firing: Mapping[AlertKey, Alert] = field(default_factory=dict)
     blocked_lexicon: BlockedVersion | None = None
+    javascript_pages: Mapping[str, int] = field(default_factory=dict)
 
 
 def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
@@ -109,16 +114,16 @@ def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
 def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
     if failed_run := inputs.failed_run:
         values = {
-            "time": format_local_minute(failed_run.started_at),
+            "time": local_minute(failed_run.started_at),
             "stage": failed_run.stage,
             "error": failed_run.error,
         }
         yield Alert(AlertKey("run_failed"), values)
     if inputs.missed_at is not None:
-        yield Alert(AlertKey("night_missed"), {"time": format_local_minute(inputs.missed_at)})
+        yield Alert(AlertKey("night_missed"), {"time": local_minute(inputs.missed_at)})
     if blocked := inputs.blocked_lexicon:
         counts = {"all": blocked.query_count, "lost": blocked.lost_count, "gained": blocked.gained_count}
-        yield Alert(AlertKey("lexicon_blocked"), {"time": format_local_minute(blocked.at), **counts})
+        yield Alert(AlertKey("lexicon_blocked"), {"time": local_minute(blocked.at), **counts})
 
 
 def _site_alerts(site: SiteInputs, inputs: AlertInputs) -> Iterator[Alert]:
@@ -214,6 +219,11 @@ def _site_stopped_rule(case: SiteCase) -> AlertValues:
     return {"reason": reason, "n": count} if count else {}
 
 
+def _needs_javascript_rule(case: SiteCase) -> AlertValues:
+    count = case.inputs.javascript_pages.get(case.site.host, 0)
+    return {"n": count} if count else {}
+
+
 def _template_rule(case: SiteCase) -> AlertValues:
     current, baseline = (
         Counter(case.site.runs[0].extract_counts),
@@ -242,7 +252,7 @@ def _nothing_new_rule(case: SiteCase) -> AlertValues:
         case.site.runs[0].started_at - articles.newest_found_at > (inputs.silent_days - 1) * SECONDS_PER_DAY
     )  # otherwise the site was not crawled
     return (
-        {"n": days, "time": format_local_minute(articles.newest_found_at)}
+        {"n": days, "time": local_minute(articles.newest_found_at)}
         if days >= inputs.silent_days and was_crawled
         else {}
     )
@@ -252,6 +262,7 @@ SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
     "certificate": _certificate_rule,
     "robots": _robots_rule,
     "site_stopped": _site_stopped_rule,
+    "needs_javascript": _needs_javascript_rule,
     "template": _template_rule,
     "nothing_new": _nothing_new_rule,
 }
@@ -259,7 +270,8 @@ SITE_RULES: Mapping[str, Callable[[SiteCase], AlertValues]] = {
 SUPPRESSED_BY: Mapping[str, Set[str]] = {
     "robots": {"certificate"},
     "site_stopped": {"certificate", "robots"},
-    "nothing_new": {"certificate", "robots", "site_stopped"},
+    "template": {"needs_javascript"},
+    "nothing_new": {"certificate", "robots", "site_stopped", "needs_javascript"},
 }
 
 
@@ -280,8 +292,3 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 def _empty_extraction_rate(counts: ReasonCounts) -> float:
     return _ratio(_count_reasons(counts, EMPTY_EXTRACTION_REASONS), _count_reasons(counts, EXTRACTION_REASONS))
-
-
-def format_local_minute(seconds: float) -> str:
-    """Format epoch seconds as local time of the server, to the minute."""
-    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")

@@ -88,7 +88,7 @@ def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
             staging_dir.joinpath(DATABASE_FILE).stat().st_size,
             file_sha256(staging_dir / DATABASE_FILE),
         )
-        manifest = Manifest(time.time(), version("plumbline"), SCHEMA_VERSION, store_id, files)
+        manifest = Manifest(time.time(), version("plumbline-search"), SCHEMA_VERSION, store_id, files)
         write_private_file(staging_dir / MANIFEST_FILE, json.dumps(manifest_json(manifest), indent=1).encode())
         while final_dir.exists():  # another backup started in the same second
             final_dir = final_dir.with_name(f"{final_dir.name}a")

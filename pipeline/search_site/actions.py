@@ -3,20 +3,24 @@
 import time
 from collections.abc import Sequence
 
+from crawler.crawl_plan import build_crawl_plan
+from crawler.host_suggestions import with_added_sites
 from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
-from crawler.urls.canonical import url_origin
+from crawler.urls.canonical import canonicalize_url, rejection_reason, url_origin
+from domain.outcome import Reason
 from domain.run import SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from pipeline.compute.dask_dashboard import DashboardLink
 from pipeline.embedding.backlog import load_embedding_backlog
 from pipeline.engine import Engine
+from pipeline.explain.page_diagnosis import diagnose_page
 from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
-from search_ui.interfaces import Overview, RunHistory, SiteDetail, SiteReport
+from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
 from text.segment import Segmenter, base_segmenter
 
 MAX_RUNS_SHOWN = 30  # on the page of run history
@@ -155,6 +159,30 @@ class StoreSiteBackend:
         stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
         return max(self._engine.settings.crawl.delay, robots_delay)
+
+    def diagnose_page(self, url: str) -> PageDiagnosis | None:
+        """Return why a page is or is not among the results; None if `url` is not a URL.
+
+        Raises SettingsError if the crawl settings are invalid.
+        """
+        canonical_form = canonicalize_url(url)
+        if isinstance(canonical_form, Reason):
+            return None
+        engine = self._engine
+        rules = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)).url_rules
+        report = engine.store.status.url_report(canonical_form)
+        is_in_solr = bool(
+            report and report.indexed and report.article and engine.index.get(report.article.doc_id) is not None
+        )
+        return diagnose_page(canonical_form, rejection_reason(canonical_form, rules), report, is_in_solr)
+
+    def schedule_page(self, url: str) -> bool:
+        """Make a known page due for the next crawl. Returns False if the URL is unknown."""
+        frontier = self._engine.store.frontier
+        if not frontier.known_urls([url]):
+            return False
+        frontier.reschedule({url: time.time()})
+        return True
 
     def search_report(self, days: int) -> SearchReport:
         """Return the search report of the last `days` days, in local time."""

@@ -1,6 +1,6 @@
 """Reads Solr's responses into the model of a results page. No text of a response is treated as markup."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,7 +25,13 @@ from search_ui.query.paging import PageSpan, count_numbered_pages, page_span
 from search_ui.query.search_request import SearchRequest, max_numbered_hits
 from search_ui.query.semantic.answer_extraction import Quotation, paragraph_number
 from search_ui.query.solr_client import SolrResponse, buckets, documents, match_count, with_documents
-from search_ui.query.solr_requests import EXACT_PAGING_HITS, HIGHLIGHT_END, HIGHLIGHT_START, is_full_match
+from search_ui.query.solr_requests import (
+    EXACT_PAGING_HITS,
+    HIGHLIGHT_END,
+    HIGHLIGHT_START,
+    MAX_FACET_VALUES,
+    is_full_match,
+)
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
@@ -409,9 +415,26 @@ def _build_facet(
     labelled_counts = [
         (value, site_display_name(value, settings) if name == "sites" else clean_text(value), n) for value, n in counts
     ]
-    return build_facets(
-        sorted(labelled_counts, key=lambda labelled_count: -labelled_count[2]), frozenset(selected_values)
-    )
+    if name == "terms":
+        labelled_counts = _select_characteristic_terms(response, labelled_counts, selected_values)
+    else:
+        labelled_counts.sort(key=lambda labelled_count: -labelled_count[2])
+    return build_facets(labelled_counts, frozenset(selected_values))
+
+
+def _select_characteristic_terms(
+    response: SolrResponse, labelled_counts: Sequence[tuple[str, str, int]], selected_terms: Collection[str]
+) -> list[tuple[str, str, int]]:
+    """Return the terms most characteristic of the results first, at most MAX_FACET_VALUES and the selected ones.
+
+    Terms of a single result follow the others: in few results, `relatedness` prefers them to terms of most results.
+    """
+    relatedness_by_term = {
+        str(bucket["val"]): float(bucket.get("relatedness", {}).get("relatedness", 0.0))
+        for bucket in buckets(response, "terms")
+    }
+    ordered = sorted(labelled_counts, key=lambda row: (row[2] < 2, -relatedness_by_term.get(row[0], 0.0), -row[2]))
+    return [row for n, row in enumerate(ordered) if n < MAX_FACET_VALUES or row[0] in selected_terms]
 
 
 def _universal_values(response: SolrResponse, name: str) -> frozenset[str]:

@@ -292,7 +292,8 @@ def count_params(request: SearchRequest, words: QueryWords) -> Params:
     It is a separate request because facets run over the full matches (hundreds), not over all documents with any term.
     """
     filter_queries = [*_enough_filters(request, words), *_hit_filters(request, words)]
-    return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request))
+    relatedness_params = [("results", "{!filters param=$fq}"), ("whole_index", MATCH_ALL.to_syntax())]
+    return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request), extra_params=relatedness_params)
 
 
 def parse_index_counts(count_response: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -302,6 +303,7 @@ def parse_index_counts(count_response: Mapping[str, Any]) -> tuple[int | None, i
 
 
 MAX_FACET_VALUES = 24
+MAX_TERM_CANDIDATES = 120  # most frequent terms of the results, from which the page selects the characteristic ones
 MAX_SITE_FACETS = 200  # sites whose boilerplate values are detected
 EXACT_FACET_OPTIONS: Mapping[str, object] = {"refine": True, "overrequest": 100}
 """Facet options: count values on all shards, also on shards where they are not among the most frequent."""
@@ -321,11 +323,13 @@ def _search_facets(request: SearchRequest) -> Mapping[str, object]:
             name: _values_facet(
                 SOLR_FIELD_BY_FILTER[name],
                 count_expression,
-                "" if name == "terms" else PARAM_BY_FILTER[name],
+                PARAM_BY_FILTER[name],
                 TOP_SITE_SUBFACET if name in FILTERS_WITH_SITE_VALUES else {},
             )
             for name in FILTER_NAMES
+            if name != "terms"
         },
+        "terms": _characteristic_terms_facet(count_expression),
         "dates": _dates_facet(request, count_expression),
         **{f"{name}_of_sites": _documents_per_site_facet(PARAM_BY_FILTER[name]) for name in FILTERS_WITH_SITE_VALUES},
         "index": {
@@ -349,10 +353,9 @@ def _documents_per_site_facet(tag: str) -> Mapping[str, object]:
 
 
 def _values_facet(
-    name: str, count_expression: str, tag: str = "", extra_params: Mapping[str, object] = MappingProxyType({})
+    name: str, count_expression: str, tag: str, extra_params: Mapping[str, object]
 ) -> Mapping[str, object]:
     """Build a facet of the most frequent values. A cheaper count preselects them."""
-    domain = {"domain": {"excludeTags": tag}} if tag else {}
     sort_options = {"sort": "n desc", "prelim_sort": "count desc"}
     return {
         "type": "terms",
@@ -361,7 +364,21 @@ def _values_facet(
         **EXACT_FACET_OPTIONS,
         **sort_options,
         "facet": {"n": count_expression, **extra_params},
-        **domain,
+        "domain": {"excludeTags": tag},
+    }
+
+
+def _characteristic_terms_facet(count_expression: str) -> Mapping[str, object]:
+    """Build a facet of the domain terms with Solr's `relatedness` of the results to each term.
+
+    It compares the share of the results that contain a term with its share in the whole index.
+    """
+    return {
+        "type": "terms",
+        "field": solr_fields.DOMAIN_TERMS,
+        "limit": MAX_TERM_CANDIDATES,
+        **EXACT_FACET_OPTIONS,
+        "facet": {"n": count_expression, "relatedness": "relatedness($results,$whole_index)"},
     }
 
 

@@ -131,6 +131,13 @@ def test_a_night_with_too_few_pages_does_not_end_the_alert_of_a_template() -> No
     assert [one.key.kind for one in decided(few, firing={first.key: first})] == ["template"]
 
 
+def test_a_site_that_needs_javascript_has_no_new_template() -> None:
+    now, before = run(9, GOOD, {"needs_scripts": 20}), run(8, GOOD, READ_WELL)
+    assert kinds(site(now, before)) == ["template"]
+    [alert] = decided(site(now, before), javascript_pages={"news.example": 20, "other.example": 3})
+    assert (alert.key, alert.message_values["n"]) == (AlertKey("needs_javascript", "news.example"), 20)
+
+
 @pytest.mark.parametrize(
     ("silent", "days", "wanted"), [(8.0, 5, ["nothing_new"]), (6.0, 5, []), (8.0, 2, [])], ids=["", "not yet", "never"]
 )

@@ -12,7 +12,7 @@ from search_ui.query.results import (
     plain_text,
 )
 from search_ui.query.search_request import SearchRequest, SortOrder
-from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, MAX_FACET_VALUES
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
 
@@ -98,6 +98,26 @@ def test_values_stand_in_the_order_of_what_is_counted() -> None:
     """Solr sorts facet values by documents, the page by clusters."""
     counted = counts(terms={"buckets": [{"val": "压裂", "count": 40, "n": 3}, {"val": "钻井", "count": 20, "n": 9}]})
     assert [(f.value, f.count) for f in page_of(answer({}), counted).terms] == [("钻井", 9), ("压裂", 3)]
+
+
+def test_characteristic_terms_come_first_and_terms_of_one_result_last() -> None:
+    def term(text: str, count: int, relatedness: float) -> dict[str, Any]:
+        return {"val": text, "count": count, "n": count, "relatedness": {"relatedness": relatedness}}
+
+    counted = counts(
+        terms={
+            "buckets": [term("公司", 30, 0.02), term("压裂", 9, 0.4), term("支撑剂", 7, 0.6), term("张三井", 1, 0.9)]
+        }
+    )
+    terms = page_of(answer({}), counted).terms
+    assert [(f.value, f.count) for f in terms] == [("支撑剂", 7), ("压裂", 9), ("公司", 30), ("张三井", 1)]
+
+
+def test_the_page_offers_few_of_the_counted_terms_and_all_selected_ones() -> None:
+    counted = counts(terms=buckets(*((f"词{n}", 99 - n) for n in range(60))))
+    page = page_of(answer({}), counted, ASKED.with_changes(terms=("词50",)))
+    assert len(page.terms) == MAX_FACET_VALUES + 1
+    assert [(f.value, f.count) for f in page.terms if f.selected] == [("词50", 49)]
 
 
 def test_a_facet_without_a_choice_is_none() -> None:

@@ -143,6 +143,24 @@ def test_facets_count_and_narrow(client: FlaskClient) -> None:
     assert titles(client, "页岩气", **{"from": "2016-05-09", "to": "2016-05-09"}) == ["四川盆地页岩气开发"]
 
 
+def test_terms_of_the_results_are_ordered_by_how_characteristic_they_are(solr_node: RunningSolr) -> None:
+    """天然气 is in all results of 页岩气 but also in most other documents; 水力压裂 is in no other document."""
+    bodies = ["页岩气和天然气用水力压裂开采。"] * 3 + ["页岩气和天然气。"] + ["天然气的价格上升。"] * 8
+    lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in ("页岩气", "天然气", "水力压裂", "价格")))
+    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(entry.text, 0, "n") for entry in lexicon.entries]), BASE)
+    index = index_at(solr_node.url, "searchterms")
+    index.ensure_collection()
+    documents = [stored(n, "a", f"第{n}篇", f"{body}{'续' * n}", "2016-05-09") for n, body in enumerate(bodies)]
+    documents.append(stored(99, "a", "页岩气", "页岩气一词。", "2016-05-09"))
+    assert index.add([to_solr_document(document, analysis) for document in documents]) == {}
+    index.commit()
+    search = SolrSearchClient(solr_node.url, "searchterms", timeout=120.0)
+    site = site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
+    terms = site.get("/search?q=页岩气&format=json").json["facets"]["terms"]
+    index.delete_all()
+    assert [(term["value"], term["count"]) for term in terms] == [("水力压裂", 3), ("天然气", 4)]
+
+
 def test_comparison_is_better_with_the_domain_lexicon(client: FlaskClient) -> None:
     base, domain = client.get("/compare?q=世界石油大会&format=json").json["sides"]
     assert (domain["first_rank"], domain["total"]) == (1, 1)

@@ -1,0 +1,119 @@
+"""`crawl.rendered = "auto"`: sites whose pages need JavaScript are rendered from the next crawl on, others are not."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crawler import rendered_sites
+from crawler.crawl_plan import build_crawl_plan
+from crawler.host_suggestions import with_added_sites
+from crawler.rendered_sites import add_rendered_hosts, load_rendered_hosts
+from crawler.settings import CrawlSettings
+from domain.outcome import Reason, Stage
+from domain.page import Host
+from pipeline import stages
+from pipeline.alerts.inputs import collect_inputs
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.settings import Settings, build_settings
+from tests.local_workers import local_workers
+from tests.web_fixture import Answer, Site, page
+
+SHELL = '<!doctype html><title>Harbour</title><body><div id="root"></div><script src="/app.js"></script></body>'
+TEXT = "The harbour office opens the northern lock again after the repair of both gates and of the old bridge. " * 8
+SCRIPT = f"""document.getElementById("root").innerHTML =
+  `<h1>News of the harbour ${{location.pathname}}</h1><p>{TEXT}</p><a href="/news/2">more</a>`;"""
+HTML_TYPE = {"Content-Type": "text/html; charset=utf-8"}
+
+
+def scripted_site() -> Site:
+    script = Answer(200, SCRIPT.encode(), {"Content-Type": "text/javascript"})
+    return Site(
+        {path: Answer(200, SHELL.encode(), HTML_TYPE | {"ETag": '"1"'}) for path in ("/", "/news/1", "/news/2")}
+        | {"/app.js": script}
+    )
+
+
+def settings_for(folder: Path, site: Site, rendered: object) -> Settings:
+    crawl = {
+        "seeds": [site.url(), site.url("/news/1")],
+        "inside_hosts": [site.host],
+        "delay": 0.01,
+        "contact": "me@a.test",
+        "rendered": rendered,
+    }
+    return build_settings({"crawl": crawl}, folder)
+
+
+def needing_scripts(engine: Engine) -> int:
+    return engine.store.status.outcome_counts().get(Stage.EXTRACT, {}).get(Reason.NEEDS_JAVASCRIPT, 0)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
+def test_a_site_of_empty_pages_is_rendered_from_the_next_crawl_on(tmp_path: Path) -> None:
+    with scripted_site() as site, local_workers():
+        with Engine(settings_for(tmp_path, site, "auto"), NullProgress()) as engine:
+            stages.crawl(engine)
+            stages.extract(engine)
+            assert (needing_scripts(engine), engine.store.articles.count()) == (2, 0)
+            assert collect_inputs(engine).javascript_pages == {}  # the next crawl repairs it
+        with Engine(settings_for(tmp_path, site, ["auto"]), NullProgress()) as engine:
+            stages.crawl(engine)
+            stages.extract(engine)
+            assert needing_scripts(engine) == 0
+            assert {one.article.url for one in engine.store.articles.iter_all()} >= {
+                site.url("/news/1"),
+                site.url("/news/2"),
+            }
+        assert load_rendered_hosts(tmp_path / "data") == (site.host,)
+        with Engine(settings_for(tmp_path, site, "auto"), NullProgress()) as engine:
+            plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
+            assert [scope.host for scope in plan.rendered_sites] == [site.host]
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_without_the_setting_or_the_extra_an_alert_names_the_site(
+    is_installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object() if is_installed else None)
+    with (
+        scripted_site() as site,
+        local_workers(),
+        Engine(settings_for(tmp_path, site, [] if is_installed else "auto"), NullProgress()) as engine,
+    ):
+        for _ in range(2):
+            stages.crawl(engine)
+            stages.extract(engine)
+        assert collect_inputs(engine).javascript_pages == {site.host: 2}
+        assert load_rendered_hosts(tmp_path / "data") == ()
+
+
+def test_a_site_with_text_is_not_rendered_because_of_a_notice_or_one_page(tmp_path: Path) -> None:
+    notice = "<noscript>Please enable JavaScript.</noscript><script src=/app.js></script>"
+    articles = [f"<h1>News {n} of the harbour</h1><p>{n} {TEXT}</p>{notice}" for n in range(2)]
+    paths = {f"/news/{n}": page(text=text) for n, text in enumerate(articles)}
+    shell = Answer(200, SHELL.encode(), HTML_TYPE)
+    with (
+        Site({"/": page(*paths, "/app"), "/app": shell, **paths}) as site,
+        local_workers(),
+        Engine(settings_for(tmp_path, site, []), NullProgress()) as engine,
+    ):
+        stages.crawl(engine)
+        stages.extract(engine)
+        assert (needing_scripts(engine), engine.store.articles.count()) == (1, 2)
+        assert collect_inputs(engine).javascript_pages == {}
+
+
+def test_stored_hosts_are_rendered_only_with_auto_and_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_rendered_hosts(tmp_path, [Host("b.test")])
+    add_rendered_hosts(tmp_path, [Host("b.test"), Host("c.test")])
+    settings = CrawlSettings(seeds=("http://a.test/",), rendered=("auto", "a.test"))
+    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
+    assert with_added_sites(settings, tmp_path).rendered == ("a.test", "b.test", "c.test")
+    assert with_added_sites(CrawlSettings(rendered=("a.test",)), tmp_path).rendered == ("a.test",)
+    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: None)
+    assert with_added_sites(settings, tmp_path).rendered == ("a.test",)
