@@ -10,6 +10,7 @@ from benchmarks.real_vertical import Vertical, settings_for
 from benchmarks.results import Figure
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.index_stage import force_merge_index
 from pipeline.maintenance.backup import create_backup, restore_backup
 from pipeline.progress import NullProgress
 
@@ -21,7 +22,7 @@ def restore_figures(vertical: Vertical) -> Iterator[Figure]:
     known_queries = [item.query for item in load_items(QUERIES) if vertical.site_of(item.urls[0])]
     queries = [*known_queries, *sampled_titles(vertical)[:MAX_TITLES]]
     stages.index(vertical.engine)
-    stages.force_merge_index(vertical.engine)
+    force_merge_index(vertical.engine)
     results = first_pages(vertical, queries)
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         config = Path(folder) / "vertical.toml"
@@ -31,7 +32,7 @@ def restore_figures(vertical: Vertical) -> Iterator[Figure]:
         restore_backup(backup, settings)
         with Engine(settings, NullProgress(), ip_policy=vertical.engine.ip_policy) as engine:
             stages.index(engine)
-            stages.force_merge_index(engine)
+            force_merge_index(engine)
             restored_results = first_pages(replace(vertical, engine=engine), queries)
     equal_count = sum(old == new for old, new in zip(results, restored_results, strict=True))
     yield Figure("restore", "plumbline", "queries", len(queries))

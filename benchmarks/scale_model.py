@@ -36,6 +36,7 @@ from docstore.database import Database
 from docstore.near_duplicates.key_compaction import MIN_ROWS_TO_SEAL, KeyCompaction
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.index_stage import force_merge_index
 from pipeline.progress import NullProgress
 
 NAME, SET, OURS = "scale_slopes", "slopes", "plumbline"
@@ -212,7 +213,7 @@ def slopes_of(engine: Engine, folder: Path) -> Iterator[tuple[str, float]]:
         stage(engine)
         cpu[name], solr = cpu_seconds() - before, solr_seconds(folder) - solr_before
     engine.index.commit(soft=False)
-    stages.force_merge_index(engine)  # as a run does at its end
+    force_merge_index(engine)  # as a run does at its end
     pages = sum(1 for _ in engine.store.integrity.iter_warc_records())
     articles = engine.store.articles.count()
     data = engine.settings.data_dir

@@ -132,7 +132,7 @@ def write(
     index: SolrIndex, documents: Sequence[Document], analysis: TextAnalysis, vectors: Iterator[Mapping[str, bytes]]
 ) -> None:
     """Index the documents like a run, but without a store. At the end of a run an index of this size is merged
-    (`pipeline.stages.force_merge_index`).
+    (`pipeline.index_stage.force_merge_index`).
     """
     with ThreadPoolExecutor(SENDERS) as pool:
         for group in batched(batched(documents, IndexSettings().batch), 4 * SENDERS):

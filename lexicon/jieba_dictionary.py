@@ -13,10 +13,10 @@ from collections.abc import Iterable
 
 from domain.coded_message import CodedMessage
 from domain.errors import DictionaryError
-from domain.term import LexiconEntry
+from domain.term import Lexicon, LexiconEntry
 from text.folding import word_key
 from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason
-from text.segment import MAX_FREQUENCY, MAX_WORD_CHARS, base_segmenter
+from text.segment import MAX_FREQUENCY, MAX_WORD_CHARS, RjiebaSegmenter, base_segmenter
 
 _JIEBA_TAG_LIST = (
     "a ad ag an b c d df dg e eng f g h i j k l m mg mq n ng nr nrfg nrt ns nt nz o p q r rg rr rz s t tg"
@@ -208,3 +208,8 @@ def _word_error(text: str) -> str | None:
     if tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
         return CodedMessage("the word is a number with a measure word, or a date", "term_number")
     return None
+
+
+def create_domain_segmenter(lexicon: Lexicon) -> RjiebaSegmenter:
+    """Create a segmenter whose dictionary contains the terms of one lexicon version."""
+    return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)

@@ -7,11 +7,13 @@ import os
 import socket
 import stat
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
@@ -22,9 +24,7 @@ from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_l
 from docstore.store import Store
 from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
 from domain.outcome import Reason, Stage
-from domain.term import Lexicon
 from locks.file_locks import stage_lock, stage_lock_holder
-from pipeline.background_open import BackgroundOpener
 from pipeline.compute.settings import DASK, ClusterSettings
 from pipeline.progress import Progress
 from pipeline.settings import Settings
@@ -40,6 +40,36 @@ if TYPE_CHECKING:
     from text.segment import Segmenter
 
 MEGABYTE = 1024 * 1024
+T = TypeVar("T")
+
+
+class BackgroundOpener(Generic[T]):
+    """Calls `open_function` in a daemon thread, started at once.
+
+    Attributes:
+        seconds: Duration of the call, 0 while it runs.
+    """
+
+    def __init__(self, open_function: Callable[[], T]) -> None:
+        self.seconds = 0.0
+        self._open_function = open_function
+        self._future: Future[T] = Future()
+        threading.Thread(target=self._open, name="opening", daemon=True).start()
+
+    def result(self) -> T:
+        """Wait for the call; returns its result or raises its exception."""
+        return self._future.result()
+
+    def _open(self) -> None:
+        started = time.monotonic()
+        try:
+            resource = self._open_function()
+        except Exception as error:  # noqa: BLE001  # raised by result()
+            self.seconds = time.monotonic() - started
+            self._future.set_exception(error)
+        else:
+            self.seconds = time.monotonic() - started
+            self._future.set_result(resource)
 
 
 class Engine:
@@ -134,6 +164,7 @@ class Engine:
     def analysis(self) -> "TextAnalysis":
         """Return the text analysis of the lexicon version that was last applied to the index."""
         from indexer.document_mapping import TextAnalysis
+        from lexicon.jieba_dictionary import create_domain_segmenter
         from text.segment import base_segmenter
 
         with self._lock:
@@ -155,6 +186,7 @@ class Engine:
 
     def query_segmenters(self) -> "tuple[Segmenter, ...]":
         """Return the segmenters for queries: that of `analysis` and those of older versions still in the index."""
+        from lexicon.jieba_dictionary import create_domain_segmenter
         from pipeline.search_site.segmenter_versions import SegmenterVersions
 
         with self._lock:
@@ -304,7 +336,7 @@ def create_compute_backend(settings: ClusterSettings, report_wait: Callable[[str
         from pipeline.compute.dask_backend import DaskBackend
 
         return DaskBackend(settings.scheduler, report_wait=report_wait)
-    from pipeline.compute.local_backend import LocalBackend
+    from pipeline.compute.backend import LocalBackend
 
     return LocalBackend()
 
@@ -347,8 +379,5 @@ def ensure_folder(folder: Path) -> None:
         raise StoreError(f"cannot create {folder}: {error.strerror}; choose another vertical.data_dir") from error
 
 
-def create_domain_segmenter(lexicon: Lexicon) -> "Segmenter":
-    """Create a segmenter whose dictionary contains the terms of one lexicon version."""
-    from text.segment import RjiebaSegmenter
-
-    return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
+OpenEngine = Callable[[], AbstractContextManager[Engine]]
+"""Opens the engine of a vertical; the context manager closes it."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from domain.errors import LexiconError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import AUTOMATIC_ACTOR, Lexicon, Term, TermStatus
+from lexicon.jieba_dictionary import create_domain_segmenter
 from lexicon.publishing import add_terms
 from lexicon.settings import AUTO_PUBLISH_OFF, LEARNED_SCORER
-from pipeline.search_site.review_service import StoreReview, create_domain_segmenter
+from pipeline.search_site.review_service import StoreReview
 from text.segment import base_segmenter
 
 if TYPE_CHECKING:

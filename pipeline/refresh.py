@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from crawler.crawl import crawl as run_crawl
 from crawler.http.fetch import Fetcher
-from crawler.urls.canonical import canonicalize_url
 from docstore.frontier.frontier_table import FrontierTable
 from domain.article import document_id
 from domain.errors import PlumblineError
 from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
-from domain.outcome import Reason, StageReport
-from domain.page import Origin
+from domain.outcome import StageReport
+from domain.page import Host, Origin
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.local_time import local_time
+from pipeline.page_source import canonical_url
 from solr_client import solr_fields
 
 SEARCHABLE_TIMEOUT_SECONDS = 30.0
@@ -52,6 +52,18 @@ class SingleUrlFrontier:
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
         """Return the queue of the page with count 1, or an empty dict after the visit."""
         return {self._entry.queue: 1} if self._entry else {}
+
+    def due_counts_by_host_and_queue(self, due_before: float) -> dict[tuple[Host, int], int]:
+        """Return nothing: a single page has no backlog."""
+        return {}
+
+    def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
+        """Return nothing: the page is due again by its own interval."""
+        return {}
+
+    def discount_spurious_changes(self, next_interval: Callable[[float], float]) -> int:
+        """Leave the visits of other pages to the next crawl."""
+        return 0
 
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), is_focused: bool = False
@@ -132,12 +144,10 @@ def refetch(engine: Engine, entry: FrontierEntry) -> StageReport:
 
 def require_frontier_entry(engine: Engine, url: str) -> FrontierEntry:
     """Return the frontier entry of `url`. Raises PlumblineError if the URL is invalid or unknown."""
-    canonical_url = canonicalize_url(url)
-    if isinstance(canonical_url, Reason):
-        raise PlumblineError(f"{url!r} is not a URL: {canonical_url}")
-    entry = engine.store.frontier.find_entries([canonical_url]).get(canonical_url)
+    canonical_form = canonical_url(url)
+    entry = engine.store.frontier.find_entries([canonical_form]).get(canonical_form)
     if entry is None:
-        raise PlumblineError(f"{canonical_url} is unknown: crawl a page that links to it, or run `plumb frontier add`")
+        raise PlumblineError(f"{canonical_form} is unknown: crawl a page that links to it, or run `plumb frontier add`")
     return entry
 
 

@@ -7,7 +7,7 @@
           | embed   -> Vector   embeddings of title and text                      pipeline/embedding/stage.py
           | mine    -> Term     candidate terms of the domain                     lexicon/mining.py
           | publish -> Lexicon  accepted terms, versioned                         lexicon/publishing.py
-          | index   -> Solr     all changes since the last run                    indexer/sync.py
+          | index   -> Solr     all changes since the last run                    pipeline/index_stage.py
           | serve   -> Hit      the results of a search                           search_ui/app.py
 
 Each arrow is a table in the store (docstore/store.py). A stage reads its pending items from the store and commits
@@ -27,12 +27,13 @@ from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
 from domain.coded_message import CodedMessage
-from domain.errors import BusyError, EmbeddingError, IndexOwnershipError, PlumblineError
+from domain.errors import BusyError, EmbeddingError, PlumblineError
 from domain.outcome import Reason, Stage, StageReport, has_common_cause
 from domain.term import TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
 from pipeline.crawl_progress import show_crawl_progress
+from pipeline.index_stage import INDEX_LOCK_WAIT_SECONDS, force_merge_index, run_index_stage, wait_for_solr
 
 if TYPE_CHECKING:
     from crawler.focused_policy import FocusedPolicy
@@ -40,16 +41,12 @@ if TYPE_CHECKING:
     from docstore.articles.article_table import ArticleTable
     from docstore.near_duplicates.clusters import CopyDetection
     from docstore.store import Store
-    from domain.term import Lexicon
-    from indexer.solr_index import SolrIndex
     from lexicon.counting.corpus import CorpusDocument
     from lexicon.review_selection import ReviewState
     from pipeline.engine import Engine
     from pipeline.runs.run_record import RunRecord
 
 EMBED_BEFORE_INDEX_SECONDS = 300.0  # of embedding before the new articles are indexed; the rest follows afterwards
-INDEX_LOCK_WAIT_SECONDS = 3600.0  # the other process that indexes also writes the changes of this one
-MAX_FORCE_MERGE_DOCUMENTS = 100_000  # rewriting a larger index after every run costs more than it gains
 MAX_FAILURES = 50  # a stage stops if more pages fail unexpectedly, and they are more than a fifth of all
 
 
@@ -239,61 +236,9 @@ def load_review_state(store: "Store") -> "ReviewState":
     return ReviewState(frozenset(chain(*texts.values())), pending_texts)
 
 
-def publish(engine: "Engine", actor: str = "") -> "Lexicon":
-    """Publish the accepted terms as the next lexicon version. Raises NothingToPublishError if nothing has changed."""
-    from pipeline.search_site.review_service import StoreReview
-
-    return StoreReview(engine.store).publish(actor)
-
-
-def wait_for_solr(engine: "Engine") -> StageReport:
-    """Wait until Solr is open and has a collection; starts to open it if no earlier stage did.
-
-    The seconds of the report are the time that opening took, not the time waited.
-    """
-    started = time.monotonic()
-    opener = engine.open_index_in_background()
-    engine.index  # noqa: B018
-    waited_seconds = time.monotonic() - started
-    notes = (
-        ("opened",)
-        if waited_seconds >= opener.seconds
-        else (f"opened in parallel with earlier stages, waited {waited_seconds:.1f} s",)
-    )
-    return StageReport(Stage.SOLR, {}, opener.seconds, notes)
-
-
 def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False) -> StageReport:
-    """Update the Solr index: apply a newly published lexicon, then the change log.
-
-    Args:
-        engine: The open vertical.
-        wait: Seconds to wait while another process indexes; then BusyError is raised.
-        adopt: Take over an index that another store filled.
-
-    Raises IndexOwnershipError if the index was filled by another store and `adopt` is False.
-    """
-    from indexer.article_relations import update_relations
-    from indexer.sync import apply_lexicon, flush_changes, remove_orphans
-
-    with engine.lock("index", wait):
-        started = time.monotonic()
-        target, notes = prepare_target_collection(engine, adopt)
-        resegmented_count = apply_lexicon(engine.store, target)
-        if resegmented_count:
-            notes += (f"{resegmented_count} documents contain a changed term and are segmented again",)
-        counts: Counter[Reason] = Counter()
-        if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
-            if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
-                notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
-            with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
-                counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
-        if orphans := remove_orphans(engine.store, target):
-            notes += (f"{orphans} documents that are not in the store were deleted",)
-        if target is not engine.index:
-            engine.index.switch_alias()
-        engine.activate_complete_models()
-    return StageReport(Stage.INDEX, counts, time.monotonic() - started, notes)
+    """Update the Solr index as `run_index_stage` does."""
+    return run_index_stage(engine, wait, adopt)
 
 
 def embed(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:
@@ -390,17 +335,6 @@ def record_run(
         yield record
 
 
-def force_merge_index(engine: "Engine") -> None:
-    """Merge the segments of the index after a run.
-
-    Scores and the order of ties then depend only on the documents, not on the history of the segments. Indexes of more
-    than MAX_FORCE_MERGE_DOCUMENTS documents are not merged.
-    """
-    with engine.lock("index", INDEX_LOCK_WAIT_SECONDS):
-        if engine.index.count() <= MAX_FORCE_MERGE_DOCUMENTS:
-            engine.index.optimize()
-
-
 def seal_past_duplicate_keys(engine: "Engine") -> None:
     """Compact the near-duplicate keys of past months. Skipped while another process extracts; the next run does it."""
     with suppress(BusyError), engine.lock("extract"):
@@ -432,54 +366,6 @@ STAGES: "dict[str, Callable[[Engine], StageReport]]" = {
     "lexicon": update_lexicon,
     "index": index,
 }
-
-
-def prepare_target_collection(engine: "Engine", adopt: bool = False) -> "tuple[SolrIndex, tuple[str, ...]]":
-    """Return the collection to write to and notes for the report.
-
-    After a schema change this is a new collection, which searches use once it is complete. If Solr has lost documents
-    (restored or emptied), all articles are enqueued again. Raises IndexOwnershipError.
-    """
-    from indexer.solr_index import ConfigsetState
-
-    index, changes = engine.index, engine.store.change_log
-    is_outdated = index.ensure_collection() is ConfigsetState.OUTDATED
-    index.commit(soft=True)
-    target = index.open_current_collection() if is_outdated else index
-    notes = claim_index(engine, index, adopt)
-    index.delete_unused_collections()
-    if notes:
-        return target, notes
-    if is_outdated:
-        return target, (f"the schema has changed: {changes.enqueue_all()} articles are written to a new collection",)
-    if index.count() < changes.indexed_document_count():
-        return target, (f"Solr has lost documents: {changes.enqueue_all()} articles are indexed again",)
-    return target, ()
-
-
-def claim_index(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str, ...]:
-    """Claim the index for this store; returns notes if another store owned it.
-
-    Raises IndexOwnershipError if another store filled the index and `adopt` is False.
-    """
-    from indexer.index_ownership import TAKE_OVER_HINT, StoreSnapshot, ownership_error
-
-    store, owner = engine.store, index.get_owner()
-    store_state = StoreSnapshot(
-        store.store_id,
-        store.articles.count(),
-        store.change_log.indexed_document_count(),
-        store.change_log.pending_document_count(),
-    )
-    ownership_problem = ownership_error(owner, index.count(), store_state)
-    if ownership_problem and not adopt:
-        raise IndexOwnershipError(f"{ownership_problem}: {TAKE_OVER_HINT}")
-    # The store's indexing ledger describes another index, so enqueue all articles first. If the process dies before
-    # set_owner(), the next run raises IndexOwnershipError again.
-    notes = (f"took over the index: {store.change_log.enqueue_all()} articles to write",) if ownership_problem else ()
-    if owner != store.store_id:
-        index.set_owner(store.store_id)
-    return notes
 
 
 def abort_on_many_failures(stage: Stage, counts: Counter[Reason]) -> None:

@@ -14,13 +14,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from docstore.reports.site_runs import CERTIFICATE_ERROR
 from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason
 from domain.run import ReasonCounts, SiteArticles, SiteRun
+from pipeline.local_time import local_minute
 
 ALERT_KINDS = (
     "run_failed",
@@ -114,16 +114,16 @@ def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
 def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
     if failed_run := inputs.failed_run:
         values = {
-            "time": format_local_minute(failed_run.started_at),
+            "time": local_minute(failed_run.started_at),
             "stage": failed_run.stage,
             "error": failed_run.error,
         }
         yield Alert(AlertKey("run_failed"), values)
     if inputs.missed_at is not None:
-        yield Alert(AlertKey("night_missed"), {"time": format_local_minute(inputs.missed_at)})
+        yield Alert(AlertKey("night_missed"), {"time": local_minute(inputs.missed_at)})
     if blocked := inputs.blocked_lexicon:
         counts = {"all": blocked.query_count, "lost": blocked.lost_count, "gained": blocked.gained_count}
-        yield Alert(AlertKey("lexicon_blocked"), {"time": format_local_minute(blocked.at), **counts})
+        yield Alert(AlertKey("lexicon_blocked"), {"time": local_minute(blocked.at), **counts})
 
 
 def _site_alerts(site: SiteInputs, inputs: AlertInputs) -> Iterator[Alert]:
@@ -252,7 +252,7 @@ def _nothing_new_rule(case: SiteCase) -> AlertValues:
         case.site.runs[0].started_at - articles.newest_found_at > (inputs.silent_days - 1) * SECONDS_PER_DAY
     )  # otherwise the site was not crawled
     return (
-        {"n": days, "time": format_local_minute(articles.newest_found_at)}
+        {"n": days, "time": local_minute(articles.newest_found_at)}
         if days >= inputs.silent_days and was_crawled
         else {}
     )
@@ -292,8 +292,3 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 def _empty_extraction_rate(counts: ReasonCounts) -> float:
     return _ratio(_count_reasons(counts, EMPTY_EXTRACTION_REASONS), _count_reasons(counts, EXTRACTION_REASONS))
-
-
-def format_local_minute(seconds: float) -> str:
-    """Format epoch seconds as local time of the server, to the minute."""
-    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")

@@ -14,12 +14,13 @@ from rich.table import Table
 from domain.account import Role
 from domain.errors import AccountError
 from pipeline.cli.config_argument import VerticalGroup
-from pipeline.cli.console import json_option, print_table_or_json, stdout_console
-from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine
+from pipeline.cli.console import json_option, print_lines, print_table_or_json
+from pipeline.cli.session import format_time_or_none, with_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
     from domain.account import Account
+    from pipeline.engine import Engine
 
 role_option = click.option(
     "--role",
@@ -39,71 +40,66 @@ def account() -> None:
 @account.command("add")
 @click.argument("name")
 @role_option
-@click.pass_context
-def add_account(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
+@with_engine
+def add_account(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     """Create an account; prompts for its password."""
-    with open_engine(load_call_settings(context)) as engine:
-        from docstore.accounts import validate_account_name
-        from domain.account import normalize_account_name
-        from search_ui.passwords import hash_password
+    from docstore.accounts import validate_account_name
+    from domain.account import normalize_account_name
+    from search_ui.passwords import hash_password
 
-        validate_account_name(name)
-        if engine.store.accounts.find(name):
-            raise AccountError(f"account {normalize_account_name(name)} already exists: choose another name")
-        new_account = engine.store.accounts.create(name, hash_password(read_password()), map(Role, roles))
-        print_line(f"created account {new_account.name}")
+    validate_account_name(name)
+    if engine.store.accounts.find(name):
+        raise AccountError(f"account {normalize_account_name(name)} already exists: choose another name")
+    new_account = engine.store.accounts.create(name, hash_password(read_password()), map(Role, roles))
+    print_lines([f"created account {new_account.name}"])
 
 
 @account.command("password")
 @click.argument("name")
-@click.pass_context
-def change_password(context: click.Context, name: str) -> None:
+@with_engine
+def change_password(engine: "Engine", name: str) -> None:
     """Set a new password. Ends all sessions; enables a disabled account."""
-    with open_engine(load_call_settings(context)) as engine:
-        from domain.account import normalize_account_name
-        from search_ui.passwords import hash_password
+    from domain.account import normalize_account_name
+    from search_ui.passwords import hash_password
 
-        if engine.store.accounts.find(name) is None:
-            raise AccountError(f"account {name!r} does not exist: `plumb account list` shows all accounts")
-        engine.store.accounts.reset_password(name, hash_password(read_password()))
-        print_line(f"changed the password of {normalize_account_name(name)}; all sessions ended")
+    if engine.store.accounts.find(name) is None:
+        raise AccountError(f"account {name!r} does not exist: `plumb account list` shows all accounts")
+    engine.store.accounts.reset_password(name, hash_password(read_password()))
+    print_lines([f"changed the password of {normalize_account_name(name)}; all sessions ended"])
 
 
 @account.command("role")
 @click.argument("name")
 @role_option
-@click.pass_context
-def change_roles(context: click.Context, name: str, roles: tuple[str, ...]) -> None:
+@with_engine
+def change_roles(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     """Change the roles of an account. Ends all its sessions."""
-    with open_engine(load_call_settings(context)) as engine:
-        from domain.account import normalize_account_name
+    from domain.account import normalize_account_name
 
-        engine.store.accounts.set_roles(name, map(Role, roles))
-        print_line(
-            f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"
-        )
+    engine.store.accounts.set_roles(name, map(Role, roles))
+    print_lines(
+        [f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"]
+    )
 
 
 @account.command("disable")
 @click.argument("name")
-@click.pass_context
-def disable_account(context: click.Context, name: str) -> None:
+@with_engine
+def disable_account(engine: "Engine", name: str) -> None:
     """Disable an account and end its sessions. `plumb account password` enables it again."""
-    with open_engine(load_call_settings(context)) as engine:
-        from domain.account import normalize_account_name
+    from domain.account import normalize_account_name
 
-        engine.store.accounts.disable(name)
-        print_line(f"account {normalize_account_name(name)} is disabled; all sessions ended")
+    engine.store.accounts.disable(name)
+    print_lines([f"account {normalize_account_name(name)} is disabled; all sessions ended"])
 
 
 @account.command("list")
 @json_option
-@click.pass_context
-def list_accounts(context: click.Context, as_json: bool) -> None:
+@with_engine
+def list_accounts(engine: "Engine", as_json: bool) -> None:
     """List accounts and their roles."""
-    with open_engine(load_call_settings(context)) as engine:
-        accounts = engine.store.accounts.list_accounts()
-        print_table_or_json(account_rows(accounts), lambda: account_table(accounts), as_json)
+    accounts = engine.store.accounts.list_accounts()
+    print_table_or_json(account_rows(accounts), lambda: account_table(accounts), as_json)
 
 
 def read_password() -> str:
@@ -123,11 +119,6 @@ def read_password() -> str:
     if not line:
         raise AccountError("no password given: type it at the prompt, or send it on standard input")
     return line.rstrip("\r\n")
-
-
-def print_line(text: str) -> None:
-    """Print one line without interpreting markup."""
-    stdout_console.print(text, markup=False, highlight=False)
 
 
 def account_rows(accounts: "Sequence[Account]") -> list[dict[str, Any]]:

@@ -1,34 +1,34 @@
 """`plumb compare`: results with the base dictionary and the domain lexicon, side by side (Wang Du 2019, figs. 6-7)."""
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from pipeline.cli.config_argument import VerticalCommand
-from pipeline.cli.console import json_option, stdout_console
-from pipeline.cli.session import load_call_settings, open_engine
+from pipeline.cli.console import json_option, print_json, stdout_console
+from pipeline.cli.session import with_engine
 
 if TYPE_CHECKING:
+    from pipeline.engine import Engine
     from search_ui.pages.compare import LexiconResult
 
 
 @click.command(cls=VerticalCommand)
 @click.argument("term")
 @json_option
-@click.pass_context
-def compare(context: click.Context, term: str, as_json: bool) -> None:
+@with_engine
+def compare(engine: "Engine", term: str, as_json: bool) -> None:
     """Compare search results for TERM with the base dictionary and the domain lexicon."""
-    with open_engine(load_call_settings(context)) as engine:
-        from pipeline.search_site.compare import compare_term
+    from pipeline.search_site.search_app import compare_term
 
-        sides = compare_term(engine, term)
-        if as_json:
-            click.echo(json.dumps(comparison_json(sides), ensure_ascii=False, indent=1))
-        else:
-            stdout_console.print(comparison_table(sides, term))
+    sides = compare_term(engine, term)
+    if as_json:
+        print_json(comparison_json(sides))
+    else:
+        stdout_console.print(comparison_table(sides, term))
 
 
 def comparison_json(sides: "Sequence[LexiconResult]") -> list[dict[str, Any]]:
@@ -73,4 +73,4 @@ def format_hit(side: "LexiconResult", rank: int) -> str:
     if rank >= len(side.hits):
         return ""
     hit = side.hits[rank]
-    return ("● " if hit.has_whole_term else "  ") + plain_text(hit.title).replace("[", "\\[")
+    return ("● " if hit.has_whole_term else "  ") + escape(plain_text(hit.title))

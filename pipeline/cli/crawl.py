@@ -21,8 +21,9 @@ from domain.outcome import Reason
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand, VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stderr_console
-from pipeline.cli.session import check_crawl_settings, load_call_settings, open_engine, print_reports
+from pipeline.cli.session import check_crawl_settings, load_call_settings, open_engine, print_reports, with_engine
 from pipeline.crawl_progress import format_progress, line_reporter
+from pipeline.local_time import local_minute
 from pipeline.progress import TerminalProgress
 
 if TYPE_CHECKING:
@@ -109,11 +110,10 @@ def format_headline(progress: "CrawlProgress", before: "CrawlProgress | None") -
 @click.command(cls=VerticalCommand)
 @click.argument("url")
 @json_option
-@click.pass_context
-def fetch(context: click.Context, url: str, as_json: bool) -> None:
+@with_engine
+def fetch(engine: "Engine", url: str, as_json: bool) -> None:
     """Fetch one page by the rules of the crawl and print every decision. Nothing is saved."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_lines_or_json(trace_fetch(engine, url), format_trace, as_json)
+    print_lines_or_json(trace_fetch(engine, url), format_trace, as_json)
 
 
 def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
@@ -293,7 +293,7 @@ def site_record(site: "SiteHealth") -> dict[str, str | int | float | None]:
 
 def format_minute(timestamp: float | None) -> str:
     """Format epoch seconds as local time to the minute; "never" for None or 0."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(timestamp)) if timestamp else "never"
+    return local_minute(timestamp) if timestamp else "never"
 
 
 # -- frontier
@@ -311,12 +311,11 @@ def frontier() -> None:
 @click.argument("url_pattern", metavar="[PART]", default="*")
 @click.option("--limit", default=50, show_default=True, help="Maximum number of rows.")
 @json_option
-@click.pass_context
-def show_urls(context: click.Context, url_pattern: str, limit: int, as_json: bool) -> None:
+@with_engine
+def show_urls(engine: "Engine", url_pattern: str, limit: int, as_json: bool) -> None:
     """List URLs with their due time and the outcome of their last visit."""
-    with open_engine(load_call_settings(context)) as engine:
-        rows = list(engine.store.frontier.admin.iter_urls(url_pattern, limit))
-        print_lines_or_json([asdict(row) for row in rows], lambda _: map(format_frontier_row, rows), as_json)
+    rows = list(engine.store.frontier.admin.iter_urls(url_pattern, limit))
+    print_lines_or_json([asdict(row) for row in rows], lambda _: map(format_frontier_row, rows), as_json)
 
 
 def format_frontier_row(row: "UrlStatus") -> str:
@@ -327,54 +326,50 @@ def format_frontier_row(row: "UrlStatus") -> str:
 
 @frontier.command("add")
 @click.argument("urls", nargs=-1, required=True)
-@click.pass_context
-def add_urls(context: click.Context, urls: tuple[str, ...]) -> None:
+@with_engine
+def add_urls(engine: "Engine", urls: tuple[str, ...]) -> None:
     """Add URLs to the frontier; the next crawl fetches them first."""
-    with open_engine(load_call_settings(context)) as engine:
-        from crawler.crawl_plan import build_crawl_plan
-        from domain.frontier import NewUrl
+    from crawler.crawl_plan import build_crawl_plan
+    from domain.frontier import NewUrl
 
-        plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
-        new_urls: list[NewUrl] = []
-        for text in urls:
-            url = canonicalize_url(text)
-            reason = url if isinstance(url, Reason) else rejection_reason(url, plan.url_rules)
-            if reason is not None:
-                raise PlumblineError(f"cannot add {text[:200]} to the frontier: {reason}; no URL was added")
-            new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, _MANUAL_PRIORITY))
-        added_count = engine.store.frontier.add_urls(new_urls)
+    plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
+    new_urls: list[NewUrl] = []
+    for text in urls:
+        url = canonicalize_url(text)
+        reason = url if isinstance(url, Reason) else rejection_reason(url, plan.url_rules)
+        if reason is not None:
+            raise PlumblineError(f"cannot add {text[:200]} to the frontier: {reason}; no URL was added")
+        new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, _MANUAL_PRIORITY))
+    added_count = engine.store.frontier.add_urls(new_urls)
     print_lines([f"{added_count} added, {len(new_urls) - added_count} already known"])
 
 
 @frontier.command("block")
 @click.argument("url_pattern", metavar="PART")
-@click.pass_context
-def block_urls(context: click.Context, url_pattern: str) -> None:
+@with_engine
+def block_urls(engine: "Engine", url_pattern: str) -> None:
     """Stop crawling the known URLs of PART.
 
     (New URLs are governed by crawl.scope.)
     """
-    with open_engine(load_call_settings(context)) as engine:
-        print_lines([f"{engine.store.frontier.admin.block_urls(url_pattern)} blocked"])
+    print_lines([f"{engine.store.frontier.admin.block_urls(url_pattern)} blocked"])
 
 
 @frontier.command("requeue")
 @click.argument("url_pattern", metavar="PART")
-@click.pass_context
-def requeue_urls(context: click.Context, url_pattern: str) -> None:
+@with_engine
+def requeue_urls(engine: "Engine", url_pattern: str) -> None:
     """Make the URLs of PART due now, including blocked ones."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_lines([f"{engine.store.frontier.admin.requeue_urls(url_pattern)} due now"])
+    print_lines([f"{engine.store.frontier.admin.requeue_urls(url_pattern)} due now"])
 
 
 @frontier.command("export")
 @click.argument("url_pattern", metavar="[PART]", default="*")
-@click.pass_context
-def export_urls(context: click.Context, url_pattern: str) -> None:
+@with_engine
+def export_urls(engine: "Engine", url_pattern: str) -> None:
     """Print all fields of the URLs, one JSON object per line."""
-    with open_engine(load_call_settings(context)) as engine:
-        for row in engine.store.frontier.admin.iter_urls(url_pattern):
-            click.echo(json.dumps(asdict(row), ensure_ascii=False))
+    for row in engine.store.frontier.admin.iter_urls(url_pattern):
+        click.echo(json.dumps(asdict(row), ensure_ascii=False))
 
 
 # -- warc
@@ -382,14 +377,16 @@ def export_urls(context: click.Context, url_pattern: str) -> None:
 
 @click.group(cls=VerticalGroup)
 def warc() -> None:
-    """Export pages from the store. `plumb import` imports them."""
+    """Export pages from the store.
+
+    `plumb import` imports them.
+    """
 
 
 @warc.command("export")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("url_pattern", metavar="[PART]", default="*")
-@click.pass_context
-def warc_export(context: click.Context, file: Path, url_pattern: str) -> None:
+@with_engine
+def warc_export(engine: "Engine", file: Path, url_pattern: str) -> None:
     """Write the saved pages of PART (see `plumb frontier`) to a new WARC file, FILE.warc.gz."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_lines([f"{engine.store.frontier.export_warc(url_pattern, file)} pages in {file}"])
+    print_lines([f"{engine.store.frontier.export_warc(url_pattern, file)} pages in {file}"])

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from domain.errors import DictionaryError, LexiconError
@@ -19,7 +20,7 @@ from pipeline import stages
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_table_or_json, stderr_console, stdout_console
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS, open_review
-from pipeline.cli.session import load_call_settings, open_engine, print_reports, read_file, terminal_user
+from pipeline.cli.session import load_call_settings, open_engine, print_reports, read_file, terminal_user, with_engine
 from text.scripts import LANGUAGE_PATTERNS
 from text.segment import base_segmenter
 
@@ -45,7 +46,7 @@ def lexicon() -> None:
 
 
 @lexicon.command("build")
-@click.pass_context
+@with_engine
 @click.option(
     "--probability",
     "lexicon__probability",
@@ -55,13 +56,12 @@ def lexicon() -> None:
 @click.option(
     "--threshold", "lexicon__threshold", type=float, help="Minimum score of a term (lexicon.scorer = c_value)."
 )
-def build_lexicon(context: click.Context, /, **flags: Any) -> None:
+def build_lexicon(engine: "Engine") -> None:
     """Mine candidate terms from the articles."""
-    with open_engine(load_call_settings(context, **flags)) as engine:
-        from pipeline.search_site.review_service import update_review_order
+    from pipeline.search_site.review_service import update_review_order
 
-        print_reports([stages.mine_candidates(engine)])
-        update_review_order(engine.store)
+    print_reports([stages.mine_candidates(engine)])
+    update_review_order(engine.store)
 
 
 @lexicon.command("show")
@@ -76,9 +76,9 @@ def build_lexicon(context: click.Context, /, **flags: Any) -> None:
 @click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
 @click.option("--limit", default=50, show_default=True, help="Maximum number of terms.")
 @json_option
-@click.pass_context
+@with_engine
 def show_terms(
-    context: click.Context,
+    engine: "Engine",
     status: str | None,
     text: str,
     language: str | None,
@@ -96,9 +96,8 @@ def show_terms(
         order=Order(order),
         limit=limit,
     )
-    with open_engine(load_call_settings(context)) as engine:
-        total, terms = engine.store.review_queue.find_page(query)
-        print_table_or_json([lexicon_term_to_json(term) for term in terms], lambda: term_table(terms, total), as_json)
+    total, terms = engine.store.review_queue.find_page(query)
+    print_table_or_json([lexicon_term_to_json(term) for term in terms], lambda: term_table(terms, total), as_json)
 
 
 @lexicon.command("accept")
@@ -125,26 +124,24 @@ def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None
 
 @lexicon.command("reject")
 @click.argument("terms", nargs=-1, required=True)
-@click.pass_context
-def reject_terms(context: click.Context, terms: tuple[str, ...]) -> None:
+@with_engine
+def reject_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Reject terms.
 
     They are removed from the next version and become candidates again only if their evidence doubles.
     """
-    with open_engine(load_call_settings(context)) as engine:
-        open_review(engine).decide(terms, TermStatus.REJECTED, terminal_user())
-        stdout_console.print(f"rejected {len(terms)} terms", highlight=False)
+    open_review(engine).decide(terms, TermStatus.REJECTED, terminal_user())
+    stdout_console.print(f"rejected {len(terms)} terms", highlight=False)
 
 
 @lexicon.command("add")
 @click.argument("terms", nargs=-1, required=True)
-@click.pass_context
-def add_accepted_terms(context: click.Context, terms: tuple[str, ...]) -> None:
+@with_engine
+def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
-    with open_engine(load_call_settings(context)) as engine:
-        edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
-        open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
-        stdout_console.print(f"added {len(terms)} terms; run `plumb lexicon publish` to apply them", highlight=False)
+    edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
+    open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
+    stdout_console.print(f"added {len(terms)} terms; run `plumb lexicon publish` to apply them", highlight=False)
 
 
 @lexicon.command("import")
@@ -196,13 +193,12 @@ def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
 @lexicon.command("export")
 @click.argument("list_format", type=click.Choice(list(FORMATTERS)), default="jieba")
 @click.option("--version", type=int, help="Version to export [newest].")
-@click.pass_context
-def export_lexicon(context: click.Context, list_format: str, version: int | None) -> None:
+@with_engine
+def export_lexicon(engine: "Engine", list_format: str, version: int | None) -> None:
     """Print the published lexicon as a jieba dictionary, CSV, Solr synonyms or SKOS (Turtle)."""
-    with open_engine(load_call_settings(context)) as engine:
-        from pipeline.search_site.review_service import StoreReview  # imports the store: errors of settings need none
+    from pipeline.search_site.review_service import StoreReview  # imports the store: errors of settings need none
 
-        click.echo(StoreReview(engine.store).export(list_format, version), nl=False)
+    click.echo(StoreReview(engine.store).export(list_format, version), nl=False)
 
 
 @lexicon.command("rules", cls=click.Command)
@@ -214,12 +210,11 @@ def derive_term_rules(lists: tuple[Path, ...]) -> None:
 
 
 @lexicon.command("publish")
-@click.pass_context
-def publish_version(context: click.Context) -> None:
+@with_engine
+def publish_version(engine: "Engine") -> None:
     """Publish the accepted terms as a new version and reindex the documents that contain them."""
-    with open_engine(load_call_settings(context)) as engine:
-        stdout_console.print(publish_or_resume(engine), highlight=False)
-        print_reports([stages.index(engine)])
+    stdout_console.print(publish_or_resume(engine), highlight=False)
+    print_reports([stages.index(engine)])
 
 
 def publish_or_resume(engine: "Engine") -> str:
@@ -228,7 +223,7 @@ def publish_or_resume(engine: "Engine") -> str:
     Raises NothingToPublishError if nothing has changed and the index is up to date.
     """
     try:
-        version = stages.publish(engine, terminal_user())
+        version = open_review(engine).publish(terminal_user())
     except NothingToPublishError:
         from pipeline.search_site.serve import is_index_stale
 
@@ -278,5 +273,5 @@ def term_table(terms: Sequence[Term], total: int) -> Table:
             term.status,
             context,
         )
-        table.add_row(*(cell.replace("[", "\\[") for cell in cells))
+        table.add_row(*map(escape, cells))
     return table

@@ -12,7 +12,7 @@ from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Lexicon, Term, TermClass, TermStatus
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stdout_console
-from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine, terminal_user
+from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
@@ -28,94 +28,84 @@ MAX_BAR_WIDTH = 50  # characters of the longest bar
 
 @click.command("term", cls=VerticalCommand)
 @click.argument("text")
-@click.pass_context
-def show_term(context: click.Context, text: str) -> None:
+@with_engine
+def show_term(engine: "Engine", text: str) -> None:
     """Show one term with its evidence, related terms and review history."""
-    with open_engine(load_call_settings(context)) as engine:
-        review = open_review(engine)
-        term_row = review.find_terms([text]).get(text)
-        if term_row is None:
-            raise LexiconError(f"no such term: {text} (see `plumb lexicon show --text`)")
-        print_lines(format_term(term_row, review.related_terms([term_row])[0], review.narrower_terms(text)))
-        print_lines(format_decisions(review.history(text, "", 0, 20)[1]))
+    review = open_review(engine)
+    term_row = review.find_terms([text]).get(text)
+    if term_row is None:
+        raise LexiconError(f"no such term: {text} (see `plumb lexicon show --text`)")
+    print_lines(format_term(term_row, review.related_terms([term_row])[0], review.narrower_terms(text)))
+    print_lines(format_decisions(review.history(text, "", 0, 20)[1]))
 
 
 @click.command("later", cls=VerticalCommand)
 @click.argument("terms", nargs=-1, required=True)
-@click.pass_context
-def defer_terms(context: click.Context, terms: tuple[str, ...]) -> None:
+@with_engine
+def defer_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Defer terms, to be decided later."""
-    with open_engine(load_call_settings(context)) as engine:
-        edits = [TermEdit(text, TermStatus.DEFERRED) for text in terms]
-        print_decision(open_review(engine).apply(ReviewDecisionKind.DECIDE, edits, terminal_user()))
+    edits = [TermEdit(text, TermStatus.DEFERRED) for text in terms]
+    print_decision(open_review(engine).apply(ReviewDecisionKind.DECIDE, edits, terminal_user()))
 
 
 @click.command("merge", cls=VerticalCommand)
 @click.argument("text")
 @click.argument("into")
-@click.pass_context
-def merge_terms(context: click.Context, text: str, into: str) -> None:
+@with_engine
+def merge_terms(engine: "Engine", text: str, into: str) -> None:
     """Merge TEXT into the term INTO, as its synonym."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_decision(open_review(engine).merge(text, into, terminal_user(), None))
+    print_decision(open_review(engine).merge(text, into, terminal_user(), None))
 
 
 @click.command("edit", cls=VerticalCommand)
 @click.argument("text")
 @click.argument("new")
-@click.pass_context
-def rename_term(context: click.Context, text: str, new: str) -> None:
+@with_engine
+def rename_term(engine: "Engine", text: str, new: str) -> None:
     """Accept NEW in place of TEXT, to correct its boundaries or spelling."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_decision(open_review(engine).rename(text, new, terminal_user(), None))
+    print_decision(open_review(engine).rename(text, new, terminal_user(), None))
 
 
 @click.command("classify", cls=VerticalCommand)
 @click.argument("text")
 @click.argument("category", type=click.Choice([*(kind.value for kind in TermClass if kind), "none"]))
-@click.pass_context
-def classify_term(context: click.Context, text: str, category: str) -> None:
+@with_engine
+def classify_term(engine: "Engine", text: str, category: str) -> None:
     """Set the class of a term."""
-    with open_engine(load_call_settings(context)) as engine:
-        kind = TermClass(category.removesuffix("none"))
-        print_decision(
-            open_review(engine).apply(ReviewDecisionKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_user())
-        )
+    kind = TermClass(category.removesuffix("none"))
+    print_decision(
+        open_review(engine).apply(ReviewDecisionKind.CLASSIFY, [TermEdit(text, category=kind)], terminal_user())
+    )
 
 
 @click.command("relate", cls=VerticalCommand)
 @click.argument("text")
 @click.argument("broader", nargs=-1)
-@click.pass_context
-def set_broader_terms(context: click.Context, text: str, broader: tuple[str, ...]) -> None:
+@with_engine
+def set_broader_terms(engine: "Engine", text: str, broader: tuple[str, ...]) -> None:
     """Set the broader terms of TEXT (replaces the current ones)."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_decision(
-            open_review(engine).apply(
-                ReviewDecisionKind.RELATE, [TermEdit(text, broader_terms=broader)], terminal_user()
-            )
-        )
+    print_decision(
+        open_review(engine).apply(ReviewDecisionKind.RELATE, [TermEdit(text, broader_terms=broader)], terminal_user())
+    )
 
 
 @click.command("synonyms", cls=VerticalCommand)
 @click.argument("text")
 @click.argument("words", nargs=-1)
-@click.pass_context
-def set_synonyms(context: click.Context, text: str, words: tuple[str, ...]) -> None:
+@with_engine
+def set_synonyms(engine: "Engine", text: str, words: tuple[str, ...]) -> None:
     """Set the synonyms of TEXT (replaces the current ones)."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_decision(
-            open_review(engine).apply(ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_user())
-        )
+    print_decision(
+        open_review(engine).apply(ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_user())
+    )
 
 
 @click.command("undo", cls=VerticalCommand)
 @click.argument("decision_id", metavar="[ACT]", type=int, required=False)
-@click.pass_context
-def undo_decision(context: click.Context, decision_id: int | None) -> None:
+@with_engine
+def undo_decision(engine: "Engine", decision_id: int | None) -> None:
     """Undo the action with this number (see `plumb lexicon history`), or your last one."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_decision(open_review(engine).undo(terminal_user(), decision_id))
+    print_decision(open_review(engine).undo(terminal_user(), decision_id))
 
 
 @click.command("history", cls=VerticalCommand)
@@ -123,77 +113,67 @@ def undo_decision(context: click.Context, decision_id: int | None) -> None:
 @click.option("--by", default="", help="Only actions of this account.")
 @click.option("--limit", default=50, show_default=True, help="Maximum number of actions.")
 @json_option
-@click.pass_context
-def show_history(context: click.Context, text: str, by: str, limit: int, as_json: bool) -> None:
+@with_engine
+def show_history(engine: "Engine", text: str, by: str, limit: int, as_json: bool) -> None:
     """Show the review history, newest first."""
-    with open_engine(load_call_settings(context)) as engine:
-        decisions = engine.store.review_history.list_decisions(text, by, 0, limit)[1]
-        print_lines_or_json(
-            [asdict(decision) for decision in decisions], lambda _: format_decisions(decisions), as_json
-        )
+    decisions = engine.store.review_history.list_decisions(text, by, 0, limit)[1]
+    print_lines_or_json([asdict(decision) for decision in decisions], lambda _: format_decisions(decisions), as_json)
 
 
 @click.command("versions", cls=VerticalCommand)
 @json_option
-@click.pass_context
-def list_versions(context: click.Context, as_json: bool) -> None:
+@with_engine
+def list_versions(engine: "Engine", as_json: bool) -> None:
     """List the published lexicon versions, newest first."""
-    with open_engine(load_call_settings(context)) as engine:
-        version_list = engine.store.lexicons.list_versions()
-        print_table_or_json(version_rows(version_list), lambda: version_table(version_list), as_json)
+    version_list = engine.store.lexicons.list_versions()
+    print_table_or_json(version_rows(version_list), lambda: version_table(version_list), as_json)
 
 
 @click.command("diff", cls=VerticalCommand)
 @click.argument("before", type=int)
 @click.argument("after", type=int)
 @json_option
-@click.pass_context
-def diff_versions(context: click.Context, before: int, after: int, as_json: bool) -> None:
+@with_engine
+def diff_versions(engine: "Engine", before: int, after: int, as_json: bool) -> None:
     """Show the changes from version BEFORE to version AFTER (0: empty)."""
-    with open_engine(load_call_settings(context)) as engine:
-        changes = open_review(engine).difference(before, after)
-        print_lines_or_json([asdict(change) for change in changes], lambda _: format_diff(changes), as_json)
+    changes = open_review(engine).difference(before, after)
+    print_lines_or_json([asdict(change) for change in changes], lambda _: format_diff(changes), as_json)
 
 
 @click.command("revert", cls=VerticalCommand)
 @click.argument("version", type=int)
-@click.pass_context
-def revert_version(context: click.Context, version: int) -> None:
+@with_engine
+def revert_version(engine: "Engine", version: int) -> None:
     """Restore an older version as a new one; `plumb serve` or `plumb index` applies it to the index."""
-    with open_engine(load_call_settings(context)) as engine:
-        new_version = open_review(engine).revert(version, terminal_user())
-        stdout_console.print(
-            f"published version {new_version.version} with the terms of version {version}", highlight=False
-        )
+    new_version = open_review(engine).revert(version, terminal_user())
+    stdout_console.print(
+        f"published version {new_version.version} with the terms of version {version}", highlight=False
+    )
 
 
 @click.command("preview", cls=VerticalCommand)
 @click.argument("query", required=False)
-@click.pass_context
-def preview_publish(context: click.Context, query: str | None) -> None:
+@with_engine
+def preview_publish(engine: "Engine", query: str | None) -> None:
     """Preview publishing: segmentation before and after, and the top 10 results for QUERY."""
-    with open_engine(load_call_settings(context)) as engine:
-        proposal = open_review(engine).proposal()
-        print_lines(format_segmentation_changes(proposal, engine))
-        if query:
-            from pipeline.search_site.search_app import create_search_app  # imported late because it loads Flask
-            from search_ui.review.preview import compare_rankings
+    proposal = open_review(engine).proposal()
+    print_lines(format_segmentation_changes(proposal, engine))
+    if query:
+        from pipeline.search_site.search_app import create_search_app  # imported late because it loads Flask
+        from search_ui.review.preview import compare_rankings
 
-            with create_search_app(engine).test_request_context():
-                results = compare_rankings(proposal, query)
-            print_lines(format_result_changes(results) if results else ["query has no searchable text"])
+        with create_search_app(engine).test_request_context():
+            results = compare_rankings(proposal, query)
+        print_lines(format_result_changes(results) if results else ["query has no searchable text"])
 
 
 @click.command("report", cls=VerticalCommand)
-@click.pass_context
-def show_report(context: click.Context) -> None:
+@with_engine
+def show_report(engine: "Engine") -> None:
     """Show term statistics: length, score, parts of speech."""
-    with open_engine(load_call_settings(context)) as engine:
-        accepted_count, reviewed_count = engine.store.review_queue.recent_acceptance()
-        print_lines(format_histograms(engine.store.review_queue.statistics()))
-        print_lines(
-            [f"accepted {accepted_count} of the last {reviewed_count} reviewed terms"] if reviewed_count else []
-        )
+    accepted_count, reviewed_count = engine.store.review_queue.recent_acceptance()
+    print_lines(format_histograms(engine.store.review_queue.statistics()))
+    print_lines([f"accepted {accepted_count} of the last {reviewed_count} reviewed terms"] if reviewed_count else [])
 
 
 def open_review(engine: "Engine") -> "StoreReview":

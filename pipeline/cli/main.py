@@ -4,6 +4,7 @@ Most commands run one stage, and most options override the setting of the same n
 Exit status: 0 success, 1 failure (one line on standard error), 2 wrong usage, 130 stopped by a signal.
 """
 
+import ast
 import errno
 import logging
 import signal
@@ -18,84 +19,36 @@ from domain.errors import PlumblineError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, format_usage_error
 from pipeline.cli.console import stderr_console
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "account": ("pipeline.cli.accounts:account", "Manage the accounts of the search site."),
-    "alerts": (
-        "pipeline.cli.alerts:alerts",
-        "List open alerts, and send new and resolved ones by mail and webhook.",
-    ),
-    "backup": (
-        "pipeline.cli.maintenance:backup",
-        "Back up the vertical into a new subfolder of FOLDER. Safe while services run.",
-    ),
-    "check": (
-        "pipeline.cli.maintenance:check",
-        "Check store, WARC files, index and lexicon for damage. Exits with 1 if any remains or data was lost.",
-    ),
-    "compare": (
-        "pipeline.cli.compare:compare",
-        "Compare search results for TERM with the base dictionary and the domain lexicon.",
-    ),
-    "crawl": ("pipeline.cli.crawl:crawl_command", "Crawl new URLs and URLs that are due for a revisit."),
-    "demo": (
-        "pipeline.cli.run:demo",
-        "Crawl, extract, mine, index and search a bundled vertical of three oil-and-gas news sites.",
-    ),
-    "doctor": (
-        "pipeline.cli.maintenance:doctor",
-        "Check the environment of a vertical and suggest fixes. Exits with 1 if there is a problem.",
-    ),
-    "embed": (
-        "pipeline.cli.run:embed_command",
-        "Compute embeddings for semantic search; `plumb index` writes them to the index.",
-    ),
-    "explain": (
-        "pipeline.cli.page:explain",
-        "Explain how and when a URL was found, fetched, extracted and indexed.",
-    ),
-    "extract": (
-        "pipeline.cli.page:extract_command",
-        "Extract articles from fetched pages; with --file or --url, print the article of one page.",
-    ),
-    "fetch": ("pipeline.cli.crawl:fetch", "Fetch one page by the rules of the crawl and print every decision."),
-    "frontier": ("pipeline.cli.crawl:frontier", "List known URLs and change when they are crawled."),
-    "import": (
-        "pipeline.cli.run:import_pages",
-        "Import pages from WARC files, folders, buckets, or lists of them.",
-    ),
-    "index": ("pipeline.cli.run:index", "Update the Solr index from the store."),
-    "init": (
-        "pipeline.cli.init:init",
-        "Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml].",
-    ),
-    "lexicon": ("pipeline.cli.lexicon:lexicon", "Mine, review and publish the terms of the domain."),
-    "ocr": (
-        "pipeline.cli.run:ocr_command",
-        "Read the text of scanned and garbled PDF pages from their pictures; `plumb index` makes it searchable.",
-    ),
-    "refresh": (
-        "pipeline.cli.run:refresh",
-        "Fetch one page now, run it through all stages, and print the time of each.",
-    ),
-    "restore": (
-        "pipeline.cli.maintenance:restore",
-        "Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used).",
-    ),
-    "run": ("pipeline.cli.run:run", "Run all stages once, in order: crawl, extract, ocr, embed, lexicon, index."),
-    "schedule": ("pipeline.cli.run:schedule", "Run the stages at their scheduled times until Ctrl-C."),
-    "serve": ("pipeline.cli.run:serve", "Serve the search site and its administration pages until Ctrl-C."),
-    "sites": (
-        "pipeline.cli.crawl:sites",
-        "List sites with their known, due and saved URLs and failed visits.",
-    ),
-    "status": (
-        "pipeline.cli.status:show_status",
-        "Show counts by stage and reason, documents pending indexing, and recent runs.",
-    ),
-    "topic": ("pipeline.cli.topic:topic", "Define topics for focused crawls: terms, example pages, seed URLs."),
-    "warc": ("pipeline.cli.crawl:warc", "Export pages from the store."),
+COMMANDS: Mapping[str, str] = {
+    "account": "pipeline.cli.accounts:account",
+    "alerts": "pipeline.cli.alerts:alerts",
+    "backup": "pipeline.cli.maintenance:backup",
+    "check": "pipeline.cli.maintenance:check",
+    "compare": "pipeline.cli.compare:compare",
+    "crawl": "pipeline.cli.crawl:crawl_command",
+    "demo": "pipeline.cli.run:demo",
+    "doctor": "pipeline.cli.maintenance:doctor",
+    "embed": "pipeline.cli.run:embed_command",
+    "explain": "pipeline.cli.page:explain",
+    "extract": "pipeline.cli.page:extract_command",
+    "fetch": "pipeline.cli.crawl:fetch",
+    "frontier": "pipeline.cli.crawl:frontier",
+    "import": "pipeline.cli.run:import_pages",
+    "index": "pipeline.cli.run:index",
+    "init": "pipeline.cli.maintenance:init",
+    "lexicon": "pipeline.cli.lexicon:lexicon",
+    "ocr": "pipeline.cli.run:ocr_command",
+    "refresh": "pipeline.cli.run:refresh",
+    "restore": "pipeline.cli.maintenance:restore",
+    "run": "pipeline.cli.run:run",
+    "schedule": "pipeline.cli.run:schedule",
+    "serve": "pipeline.cli.run:serve",
+    "sites": "pipeline.cli.crawl:sites",
+    "status": "pipeline.cli.status:show_status",
+    "topic": "pipeline.cli.topic:topic",
+    "warc": "pipeline.cli.crawl:warc",
 }
-"""Command name -> (module:function, line of the help). Only the module of the called command is imported."""
+"""Command name -> module:function. Only the module of the called command is imported."""
 
 
 class LazyGroup(click.Group):
@@ -109,18 +62,26 @@ class LazyGroup(click.Group):
         """Import and return the command of this name; None if it does not exist."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help lines of COMMANDS. The default of click would import every command."""
+        """Write the summary of each command. The default of click would import every command."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, read_summary(COMMANDS[name])) for name in self.list_commands(ctx)])
+
+
+def read_summary(location: str) -> str:
+    """Return the first paragraph of the docstring of `module:function`; reads the source and imports nothing."""
+    module, _, name = location.partition(":")
+    source = Path(__file__).with_name(f"{module.rpartition('.')[2]}.py").read_text(encoding="utf-8")
+    [command] = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return " ".join((ast.get_docstring(command) or "").partition("\n\n")[0].split())
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="plumbline", prog_name="plumb")
+@click.version_option(package_name="plumbline-search", prog_name="plumb")
 @click.option(
     "-c",
     "--config",

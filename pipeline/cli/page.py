@@ -4,7 +4,6 @@
 `plumb explain` prints the history of a URL, or the decisions of the extractor on a page.
 """
 
-import json
 import tempfile
 import webbrowser
 from collections.abc import Callable, Mapping
@@ -14,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crawler.urls.canonical import canonicalize_url
 from domain.article import Article, Block, BlockKind
 from domain.errors import PlumblineError
-from domain.outcome import Reason
 from extractor.rendering import to_html, to_json, to_markdown
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand
@@ -210,7 +207,7 @@ def print_extraction_report(report: "ExtractionReport", as_json: bool) -> None:
     from pipeline.explain.extraction_report import candidate_table, line_table, report_json
 
     if as_json:
-        click.echo(json.dumps(report_json(report), ensure_ascii=False, indent=1))
+        print_json(report_json(report))
         return
     stdout_console.print(report.summary, markup=False, highlight=False)
     stdout_console.print(candidate_table(report))
@@ -236,12 +233,10 @@ def explain_url(engine: "Engine", url: str) -> "UrlExplanation":
 
     Raises PlumblineError if the URL is invalid or unknown.
     """
-    from pipeline.explain.copy_verdicts import copy_verdicts
-    from pipeline.explain.url_explanation import UrlExplanation
+    from pipeline.explain.url_explanation import UrlExplanation, copy_verdicts
+    from pipeline.page_source import canonical_url
 
-    canonical_form = canonicalize_url(url)
-    if isinstance(canonical_form, Reason):
-        raise PlumblineError(f"{url!r} is not a URL: {canonical_form}")
+    canonical_form = canonical_url(url)
     report, topic = engine.store.status.url_report(canonical_form), explain_topic_rows(engine, canonical_form)
     if report is None and not topic:
         raise PlumblineError(f"{canonical_form} is unknown: no crawled page links to it, or it is out of scope")

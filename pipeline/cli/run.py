@@ -3,17 +3,28 @@
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import print_lines, stderr_console, stdout_console
-from pipeline.cli.session import check_crawl_settings, create_progress, load_call_settings, open_engine, print_reports
+from pipeline.cli.session import (
+    check_crawl_settings,
+    create_progress,
+    load_call_settings,
+    open_engine,
+    print_reports,
+    with_engine,
+)
+from pipeline.index_stage import force_merge_index, wait_for_solr
 from pipeline.logs import configure_logging
 from pipeline.progress import TerminalProgress
 from pipeline.warc_sources import COMMON_CRAWL_URL
+
+if TYPE_CHECKING:
+    from pipeline.engine import Engine
 
 PORT_RANGE = click.IntRange(1, 65535)
 
@@ -38,63 +49,59 @@ def run(context: click.Context, until: str) -> None:
 
 @click.command("ocr", cls=VerticalCommand)
 @click.option("--minutes", type=click.FloatRange(min=0), help="Maximum minutes; the next call continues.")
-@click.pass_context
-def ocr_command(context: click.Context, minutes: float | None) -> None:
+@with_engine
+def ocr_command(engine: "Engine", minutes: float | None) -> None:
     """Read the text of scanned and garbled PDF pages from their pictures; `plumb index` makes it searchable.
 
     Resumes after an interruption. Needs the extra ocr; without it, lists the documents with such pages.
     """
-    with open_engine(load_call_settings(context)) as engine:
-        report = stages.ocr(engine, None if minutes is None else 60 * minutes)
-        print_reports([report])
-        if report.outcome_counts:
-            print_reports([stages.extract(engine)])
+    report = stages.ocr(engine, None if minutes is None else 60 * minutes)
+    print_reports([report])
+    if report.outcome_counts:
+        print_reports([stages.extract(engine)])
 
 
 @click.command("embed", cls=VerticalCommand)
 @click.option("--processes", "embed__processes", type=int, help="Number of processes; articles are divided among them.")
-@click.pass_context
-def embed_command(context: click.Context, /, **flags: Any) -> None:
+@with_engine
+def embed_command(engine: "Engine") -> None:
     """Compute embeddings for semantic search; `plumb index` writes them to the index.
 
     Resumes after an interruption. Downloads the models if they are missing.
     """
-    with open_engine(load_call_settings(context, **flags)) as engine:
-        print_reports([stages.embed(engine)])
+    print_reports([stages.embed(engine)])
 
 
 @click.command("index", cls=VerticalCommand)
-@click.pass_context
+@with_engine
 @click.option("--full", is_flag=True, help="Reindex all articles.")
 @click.option(
     "--adopt",
     is_flag=True,
     help="Take over an index that was filled from another store; documents missing from this store are deleted.",
 )
-def index(context: click.Context, full: bool, adopt: bool) -> None:
+def index(engine: "Engine", full: bool, adopt: bool) -> None:
     """Update the Solr index from the store.
 
     Stops if the index was filled from another store, or if the store is empty and the index is not.
     """
-    with open_engine(load_call_settings(context)) as engine:
-        solr_report = stages.wait_for_solr(engine)
-        if full:
-            engine.store.change_log.enqueue_all()
-        print_reports([solr_report, stages.index(engine, adopt=adopt)])
-        stages.force_merge_index(engine)
+    solr_report = wait_for_solr(engine)
+    if full:
+        engine.store.change_log.enqueue_all()
+    print_reports([solr_report, stages.index(engine, adopt=adopt)])
+    force_merge_index(engine)
 
 
 @click.command(cls=VerticalCommand)
-@click.pass_context
+@with_engine
 @click.option("--host", "search__host", help="IP address or host name to listen on.")
 @click.option("--port", "search__port", type=int, help="TCP port to listen on.")
-def serve(context: click.Context, /, **flags: Any) -> None:
+def serve(engine: "Engine") -> None:
     """Serve the search site and its administration pages until Ctrl-C."""
-    settings = load_call_settings(context, **flags)
     from pipeline.runs.systemd_notify import WatchdogFeeder, notify_systemd
     from pipeline.search_site.serve import SearchSite
 
-    with open_engine(settings) as engine, SearchSite(engine) as site:
+    with SearchSite(engine) as site:
         site.wait_until_searchable()
         stdout_console.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
         if engine.store.accounts.has_no_active_account():
@@ -118,13 +125,12 @@ def schedule(context: click.Context) -> None:
 
 @click.command("refresh", cls=VerticalCommand)
 @click.argument("url")
-@click.pass_context
-def refresh(context: click.Context, url: str) -> None:
+@with_engine
+def refresh(engine: "Engine", url: str) -> None:
     """Fetch one page now, run it through all stages, and print the time of each."""
-    with open_engine(load_call_settings(context)) as engine:
-        from pipeline.refresh import format_refresh_times, refresh_page
+    from pipeline.refresh import format_refresh_times, refresh_page
 
-        print_lines(format_refresh_times(refresh_page(engine, url)))
+    print_lines(format_refresh_times(refresh_page(engine, url)))
 
 
 @click.command("import", cls=VerticalCommand)
@@ -139,9 +145,9 @@ def refresh(context: click.Context, url: str) -> None:
 @click.option("--domain", "domains", multiple=True, help="Only URLs of this domain and its subdomains.")
 @click.option("--base", default=COMMON_CRAWL_URL, show_default=True, help="Base URL of the paths in a list.")
 @click.option("--processes", default=0, type=click.IntRange(0), help="Files read in parallel; 0: one per CPU core.")
-@click.pass_context
+@with_engine
 def import_pages(
-    context: click.Context,
+    engine: "Engine",
     locations: tuple[str, ...],
     urls: tuple[str, ...],
     domains: tuple[str, ...],
@@ -149,12 +155,11 @@ def import_pages(
     processes: int,
 ) -> None:
     """Import pages from WARC files, folders, buckets, or lists of them."""
-    with open_engine(load_call_settings(context)) as engine:
-        from pipeline.warc_import import import_warc_files
-        from pipeline.warc_sources import ImportFilter, resolve_sources
+    from pipeline.warc_import import import_warc_files
+    from pipeline.warc_sources import ImportFilter, resolve_sources
 
-        sources, url_filter = resolve_sources(locations, base), ImportFilter(urls, domains)
-        print_reports([import_warc_files(engine, sources, url_filter, processes or os.cpu_count() or 1)])
+    sources, url_filter = resolve_sources(locations, base), ImportFilter(urls, domains)
+    print_reports([import_warc_files(engine, sources, url_filter, processes or os.cpu_count() or 1)])
 
 
 @click.command()

@@ -2,8 +2,9 @@
 
 import getpass
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +79,21 @@ def open_engine(settings: Settings) -> "Iterator[Engine]":
     configure_logging(settings.data_dir / "logs" / "plumb.log", settings.vertical.log_format)
     with Engine(settings, create_progress(settings)) as engine:
         yield engine
+
+
+def with_engine(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a command: open the engine of this call and pass it as the first argument.
+
+    Options with `__` in their name override settings (see `load_call_settings`) and are not passed on.
+    """
+
+    @click.pass_context
+    def run_command(context: click.Context, /, **options: Any) -> None:
+        overrides = {name: options.pop(name) for name in list(options) if "__" in name}
+        with open_engine(load_call_settings(context, **overrides)) as engine:
+            command(engine, **options)
+
+    return update_wrapper(run_command, command)
 
 
 def create_progress(settings: Settings) -> Progress:

@@ -10,7 +10,7 @@ from domain.file_formats import HTML_FORMAT
 from domain.outcome import Reason
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_lines_or_json
-from pipeline.cli.session import format_time_or_none, load_call_settings, open_engine, sort_by_count
+from pipeline.cli.session import format_time_or_none, sort_by_count, with_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
@@ -28,12 +28,11 @@ REASON_HINTS: dict[str, str] = {
 
 
 @click.command("status", cls=VerticalCommand)
-@click.pass_context
+@with_engine
 @json_option
-def show_status(context: click.Context, as_json: bool) -> None:
+def show_status(engine: "Engine", as_json: bool) -> None:
     """Show counts by stage and reason, documents pending indexing, and recent runs."""
-    with open_engine(load_call_settings(context)) as engine:
-        print_lines_or_json(collect_status(engine), format_status, as_json)
+    print_lines_or_json(collect_status(engine), format_status, as_json)
 
 
 def collect_status(engine: "Engine") -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from domain.errors import PlumblineError
@@ -15,7 +16,7 @@ from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json
-from pipeline.cli.session import load_call_settings, open_engine
+from pipeline.cli.session import load_call_settings, open_engine, with_engine
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
@@ -27,7 +28,10 @@ POSITIVE_INT = click.IntRange(1, 1000)
 
 @click.group(cls=VerticalGroup)
 def topic() -> None:
-    """Define topics for focused crawls: terms, example pages, seed URLs. See docs/review/topics.md."""
+    """Define topics for focused crawls: terms, example pages, seed URLs.
+
+    See docs/review/topics.md.
+    """
 
 
 @topic.command("init")
@@ -197,13 +201,12 @@ def refuse(context: click.Context, name: str, terms_or_urls: tuple[str, ...]) ->
 )
 @click.option("--results", default=10, show_default=True, type=POSITIVE_INT, help="Results to read per search.")
 @click.option("--top", default=10, show_default=True, type=POSITIVE_INT, help="Candidates suggested for each term.")
-@click.pass_context
-def propose(context: click.Context, name: str, template: str, results: int, top: int) -> None:
+@with_engine
+def propose(engine: "Engine", name: str, template: str, results: int, top: int) -> None:
     """Suggest more terms and seed URLs, based on the accepted terms."""
-    with open_engine(load_call_settings(context)) as engine:
-        from pipeline.topic.service import propose_more  # imported late because it loads the extractor
+    from pipeline.topic.service import propose_more  # imported late because it loads the extractor
 
-        topic, new_count = propose_more(engine, name, template, results, top)
+    topic, new_count = propose_more(engine, name, template, results, top)
     print_lines([f"{new_count} new candidates", format_state_counts(topic)])
 
 
@@ -352,9 +355,7 @@ def term_table(terms: list[TopicTerm]) -> Table:
     table = Table("term", "class", "state", "origin", "score", "evidence")
     for term in sort_by_state(terms):
         table.add_row(
-            *map(
-                escape_markup, (term.text, term.term_class, term.state, term.origin, f"{term.score:.3f}", term.evidence)
-            )
+            *map(escape, (term.text, term.term_class, term.state, term.origin, f"{term.score:.3f}", term.evidence))
         )
     return table
 
@@ -363,10 +364,5 @@ def seed_table(seeds: list[TopicSeed]) -> Table:
     """Build the table of seed URLs."""
     table = Table("seed URL", "state", "origin", "score", "evidence")
     for seed in sorted(seeds, key=lambda seed: (list(TopicState).index(seed.state), -seed.score)):
-        table.add_row(*map(escape_markup, (seed.url, seed.state, seed.origin, f"{seed.score:.3f}", seed.evidence)))
+        table.add_row(*map(escape, (seed.url, seed.state, seed.origin, f"{seed.score:.3f}", seed.evidence)))
     return table
-
-
-def escape_markup(text: str) -> str:
-    """Escape text for a table cell, so that [ does not start markup."""
-    return text.replace("[", "\\[")

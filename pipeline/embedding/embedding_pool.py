@@ -8,7 +8,6 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -19,7 +18,14 @@ from domain.batches import batched
 from domain.outcome import Outcome, Reason
 from pipeline.embedding.models import load_model
 from pipeline.embedding.settings import EmbedSettings
-from pipeline.workers.worker_process import Limits, WorkerClosedError, WorkerError, WorkerPool, WorkerProcess
+from pipeline.workers.worker_process import (
+    Limits,
+    WorkerClosedError,
+    WorkerError,
+    WorkerPool,
+    WorkerProcess,
+    iter_results,
+)
 from text.embedding.embedder import Embedder, pack_vectors
 from text.embedding.model_spec import ModelSpec
 from text.embedding.passages import (
@@ -68,18 +74,12 @@ class EmbeddingPool:
 
         Raises EmbeddingError if the model cannot be used.
         """
-        in_flight: dict[Future[list[EmbeddingResult]], None] = {}
         job = EmbeddingJob(spec, part, self._max_passages)
-        try:
-            for batch in batched(pending, BATCH_SIZE):
-                in_flight[self._pool.submit(partial(embed_with_retry, batch, job))] = None
-                while len(in_flight) >= self._max_in_flight:
-                    yield from iter_finished(in_flight)
-            while in_flight:
-                yield from iter_finished(in_flight)
-        finally:
-            for future in in_flight:  # the caller has stopped the iteration
-                future.cancel()
+        return iter_results(
+            batched(pending, BATCH_SIZE),
+            lambda batch: self._pool.submit(partial(embed_with_retry, batch, job)),
+            self._max_in_flight,
+        )
 
     def close(self) -> None:
         """Terminate all processes of the pool."""
@@ -92,14 +92,6 @@ def embed_in_processes(
     """Embed articles in temporary processes, which are closed at the end; see `EmbeddingPool.embed`."""
     with closing(EmbeddingPool(settings.passages, settings.processes or os.cpu_count() or 1)) as pool:
         yield from pool.embed(pending, spec, part)
-
-
-def iter_finished(in_flight: dict[Future[list[EmbeddingResult]], None]) -> Iterator[list[EmbeddingResult]]:
-    """Wait until at least one batch is done, remove all that are done from `in_flight`, and yield their results."""
-    done, _ = wait(in_flight, return_when=FIRST_COMPLETED)
-    for future in done:
-        del in_flight[future]
-        yield future.result()
 
 
 def embed_with_retry(batch: Sequence[PendingText], job: EmbeddingJob, process: WorkerProcess) -> list[EmbeddingResult]:

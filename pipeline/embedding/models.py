@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 LOCK_FILE = Path(__file__).with_name("models.lock")
 REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
-INSTALL_ADVICE = "install them (pip install 'plumbline[meaning]', or make install), or set embed.model = 'off'"
+INSTALL_ADVICE = "install them (pip install 'plumbline-search[meaning]', or make install), or set embed.model = 'off'"
 ENGLISH_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "  # the model was trained with it
 
 
@@ -229,10 +229,6 @@ class Embedders:
         """Return the loaded model with this id; None if there is no such model or it cannot be loaded."""
         slot = next((slot for slot in self._slots if slot.spec.model_id == model_id), None)
         return self._load(slot) if slot else None
-
-    def for_query(self, text: str) -> "Embedder | None":
-        """Return the loaded model for a query, see `detect_query_language`."""
-        return self.for_language(detect_query_language(text))
 
     def _load(self, slot: ModelSlot) -> "Embedder | None":
         with self._lock:

@@ -3,14 +3,13 @@
 import logging
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from pathlib import Path
 
 from docstore.integrity.page_checksums import ChecksumStatus, checksum_file, read_checksums
 from domain.coded_message import CodedMessage
 from domain.errors import StoreError, StoreFullError, StoreTooNewError
-from pipeline.engine import Engine
+from pipeline.engine import Engine, OpenEngine
 from pipeline.maintenance.backup import DATABASE_FILE, WARC_DIR
 from pipeline.maintenance.integrity_check import (
     Fault,
@@ -27,8 +26,6 @@ log = logging.getLogger(__name__)
 BLOCKING_COMPONENTS = frozenset({"file", "wal", "database", "rows"})
 """Components whose faults stop a run, because its results would depend on damaged data."""
 PROJECT_ROOT = Path(__file__).parents[2]
-
-OpenEngine = Callable[[], AbstractContextManager[Engine]]
 
 
 def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, with_index: bool = True) -> list[Fault]:

@@ -17,8 +17,8 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from domain.batches import batched
 from domain.errors import StoreError
 from locks.file_locks import stage_lock
 from pipeline import stages
-from pipeline.engine import Engine
+from pipeline.engine import Engine, OpenEngine
 from pipeline.maintenance.backup import DATABASE_FILE, STATE_DIR, WARC_DIR, read_manifest
 from pipeline.maintenance.file_checksums import delete_if_damaged
 from pipeline.maintenance.integrity_check import Fault, iter_state_file_faults, iter_warc_faults
@@ -43,8 +43,6 @@ DUPLICATE_KEY_TABLES = frozenset(
     {"bands", "key_parts", "sealed_keys", "sealed_leaders"}
 )  # contain the near-duplicate keys
 PAGE_TABLES = frozenset({"urls", "pages"})
-
-OpenEngine = Callable[[], AbstractContextManager[Engine]]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import logging
 import queue
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -21,7 +21,7 @@ from domain.outcome import StageReport
 from locks.file_locks import stage_lock
 from pipeline import stages
 from pipeline.alerts.service import notify_operator
-from pipeline.engine import Engine
+from pipeline.engine import Engine, OpenEngine
 from pipeline.runs.run_history import should_resume
 from pipeline.runs.systemd_notify import Liveness, WatchdogFeeder, notify_systemd
 from pipeline.runs.timetable import SCHEDULE_COMMAND, Appointment, configured_appointments
@@ -30,7 +30,6 @@ from pipeline.settings import Settings
 log = logging.getLogger(__name__)
 
 ReportProgress = Callable[[str], None]
-OpenEngine = Callable[[], AbstractContextManager[Engine]]
 POLL_SECONDS = 20.0
 RETRY_SECONDS = 300.0  # before a run that could not start is retried
 LATE_AFTER_SECONDS = 900.0  # a run that starts later than this is reported as a missed run

@@ -9,7 +9,7 @@ from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
-from lexicon.jieba_dictionary import decode_dictionary
+from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
@@ -17,7 +17,6 @@ from search_ui.review.interfaces import RelatedTerms, TermWithStatus, VersionCha
 from text.folding import word_key
 from text.glosses import Gloss, rank_translations, run_suffixes
 from text.scripts import LANGUAGE_PATTERNS
-from text.segment import RjiebaSegmenter, Segmenter
 
 MAX_RELATED_TERMS = 6  # of each kind
 MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
@@ -233,11 +232,6 @@ def known_substrings(words: Sequence[str], known_terms: dict[str, Term]) -> tupl
     """Return the distinct `words` that are terms, with their status."""
     terms = dict.fromkeys(word for word in words if word in known_terms)
     return tuple((word, known_terms[word].status) for word in terms)[:MAX_RELATED_TERMS]
-
-
-def create_domain_segmenter(lexicon: Lexicon) -> Segmenter:
-    """Create the segmenter of a lexicon version."""
-    return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
 
 
 def version_changes(before: Lexicon, after: Lexicon) -> list[VersionChange]:

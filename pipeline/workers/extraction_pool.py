@@ -8,8 +8,7 @@ current when its first page was submitted; it is sent to the worker with the byt
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import closing
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -17,7 +16,7 @@ from crawler.memory_budget import return_large_blocks
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
-from domain.article import ExtractionResult, SiteTemplate
+from domain.article import EMPTY_SITE_TEMPLATE, ExtractionResult, SiteTemplate
 from domain.coded_message import CodedMessage, coded_message
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
@@ -32,11 +31,11 @@ from pipeline.workers.worker_process import (
     WorkerPool,
     WorkerProcess,
     WorkerTimeoutError,
+    iter_results,
 )
 
 log = logging.getLogger(__name__)
 
-EMPTY_SITE_TEMPLATE = SiteTemplate()
 
 MAX_IN_FLIGHT_PER_WORKER = 8  # pages per worker, queued or running; bounds the memory
 # Estimated memory of all pages in flight, per worker. A page that needs more than all is processed by itself.
@@ -68,13 +67,6 @@ class PageJob:
     data: bytes
     site: SiteTemplate = EMPTY_SITE_TEMPLATE
     recognized_pages: tuple[RecognizedPage, ...] = ()
-
-    @property
-    def estimated_bytes(self) -> int:
-        """Estimated memory of the extraction, in bytes."""
-        if self.page.is_document:
-            return len(self.data)
-        return BYTES_PER_PAGE_BYTE * len(self.data) + BYTES_PER_TAG * self.data.count(b"<")
 
 
 class ExtractionPools:
@@ -112,57 +104,31 @@ class ExtractionPools:
             look_up_site: returns the template of a host
             look_up_recognized_pages: returns the recognized pages of a version (digest) of a document
         """
-        in_flight: dict[Future[PageExtraction], int] = {}
-        try:
-            for job in iter_jobs(
-                pages, read_page_bytes, lru_cache(SITE_CACHE_SIZE)(look_up_site), look_up_recognized_pages
-            ):
-                if isinstance(job, PageExtraction):
-                    yield job
-                    continue
-                pool = self._document_pool if job.page.is_document else self._page_pool
-                estimated_bytes = job.estimated_bytes
-                while in_flight and sum(in_flight.values()) + estimated_bytes > self._max_in_flight_bytes:
-                    yield from iter_finished(in_flight)
-                in_flight[pool.submit(partial(extract_in_worker, job, self._settings))] = estimated_bytes
-                del job  # its bytes: a large page is saved before the next page is read
-                while len(in_flight) >= self._max_in_flight or sum(in_flight.values()) > self._max_in_flight_bytes:
-                    yield from iter_finished(in_flight)
-            while in_flight:
-                yield from iter_finished(in_flight)
-        finally:
-            for future in in_flight:  # the caller has stopped the iteration
-                future.cancel()
+        jobs = iter_jobs(pages, read_page_bytes, lru_cache(SITE_CACHE_SIZE)(look_up_site), look_up_recognized_pages)
+        return iter_results(jobs, self._submit, self._max_in_flight, estimate_bytes, self._max_in_flight_bytes)
 
     def close(self) -> None:
         """Terminate all processes of the pool."""
         self._page_pool.close()
         self._document_pool.close()
 
-
-def extract_pages(
-    pages: Iterable[ArchivedPage],
-    read_page_bytes: ReadPage,
-    settings: ExtractSettings,
-    workers: int | None = None,
-    look_up_site: LookUpSite = lambda host: EMPTY_SITE_TEMPLATE,
-    limits: Limits | None = None,
-) -> Iterator[PageExtraction]:
-    """Extract pages in temporary pools, which are closed at the end; see `ExtractionPools`."""
-    with closing(ExtractionPools(settings, workers, limits)) as pools:
-        yield from pools.extract(pages, read_page_bytes, look_up_site)
+    def _submit(self, job: PageJob | PageExtraction) -> Future[PageExtraction]:
+        """Submit a job to the pool of its kind; an extraction that failed before is the result already."""
+        if isinstance(job, PageExtraction):
+            future: Future[PageExtraction] = Future()
+            future.set_result(job)
+            return future
+        pool = self._document_pool if job.page.is_document else self._page_pool
+        return pool.submit(partial(extract_in_worker, job, self._settings))
 
 
-def iter_finished(in_flight: dict[Future[PageExtraction], int]) -> Iterator[PageExtraction]:
-    """Wait until at least one extraction is done, remove all that are done from `in_flight`, and yield their results.
-
-    `in_flight` maps each future to its estimated memory in bytes.
-    """
-    done = wait(in_flight, return_when=FIRST_COMPLETED).done
-    for future in done:
-        del in_flight[future]
-    while done:  # a result that was yielded is not referenced here any more: it may be large
-        yield done.pop().result()
+def estimate_bytes(job: PageJob | PageExtraction) -> int:
+    """Estimate the memory of an extraction, in bytes; 0 for one that failed before."""
+    if isinstance(job, PageExtraction):
+        return 0
+    if job.page.is_document:
+        return len(job.data)
+    return BYTES_PER_PAGE_BYTE * len(job.data) + BYTES_PER_TAG * job.data.count(b"<")
 
 
 def iter_jobs(

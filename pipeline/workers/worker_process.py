@@ -13,8 +13,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -27,6 +27,7 @@ from pipeline.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STA
 
 P = ParamSpec("P")
 T = TypeVar("T")
+J = TypeVar("J")
 
 START_TIMEOUT_SECONDS = 120.0  # start of an interpreter with its imports on a busy machine
 # There are as many workers as cores, so more threads of numerical libraries would only compete.
@@ -217,3 +218,45 @@ class WorkerPool:
             return task(process)
         finally:
             self._idle.put(process)
+
+
+def iter_results(
+    jobs: Iterable[J],
+    submit: Callable[[J], Future[T]],
+    max_jobs: int,
+    estimate_cost: Callable[[J], int] = lambda job: 0,
+    max_cost: int = 0,
+) -> Iterator[T]:
+    """Submit jobs and yield their results, in any order. Reads a job only when there is room for it.
+
+    Cancels the submitted jobs if the caller stops the iteration, or if a job raises.
+
+    Args:
+        max_jobs: maximum number of jobs in flight
+        estimate_cost: returns the cost of a job, such as its memory
+        max_cost: maximum total cost of the jobs in flight; a job that exceeds it is processed by itself
+    """
+    costs: dict[Future[T], int] = {}
+    try:
+        for job in jobs:
+            cost = estimate_cost(job)
+            while costs and sum(costs.values()) + cost > max_cost:
+                yield from _iter_finished(costs)
+            costs[submit(job)] = cost
+            del job  # it may be large, and the next one is read before it would be replaced
+            while len(costs) >= max_jobs or sum(costs.values()) > max_cost:
+                yield from _iter_finished(costs)
+        while costs:
+            yield from _iter_finished(costs)
+    finally:
+        for future in costs:
+            future.cancel()
+
+
+def _iter_finished(costs: dict[Future[T], int]) -> Iterator[T]:
+    """Wait until at least one job is done, remove all that are done from `costs`, and yield their results."""
+    done = wait(costs, return_when=FIRST_COMPLETED).done
+    for future in done:
+        del costs[future]
+    while done:  # a result that was yielded is not referenced here any more: it may be large
+        yield done.pop().result()

@@ -13,9 +13,9 @@ from playwright.sync_api import Locator, Page, expect
 from domain.article import Article, StoredArticle, document_id
 from domain.term import TermStatus
 from indexer.document_mapping import strip_unindexable, to_solr_document
-from pipeline import stages
 from pipeline.demo.run import ACCEPTED_TERM_COUNT
 from pipeline.engine import Engine
+from pipeline.search_site.review_service import StoreReview
 from search_ui.query.display_text import clean_text
 from solr_client import solr_fields
 from tests.browser_fixture import (
@@ -62,7 +62,7 @@ def lexicon(unindexed: Engine) -> None:
         term.text for term in unindexed.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=ACCEPTED_TERM_COUNT)[1]
     ]
     decide(unindexed.store, best, TermStatus.ACCEPTED)
-    stages.publish(unindexed)
+    StoreReview(unindexed.store).publish("")
 
 
 def open_page(visit: Visit, name: str, **options: object) -> Page:

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import CDPSession, Page, Request, expect
 
 from lexicon.publishing import NothingToPublishError
-from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.search_site.review_service import StoreReview
 from tests.browser_fixture import Visit, faults, wait_for
 from tests.terms import add
 
@@ -24,7 +24,7 @@ def lexicon(unindexed: Engine) -> None:
     """A published lexicon that contains the term."""
     add(unindexed.store, [TERM])
     with suppress(NothingToPublishError):  # the run has accepted it automatically
-        stages.publish(unindexed)
+        StoreReview(unindexed.store).publish("")
 
 
 class Asked:

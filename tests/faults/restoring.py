@@ -5,8 +5,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.index_stage import wait_for_solr
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
@@ -20,7 +20,7 @@ Answers = dict[str, Any]
 def answers(vertical: Vertical, queries: list[str]) -> Answers:
     """Return ids in order, total and facets of each query from the search site."""
     with Engine(load_settings(vertical.config), NullProgress()) as engine:
-        stages.wait_for_solr(engine)
+        wait_for_solr(engine)
         client = create_search_app(engine).test_client()
         found = {}
         for query in queries:

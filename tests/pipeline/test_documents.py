@@ -30,10 +30,9 @@ from pipeline.settings import Settings, build_settings
 from pipeline.topic.page_reader import PageReader
 from pipeline.warc_import import import_warc_files
 from pipeline.warc_sources import WarcSource
-from pipeline.workers.extraction_pool import extract_pages
 from search_ui.query.solr_client import SolrSearchClient
 from tests.document_files import docx, pdf, pdf_bomb
-from tests.local_workers import local_workers
+from tests.local_workers import extract_pages, local_workers
 from tests.search_ui_fakes import site_app
 from tests.solr_fixture import RunningSolr
 from tests.store_queries import urls_with_outcome

@@ -17,9 +17,10 @@ from domain.outcome import Outcome, Reason
 from domain.page import WarcPointer
 from extractor.settings import ExtractSettings
 from pipeline.compute.extraction_jobs import SAVE_BATCH_CHARS, SAVE_BATCH_SIZE, iter_save_batches
-from pipeline.workers.extraction_pool import PageJob, extract_in_worker, extract_pages, iter_jobs
+from pipeline.workers.extraction_pool import PageJob, estimate_bytes, extract_in_worker, iter_jobs
 from pipeline.workers.page_reading import finalize_article
 from pipeline.workers.worker_process import Limits, WorkerProcess
+from tests.local_workers import extract_pages
 
 HTML = "<html><head><title>题目_网</title></head><body><h1>题目</h1>" + "<p>正文有句号，也有逗号，够长了。</p>" * 9
 ENDLESS = HTML + f"<p>{'正文有句号，也有逗号，够长了。' * 9}" * 120_000  # more elements than are read
@@ -243,7 +244,7 @@ def test_the_memory_of_a_page_is_estimated_by_its_bytes_and_tags() -> None:
     [page] = pages(1)
     text, tags = PageJob(page, b"<p>" + b"oil " * 1000), PageJob(page, b"<p></p>" * 572)
     assert len(tags.data) == len(text.data) + 1
-    assert tags.estimated_bytes > 10 * text.estimated_bytes > 10 * len(text.data)
+    assert estimate_bytes(tags) > 10 * estimate_bytes(text) > 10 * len(text.data)
 
 
 def test_articles_with_much_text_are_saved_in_smaller_batches() -> None:

@@ -266,7 +266,7 @@ def test_what_was_kept_before_there_was_a_cap_is_an_outcome(tmp_path: Path) -> N
 def test_extraction_of_such_a_page_says_too_large(tmp_path: Path) -> None:
     from docstore.articles.source_pages import ArchivedPage
     from extractor import ExtractSettings
-    from pipeline.workers.extraction_pool import extract_pages
+    from tests.local_workers import extract_pages
 
     def gone(page: ArchivedPage) -> bytes:
         raise WarcRecordTooLargeError("old.warc.gz at 0: more than 1000000 bytes")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.index_stage import wait_for_solr
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
@@ -62,7 +62,7 @@ def test_commands_print_the_same_keys(vertical: LocalVertical, answers: dict[str
 
 def test_the_index_gives_the_same_results(vertical: LocalVertical, answers: dict[str, dict[str, Any]]) -> None:
     with Engine(load_settings(vertical.config), NullProgress()) as engine:
-        stages.wait_for_solr(engine)
+        wait_for_solr(engine)
         site = create_search_app(engine).test_client()
         for url, before in answers["pages"].items():
             now = site.get(url).get_json()

@@ -100,7 +100,7 @@ def test_a_model_reads_its_language() -> None:
     assert {code: spec and spec.languages for code, spec in found.items()} == {
         "zh": ("zh",), "zh-TW": ("zh",), "en": ("en",), "de": None, "": None,
     }  # fmt: skip
-    assert Embedders(configured_models(EmbedSettings(model="off"), Path())).for_query("页岩气") is None
+    assert Embedders(configured_models(EmbedSettings(model="off"), Path())).for_language("zh") is None
 
 
 def own_model(chinese: OnnxEmbedder, folder: Path) -> Path:
@@ -127,7 +127,7 @@ def test_a_damaged_file_is_one_clear_line(chinese: OnnxEmbedder, tmp_path: Path,
     (folder / name).write_bytes((folder / name).read_bytes()[:1000])
     said: list[str] = []
     damaged = Embedders(configured_models(EmbedSettings(model=str(folder)), Path()), said.append)
-    assert [damaged.for_query(FIGHT) for _ in range(2)] == [None, None]
+    assert [damaged.for_language("zh") for _ in range(2)] == [None, None]
     [line] = said
     assert name in line and "keywords only" in line and "embed.model" in line and "\n" not in line
     (folder / name).unlink()
@@ -156,6 +156,6 @@ def test_absent_packages_are_said_once(chinese: OnnxEmbedder, monkeypatch: pytes
     monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
     said: list[str] = []
     absent = Embedders([chinese.spec], said.append)
-    assert [absent.for_query(FIGHT) for _ in range(3)] == [None] * 3
+    assert [absent.for_language("zh") for _ in range(3)] == [None] * 3
     [line] = said
-    assert "tokenizers" in line and "plumbline[meaning]" in line
+    assert "tokenizers" in line and "plumbline-search[meaning]" in line
