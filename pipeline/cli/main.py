@@ -35,7 +35,7 @@ COMMANDS: Mapping[str, str] = {
     "frontier": "pipeline.cli.crawl:frontier",
     "import": "pipeline.cli.run:import_pages",
     "index": "pipeline.cli.run:index",
-    "init": "pipeline.cli.init:init",
+    "init": "pipeline.cli.maintenance:init",
     "lexicon": "pipeline.cli.lexicon:lexicon",
     "ocr": "pipeline.cli.run:ocr_command",
     "refresh": "pipeline.cli.run:refresh",
