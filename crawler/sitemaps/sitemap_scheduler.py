@@ -87,7 +87,7 @@ class SitemapScheduler:
     def __init__(
         self, context: CrawlContext, results: ResultHandler, add_standalone_job: Callable[[JobKind, str], int]
     ) -> None:
-        table, is_enabled = context.table, context.plan.sitemaps
+        table, is_enabled = context.table, context.plan.settings.sitemaps
         self._table: SitemapTable | None = table if is_enabled and isinstance(table, SitemapTable) else None
         self._plan = context.plan
         self._acquire_queue = context.coordinator.acquire_queue
