@@ -18,7 +18,7 @@ from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
-from search_ui.pages.glossary_views import display_name, fetch_term_usage
+from search_ui.pages.glossary_views import display_name, fetch_term_usage, page_of_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
@@ -97,6 +97,22 @@ def suggest() -> Response:
         suggestions=[
             {"text": suggestion.text, "kind": suggestion.kind} for suggestion in suggest_completions(raw_query)
         ],
+    )
+
+
+@blueprint.get("/terms")
+def terms() -> Response:
+    """Return one page of the published terms; with `prefix`, those whose name, synonym or pinyin begins with it."""
+    prefix = request.args.get("prefix", "")
+    glossary = current_glossary()
+    page = page_of_terms(glossary.select_terms(prefix, is_prefix=True), request.args.get("page", ""))
+    next_url = url_for("api.terms", prefix=prefix or None, page=page.number + 1) if page.number < page.last else None
+    return jsonify(
+        lexicon_version=glossary.version,
+        total=page.total,
+        page=page.number,
+        next=next_url,
+        terms=[_term_to_json(glossary_term) for glossary_term in page.terms],
     )
 
 

@@ -17,7 +17,7 @@ from text.pinyin import has_han, to_pinyin
 EXTENSION_KEY = "plumbline glossary"
 MAX_NAME_CHARS = 200  # as the store; longer names are no terms
 OTHER_INITIAL = "#"  # of terms that begin with no Latin letter and no Chinese character
-INITIALS = (*ascii_uppercase, OTHER_INITIAL)
+INITIALS = (OTHER_INITIAL, *ascii_uppercase)
 MAX_ABBREVIATION_CHARS = 10
 
 
@@ -87,6 +87,17 @@ class Glossary:
     def sorted_terms(self) -> tuple[GlossaryTerm, ...]:
         """The terms by initial and pinyin."""
         return tuple(sorted(self.terms, key=lambda term: (INITIALS.index(term.initial), term.sort_key, term.text)))
+
+    @cached_property
+    def used_initials(self) -> tuple[str, ...]:
+        """The initials that have terms, in their order."""
+        used = {term.initial for term in self.terms}
+        return tuple(initial for initial in INITIALS if initial in used)
+
+    @cached_property
+    def has_new_terms(self) -> bool:
+        """True if any term is new."""
+        return any(term.is_new for term in self.terms)
 
     def find(self, name: str) -> GlossaryTerm | None:
         """Return the term with this name or synonym, in any spelling; None if it is not published."""

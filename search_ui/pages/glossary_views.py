@@ -1,5 +1,8 @@
 """The public pages of the lexicon: one page for each published term, and the list of terms."""
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -8,7 +11,7 @@ from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from search_ui.context import current_site, external_url, render_page
-from search_ui.glossary import Glossary, GlossaryTerm, current_glossary
+from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
 from search_ui.pages.article import parse_related
 from search_ui.pages.term_citation import TermSource, format_bibtex
 from search_ui.pages.term_usage import (
@@ -28,6 +31,8 @@ from search_ui.query.solr_client import select_in_background
 from search_ui.vocabulary_cache import current_vocabulary
 
 blueprint = Blueprint("glossary", __name__)
+
+TERMS_PER_PAGE = 100
 
 
 @blueprint.get("/term/<path:name>")
@@ -55,6 +60,50 @@ def term(name: str) -> BaseResponse:
         min_month_articles=MIN_MONTH_ARTICLES,
         query_box="",
     )
+
+
+@blueprint.get("/terms")
+def term_list() -> BaseResponse:
+    """List the published terms: all, by initial, new ones, or those that contain `q`."""
+    text, initial, only_new = request.args.get("q", ""), request.args.get("initial", ""), "new" in request.args
+    glossary = current_glossary()
+    matches = glossary.select_terms(text, initial if initial in INITIALS else "", only_new)
+    page = page_of_terms(matches, request.args.get("page", ""))
+
+    def page_url(number: int) -> str:
+        new = "1" if only_new else None
+        return url_for("glossary.term_list", q=text or None, initial=initial or None, new=new, page=number)
+
+    return render_page(
+        "terms.html",
+        glossary=glossary,
+        page=page,
+        text=clean_text(text[:MAX_NAME_CHARS]),
+        initial=initial,
+        only_new=only_new,
+        initials=glossary.used_initials,
+        page_url=page_url,
+        label=display_name,
+        query_box="",
+    )
+
+
+@dataclass(frozen=True)
+class TermPage:
+    """One page of a list of terms. `number` and `last` count pages from 1."""
+
+    terms: Sequence[GlossaryTerm]
+    total: int
+    number: int
+    last: int
+
+
+def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage:
+    """Return the page with this number: the first if it is no number, the last if it is too large."""
+    last = max(1, -(-len(matches) // TERMS_PER_PAGE))
+    number = int(number_text) if re.fullmatch("[0-9]{1,6}", number_text) else 1
+    number = min(max(1, number), last)
+    return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
 
 
 def fetch_term_usage(text: str) -> TermUsage:

@@ -177,6 +177,72 @@ def test_the_api_returns_the_same(reader: FlaskClient) -> None:
     assert reader.get("/api/v1/terms/tcp/ip").json["automatic"] is False
 
 
+def listed(page: BeautifulSoup) -> list[str]:
+    return [link.text for link in page.select(".terms a")]
+
+
+def test_terms_are_listed_by_initial(reader: FlaskClient) -> None:
+    page = soup(reader, "/terms?lang=en")
+    assert listed(page) == ["水平井", "tcp/ip", "页岩气"]
+    assert [heading.text for heading in page.select("#term-list h2")] == ["S", "T", "Y"]
+    assert [badge.parent.a.text for badge in page.select(".terms .badge")] == ["水平井"]
+    assert page.select_one('nav.initials a[href*="new"]') is None  # the first version has no new terms
+    assert listed(soup(reader, "/terms?initial=Y")) == ["页岩气"]
+    assert all(reader.get(link["href"]).status_code == 200 for link in page.select(".terms a, nav.initials a"))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("岩", ["页岩气"]), ("shale", ["页岩气"]), ("yeyan", ["页岩气"]), ("TCP", ["tcp/ip"]), ("候选", []),
+        ("<b>", []), ("x" * 10_000, []), ("%00{!", []),
+    ],
+)  # fmt: skip
+def test_the_list_is_filtered_by_a_form(reader: FlaskClient, query: str, expected: list[str]) -> None:
+    page = soup(reader, f"/terms?q={quote(query)}")
+    assert listed(page) == expected
+    assert page.select_one("form#term-filter")["method"] == "get" and page.select("main b") == []
+
+
+def test_the_list_is_paged() -> None:
+    lexicon = Lexicon(1, tuple(LexiconEntry(f"term {n:03}") for n in range(250)), published_at=1.0)
+    reader = site_app(actions=FakeActions(published=lexicon)).test_client()
+    address, names = "/terms?q=term", list[str]()
+    while address:
+        page = soup(reader, address)
+        names += listed(page)
+        link = page.select_one('nav.pages a[rel="next"]')
+        address = link["href"] if link else ""
+    assert names == [entry.text for entry in lexicon.entries]
+    for number in ("0", "-1", "x", "99", "9" * 5000):
+        assert soup(reader, f"/terms?page={number}").select_one(".terms")
+    address, names = "/api/v1/terms?prefix=term%200", []
+    while address:
+        answer = reader.get(address).json
+        assert fits(answer, schema_of("/terms", "200"))
+        names += [one["name"] for one in answer["terms"]]
+        address = answer["next"] or ""
+    assert names == [entry.text for entry in lexicon.entries[:100]] and answer["total"] == 100
+
+
+NAMES = ("甲烷", "乙烷", "丙烷", "丁烷")
+
+
+def test_new_terms_are_those_of_the_last_two_versions() -> None:
+    backend = FakeActions([term(name) for name in NAMES])
+    for name in NAMES:
+        backend.review_service.decide([name], TermStatus.ACCEPTED, "operator")
+        backend.review_service.publish("operator")
+    reader = site_app(actions=backend).test_client()
+    assert set(listed(soup(reader, "/terms?new=1"))) == set(NAMES[2:])
+    assert backend.review_service.first_version(NAMES[2]).version == 3
+    assert backend.review_service.first_version("戊烷") is None
+
+
+def test_without_terms_the_list_says_so() -> None:
+    assert "No terms" in soup(site_app().test_client(), "/terms?lang=en").main.text
+
+
 def test_bibtex_has_no_syntax_of_the_name() -> None:
     source = TermSource("50% {a}\\b_", "A & B", 3, "2024-05-01", "https://a.example/term/50%25", "2024-06-01")
     assert format_bibtex(source) == (
