@@ -127,14 +127,12 @@ def robots_real(row: Row) -> Iterator[Verdict]:
 
 
 def sitemaps(row: Row) -> Iterator[Verdict]:
-    """Compare URLs and lastmod values as sets."""
+    """Compare the canonical URLs and the lastmod values of pages, and the URLs of child sitemaps, as sets."""
     found = parse_sitemap(read(row["body"]), row["url"])
     told = row["crawler_commons"]
-    want = {
-        (one["loc"], parse_timestamp(one["lastmod"] or ""))
-        for one in (*told.get("urls", ()), *told.get("sitemaps", ()))
-    }
-    got = {(one.request_url, one.lastmod) for one in (*found.entries, *found.child_sitemaps)}
+    want = {(canonicalize_url(one["loc"]), parse_timestamp(one["lastmod"] or "")) for one in told.get("urls", ())}
+    want |= {(canonicalize_url(one["loc"]), None) for one in told.get("sitemaps", ())}
+    got = {(one.url, one.lastmod) for one in found.entries} | {(url, None) for url in found.child_sitemaps}
     pictures = all(re.search(r"\.(?:jpe?g|png|gif|webp)\b", place) for place, _ in want - got)
     yield judge(got, want, {"name": row["name"]}, IMAGES if got < want and pictures else "")
 

@@ -6,7 +6,6 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from crawler.crawl_context import CrawlContext, add_seeds
 from crawler.crawl_loop import CrawlLoop
@@ -19,20 +18,12 @@ from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.state_files import state_path_factory
-from crawler.workers.coordinator import SingleProcessCoordinator
+from crawler.workers.coordinator import Coordinator
 from crawler.workers.process_shards import ReopenableTable, crawl_in_processes
 from domain.errors import StoreError
 from domain.outcome import StageReport
 
 __all__ = ["CrawlProgress", "crawl"]
-
-
-@runtime_checkable
-class SpuriousChangeTable(Protocol):
-    """A table that can find spurious changes: a page with new bytes but the same article."""
-
-    def discount_spurious_changes(self, next_interval: Callable[[float], float], /) -> int:
-        """Record those visits as unchanged. Returns their number."""
 
 
 def crawl(
@@ -70,14 +61,13 @@ def crawl(
     plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
     check_addresses(plan)
     table.reassign_queues(plan.queue_policy_name, plan.queue_of)
-    if isinstance(table, SpuriousChangeTable):
-        table.discount_spurious_changes(plan.revisit_policy.next_interval)
+    table.discount_spurious_changes(plan.revisit_policy.next_interval)
     if plan.processes > 1 and isinstance(table, ReopenableTable):
         tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
         UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
     url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
-    coordinator, state_path = SingleProcessCoordinator(plan.max_pages), state_path_factory(seen_path)
+    coordinator, state_path = Coordinator(plan.max_pages), state_path_factory(seen_path)
     context = CrawlContext(
         table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=focused_policy
     )

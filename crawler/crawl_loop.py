@@ -15,7 +15,7 @@ from crawler.memory_budget import Reservation
 from crawler.origin_requests import OriginRequests
 from crawler.progress import ProgressReporter
 from crawler.result_handler import ResultHandler
-from crawler.schedule.backlog import Backlog, HostCountTable
+from crawler.schedule.backlog import Backlog
 from crawler.schedule.best_first_frontier import BestFirstFrontier
 from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.quiet_hours import quiet_seconds_left
@@ -64,10 +64,7 @@ class CrawlLoop:
             frontier: Frontier = BestFirstFrontier(table, throttle, due_before, plan.queue_of, owns_queue)
         else:
             frontier = Frontier(table, throttle, due_before, owns_queue)
-        revisit = replace(
-            plan.revisit_policy,
-            change_rates_by_host=table.change_rates_by_host() if isinstance(table, HostCountTable) else {},
-        )
+        revisit = replace(plan.revisit_policy, change_rates_by_host=table.change_rates_by_host())
         results = ResultHandler(context, revisit)
         return cls(context, frontier, throttle, FetchPool(plan.threads, reader), results)
 

@@ -137,7 +137,7 @@ class WarcObjectStore:
 
     def _to_store_error(self, error: Exception) -> StoreError:
         if isinstance(error, ImportError):
-            return StoreError(f"{self.url} needs more packages: pip install 'plumbline[s3]'")
+            return StoreError(f"{self.url} needs more packages: pip install 'plumbline-search[s3]'")
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         return StoreError(
             f"the object store {self.url} is not responding ({reason}): check that it runs and that AWS_ENDPOINT_URL "

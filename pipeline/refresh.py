@@ -12,7 +12,7 @@ from domain.article import document_id
 from domain.errors import PlumblineError
 from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
 from domain.outcome import StageReport
-from domain.page import Origin
+from domain.page import Host, Origin
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.local_time import local_time
@@ -52,6 +52,18 @@ class SingleUrlFrontier:
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
         """Return the queue of the page with count 1, or an empty dict after the visit."""
         return {self._entry.queue: 1} if self._entry else {}
+
+    def due_counts_by_host_and_queue(self, due_before: float) -> dict[tuple[Host, int], int]:
+        """Return nothing: a single page has no backlog."""
+        return {}
+
+    def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
+        """Return nothing: the page is due again by its own interval."""
+        return {}
+
+    def discount_spurious_changes(self, next_interval: Callable[[float], float]) -> int:
+        """Leave the visits of other pages to the next crawl."""
+        return 0
 
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), is_focused: bool = False

@@ -71,7 +71,7 @@ class StoreSettings:
         default="",
         metadata={
             "help": "object store for WARC files, for example s3://bucket/prefix (pip install "
-            "'plumbline[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+            "'plumbline-search[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
             "AWS_ENDPOINT_URL). Files are written in data_dir and uploaded when they are closed. Empty: "
             "they stay in data_dir"
         },

@@ -136,7 +136,7 @@ def open_remote(location: str) -> Any:
 
 def _read_error(location: str, exc: Exception) -> StoreError:
     if isinstance(exc, ImportError):
-        return StoreError(f"{location} needs additional packages: pip install 'plumbline[s3]'")
+        return StoreError(f"{location} needs additional packages: pip install 'plumbline-search[s3]'")
     reason = " ".join(f"{type(exc).__name__}: {exc}".split())[:200]
     return StoreError(f"cannot read {location}: {reason}; check that it exists, and the credentials in the environment")
 

@@ -1,12 +1,13 @@
 """A frontier table in memory, and entries and settings that crawl tests share."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.settings import CrawlSettings
 from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
-from domain.page import Page
+from domain.page import Host, Page
 
 
 @dataclass
@@ -48,6 +49,16 @@ class MemoryTable:
             for row in self._due(due_before):
                 counts[row.queue] = counts.get(row.queue, 0) + 1
             return counts
+
+    def due_counts_by_host_and_queue(self, due_before: float, /) -> dict[tuple[Host, int], int]:
+        with self.lock:
+            return Counter((row.host, row.queue) for row in self._due(due_before))
+
+    def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
+        return {}
+
+    def discount_spurious_changes(self, next_interval: Callable[[float], float], /) -> int:
+        return 0
 
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), /, is_focused: bool = False

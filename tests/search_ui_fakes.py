@@ -32,6 +32,7 @@ from search_ui.interfaces import (
     OriginalDocument,
     OriginalError,
     Overview,
+    PageDiagnosis,
     RunHistory,
     RunSummary,
     SiteDetail,
@@ -327,6 +328,8 @@ class FakeActions:
     embedding: EmbeddingBacklog = field(default_factory=EmbeddingBacklog)
     samples: list[OutcomeSample] = field(default_factory=list)
     dask_pages: str = ""
+    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
+    scheduled: list[str] = field(default_factory=list)
 
     @cached_property
     def review_service(self) -> "FakeDesk":
@@ -391,6 +394,13 @@ class FakeActions:
         known = {one.totals.host: one for one in self.sites()}
         runs = [SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1}, {"extracted": 3, "no_body": 1})]
         return SiteDetail(known[host], runs, self.samples) if host in known else None
+
+    def diagnose_page(self, url: str) -> PageDiagnosis | None:
+        return self.diagnoses.get(url)
+
+    def schedule_page(self, url: str) -> bool:
+        self.scheduled.append(url)
+        return url in self.diagnoses
 
     def search_report(self, days: int) -> SearchReport:
         self.asked_days.append(days)

@@ -94,7 +94,7 @@ class Renderer:
         try:
             return import_module("playwright.sync_api")
         except ImportError:
-            raise SettingsError("crawl.rendered needs playwright: pip install 'plumbline[render]'") from None
+            raise SettingsError("crawl.rendered needs playwright: pip install 'plumbline-search[render]'") from None
 
     def _render_html(self, page: Page) -> str:
         """Return the rendered HTML, or "" if rendering fails. Runs in the browser's thread."""

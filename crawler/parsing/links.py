@@ -4,7 +4,7 @@ lxml parses outside the interpreter lock. The cost of a page is bounded: bytes p
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from bs4 import BeautifulSoup, SoupStrainer
@@ -51,8 +51,6 @@ class ParsedPage:
     Attributes:
         links: links to canonical URLs, each URL once, in page order.
         rejected_reasons: reasons for links without a canonical URL.
-        request_urls: canonical URL -> URL as linked, if the two differ.
-        link_languages: canonical URL -> declared language of the target (`hreflang`).
         canonical_url: the page's own URL by rel=canonical, or "".
         feeds: URLs of declared feeds.
         sitemaps: URLs of declared sitemaps.
@@ -62,8 +60,6 @@ class ParsedPage:
 
     links: tuple[Link, ...] = ()
     rejected_reasons: tuple[Reason, ...] = ()
-    request_urls: Mapping[str, str] = field(default_factory=dict)
-    link_languages: Mapping[str, str] = field(default_factory=dict)
     canonical_url: str = ""
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
@@ -147,8 +143,6 @@ class _LinkCollector:
     base_url: str = ""
     links_by_url: dict[str, Link] = field(default_factory=dict)
     rejected_reasons: list[Reason] = field(default_factory=list)
-    request_urls: dict[str, str] = field(default_factory=dict)
-    link_languages: dict[str, str] = field(default_factory=dict)
     canonical_url: str = ""
     feeds: dict[str, None] = field(default_factory=dict)
     sitemaps: dict[str, None] = field(default_factory=dict)
@@ -197,13 +191,7 @@ class _LinkCollector:
             return parsed_page
         series_links = (Link(url) for url in self.series_urls if url not in self.links_by_url)
         links, rejected_reasons = (*self.links_by_url.values(), *series_links), tuple(self.rejected_reasons)
-        return replace(
-            parsed_page,
-            links=links,
-            rejected_reasons=rejected_reasons,
-            request_urls=self.request_urls,
-            link_languages=self.link_languages,
-        )
+        return replace(parsed_page, links=links, rejected_reasons=rejected_reasons)
 
     def _add_meta(self, element: etree._Element) -> None:
         name, content = element.get("name"), str(element.get("content") or "")
@@ -251,17 +239,9 @@ class _LinkCollector:
             return
         existing = self.links_by_url.get(url_forms.url)
         if existing is None:
-            self._add_link(element, url_forms.url, url_forms.request_url)
+            self.links_by_url[url_forms.url] = Link(url_forms.url, _anchor_text(element), _context_text(element))
         elif not existing.anchor:
             self.links_by_url[url_forms.url] = replace(existing, anchor=_anchor_text(element))
-
-    def _add_link(self, element: etree._Element, url: str, request_url: str) -> None:
-        self.links_by_url[url] = Link(url, _anchor_text(element), _context_text(element))
-        if request_url != url:
-            self.request_urls[url] = request_url
-        language = element.get("hreflang")
-        if language:
-            self.link_languages[url] = str(language)[:20]
 
 
 def _anchor_text(element: etree._Element) -> str:

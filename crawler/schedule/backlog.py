@@ -3,23 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
+from crawler.schedule.frontier import CrawlTable
 from domain.frontier import NewUrl, Visit
-
-
-@runtime_checkable
-class HostCountTable(Protocol):
-    """A table that can count URLs by host."""
-
-    def due_counts_by_host_and_queue(self, due_before: float, /) -> dict[tuple[str, int], int]:
-        """Return (host, queue) -> number of due URLs."""
-
-    def change_rates_by_host(self) -> dict[str, tuple[float, int]]:
-        """Return the change rates by host.
-
-        Each value is the sum of the rates in changes per second, and the number of articles that have one.
-        """
 
 
 @dataclass
@@ -33,18 +19,12 @@ class Backlog:
     owns_queue: Callable[[int], bool]
 
     @classmethod
-    def from_table(cls, table: object, due_before: float, owns_queue: Callable[[int], bool]) -> "Backlog":
-        """Count the due URLs of the table, or start at zero if the table cannot count."""
+    def from_table(cls, table: CrawlTable, due_before: float, owns_queue: Callable[[int], bool]) -> "Backlog":
+        """Count the due URLs of the table."""
         due_by_host: Counter[str] = Counter()
-        if isinstance(table, HostCountTable):
-            for (host, queue), count in table.due_counts_by_host_and_queue(due_before).items():
-                due_by_host[host] += count if owns_queue(queue) else 0
+        for (host, queue), count in table.due_counts_by_host_and_queue(due_before).items():
+            due_by_host[host] += count if owns_queue(queue) else 0
         return cls(due_by_host, owns_queue)
-
-    @property
-    def total(self) -> int:
-        """Number of due URLs of all hosts."""
-        return self.due_by_host.total()
 
     def add_new_urls(self, new_urls: Iterable[NewUrl]) -> None:
         """Add new URLs of the table."""

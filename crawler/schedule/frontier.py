@@ -31,6 +31,15 @@ class CrawlTable(Protocol):
     def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
         """Return queue -> number of due URLs."""
 
+    def due_counts_by_host_and_queue(self, due_before: float, /) -> dict[tuple[Host, int], int]:
+        """Return (host, queue) -> number of due URLs."""
+
+    def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
+        """Return the change rates by host.
+
+        Each value is the sum of the rates in changes per second, and the number of articles that have one.
+        """
+
     def due_entries(
         self, queue: int, due_before: float, limit: int, excluded_ids: Collection[int] = (), /, is_focused: bool = False
     ) -> list[FrontierEntry]:
@@ -56,6 +65,9 @@ class CrawlTable(Protocol):
 
     def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int], /) -> int:
         """Recompute the queue numbers if the policy changed. Returns the number of changed URLs."""
+
+    def discount_spurious_changes(self, next_interval: Callable[[float], float], /) -> int:
+        """Record visits that found new bytes but the same article as unchanged. Returns their number."""
 
 
 @dataclass(frozen=True)

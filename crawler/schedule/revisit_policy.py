@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 from crawler.settings import CrawlSettings
 from domain.frontier import FrontierEntry, UrlKind
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason
+from domain.page import Host
 
 SECONDS_PER_HOUR = 3600.0
 _CHANGED_FACTOR = 2 / (1 + 1 / (1 - math.exp(-1)))
@@ -71,7 +72,7 @@ class RevisitPolicy:
     max_revisit_seconds: float
     hub_revisit_seconds: float
     is_new_only: bool = False
-    change_rates_by_host: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    change_rates_by_host: Mapping[Host, tuple[float, int]] = field(default_factory=dict)
 
     def initial_revisit_seconds(self, rates: float = 0.0, pages: int = 0) -> float:
         """Return the first interval of a new article of a site.

@@ -11,12 +11,12 @@ File: magic (8 bytes), sha256 of the rest (32), number of URLs (8, little-endian
 import hashlib
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 from crawler.schedule.bloom_filters import FILTER_BY_NAME, FingerprintFilter
+from crawler.schedule.frontier import CrawlTable
 from locks.private_files import open_private
 
 logger = logging.getLogger(__name__)
@@ -28,19 +28,6 @@ _MAX_RECENT_URLS = 50_000  # navigation links repeat on every page
 _BATCH_SIZE = 10_000
 
 
-class KnownUrls(Protocol):
-    """The exact set of URLs that were ever added to the frontier."""
-
-    def known_urls(self, urls_to_find: Sequence[str], /) -> set[str]:
-        """Return which of these URLs were ever added."""
-
-    def iter_urls(self) -> Iterator[str]:
-        """Iterate over all URLs of the table."""
-
-    def url_count(self) -> int:
-        """Return the number of URLs."""
-
-
 def url_fingerprint(url: str) -> str:
     """The first 64 bits of the MD5 of a canonical URL, as 16 hex digits."""
     digest = hashlib.md5(url.encode("utf-8", "surrogatepass"), usedforsecurity=False)
@@ -50,7 +37,7 @@ def url_fingerprint(url: str) -> str:
 class UrlSeenTest:
     """Finds URLs that were never added. Used by one thread."""
 
-    def __init__(self, table: KnownUrls, filter_kind: str = "rbloom", capacity: int = 0) -> None:
+    def __init__(self, table: CrawlTable, filter_kind: str = "rbloom", capacity: int = 0) -> None:
         self._table = table
         self._kind = filter_kind
         self._filter = FILTER_BY_NAME[filter_kind](capacity, b"")
@@ -58,7 +45,7 @@ class UrlSeenTest:
         self._recent_known: dict[str, None] = {}
 
     @classmethod
-    def load(cls, path: Path, table: KnownUrls, filter_kind: str = "rbloom") -> "UrlSeenTest":
+    def load(cls, path: Path, table: CrawlTable, filter_kind: str = "rbloom") -> "UrlSeenTest":
         """Load the filter from `path` and add the URLs that are new in the table.
 
         Rebuild it if the file is not usable.

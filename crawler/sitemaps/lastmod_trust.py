@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 from zlib import crc32
 
-from crawler.sitemaps.sitemap_parser import LastmodTrustLevel, SitemapEntry, rate_lastmod
+from crawler.sitemaps.sitemap import SitemapEntry
+from crawler.sitemaps.sitemap_parser import LastmodTrustLevel, rate_lastmod
 from crawler.state_files import read_state, write_state
 from domain.frontier import LastVisit
 from domain.page import Host, Origin

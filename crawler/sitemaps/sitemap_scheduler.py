@@ -17,7 +17,7 @@ from crawler.result_handler import ResultHandler
 from crawler.robots.robots_cache import RobotsRules
 from crawler.schedule.frontier import Frontier
 from crawler.sitemaps.lastmod_trust import SitemapTable, find_dropped_urls
-from crawler.sitemaps.sitemap_parser import SitemapEntry
+from crawler.sitemaps.sitemap import SitemapEntry
 from crawler.sitemaps.sitemap_walk import SitemapWalk, default_sitemap_urls, robots_sitemap_urls
 from crawler.urls.canonical import host_of, rejection_reason, url_origin
 from crawler.urls.registrable_domains import registrable_domain
@@ -204,8 +204,6 @@ def rewrite_to_https(entries: Sequence[SitemapEntry], origin: Origin) -> list[Si
     if not origin.startswith("https://"):
         return list(entries)
     return [
-        replace(entry, url=f"{origin}/{entry.url[len(http_prefix) :]}", request_url="")
-        if entry.url.startswith(http_prefix)
-        else entry
+        replace(entry, url=f"{origin}/{entry.url[len(http_prefix) :]}") if entry.url.startswith(http_prefix) else entry
         for entry in entries
     ]

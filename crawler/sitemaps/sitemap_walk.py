@@ -2,11 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from crawler.robots.robots_txt import RobotsTxt
-from crawler.sitemaps.sitemap_parser import Sitemap, SitemapEntry
+from crawler.sitemaps.sitemap import Sitemap, SitemapEntry
 from crawler.urls.canonical import canonicalize_url, host_of
 from crawler.urls.registrable_domains import registrable_domain
 from domain.outcome import Reason
@@ -43,7 +43,6 @@ class SitemapWalk:
     start_urls: Iterable[str]
     rejection_reason: Callable[[str], Reason | None]
     default_urls: Sequence[str] = ()  # tried in order if no other sitemap lists a page
-    rejected_counts: dict[Reason, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         start_urls = list(dict.fromkeys(self.start_urls))
@@ -76,17 +75,12 @@ class SitemapWalk:
 
         Child sitemaps and a redirect target are queued.
         """
-        for url in (*(entry.url for entry in sitemap.child_sitemaps), *((redirect_url,) if redirect_url else ())):
+        for url in (*sitemap.child_sitemaps, *((redirect_url,) if redirect_url else ())):
             self._enqueue(url)
-        allowed = []
-        for entry in sitemap.entries[: MAX_PAGES_PER_SITE - self._page_count]:
-            reason = self.rejection_reason(entry.url)
-            if reason is None:
-                allowed.append(entry)
-            else:
-                self._count_rejected(reason)
+        entries = sitemap.entries[: MAX_PAGES_PER_SITE - self._page_count]
+        allowed = tuple(entry for entry in entries if self.rejection_reason(entry.url) is None)
         self._page_count += len(allowed)
-        return tuple(allowed)
+        return allowed
 
     def _enqueue_default(self) -> None:
         while self._default_urls and not self._pending:
@@ -96,18 +90,11 @@ class SitemapWalk:
                 self._pending.append((url, 0))
 
     def _enqueue(self, url: str) -> None:
-        if url in self._known_urls:
+        if url in self._known_urls or _site_domain(url) not in self._domains:
             return
-        if _site_domain(url) not in self._domains:
-            self._count_rejected(Reason.OUT_OF_SCOPE)
-        elif self._current_depth >= MAX_INDEX_DEPTH or len(self._known_urls) >= MAX_SITEMAPS_PER_SITE:
-            self._count_rejected(Reason.TOO_DEEP)
-        else:
+        if self._current_depth < MAX_INDEX_DEPTH and len(self._known_urls) < MAX_SITEMAPS_PER_SITE:
             self._known_urls.add(url)
             self._pending.append((url, self._current_depth + 1))
-
-    def _count_rejected(self, reason: Reason) -> None:
-        self.rejected_counts[reason] = self.rejected_counts.get(reason, 0) + 1
 
 
 def _site_domain(url: str) -> str:

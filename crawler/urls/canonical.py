@@ -139,16 +139,12 @@ class Scope:
 
 @dataclass(frozen=True)
 class UrlRules:
-    """Conditions that a URL must meet to be fetched.
-
-    `allowed_languages` are language codes (`zh`) that a link may declare for its target. Empty: any.
-    """
+    """Conditions that a URL must meet to be fetched."""
 
     scopes: tuple[Scope, ...]
     max_depth: int = 1000
     max_url_chars: int = MAX_URL_CHARS
     skipped_extensions: frozenset[str] = NON_PAGE_EXTENSIONS
-    allowed_languages: frozenset[str] = frozenset()
 
     @cached_property
     def scopes_by_host(self) -> dict[str, tuple[Scope, ...]]:
@@ -182,11 +178,8 @@ def parse_scope(text: str) -> Scope | None:
     return Scope(host, url[len(url_origin(url)) :], includes_subdomains)
 
 
-def rejection_reason(url: str, rules: UrlRules, depth: int = 0, language: str = "") -> Reason | None:
-    """Return why a canonical URL is not fetched, cheapest check first, or None if it is allowed.
-
-    `language` is the declared language of the target (`hreflang`), or "".
-    """
+def rejection_reason(url: str, rules: UrlRules, depth: int = 0) -> Reason | None:
+    """Return why a canonical URL is not fetched, cheapest check first, or None if it is allowed."""
     if len(url) > rules.max_url_chars:
         return Reason.URL_TOO_LONG
     if depth > rules.max_depth:
@@ -194,8 +187,6 @@ def rejection_reason(url: str, rules: UrlRules, depth: int = 0, language: str = 
     _, _, host, *path_parts = url.split("/", 3)
     path = "/" + path_parts[0]
     if not rules.covers(host, path):
-        return Reason.OUT_OF_SCOPE
-    if language and rules.allowed_languages and language.lower().partition("-")[0] not in rules.allowed_languages:
         return Reason.OUT_OF_SCOPE
     if _extension(path) in rules.skipped_extensions or path in _MACHINE_FILES:
         return Reason.UNSUPPORTED_EXTENSION

@@ -28,7 +28,8 @@ from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.sitemaps.feed_parser import parse_feed
-from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, Sitemap, SitemapEntry, parse_sitemap
+from crawler.sitemaps.sitemap import EMPTY_SITEMAP, Sitemap
+from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
 from crawler.workers.ip_limiter import IpLimiter
 from domain.coded_message import CodedMessage
@@ -286,12 +287,7 @@ class JobRunner:
             return (), rejected_counts
         links: list[Link] = []
         for link in parsed_page.links:
-            language = parsed_page.link_languages.get(link.url, "")
-            reason = (
-                rejection_reason(link.url, self._url_rules, depth, language)
-                if language
-                else self._cached_rejection_reason(link.url)
-            )
+            reason = self._cached_rejection_reason(link.url)
             if reason is None and is_plain_text_version(link.url, url):
                 reason = Reason.UNSUPPORTED_EXTENSION
             if reason is None:
@@ -306,20 +302,14 @@ class JobRunner:
                 job.url, {}, lambda status, _: status == 200, MAX_SITEMAP_BYTES, reservation=reservation
             )
         except FetchError as error:
-            return SitemapResult(job, Sitemap(), host_failed=error.host_failed)
+            return SitemapResult(job, EMPTY_SITEMAP, host_failed=error.host_failed)
         redirect = response.redirect_url
         if redirect is not None:
             target = "" if isinstance(redirect, Reason) else redirect
-            return SitemapResult(job, Sitemap(), response.responded_at, redirect_url=target)
-        content_type = response.header("content-type")
-        if job.kind is JobKind.SITEMAP:
-            return SitemapResult(job, parse_sitemap(response.body, job.url, content_type), response.responded_at)
-        feed = parse_feed(response.body, job.url, content_type)
-        entries = tuple(
-            SitemapEntry(feed_entry.url, feed_entry.request_url, feed_entry.updated_at, feed_entry.title)
-            for feed_entry in feed.entries
-        )
-        return SitemapResult(job, Sitemap(entries), response.responded_at)
+            return SitemapResult(job, EMPTY_SITEMAP, response.responded_at, redirect_url=target)
+        parse = parse_sitemap if job.kind is JobKind.SITEMAP else parse_feed
+        sitemap = parse(response.body, job.url, response.header("content-type"))
+        return SitemapResult(job, sitemap, response.responded_at)
 
 
 class FetchPool:

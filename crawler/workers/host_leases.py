@@ -18,12 +18,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Protocol
 
 from crawler.http.ip_policy import IpPolicy
+from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import fold_hash
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import split_host_port
+from crawler.workers.coordinator import Coordinator
 from domain.errors import LeaseLostError, PlumblineError
 from domain.frontier import FrontierEntry
 from domain.lease import Lease, LeaseClient
@@ -38,16 +39,9 @@ IDLE_HOST_SECONDS = 30.0  # a host without due URLs is released after this time
 UNUSED_IP_LEASE_SECONDS = 2.0  # an unused IP lease is released after this time
 
 
-class DueTable(Protocol):
-    """A table that knows which queues have due URLs."""
-
-    def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
-        """Return queue -> number of due URLs."""
-
-
 @dataclass
-class LeaseCoordinator:
-    """Coordinates crawlers on several machines; see `coordinator.Coordinator`.
+class LeaseCoordinator(Coordinator):
+    """Coordinates crawlers on several machines.
 
     Attributes:
         max_request_seconds: maximum duration of a request and the following crawl delay.
@@ -58,7 +52,7 @@ class LeaseCoordinator:
     """
 
     heartbeat: LeaseClient
-    table: DueTable
+    table: CrawlTable
     due_before: float
     max_request_seconds: float
     ip_policy: IpPolicy
@@ -96,22 +90,6 @@ class LeaseCoordinator:
     def lease_for_queue(self, queue: int) -> Lease | None:
         """Return the lease under which a visit is recorded, or None."""
         return self.lease_by_queue.get(queue)
-
-    def has_page_budget(self) -> bool:
-        """True until the page limit is reached."""
-        return not self.max_pages or self.reserved_pages < self.max_pages
-
-    def try_reserve_page(self) -> bool:
-        """Count the page. Returns True."""
-        self.reserved_pages += 1
-        return True
-
-    def finish_page(self, is_success: bool) -> None:
-        """Uncount a page that was not fetched successfully."""
-        self.reserved_pages -= not is_success
-
-    def mark_busy(self) -> None:
-        """Do nothing: due URLs are counted in the table."""
 
     def acquire_more_queues(self, waiting_hosts: int) -> bool:
         """Release idle hosts and lease more hosts for idle threads. Returns True if any were leased."""

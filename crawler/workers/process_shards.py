@@ -12,8 +12,8 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from logging.handlers import QueueHandler
 from multiprocessing import get_context
@@ -29,11 +29,10 @@ from crawler.http.fetch import Fetcher
 from crawler.progress import CrawlProgress, HostProgress, ProgressCallback, Tally
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import find_shard
-from crawler.schedule.throttle import HostThrottle
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import state_path_factory
+from crawler.workers.coordinator import Coordinator
 from domain.errors import PlumblineError, StoreError
-from domain.frontier import FrontierEntry
 from domain.outcome import Reason
 
 _POLL_SECONDS = 0.1  # interval of table and process polls
@@ -51,7 +50,7 @@ class ReopenableTable(Protocol):
 
 
 @dataclass
-class ShardCoordinator:
+class ShardCoordinator(Coordinator):
     """Coordinates one process with the others through shared counters.
 
     `reserved_pages` counts reserved pages. `busy_counts` and `idle_counts` count, per process, how often it had work
@@ -71,10 +70,6 @@ class ShardCoordinator:
     def owns_queue(self, queue: int) -> bool:
         """True if the queue is in this process's shard. All queues of a host are in one shard."""
         return find_shard(queue, self.shard_count) == self.shard_index
-
-    def acquire_queue(self, queue: int) -> bool:
-        """True if the queue is in this process's shard: shards are fixed."""
-        return self.owns_queue(queue)
 
     def check_peers(self) -> None:
         """Raise PlumblineError if the process that started the crawl has ended."""
@@ -105,21 +100,6 @@ class ShardCoordinator:
     def mark_busy(self) -> None:
         """Report that this process has work."""
         self.busy_counts[self.shard_index] += 1
-
-    def attach_throttle(self, throttle: HostThrottle) -> None:
-        """Do nothing: only one process fetches from a host."""
-
-    def request_slot(self, entry: FrontierEntry) -> AbstractContextManager[bool]:
-        """Yield True: every request may be sent."""
-        return nullcontext(True)
-
-    def acquire_more_queues(self, waiting_hosts: int) -> bool:
-        """Return False: the queues of a process are fixed."""
-        return False
-
-    def take_lost_queues(self) -> Collection[int]:
-        """Return nothing: the queues of a process are fixed."""
-        return ()
 
     def check_finished(self) -> bool:
         """Report that this process has no work and wait briefly. Returns True if the crawl has ended for all."""

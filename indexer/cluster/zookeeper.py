@@ -30,7 +30,7 @@ def live_node_urls(zookeeper_url: str, timeout: float) -> str:
         from kazoo.handlers.threading import KazooTimeoutError
     except ImportError as error:
         raise SettingsError(
-            "index.solr_url with zk:// needs additional packages: pip install 'plumbline[cluster]'"
+            "index.solr_url with zk:// needs additional packages: pip install 'plumbline-search[cluster]'"
         ) from error
     client = KazooClient(hosts=hosts, timeout=timeout, read_only=True)
     try:

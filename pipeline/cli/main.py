@@ -35,7 +35,7 @@ COMMANDS: Mapping[str, str] = {
     "frontier": "pipeline.cli.crawl:frontier",
     "import": "pipeline.cli.run:import_pages",
     "index": "pipeline.cli.run:index",
-    "init": "pipeline.cli.init:init",
+    "init": "pipeline.cli.maintenance:init",
     "lexicon": "pipeline.cli.lexicon:lexicon",
     "ocr": "pipeline.cli.run:ocr_command",
     "refresh": "pipeline.cli.run:refresh",
@@ -81,7 +81,7 @@ def read_summary(location: str) -> str:
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="plumbline", prog_name="plumb")
+@click.version_option(package_name="plumbline-search", prog_name="plumb")
 @click.option(
     "-c",
     "--config",

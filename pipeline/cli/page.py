@@ -233,8 +233,7 @@ def explain_url(engine: "Engine", url: str) -> "UrlExplanation":
 
     Raises PlumblineError if the URL is invalid or unknown.
     """
-    from pipeline.explain.copy_verdicts import copy_verdicts
-    from pipeline.explain.url_explanation import UrlExplanation
+    from pipeline.explain.url_explanation import UrlExplanation, copy_verdicts
     from pipeline.page_source import canonical_url
 
     canonical_form = canonical_url(url)

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 LOCK_FILE = Path(__file__).with_name("models.lock")
 REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
-INSTALL_ADVICE = "install them (pip install 'plumbline[meaning]', or make install), or set embed.model = 'off'"
+INSTALL_ADVICE = "install them (pip install 'plumbline-search[meaning]', or make install), or set embed.model = 'off'"
 ENGLISH_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "  # the model was trained with it
 
 

@@ -96,8 +96,8 @@ def check_permissions(settings: Settings) -> Iterator[CheckResult]:
 
 def check_versions(settings: Settings) -> Iterator[CheckResult]:
     """Check the required libraries and Java (embedded Solr only); reports the versions."""
-    missing = sorted(filter(None, map(missing_package, requires("plumbline") or ())))
-    text = f"plumbline {version('plumbline')}, Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}"
+    missing = sorted(filter(None, map(missing_package, requires("plumbline-search") or ())))
+    text = f"plumbline {version('plumbline-search')}, Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}"
     yield CheckResult(
         "versions", not missing, text + (f"; missing: {', '.join(missing)}" if missing else ""), "run make install"
     )

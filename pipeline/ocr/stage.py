@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 PAGE_SECONDS = 120.0  # wall-clock time to read one page
 MAX_FAILED_PAGES = 20  # more failures than this, and more than a fifth of all pages, stop the stage
 MAX_DOCUMENTS_LISTED = 20
-INSTALL_HINT = "pip install 'plumbline[ocr]'"
+INSTALL_HINT = "pip install 'plumbline-search[ocr]'"
 OFF_NOTE = "ocr.enabled is off: scanned and garbled pages are not read"
 WORKER_PRELOAD = ("pipeline.ocr.recognition", "rapidocr")
 

@@ -146,11 +146,11 @@ def test_what_is_new_does_not_wait_for_what_is_due_again(queue: int) -> None:
 
 
 def test_the_backlog_counts_only_urls_of_its_own_queues() -> None:
-    backlog = Backlog.from_table(None, 0.0, lambda queue: queue == 1)
+    backlog = Backlog.from_table(MemoryTable(), 0.0, lambda queue: queue == 1)
     backlog.add_new_urls(
         NewUrl(f"http://{queue}.test/", f"{queue}.test", queue, 0, UrlKind.UNKNOWN, 0.0) for queue in (1, 2)
     )
-    assert backlog.total == 1
+    assert backlog.due_by_host.total() == 1
 
 
 def test_put_back_is_next_again() -> None:

@@ -139,10 +139,9 @@ def test_what_is_taken_is_bounded() -> None:
     assert len(of("".join(f"<a href=/{n}>x</a>" for n in range(1_000_000))).links) == MAX_LINKS
 
 
-def test_how_an_address_is_asked_for_where_that_is_not_its_canonical_form() -> None:
+def test_links_have_their_canonical_form() -> None:
     found = of("<a href='/%7ex?b=1&a=2'>x</a><a href=/y>y</a>")
     assert [link.url for link in found.links] == ["http://site.test/~x?a=2&b=1", "http://site.test/y"]
-    assert found.request_urls == {"http://site.test/~x?a=2&b=1": "http://site.test/%7ex?b=1&a=2"}
 
 
 def test_what_the_head_says() -> None:
@@ -154,7 +153,6 @@ def test_what_the_head_says() -> None:
     assert found.canonical_url == "http://site.test/own"
     assert found.feeds == ("http://site.test/rss",)
     assert found.directives == Directives(noindex=True)
-    assert found.link_languages == {"http://site.test/e": "en"}
     assert [link.url for link in found.links] == ["http://site.test/e"]
 
 

@@ -28,10 +28,10 @@ from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust, find_dropped_urls
-from crawler.sitemaps.sitemap_parser import SitemapEntry
+from crawler.sitemaps.sitemap import SitemapEntry
 from crawler.state_files import state_path_factory
 from crawler.urls.canonical import host_of
-from crawler.workers.coordinator import SingleProcessCoordinator
+from crawler.workers.coordinator import Coordinator
 from crawler.workers.fetch_pool import Job, JobKind, PageResult, RobotsResult
 from crawler.workers.host_leases import LeaseCoordinator
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
@@ -136,7 +136,7 @@ def test_what_lastmod_says(
     monkeypatch: pytest.MonkeyPatch, lastmod: float | None, visit: LastVisit | None, due: float | None
 ) -> None:
     monkeypatch.setattr("crawler.sitemaps.lastmod_trust._is_sampled", lambda url, now: False)
-    entries = [SitemapEntry("http://h/x", "http://h/x", lastmod)]
+    entries = [SitemapEntry("http://h/x", lastmod)]
     known = {"http://h/x": visit} if visit else {}
     assert LastmodTrust().due_times("h", entries, known, NOW).get("http://h/x") == due
 
@@ -147,7 +147,7 @@ def test_a_site_whose_lastmod_is_wrong_is_not_believed_from_run_to_run(tmp_path:
         lastmods.predictions_by_url[f"http://h/{number}"] = False
         lastmods.record_visit("h", f"http://h/{number}", changed=True)
     lastmods.save(tmp_path / "lastmod.json")
-    still = [SitemapEntry("http://h/x", "http://h/x", NOW - 9 * DAY - 1)]
+    still = [SitemapEntry("http://h/x", NOW - 9 * DAY - 1)]
     known = {"http://h/x": LastVisit(NOW - DAY, NOW - 1, 0, True)}
     assert LastmodTrust.load(tmp_path / "lastmod.json").due_times("h", still, known, NOW) == {}
     (tmp_path / "lastmod.json").write_text("[1]")
@@ -204,9 +204,7 @@ class RecordingPool:
 def make_origin_requests(folder: Path, throttle: HostThrottle, pool: RecordingPool) -> OriginRequests:
     table, plan = MemoryTable(), build_crawl_plan(settings("http://a.test/"))
     fetcher, url_seen = Fetcher(settings(), PublicOnlyPolicy()), UrlSeenTest(table)
-    context = CrawlContext(
-        table, fetcher, plan, url_seen, SingleProcessCoordinator(), state_path_factory(folder / "seen")
-    )
+    context = CrawlContext(table, fetcher, plan, url_seen, Coordinator(), state_path_factory(folder / "seen"))
     frontier, handler = Frontier(table, throttle, context.due_before), ResultHandler(context, plan.revisit_policy)
     return OriginRequests(context, frontier, throttle, pool, handler)  # type: ignore[arg-type]
 

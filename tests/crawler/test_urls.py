@@ -191,13 +191,6 @@ def test_refusals(url: str, depth: int, want: Reason | None) -> None:
     assert rejection_reason(url, RULES, depth) is want
 
 
-def test_a_link_that_promises_another_language_is_out_of_scope() -> None:
-    rules = UrlRules((Scope("site.test"),), allowed_languages=frozenset(("zh",)))
-    assert rejection_reason("http://site.test/", rules, language="zh-Hans") is None
-    assert rejection_reason("http://site.test/", rules) is None
-    assert rejection_reason("http://site.test/", rules, language="en") is Reason.OUT_OF_SCOPE
-
-
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["urls_odd", "urls_redirect", "urls_ssrf", "strings", "xss"])
 def test_hostile_rows_give_one_form_or_a_reason(name: str) -> None:

@@ -29,8 +29,7 @@ from pipeline.maintenance.repair import repair_index
 from pipeline.progress import NullProgress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.actions import StoreSiteBackend
-from pipeline.search_site.compare import compare_term
-from pipeline.search_site.search_app import load_or_create_secret
+from pipeline.search_site.search_app import compare_term, load_or_create_secret
 from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
 from pipeline.warc_import import import_warc_files
@@ -160,6 +159,36 @@ def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
         StoreSiteBackend(chain.engine).review_service.decide(["页\u200b岩"], TermStatus.ACCEPTED, "anna")
     with pytest.raises(LexiconError, match="no such term"):
         StoreSiteBackend(chain.engine).review_service.decide(["从没见过的词组"], TermStatus.REJECTED, "anna")
+
+
+def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> None:
+    actions, status = StoreSiteBackend(chain.engine), chain.engine.store.status
+    urls = [url for url in chain.engine.store.frontier.iter_urls() if status.url_report(url)]
+    reports = {url: status.url_report(url) for url in urls}
+
+    def url_with(stage: Stage, reason: Reason) -> str:
+        return next(
+            url for url, report in reports.items()
+            if report and (outcome := report.outcome(stage)) and outcome.reason == reason
+        )  # fmt: skip
+
+    def last_check(url: str) -> tuple[str, str, str]:
+        diagnosis = actions.diagnose_page(url)
+        assert diagnosis is not None
+        check = diagnosis.checks[-1]
+        return check.name, check.state, check.advice
+
+    article_url = next(chain.engine.store.articles.iter_all()).article.url
+    assert last_check(article_url) == ("indexed", "passed", "")
+    assert last_check(url_with(Stage.CRAWL, Reason.ROBOTS_FORBIDDEN))[:2] == ("fetched", "failed")
+    assert last_check(url_with(Stage.CRAWL, Reason.ROBOTS_FORBIDDEN))[2] == "robots"
+    assert last_check(url_with(Stage.EXTRACT, Reason.LIST_PAGE)) == ("article", "failed", "explain")
+    assert last_check("http://elsewhere.example/page.html") == ("known", "failed", "scope")
+    assert last_check(article_url + "-unknown") == ("known", "failed", "no_link")
+    assert actions.diagnose_page("no url at all") is None
+    assert actions.schedule_page(article_url) and not actions.schedule_page(article_url + "-unknown")
+    diagnosis = actions.diagnose_page(article_url)
+    assert diagnosis is not None and diagnosis.due_at is not None and diagnosis.due_at <= time.time()
 
 
 def test_status_and_explain_account_for_pages(chain: Chain) -> None:

@@ -397,6 +397,7 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
+OPERATION = {"/admin/page/schedule"}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
@@ -405,12 +406,14 @@ PAGES = {
         f"/admin/lexicon/{name}": {Role.REVIEWER}
         for name in ("article", "export/<form>", "history", "preview", "report", "term", "versions")
     },
+    "/admin/page": {Role.REPORTS},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
     **{address: {Role.REVIEWER} for address in REVIEW},
+    **{address: set() for address in OPERATION},
 }
 
 
@@ -423,7 +426,7 @@ def test_each_role_sees_and_does_its_own(role: Role) -> None:
     assert {str(rule) for rule in rules(app) if str(rule).startswith("/admin")} - own == set(PAGES)
     for address, roles in PAGES.items():
         sent = {**DECISION, "query": "词9", "token": token}
-        told = client.post(address, data=sent) if address in REVIEW else client.get(address)
+        told = client.post(address, data=sent) if address in REVIEW | OPERATION else client.get(address)
         is_let_in = told.status_code != 403
         assert is_let_in == (role in roles or role is Role.OPERATOR), address
         assert is_let_in or "没有" in told.text, address

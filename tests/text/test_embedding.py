@@ -158,4 +158,4 @@ def test_absent_packages_are_said_once(chinese: OnnxEmbedder, monkeypatch: pytes
     absent = Embedders([chinese.spec], said.append)
     assert [absent.for_language("zh") for _ in range(3)] == [None] * 3
     [line] = said
-    assert "tokenizers" in line and "plumbline[meaning]" in line
+    assert "tokenizers" in line and "plumbline-search[meaning]" in line
