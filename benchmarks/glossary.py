@@ -6,6 +6,8 @@ auto   Terms that a run would accept without a reviewer (lexicon/automatic_accep
        best_precision_zh, ..._en          the same for as many candidates with the best scores, without the other rules
        accepted_zh, accepted_en           accepted terms
 
+bursts Terms whose share of the news rises suddenly; metrics in benchmarks/glossary_bursts.py.
+
 Each corpus is mined with models trained without it, as in `make bench-terms`; training takes minutes. `--shipped` uses
 the shipped models, which have seen the corpora of ../shared/data.
 """
@@ -18,6 +20,7 @@ import click
 import numpy as np
 
 from benchmarks.command import benchmark, data_option, names
+from benchmarks.glossary_bursts import burst_figures
 from benchmarks.results import SHARED, Figure, publish
 from benchmarks.terms import first_texts, unseen_model
 from benchmarks.terms_models import count_in_memory, select_from_table
@@ -32,15 +35,16 @@ from text.scripts import language_of_term
 from text.segment import base_segmenter
 
 
-@benchmark("glossary", set_names="petro,acl_rdtec2", texts=40, shipped=True)
+@benchmark("glossary", set_names="petro,acl_rdtec2", texts=40, burst_step=20, shipped=True)
 @data_option()
 @click.option("--sets", "set_names", default="scicn,acl_rdtec2", callback=names, help="Corpora, comma-separated.")
 @click.option("--texts", default=0, type=click.IntRange(0), help="Maximum number of texts per corpus; 0: all.")
+@click.option("--burst-step", default=1, type=click.IntRange(1), help="Read each so-many-th article of the bursts.")
 @click.option("--shipped", is_flag=True, help="Use the shipped models.")
-def main(data: Path, set_names: Sequence[str], texts: int, shipped: bool) -> None:
+def main(data: Path, set_names: Sequence[str], texts: int, burst_step: int, shipped: bool) -> None:
     """Measure the glossary."""
     sets = [first_texts(one, texts) for one in read_sets(data) if one.name in set_names]
-    publish("glossary", list(auto_figures(sets, data, shipped)))
+    publish("glossary", [*auto_figures(sets, data, shipped), *burst_figures(data, burst_step)])
 
 
 def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator[Figure]:

@@ -42,9 +42,9 @@ from indexer.solr_credentials import (
     ensure_secret_files,
     read_secret,
     secret_java_properties,
-    write_private_file,
 )
 from indexer.solr_jars import default_jar_folder, ensure_jars
+from locks.private_files import write_private_file
 from solr_client.session import SolrSession
 
 ZOOKEEPER_HEAP = "64m"
@@ -238,7 +238,7 @@ class LocalSolrCluster:
         """Upload security.json to ZooKeeper with Solr's command-line tool."""
         security_path = self.home / "security.json"
         if not security_path.exists():
-            write_private_file(security_path, security_json(SOLR_USER, read_secret(self.home)))
+            write_private_file(security_path, security_json(SOLR_USER, read_secret(self.home)).encode())
         properties = {**secret_java_properties(self.home), "solr.log.dir": self.home, **_logging_properties()}
         program = [
             *ZK_COPY_COMMAND,

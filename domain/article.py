@@ -268,6 +268,9 @@ class SiteTemplate:
     title_suffixes: tuple[str, ...] = ()
 
 
+EMPTY_SITE_TEMPLATE = SiteTemplate()
+
+
 def document_id(url: str) -> str:
     """Return the stable id of a URL's document in the index: the first 128 bits of its SHA-256, as 32 hex digits."""
     return hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 HTML_FORMAT = "html"
 PDF_FORMAT = "pdf"
+HTML_MEDIA_TYPES = ("text/html", "application/xhtml+xml")
 
 
 @dataclass(frozen=True)

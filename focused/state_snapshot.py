@@ -9,7 +9,6 @@ restricted to our data classes, arrays and collections, so a tampered file canno
 
 import hashlib
 import logging
-import os
 import pickle
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ import numpy
 import scipy
 import sklearn
 
-from locks.private_files import open_private
+from locks.private_files import replace_file
 
 logger = logging.getLogger(__name__)
 
@@ -74,19 +73,14 @@ class StateSnapshot:
 
         Write errors are logged, not raised, because the crawl can continue without a snapshot.
         """
-        temporary_path = self._path.with_name(f"{self._path.name}.new")
         try:
-            temporary_path.parent.mkdir(parents=True, exist_ok=True)
-            with open(temporary_path, "wb", opener=open_private) as file:
+            with replace_file(self._path) as file:
                 file.write(FILE_MAGIC + self._key + bytes(_DIGEST_BYTES))
                 writer = _HashingWriter(file)
                 _StatePickler(writer, self._external_objects).dump(state)
                 file.seek(len(FILE_MAGIC) + _DIGEST_BYTES)
                 file.write(writer.digest())
-            os.replace(temporary_path, self._path)
         except OSError as error:
-            with suppress(OSError):
-                temporary_path.unlink(missing_ok=True)
             logger.warning("%s cannot be written (%s); the next start will replay all pages", self._path, error)
 
     def load(self) -> Any | None:

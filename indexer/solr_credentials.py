@@ -10,14 +10,14 @@ uses it for requests to itself. Files in `home/secret/`, mode 0600:
     jaas.conf          accounts of ZooKeeper, and the credentials of Solr for it
 """
 
-import os
 import secrets
-from contextlib import suppress
 from pathlib import Path
+
+from locks.private_files import write_private_file
 
 SOLR_USER = "plumb"
 SECRET_FOLDER = "secret"  # noqa: S105 (the name of a setting, no secret)
-PRIVATE_FOLDER_MODE, PRIVATE_FILE_MODE = 0o700, 0o600
+PRIVATE_FOLDER_MODE = 0o700
 JAAS_DIGEST_MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule required"
 
 
@@ -39,13 +39,14 @@ def ensure_secret_files(home: Path) -> None:
     folder = home / SECRET_FOLDER
     folder.mkdir(mode=PRIVATE_FOLDER_MODE, exist_ok=True)
     if not read_secret(home):
-        write_private_file(folder / "secret", secrets.token_hex(32))
+        write_private_file(folder / "secret", secrets.token_hex(32).encode())
     secret = read_secret(home)
-    write_private_file(folder / "jetty.properties", f"{SOLR_USER}: {secret},{SOLR_USER}\n")
-    write_private_file(folder / "solr.properties", f"httpBasicAuthUser={SOLR_USER}\nhttpBasicAuthPassword={secret}\n")
+    write_private_file(folder / "jetty.properties", f"{SOLR_USER}: {secret},{SOLR_USER}\n".encode())
+    solr_login = f"httpBasicAuthUser={SOLR_USER}\nhttpBasicAuthPassword={secret}\n"
+    write_private_file(folder / "solr.properties", solr_login.encode())
     server = f'Server {{\n {JAAS_DIGEST_MODULE} user_{SOLR_USER}="{secret}";\n}};\n'
     client = f'Client {{\n {JAAS_DIGEST_MODULE} username="{SOLR_USER}" password="{secret}";\n}};\n'
-    write_private_file(folder / "jaas.conf", server + client)
+    write_private_file(folder / "jaas.conf", (server + client).encode())
 
 
 def secret_java_properties(home: Path) -> dict[str, object]:
@@ -64,13 +65,3 @@ def secret_java_properties(home: Path) -> dict[str, object]:
         "zookeeper.enforce.auth.enabled": "true",
         "zookeeper.enforce.auth.schemes": "sasl",
     }
-
-
-def write_private_file(path: Path, text: str) -> None:
-    """Write a file atomically, readable only by its owner."""
-    temp_path = path.with_suffix(".new")
-    with suppress(FileNotFoundError):
-        temp_path.unlink()
-    with os.fdopen(os.open(temp_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE_MODE), "w") as file:
-        file.write(text)
-    temp_path.replace(path)

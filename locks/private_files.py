@@ -1,6 +1,10 @@
-"""Files that only their owner can read."""
+"""Files that only their owner can read, and files that are replaced as a whole."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
 
 
 def open_private(path: str, flags: int) -> int:
@@ -9,3 +13,32 @@ def open_private(path: str, flags: int) -> int:
     Raises OSError.
     """
     return os.open(path, flags, 0o600)
+
+
+@contextmanager
+def replace_file(path: Path, opener: Callable[[str, int], int] | None = open_private) -> Iterator[BinaryIO]:
+    """Yield a new file beside `path` that replaces `path` at the end of the `with` block; creates the folder.
+
+    After an error, `path` is unchanged and the new file is deleted. Raises OSError. One process at a time may write.
+
+    Args:
+        path: The file to replace; it need not exist.
+        opener: As for `open`. None gives the new file the default mode of the process.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new_path = path.with_name(f"{path.name}.new")
+    new_path.unlink(missing_ok=True)  # with its mode, after a killed process
+    try:
+        with open(new_path, "xb", opener=opener) as file:
+            yield file
+        new_path.replace(path)
+    finally:
+        new_path.unlink(missing_ok=True)
+
+
+def write_private_file(path: Path, data: bytes) -> None:
+    """Write a file that only its owner can read, atomically and synced to the disk. Raises OSError."""
+    with replace_file(path) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -7,11 +7,13 @@ import os
 import socket
 import stat
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
@@ -23,7 +25,6 @@ from docstore.store import Store
 from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
 from domain.outcome import Reason, Stage
 from locks.file_locks import stage_lock, stage_lock_holder
-from pipeline.background_open import BackgroundOpener
 from pipeline.compute.settings import DASK, ClusterSettings
 from pipeline.progress import Progress
 from pipeline.settings import Settings
@@ -39,6 +40,36 @@ if TYPE_CHECKING:
     from text.segment import Segmenter
 
 MEGABYTE = 1024 * 1024
+T = TypeVar("T")
+
+
+class BackgroundOpener(Generic[T]):
+    """Calls `open_function` in a daemon thread, started at once.
+
+    Attributes:
+        seconds: Duration of the call, 0 while it runs.
+    """
+
+    def __init__(self, open_function: Callable[[], T]) -> None:
+        self.seconds = 0.0
+        self._open_function = open_function
+        self._future: Future[T] = Future()
+        threading.Thread(target=self._open, name="opening", daemon=True).start()
+
+    def result(self) -> T:
+        """Wait for the call; returns its result or raises its exception."""
+        return self._future.result()
+
+    def _open(self) -> None:
+        started = time.monotonic()
+        try:
+            resource = self._open_function()
+        except Exception as error:  # noqa: BLE001  # raised by result()
+            self.seconds = time.monotonic() - started
+            self._future.set_exception(error)
+        else:
+            self.seconds = time.monotonic() - started
+            self._future.set_result(resource)
 
 
 class Engine:
@@ -305,7 +336,7 @@ def create_compute_backend(settings: ClusterSettings, report_wait: Callable[[str
         from pipeline.compute.dask_backend import DaskBackend
 
         return DaskBackend(settings.scheduler, report_wait=report_wait)
-    from pipeline.compute.local_backend import LocalBackend
+    from pipeline.compute.backend import LocalBackend
 
     return LocalBackend()
 

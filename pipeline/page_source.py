@@ -18,7 +18,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.articles.source_pages import ArchivedPage
-from domain.article import SiteTemplate
+from domain.article import EMPTY_SITE_TEMPLATE, SiteTemplate
 from domain.errors import PlumblineError
 from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
 from domain.frontier import FrontierEntry, UrlKind
@@ -32,8 +32,6 @@ if TYPE_CHECKING:  # worker processes import this module without store, index an
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-NO_SITE_KNOWLEDGE = SiteTemplate()
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class LoadedPage:
     url: str
     content_type: str = ""
     fetched_at: float = 0.0
-    site: SiteTemplate = NO_SITE_KNOWLEDGE
+    site: SiteTemplate = EMPTY_SITE_TEMPLATE
 
 
 def canonical_url(url: str) -> str:

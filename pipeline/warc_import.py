@@ -12,14 +12,12 @@ from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
 from domain.errors import StoreError
-from domain.file_formats import HTML_FORMAT
+from domain.file_formats import HTML_FORMAT, HTML_MEDIA_TYPES
 from domain.frontier import NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from pipeline.engine import Engine
 from pipeline.warc_sources import NO_FILTER, ImportFilter, SourceFailure, WarcSource, read_matching, read_sources
-
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 class IncompleteImportError(StoreError):
@@ -96,7 +94,7 @@ def detect_response_format(page: Page, rules: DocumentRules) -> str:
 
     A response that is declared as HTML is `html` unless its content is a supported document.
     """
-    if parse_content_type(page.content_type).media_type in HTML_TYPES:
+    if parse_content_type(page.content_type).media_type in HTML_MEDIA_TYPES:
         return rules.detect_format("", page.body) or HTML_FORMAT
     disposition = next((value for name, value in page.headers if name.lower() == "content-disposition"), "")
     return rules.detect_format(rules.declared_format(page.url, page.content_type, disposition), page.body)

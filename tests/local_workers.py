@@ -8,9 +8,10 @@ from unittest.mock import patch
 
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.source_pages import ArchivedPage
+from domain.article import EMPTY_SITE_TEMPLATE
 from domain.errors import PlumblineError
 from extractor.settings import ExtractSettings
-from pipeline.workers.extraction_pool import EMPTY_SITE_TEMPLATE, ExtractionPools, LookUpSite, ReadPage
+from pipeline.workers.extraction_pool import ExtractionPools, LookUpSite, ReadPage
 from pipeline.workers.worker_process import Limits, WorkerExceptionError, WorkerProcess
 
 

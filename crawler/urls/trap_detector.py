@@ -193,9 +193,14 @@ class TrapDetector:
         return [family for family in families if family]
 
     def _release_if_seen_again(self, families: Sequence[str], url: str, parent: str) -> bool:
-        """Release a suspect URL that was found on another page. Returns True if it was released.
+        """Let the crawl fetch a held-back URL after enough different pages have linked to it.
 
-        URLs with a query are not released: the same combination of facets may recur by chance.
+        A URL of a suspected trap is held back when it is first found. If `parent` is one more page that links to it but
+        not enough pages do yet, `parent` is recorded. URLs with a query stay held back: in a faceted list, other pages
+        link to the same combination of filters by chance.
+
+        Returns:
+            True if the URL is no longer held back.
         """
         if "?" in url:
             return False

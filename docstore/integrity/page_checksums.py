@@ -31,6 +31,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from locks.private_files import replace_file
+
 FILE_MAGIC = b"PLSUMS01"
 CHECKSUM_FILE_SUFFIX = "-sums"  # appended to the name of the database file
 PAGE_SIZE_OFFSET = 16  # in SQLite's header; two bytes, big-endian; 1 means 65,536
@@ -142,12 +144,11 @@ def write_checksums(path: Path, checksums: PageChecksums) -> None:
         + checksums.header.ljust(SQLITE_HEADER_BYTES, b"\0")
         + _to_little_endian(checksums.checksums).tobytes()
     )
-    temporary_file = path.with_name(path.name + ".new")
-    temporary_file.write_bytes(FILE_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
     store = path.with_name(path.name.removesuffix(CHECKSUM_FILE_SUFFIX))
-    if store.exists():
-        temporary_file.chmod(stat.S_IMODE(store.stat().st_mode))
-    os.replace(temporary_file, path)
+    with replace_file(path, opener=None) as file:
+        file.write(FILE_MAGIC + zlib.crc32(payload).to_bytes(4, "little") + payload)
+        if store.exists():
+            os.fchmod(file.fileno(), stat.S_IMODE(store.stat().st_mode))
 
 
 def read_checksums(path: Path) -> PageChecksums | None:

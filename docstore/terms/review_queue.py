@@ -37,7 +37,10 @@ class ReviewQueue:
         self._database = database
 
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
-        """Return the number of terms that match a query, and its page of them."""
+        """Return the number of terms that match the query, and the terms between its `offset` and `limit`.
+
+        In review order, `language_shares` mixes the languages by their share of the corpus.
+        """
         query = matching_terms_query(term_query)
         with self._database.read() as connection:
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0

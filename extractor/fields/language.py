@@ -8,6 +8,10 @@ from text.scripts import HAN
 SAMPLE_CHARS = 1_000
 MIN_COMMON_WORDS = 2  # minimum number of common words of a language in the sample ...
 MIN_COMMON_WORD_SHARE = 0.04  # ... and their minimum share of all words
+MAX_COUNT_PER_WORD = 3  # a word repeated in a list or in names ("iPhone 15 Pro") is no more evidence than this
+MIN_DISTINCT_WORDS = 2  # minimum number of different common words of a language other than the expected one ...
+MIN_UNDECLARED_DISTINCT_WORDS = 3  # ... if the page declares a language
+MIN_MARGIN = 1.5  # minimum ratio of its common words to those of the declared language
 SHORT_TEXT_WORDS = 30  # shorter texts without enough common words default to English
 HAN_RE = re.compile(f"[{HAN}]+")
 LATIN_RE = re.compile("[A-Za-z\u00c0-\u024f]+")
@@ -28,9 +32,10 @@ SCRIPT_LANGUAGES = (
     ("uk", re.compile("[іїєґІЇЄҐ]+"), 0.02),
     ("ru", re.compile("[\u0400-\u04ff]+"), 0.3),
 )
-# The most frequent short words that few related languages share.
+# The most frequent short words that few related languages share. Single letters also name units, sections and axes. A
+# word that is as frequent in English is in the English list too.
 COMMON_WORDS = {
-    "en": "the and of to in is that for with was are this have from",
+    "en": "the and of to in is that for with was are this have from on at by as do",
     "de": "der die und das ist nicht ein den mit auf für dem sich von",
     "fr": "le les des est et une dans pour que qui sur pas du au",
     "es": "el los las que del una por con para es en se como más",
@@ -41,12 +46,12 @@ COMMON_WORDS = {
     "da": "og at det er på af til ikke der med som en har",
     "no": "og det er på av til ikke som med å har ble fra",
     "fi": "ja on ei että se oli mutta kun ovat myös joka hän",
-    "pl": "się nie na jest że do to jak przez oraz dla od w z",
-    "cs": "se je na že v to s jako ale pro také podle jsou by",
+    "pl": "się nie na jest że do to jak przez oraz dla od ale są",
+    "cs": "se je na že to jako ale pro také podle jsou by které nebo",
     "hu": "az és hogy nem egy is volt meg de csak már ezt",
     "ro": "și în care pentru este din că nu la cu mai au sunt",
     "tr": "ve bir bu için ile olarak da de olan çok daha gibi",
-    "hr": "je da se na su za i od koji kao što ali nije",
+    "hr": "je da se na su za od koji kao što ali nije koja",
     "id": "yang dan di dengan untuk dari ini itu pada tidak dalam akan",
     "vi": "và của là có cho không được với các người trong những",
 }
@@ -99,16 +104,21 @@ def language_of_script(language: str, declared_language: str) -> str:
 
 
 def language_by_common_words(words: list[str], declared_language: str) -> str:
-    """Return the Latin-script language with the most common words in a text; the declared language wins a tie.
+    """Return the Latin-script language with the most common words in a text.
 
-    With too few common words, returns the declared language; else English for a short text, otherwise an empty string.
+    The declared language wins unless another one is clearly more frequent. With too few common words, returns the
+    declared language; else English for a short text, otherwise an empty string.
     """
-    counts = Counter(language for word in words if word in LANGUAGES_BY_WORD for language in LANGUAGES_BY_WORD[word])
-    highest_count = max(counts.values(), default=0)
-    if highest_count < max(MIN_COMMON_WORDS, len(words) * MIN_COMMON_WORD_SHARE):
+    counts: Counter[str] = Counter()
+    distinct_words: Counter[str] = Counter()
+    for word, count in Counter(word for word in words if word in LANGUAGES_BY_WORD).items():
+        for language in LANGUAGES_BY_WORD[word]:
+            counts[language] += min(count, MAX_COUNT_PER_WORD)
+            distinct_words[language] += 1
+    min_distinct = MIN_UNDECLARED_DISTINCT_WORDS if declared_language else MIN_DISTINCT_WORDS
+    expected = declared_language or "en"
+    candidates = [name for name in counts if name == expected or distinct_words[name] >= min_distinct]
+    best = max(candidates, key=counts.__getitem__, default="")
+    if not best or counts[best] < max(MIN_COMMON_WORDS, len(words) * MIN_COMMON_WORD_SHARE):
         return declared_language or ("en" if len(words) < SHORT_TEXT_WORDS else "")
-    return (
-        declared_language
-        if counts[declared_language] == highest_count
-        else max(counts, key=lambda language: counts[language])
-    )
+    return best if counts[best] >= MIN_MARGIN * counts[declared_language] else declared_language

@@ -5,6 +5,7 @@
     generated documentation; URL or schema.org type of a reference    -> reference   all but sidebars, code included
     declared as one product, or shows a price and a cart              -> product     the more inclusive body
     declared as a collection, or looks like a list                    -> collection  if it has an introduction
+    guide, by its title or its code, without a date              -> reference   as above
     declared as a service, or has offers or sections and no date      -> service     the more inclusive body
 
 If no rule of PAGE_TYPE_RULES holds, the content of the article decides:
@@ -17,6 +18,7 @@ If no rule of PAGE_TYPE_RULES holds, the content of the article decides:
 A body with most of the readable text is used as it is (body_methods/inclusive.py).
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -44,6 +46,12 @@ MIN_COLLECTION_LINK_SHARE = 0.4
 MIN_COLLECTION_HEADLINES = 12
 MIN_LISTING_PRICES = 6  # prices, and headlines, of a product listing
 MIN_SERVICE_OFFERS, MIN_SERVICE_SECTIONS = 2, 4
+GUIDE_TITLE_RE = re.compile(
+    r"\b(?:tutorials?|quick ?start|getting started|how to|walk-?through|cheat ?sheet|guide to|manual|"
+    r"(?:user|developer|install(?:ation)?|migration|reference|style|admin(?:istration)?) guide)\b|"
+    "教程|指南|手册|入门|快速上手",
+    re.I,
+)
 MIN_GALLERY_PICTURES = 3
 MAX_CHARS_PER_PICTURE = 100  # the length of a caption
 MIN_CODE_SHARE = 0.5  # share of code in the characters of the body
@@ -174,6 +182,17 @@ def describes_offer(signals: PageSignals, _body: Body | None) -> bool:
     ) and counts.headline_count <= 2 * MIN_COLLECTION_HEADLINES
 
 
+def is_guide(signals: PageSignals, body: Body | None) -> bool:
+    """Return whether a page that looks like an offer is a guide: by its title or its code, and no declared service."""
+    type_signals = signals.type_signals
+    if type_signals.declares_service or type_signals.has_url_segment(SERVICE_SEGMENTS) or signals.is_front_page:
+        return False
+    is_titled_or_has_code = GUIDE_TITLE_RE.search(signals.page.title) or (
+        sum(line.tag == CODE_TAG for line in signals.page.layout.lines) >= MIN_CODE_LINES
+    )
+    return bool(is_titled_or_has_code) and describes_offer(signals, body)
+
+
 # The first rule that holds decides. Declared types precede the date, and the date precedes the content.
 PAGE_TYPE_RULES = (
     PageTypeRule(PageType.ARTICLE, "declared as an article", is_article_only),
@@ -198,6 +217,7 @@ PAGE_TYPE_RULES = (
         is_listing,
     ),
     PageTypeRule(PageType.PRODUCT, "shows a price and a cart", has_price_and_cart),
+    PageTypeRule(PageType.REFERENCE, "guide or tutorial", is_guide),
     PageTypeRule(PageType.SERVICE, "describes an offer", describes_offer),
 )
 

@@ -90,6 +90,8 @@ def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
     Returns:
         The signals of the page with a complete layout and the thread, or None if the page is not a thread.
     """
+    if signals.is_documentation and not signals.type_signals.declares_thread:
+        return None  # members of a class look like posts: "member" names their author, "since" their time
     if not may_be_thread(signals.page, signals.type_signals) or not has_candidate_group(signals):
         return None
     complete_signals = signals.complete

@@ -8,7 +8,6 @@
 """
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -19,6 +18,7 @@ from domain.coded_message import parse_message, serialize_message
 from domain.errors import TopicError
 from domain.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from locks.file_locks import stage_lock
+from locks.private_files import replace_file
 
 FORMAT_VERSION = 1
 MAX_NAME_CHARS = 60
@@ -95,11 +95,9 @@ class TopicFileStore:
 
     def _write(self, topic: Topic, path: Path) -> None:
         text = json.dumps(topic_to_json(topic), ensure_ascii=False, indent=1) + "\n"
-        temporary_path = path.with_name(f"{path.name}.new")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary_path.write_text(text, encoding="utf-8")
-            os.replace(temporary_path, path)
+            with replace_file(path, opener=None) as file:
+                file.write(text.encode())
         except (OSError, UnicodeEncodeError) as error:
             raise TopicError(f"cannot write {path}: {error}") from error
 

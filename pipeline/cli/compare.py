@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @with_engine
 def compare(engine: "Engine", term: str, as_json: bool) -> None:
     """Compare search results for TERM with the base dictionary and the domain lexicon."""
-    from pipeline.search_site.compare import compare_term
+    from pipeline.search_site.search_app import compare_term
 
     sides = compare_term(engine, term)
     if as_json:

@@ -1,4 +1,4 @@
-"""The commands `plumb check`, `plumb backup`, `plumb restore` and `plumb doctor`."""
+"""The commands `plumb init`, `plumb check`, `plumb backup`, `plumb restore` and `plumb doctor`."""
 
 from functools import partial
 from pathlib import Path
@@ -8,9 +8,10 @@ import click
 
 from domain.errors import PlumblineError, StoreError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
-from pipeline.cli.console import json_option, print_json, print_lines
+from pipeline.cli.console import json_option, print_json, print_line, print_lines
 from pipeline.cli.session import load_call_settings, open_engine
 from pipeline.settings import Settings
+from pipeline.settings_template import render_sample_toml
 
 if TYPE_CHECKING:
     from pipeline.maintenance.doctor import CheckResult
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
     from pipeline.maintenance.repair import RepairStep
 
 MAX_LISTED_FILES = 5  # missing WARC files named in a message
+
+
+@click.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.pass_context
+def init(context: click.Context, path: Path | None) -> None:
+    """Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml]."""
+    path = path or context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(render_sample_toml())
+    except FileExistsError:
+        raise PlumblineError(f"{path} already exists and was not changed: name another file") from None
+    except OSError as error:
+        raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
+    print_line(f"created {path}: set crawl.seeds and crawl.contact in it, then run `plumb run {path}`")
 
 
 @click.command(cls=VerticalCommand)

@@ -1,6 +1,6 @@
 """Interface for parallel execution: apply a picklable function to many items, locally or on a Dask cluster.
 
-    local   in this process, which starts worker processes if needed             pipeline/compute/local_backend.py
+    local   in this process, which starts worker processes if needed             `LocalBackend`
     dask    on the workers of a Dask cluster                                     pipeline/compute/dask_backend.py
 
 Only the store records which items are pending. A backend executes and retries, and keeps no state that the next run
@@ -37,3 +37,18 @@ class ComputeBackend(Protocol):
 
     def close(self) -> None:
         """Release the connections and processes of the backend."""
+
+
+class LocalBackend:
+    """Runs in this process, one item after another. CPU-bound functions start their own processes."""
+
+    is_distributed = False
+
+    def map_unordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[tuple[P, R]]:
+        return ((item, function(item)) for item in items)
+
+    def map_ordered(self, function: Callable[[P], R], items: Iterable[P]) -> Iterator[R]:
+        return map(function, items)
+
+    def close(self) -> None:
+        return

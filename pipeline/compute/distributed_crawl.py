@@ -36,7 +36,7 @@ from domain.outcome import StageReport
 from locks.fences import start_thread
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.settings import DASK
-from pipeline.local_time import local_time
+from pipeline.local_time import local_second
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def describe_lease_wait(store: Store, settings: Settings, due_before: float) -> 
     waits = [seconds for seconds in leased_seconds if seconds < renewed_seconds]
     if not waits:
         return ""
-    until = local_time(time.time() + max(waits)).partition(".")[0]
+    until = local_second(time.time() + max(waits))
     return f"{len(waits)} hosts wait until {until} at the latest: crawlers that do not respond have leased them"
 
 

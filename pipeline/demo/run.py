@@ -30,11 +30,10 @@ from pipeline.engine import Engine, ensure_folder
 from pipeline.progress import Progress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.review_service import StoreReview
-from pipeline.search_site.search_app import create_search_client
+from pipeline.search_site.search_app import compare_term
 from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.settings import Settings, load_settings
 from pipeline.settings_template import toml_value
-from search_ui.pages.compare import compare_lexicons
 from search_ui.passwords import hash_password
 
 ACCEPTED_TERM_COUNT = 200  # candidates that the demo accepts instead of a reviewer
@@ -264,11 +263,7 @@ def iter_page_faults(engine: Engine, url: str) -> Iterator[str]:
         return
     if not json.loads(response.content).get("hits"):
         yield f"the search page finds nothing for {DEMO_QUERY}"
-    base, domain = compare_lexicons(
-        create_search_client(engine),
-        {"base": engine.analysis().base_segmenter, "domain": engine.analysis().domain_segmenter},
-        DEMO_QUERY,
-    )
+    base, domain = compare_term(engine, DEMO_QUERY)
     if domain.measures.first_rank != 1 or domain.measures.precision_at_10 < base.measures.precision_at_10:
         yield f"with the domain lexicon the first result does not contain the complete term {DEMO_QUERY}"
     password = secrets.token_urlsafe(9)

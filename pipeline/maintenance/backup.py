@@ -27,6 +27,7 @@ from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database
 from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, damaged_keys
 from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
+from locks.private_files import write_private_file
 from pipeline.settings import Settings
 
 MANIFEST_FILE, DATABASE_FILE, WARC_DIR, STATE_DIR, CONFIG_FILE = (
@@ -205,14 +206,6 @@ def try_hardlink(source: Path, target: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def write_private_file(path: Path, data: bytes) -> None:
-    """Write a new file with mode 600 and sync it to the disk."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def file_sha256(path: Path) -> str:

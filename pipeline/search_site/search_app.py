@@ -4,7 +4,7 @@ import logging
 import os
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flask import Flask
@@ -17,12 +17,12 @@ from domain.errors import (
     UnknownFieldError,
 )
 from pipeline.engine import Engine
-from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.store_metrics import StoreMetrics
-from pipeline.topic.actions import StoreTopics
 from search_ui.admin.metrics import SiteMetrics
 from search_ui.app import create_app
+from search_ui.pages.compare import LexiconResult, compare_lexicons
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.query.solr_query import Params
 from search_ui.search_log import SearchLogWriter
@@ -76,6 +76,16 @@ def create_search_client(engine: Engine) -> SolrSearchClient:
     return SolrSearchClient(
         engine.index.base_url, engine.settings.index.collection, search_settings.timeout, search_settings.at_once
     )
+
+
+def compare_term(engine: Engine, term: str) -> Sequence[LexiconResult]:
+    """Return the results for `term` with both lexicons, base first (Wang Du 2019, WD-S3, figs. 6-7).
+
+    Each has the rank of the first document that contains the complete term, MRR and P@10.
+    """
+    analysis = engine.analysis()
+    segmenters = {"base": analysis.base_segmenter, "domain": analysis.domain_segmenter}
+    return compare_lexicons(create_search_client(engine), segmenters, term)
 
 
 def create_search_app(

@@ -5,7 +5,6 @@ by half since the last training. The file is in the folder `topics` of the data 
 no vectors, and the strategies train their own on the pages that the crawl fetches.
 """
 
-import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from crawler.focused_policy import WordTokenizer
 from domain.errors import StoreError
 from focused.paper_strategies.word_vectors import WordVectors, train_word_vectors
+from locks.private_files import replace_file
 from pipeline.engine import Engine
 
 MIN_ARTICLES = 500  # with fewer articles no vectors are trained
@@ -55,16 +55,14 @@ def iter_article_tokens(engine: Engine, tokenize: WordTokenizer) -> Iterator[tup
 def save_vectors(path: Path, trained_vectors: TrainedVectors) -> None:
     """Write the vectors atomically. Raises StoreError if the file cannot be written."""
     words = np.array(list(trained_vectors.vectors.row_by_word), dtype=np.str_)
-    temporary_path = path.with_name("vectors.new.npz")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(
-            temporary_path,
-            words=words,
-            rows=trained_vectors.vectors.matrix,
-            articles=np.array(trained_vectors.article_count),
-        )
-        os.replace(temporary_path, path)
+        with replace_file(path, opener=None) as file:
+            np.savez_compressed(
+                file,
+                words=words,
+                rows=trained_vectors.vectors.matrix,
+                articles=np.array(trained_vectors.article_count),
+            )
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}") from error
 

@@ -16,7 +16,7 @@ from crawler.memory_budget import return_large_blocks
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
-from domain.article import ExtractionResult, SiteTemplate
+from domain.article import EMPTY_SITE_TEMPLATE, ExtractionResult, SiteTemplate
 from domain.coded_message import CodedMessage, coded_message
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
@@ -36,7 +36,6 @@ from pipeline.workers.worker_process import (
 
 log = logging.getLogger(__name__)
 
-EMPTY_SITE_TEMPLATE = SiteTemplate()
 
 MAX_IN_FLIGHT_PER_WORKER = 8  # pages per worker, queued or running; bounds the memory
 # Estimated memory of all pages in flight, per worker. A page that needs more than all is processed by itself.

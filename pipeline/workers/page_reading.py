@@ -10,12 +10,12 @@ from dataclasses import replace
 from crawler.http.content_type import parse_content_type
 from crawler.urls.canonical import canonicalize_url
 from domain.article import Article, ExtractionResult, SiteTemplate, Teaser
+from domain.file_formats import HTML_MEDIA_TYPES
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
 from extractor.settings import ExtractSettings
 
 EXTRACTOR_MODULES = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash", "datasketch")
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 def extract_page(
@@ -61,7 +61,7 @@ def is_document(data: bytes, url: str, content_type: str) -> bool:
     from extractor.documents.reader import detect_format
 
     declared_type = parse_content_type(content_type).media_type
-    return declared_type not in HTML_TYPES and bool(detect_format(data, url, content_type))
+    return declared_type not in HTML_MEDIA_TYPES and bool(detect_format(data, url, content_type))
 
 
 def finalize_article(result: Article | Outcome, url: str) -> Article | Outcome:

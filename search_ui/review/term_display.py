@@ -75,7 +75,7 @@ def term_to_json(text: str, term: Term | None) -> dict[str, Any]:
 
 
 def find_kwic_lines(text: str, word: str, doc_id: str, title: str, limit: int) -> list[KwicLine]:
-    """Return the first `limit` occurrences of `word` in `text`, ignoring case."""
+    """Return the first `limit` occurrences of `word` in `text`, ignoring case, with the characters around each."""
     lines: list[KwicLine] = []
     offset = -1
     folded_text, key = text.lower(), word.lower()

@@ -14,7 +14,7 @@ from domain.article import Article, document_id
 from domain.outcome import Outcome, Reason
 from extractor.minhash import minhash_signature
 from extractor.settings import ExtractSettings
-from pipeline.explain.copy_verdicts import copy_verdicts
+from pipeline.explain.url_explanation import copy_verdicts
 from pipeline.explain.url_report_text import relation_sentences
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web as AnyWeb

@@ -52,3 +52,38 @@ def test_detected_languages(text: str, language: str) -> None:
 )
 def test_the_declared_language_decides_within_a_script(text: str, hint: str, language: str) -> None:
     assert detect_language(text, hint) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "language"),
+    [
+        ("FREE shipping on orders $59 | $7 shipping on orders under $35 | on sale", "en", "en"),
+        ("FREE shipping on orders $59 | $7 shipping on orders under $35 | on sale", "", "en"),
+        ("iPhone 15 Pro case by Nomad | iPhone 14 Pro case by Nomad | iPhone 13 Pro case by Nomad", "en", "en"),
+        (
+            "S.P. 99, by Morse and Company (page images at Trust). S.P. 98, by Fairbanks (page images at Trust)",
+            "",
+            "en",
+        ),
+        ("SPI_prepare ( s , v ) ; SPI_execute ( v , s ) ; SPI_finish ( s ) ; return v", "en", "en"),
+        ("set det = af ; set det = af ; print det , af", "en", "en"),
+        ("systemctl enable --now sshd ; Port on ; PermitRoot on ; Compression on", "", "en"),
+        (
+            "与 Bahasa Indonesia 相同：set on = on ; on se se se na na ; git checkout -b topic -- path/file.txt",
+            "zh",
+            "zh",
+        ),
+    ],
+)
+def test_a_short_technical_text_is_not_of_a_rare_language(text: str, hint: str, language: str) -> None:
+    assert detect_language(text, hint) == language
+
+
+def test_the_declared_language_wins_in_a_text_of_two_languages() -> None:
+    text = "Der Mann hielt die Rede, die für viele sich als Rat mit Wert erwies: the one that is to have the last word"
+    assert detect_language(text, "de") == "de"
+    assert detect_language(text, "en") == "en"
+
+
+def test_few_words_are_enough_without_a_declared_language() -> None:
+    assert detect_language("Nur für Mitglieder: Zugang zu Kursen und noch mehr") == "de"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.article import Article
+from domain.article import Article, PageType
 from domain.outcome import Outcome, Reason
 from extractor import extract
 from extractor.page.tag_info import Hint, parse_tag
@@ -169,3 +169,60 @@ def test_news_with_comments_is_an_article() -> None:
     page = f"{HEAD.format(title='Harbour opened')}<article><h1>Harbour opened</h1>{PARAGRAPHS}</article>"
     found = article(f"{page}<section class='comments'><h2>8 comments</h2>{comments}</section>")
     assert found.page_type == "article" and "good thing" not in found.body
+
+
+MEMBER = """<section class="detail" id="m{n}"><h3>message{n}</h3><div class="member-signature"><a class="member"
+ href="#x">String message{n}(int size)</a></div><div class="block message">Returns the message number {n} of the harbour
+ that the port authority has stored, and waits for it until a ship has arrived in the channel.</div>
+<dl class="notes"><dt>Parameters:</dt><dd>size - the largest number of bytes</dd><dt>Returns:</dt><dd>the message</dd>
+<dt>Since:</dt><dd class="date">2024-05-0{n}</dd></dl></section>"""
+
+
+def test_the_methods_of_a_class_are_no_posts() -> None:
+    members = "".join(MEMBER.format(n=n) for n in range(1, 8))
+    body = f"<main><h1>Class Message</h1><p>{TEXT[0]}</p><h2>Method Details</h2>{members}</main>"
+    page = HEAD.format(title="Message (Harbour API)") + body
+    assert article(page, "http://api.test/harbour/topic/Message.html").page_type is PageType.REFERENCE
+
+
+def test_a_thread_about_parameters_stays_a_thread() -> None:
+    posts = "".join(
+        f"<div class='post'><a class='username' href='/user/{n}'>user{n}</a> <time>2024-05-0{n}</time>"
+        f"<div class='message'><p>{TEXT[n % 4]} {n}</p><p>Parameters:</p><p>{TEXT[(n + 1) % 4]} {n}</p></div></div>"
+        for n in range(1, 8)
+    )
+    page = f"{HEAD.format(title='Which channel?')}<h1>Which channel?</h1>{posts}"
+    assert article(page, "http://forum.test/threads/which-channel.12/").page_type is PageType.THREAD
+
+
+SECTIONS = "".join(
+    f"<h2>Part {n}: {word}</h2><p>{sentence} {n}</p>"
+    for n, (word, sentence) in enumerate(
+        zip(("Ropes", "Ice", "Pilots", "Fees", "Lights"), (*TEXT, TEXT[0]), strict=True)
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("title", "extra"),
+    [
+        ("Tutorial: enter the harbour", ""),
+        ("进港操作指南", ""),
+        ("Advanced usage", "<pre>one()\ntwo()\nthree()\nfour()\nfive()\nsix()</pre>"),
+    ],
+)
+def test_a_guide_with_sections_is_no_service(title: str, extra: str) -> None:
+    page = f"{HEAD.format(title=title)}<main><h1>{title}</h1>{SECTIONS}{extra}</main>"
+    assert article(page, "http://harbour.test/entering").page_type is PageType.REFERENCE
+
+
+def test_an_offer_with_sections_is_a_service() -> None:
+    page = f"{HEAD.format(title='Harbour pilots')}<main><h1>Harbour pilots</h1>{SECTIONS}</main>"
+    assert article(page, "http://harbour.test/pilots").page_type is PageType.SERVICE
+
+
+def test_a_generated_index_without_a_file_extension_marks_documentation() -> None:
+    link = "<link rel='index' href='../genindex/'></head>"
+    page = HEAD.format(title="Entering the harbour").replace("</head>", link)
+    page += f"<main><h1>Entering the harbour</h1>{SECTIONS}</main>"
+    assert article(page, "http://harbour.test/en/stable/entering/").page_type is PageType.REFERENCE

@@ -29,8 +29,7 @@ from pipeline.maintenance.repair import repair_index
 from pipeline.progress import NullProgress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.actions import StoreSiteBackend
-from pipeline.search_site.compare import compare_term
-from pipeline.search_site.search_app import load_or_create_secret
+from pipeline.search_site.search_app import compare_term, load_or_create_secret
 from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
 from pipeline.warc_import import import_warc_files

@@ -18,6 +18,7 @@ from domain.errors import BusyError, StoreError
 from domain.page import Page
 from focused.state_snapshot import StateSnapshot
 from locks.file_locks import stage_lock
+from locks.private_files import replace_file, write_private_file
 from pipeline.logs import SharedFileHandler
 from pipeline.search_site.thumbnails import write_cached
 from tests.crawler_fakes import MemoryTable
@@ -91,3 +92,18 @@ def test_files_of_the_data_folder_are_private(tmp_path: Path) -> None:
     state_files = ("machine", "seen.bloom", "lastmod.json", "policy.state")
     names = ("crawl", *state_files, "thumbnail", warc_file, "plumb.log", "plumb.lock")
     assert modes == dict.fromkeys(names, 0o600)
+
+
+def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new folder" / "secret"
+    write_private_file(path, b"first")
+    with pytest.raises(ValueError, match="stop"), replace_file(path) as file:
+        file.write(b"half")
+        raise ValueError("stop")
+    assert path.read_bytes() == b"first"
+    left_by_a_killed_process = path.with_name("secret.new")
+    left_by_a_killed_process.touch()
+    left_by_a_killed_process.chmod(0o666)
+    write_private_file(path, b"second")
+    assert path.read_bytes() == b"second" and stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(path.parent.iterdir()) == [path]
