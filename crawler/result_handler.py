@@ -254,7 +254,7 @@ class ResultHandler:
                 entry, Outcome(reason, CodedMessage(f"redirected to {target[:280]}", "redirected_to", url=target[:280]))
             )
         visited_chain = (*redirect_chain, entry.url)
-        if target in visited_chain or len(visited_chain) > self._plan.max_redirects:
+        if target in visited_chain or len(visited_chain) > self._plan.settings.max_redirects:
             return self.visit_without_page(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))
         if len(self._redirect_chains) < _MAX_REDIRECT_CHAINS:
             self._redirect_chains[target] = visited_chain

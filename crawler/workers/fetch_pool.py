@@ -158,9 +158,9 @@ class JobRunner:
         self._url_rules = rules = plan.url_rules
         self._product_token = plan.product_token
         self._now = now
-        self._delay = plan.delay
-        self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.processes)
-        self._ip_limiter = IpLimiter(plan.per_ip, fetcher.find_ip)
+        self._delay = plan.settings.delay
+        self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.settings.processes)
+        self._ip_limiter = IpLimiter(plan.settings.per_ip, fetcher.find_ip)
         # Cached, because most links of a site are on every page.
         self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))
 
