@@ -225,6 +225,18 @@ def test_the_list_is_paged() -> None:
     assert names == [entry.text for entry in lexicon.entries[:100]] and answer["total"] == 100
 
 
+@pytest.mark.parametrize("query", ["页岩气", "shale gas", "頁岩氣", "页岩气&site=a.example"])
+def test_a_search_for_a_term_shows_its_card(reader: FlaskClient, query: str) -> None:
+    card = soup(reader, f"/search?q={query}&lang=en").select_one("#term-card")
+    assert card.h2.text == "页岩气" and "页岩瓦斯" in card.text
+    assert {link["href"] for link in card.select("a")} == {f"/term/{quote('页岩气')}"}
+
+
+@pytest.mark.parametrize("query", ["页岩气 产量", "候选词", "否决词", "“页岩气”", "-页岩气", "页岩气&page=2", "", "页"])
+def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
+    assert soup(reader, f"/search?q={query}").select_one("#term-card") is None
+
+
 NAMES = ("甲烷", "乙烷", "丙烷", "丁烷")
 
 
