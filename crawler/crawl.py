@@ -62,12 +62,12 @@ def crawl(
     check_addresses(plan)
     table.reassign_queues(plan.queue_policy_name, plan.queue_of)
     table.discount_spurious_changes(plan.revisit_policy.next_interval)
-    if plan.processes > 1 and isinstance(table, ReopenableTable):
+    if plan.settings.processes > 1 and isinstance(table, ReopenableTable):
         tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
-        UrlSeenTest.load(seen_path, table, plan.seen_filter).save(seen_path)
+        UrlSeenTest.load(seen_path, table, plan.settings.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
-    url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
-    coordinator, state_path = Coordinator(plan.max_pages), state_path_factory(seen_path)
+    url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
+    coordinator, state_path = Coordinator(plan.settings.max_pages), state_path_factory(seen_path)
     context = CrawlContext(
         table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=focused_policy
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.engine import Engine
 
 HISTORY_DAYS = 60
-RISING_DAYS = 7  # a burst is reported for so many days after it was noticed
+RISING_DAYS = 7  # days after a burst was noticed on which its term counts as rising
 MAX_ARTICLES = 50_000  # newest articles that are read
 MAX_TERMS = 50  # rising published terms, and rising candidates
 MIN_KEY_CHARS = 2

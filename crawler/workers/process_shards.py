@@ -131,17 +131,18 @@ def crawl_in_processes(
     seen_path: Path,
     on_progress: ProgressCallback | None,
 ) -> Tally:
-    """Crawl with `plan.processes` processes, this one included. Returns their combined counts.
+    """Crawl with `plan.settings.processes` processes, this one included. Returns their combined counts.
 
     Raises the error of the first process that failed.
     """
     if not isinstance(table, CrawlTable):
         raise TypeError(table)
     tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
-    plan = replace(plan, threads=-(-plan.threads // plan.processes))
+    threads = -(-plan.settings.threads // plan.settings.processes)
+    plan = replace(plan, settings=replace(plan.settings, threads=threads))
     group = _WorkerGroup(plan, seen_path, table.make_opener(), fetcher.opener, on_progress)
     try:
-        url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+        url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
         context = CrawlContext(
             table, fetcher, plan, url_seen, group.leader, state_path_factory(seen_path, 0), group.report_leader_progress
         )
@@ -166,7 +167,7 @@ class _WorkerGroup:
         on_progress: ProgressCallback | None,
     ) -> None:
         context = get_context("spawn")
-        count = plan.processes
+        count = plan.settings.processes
         self._stop_event = context.Event()
         self._report_queue: Any = context.Queue()
         self._busy_counts: Any = context.Array("q", count)
@@ -174,7 +175,7 @@ class _WorkerGroup:
         shared = (
             0,
             count,
-            plan.max_pages,
+            plan.settings.max_pages,
             context.Value("q", 0),
             self._busy_counts,
             self._idle_counts,
@@ -295,7 +296,7 @@ def _run_shard(
     logging.getLogger().addHandler(_ReportHandler(coordinator.shard_index, coordinator.report_queue))
     try:
         with table_opener() as table, closing(fetcher_opener()) as fetcher:
-            url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+            url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
             state = state_path_factory(seen_path, coordinator.shard_index)
             context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state, coordinator.report_progress)
             CrawlLoop.from_context(context).run()

@@ -36,7 +36,7 @@ from domain.outcome import StageReport
 from locks.fences import start_thread
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.settings import DASK
-from pipeline.local_time import local_time
+from pipeline.local_time import local_second
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def describe_lease_wait(store: Store, settings: Settings, due_before: float) -> 
     waits = [seconds for seconds in leased_seconds if seconds < renewed_seconds]
     if not waits:
         return ""
-    until = local_time(time.time() + max(waits)).partition(".")[0]
+    until = local_second(time.time() + max(waits))
     return f"{len(waits)} hosts wait until {until} at the latest: crawlers that do not respond have leased them"
 
 
@@ -134,7 +134,7 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
     pages_fetched = idle_rounds = 0
     heartbeat_seconds, max_pages = (
         engine.settings.cluster.heartbeat_seconds,
-        plan.max_pages * engine.settings.cluster.crawlers,
+        plan.settings.max_pages * engine.settings.cluster.crawlers,
     )
     due_before, deadline = crawl_task.keywords["due_before"], crawl_task.keywords["deadline"]
     while (
@@ -158,9 +158,9 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
 def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
     """Build the crawl plan of all crawlers. Queues are per host, because a lease covers one queue."""
     crawl = with_added_sites(settings.crawl, settings.data_dir)
-    plan = build_crawl_plan(replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY))
-    pages_per_crawler = -(-plan.max_pages // settings.cluster.crawlers)
-    return replace(plan, max_pages=pages_per_crawler, processes=1)
+    pages_per_crawler = -(-crawl.max_pages // settings.cluster.crawlers)
+    crawl = replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY, max_pages=pages_per_crawler)
+    return build_crawl_plan(crawl)
 
 
 def crawl_until_done(crawler_number: int, settings: Settings, due_before: float, deadline: float) -> Tally:
@@ -183,16 +183,18 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
         worker.store.frontier.make_opener()() as table,
         closing(Fetcher(settings.crawl, ip_policy)) as fetcher,
         closing(
-            LeaseCoordinator(heartbeat, table, due_before, request_seconds, ip_policy, plan.per_ip, plan.max_pages)
+            LeaseCoordinator(
+                heartbeat, table, due_before, request_seconds, ip_policy, plan.settings.per_ip, plan.settings.max_pages
+            )
         ) as leased_hosts,
     ):
         leased_hosts.max_hosts, leased_hosts.crawler_count = (
-            plan.threads * LEASED_HOSTS_PER_THREAD,
+            plan.settings.threads * LEASED_HOSTS_PER_THREAD,
             settings.cluster.crawlers,
         )
         table.use_leases(leased_hosts.lease_for_queue)
         load_shared_state(worker.store.site_state, seen_path)
-        url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+        url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
         context = CrawlContext(table, fetcher, plan, url_seen, leased_hosts, state_path_factory(seen_path))
         CrawlLoop.from_context(context).run()
         url_seen.save(seen_path)

@@ -47,6 +47,8 @@ PAGES = {
     "weak": "/search?q=世界石油大会压裂车组风电&page=2",  # with hits that hold little of the query
     "nothing": "/search?q=“量子水平井”&from=1999",
     "article": "",  # the first hit, whatever its id
+    "term": "/term/储层改造",
+    "terms": "/terms",
     "help": "/help",
     "comparison": f"/compare?q={CONGRESS}",
     "login": "/admin/login",

@@ -117,7 +117,7 @@ def test_a_crawler_with_leases_probes_sites_and_reads_sitemaps_on_other_hosts(
             closing(LeaseCoordinator(heartbeat, table, time.time(), 60.0, policy)) as coordinator,
         ):
             seen_path = tmp_path / "seen"
-            url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
+            url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
             fetcher = Fetcher(crawl_settings, policy)
             context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state_path_factory(seen_path))
             add_seeds(context)

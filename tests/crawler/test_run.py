@@ -325,7 +325,7 @@ def test_a_crawler_leaves_a_host_to_the_crawler_that_has_taken_it_over(
         site.pages.update(dict.fromkeys(later_paths, page()))
         store.frontier.use_leases(coordinator.lease_for_queue)
         fetcher = stack.enter_context(closing(Fetcher(made, policy)))
-        url_seen = UrlSeenTest.load(tmp_path / "seen", store.frontier, plan.seen_filter)
+        url_seen = UrlSeenTest.load(tmp_path / "seen", store.frontier, plan.settings.seen_filter)
         state_path = state_path_factory(tmp_path / "seen")
         context = CrawlContext(store.frontier, fetcher, plan, url_seen, coordinator, state_path)
         add_seeds(context)

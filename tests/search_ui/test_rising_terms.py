@@ -1,13 +1,14 @@
 """The page and the feed of rising terms, and their mark in the review."""
 
 from datetime import UTC, datetime
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.rising_term import RisingTerm
+from domain.term import Lexicon, LexiconEntry
 from search_ui.pages.rising_terms import MAX_AGE_DAYS
 from tests.search_ui_fakes import FakeActions, FakeSearch, sign_in, site_app, term
 
@@ -26,11 +27,13 @@ def page_of(client: FlaskClient, address: str, language: str = "en") -> Beautifu
 def test_each_rising_term_links_to_its_articles_since_the_rise() -> None:
     rows = page_of(client_with(RISING), "/terms/rising").select("#rising li")
     assert [row.a.text for row in rows] == ["页岩气", "<b>"]
-    assert rows[0].span.text == "rose from 2 to 1,200 articles since 2024-05-19"
-    address = urlsplit(str(rows[0].a["href"]))
+    assert [unquote(str(row.a["href"])) for row in rows] == ["/term/页岩气", "/term/<b>"]
+    articles = rows[0].select("a")[1]
+    assert articles.text == "rose from 2 to 1,200 articles since 2024-05-19"
+    address = urlsplit(str(articles["href"]))
     assert address.path == "/search" and parse_qs(address.query) == {"q": ["页岩气"], "from": ["2024-05-19"]}
     chinese = page_of(client_with(RISING), "/terms/rising", "zh").select("#rising li")
-    assert chinese[0].span.text == "自 2024-05-19 起，相关文章由 2 篇增至 1,200 篇"
+    assert chinese[0].select("a")[1].text == "自 2024-05-19 起，相关文章由 2 篇增至 1,200 篇"
 
 
 def test_old_rises_are_not_shown() -> None:
@@ -40,6 +43,14 @@ def test_old_rises_are_not_shown() -> None:
     assert not page.select("#rising") and page.select(".nothing")
     assert not page_of(client_with(old), "/").select("#to-rising")
     assert page_of(client_with(RISING), "/").select("#to-rising")
+
+
+def test_the_list_of_terms_links_to_the_rising_ones() -> None:
+    lexicon = Lexicon(1, (LexiconEntry("页岩气"),))
+    for rising, link_count in ((RISING, 1), ([], 0)):
+        held = FakeActions(published=lexicon, rising=rising)
+        client = site_app(FakeSearch(), held, clock=NOW.timestamp).test_client()
+        assert len(page_of(client, "/terms").select("nav.initials a[href='/terms/rising']")) == link_count
 
 
 def test_rising_terms_are_a_feed() -> None:
