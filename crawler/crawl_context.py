@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawler.crawl_plan import CrawlPlan
+from crawler.dedup.dust import DustRules
 from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedPolicy
 from crawler.host_suggestions import HostSuggestionStats
 from crawler.http.fetch import Fetcher
@@ -15,7 +16,6 @@ from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.sitemaps.lastmod_trust import LastmodTrust
 from crawler.urls.canonical import host_of
-from crawler.urls.dust import DustRules
 from crawler.workers.coordinator import Coordinator
 from domain.frontier import NewUrl, UrlKind
 
