@@ -63,11 +63,13 @@ def run_index_stage(
             if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
                 notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
             # A new collection must be complete before searches use it.
-            deferred = engine.pending_embedding_url_ids() if embedded_only and target is engine.index else set[int]()
-            document_count = max(0, engine.store.change_log.pending_document_count() - len(deferred))
+            deferred_url_ids = (
+                engine.pending_embedding_url_ids() if embedded_only and target is engine.index else set[int]()
+            )
+            document_count = max(0, engine.store.change_log.pending_document_count() - len(deferred_url_ids))
             with engine.progress.task("index", document_count) as advance:
                 counts = flush_changes(
-                    engine.store, target, engine.analysis(), engine.settings.index.batch, advance, deferred
+                    engine.store, target, engine.analysis(), engine.settings.index.batch, advance, deferred_url_ids
                 )
         if orphans := remove_orphans(engine.store, target):
             notes += (f"{orphans} documents that are not in the store were deleted",)
