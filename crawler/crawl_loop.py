@@ -58,7 +58,7 @@ class CrawlLoop:
             context.coordinator.owns_queue,
         )
         reader = JobRunner(context.fetcher, plan, context.now, context.focused_policy, context.coordinator.request_slot)
-        throttle = HostThrottle(plan.delay, plan.per_host, plan.delay_factor, plan.per_ip, plan.speed_up)
+        throttle = HostThrottle.from_settings(plan.settings)
         context.coordinator.attach_throttle(throttle)
         if context.focused_policy:
             frontier: Frontier = BestFirstFrontier(table, throttle, due_before, plan.queue_of, owns_queue)
@@ -66,7 +66,7 @@ class CrawlLoop:
             frontier = Frontier(table, throttle, due_before, owns_queue)
         revisit = replace(plan.revisit_policy, change_rates_by_host=table.change_rates_by_host())
         results = ResultHandler(context, revisit)
-        return cls(context, frontier, throttle, FetchPool(plan.threads, reader), results)
+        return cls(context, frontier, throttle, FetchPool(plan.settings.threads, reader), results)
 
     def run(self) -> None:
         """Crawl until no URL is due, or until the time or page limit is reached.
@@ -130,12 +130,12 @@ class CrawlLoop:
             self.tally.add_note(f"stopped after {plan.max_seconds / 60:g} minutes")
             return False
         if quiet_seconds_left(plan.quiet_minutes, self.context.now()):
-            self.tally.add_note(f"stopped for the quiet hours {plan.quiet_hours}")
+            self.tally.add_note(f"stopped for the quiet hours {plan.settings.quiet_hours}")
             return False
         if self.context.coordinator.has_page_budget():
             return True
-        if plan.max_pages and not self.pool.in_flight:
-            self.tally.add_note(f"stopped after {plan.max_pages} pages")
+        if plan.settings.max_pages and not self.pool.in_flight:
+            self.tally.add_note(f"stopped after {plan.settings.max_pages} pages")
         return False
 
     def _requeue_due_retries(self) -> None:

@@ -29,6 +29,7 @@ from domain.outcome import Reason
 class CrawlPlan:
     """All parameters of a run, built by `build_crawl_plan`. Can be pickled for other processes."""
 
+    settings: CrawlSettings  # checked
     seeds: tuple[str, ...]  # canonical URLs
     url_rules: UrlRules  # conditions for fetching a URL
     queue_policy_name: str  # identifies how URLs are assigned to queues
@@ -36,29 +37,12 @@ class CrawlPlan:
     strategy: str  # resolved name, never "auto"
     revisit_policy: RevisitPolicy  # when a page is due again
     max_seconds: float  # length of the run
-    max_pages: int  # maximum number of fetched pages; 0: no limit
-    quiet_hours: str  # text of the setting
-    quiet_minutes: tuple[int, int] | None  # `quiet_hours` in minutes of the day
-    threads: int  # per process
-    processes: int  # number of processes that share the hosts
-    delay: float  # `delay` to `speed_up` are arguments of `HostThrottle`
-    per_host: int
-    delay_factor: float
-    per_ip: int
-    speed_up: float
-    max_redirects: int  # in a row, per page
+    quiet_minutes: tuple[int, int] | None  # quiet hours in minutes of the day
     product_token: str  # name that selects the group in robots.txt
-    contact: str  # URL or e-mail address of the administrator, part of the User-Agent
     allowed_private_hosts: AllowedPrivateHosts  # hosts on private networks that may be fetched
     rendered_sites: tuple[Scope, ...]  # sites that are rendered in a browser before parsing
-    sitemaps: bool  # whether to fetch sitemaps and feeds
-    seen_filter: str  # name of the Bloom filter in front of the exact seen test
 
 
-_COPIED_SETTINGS = (
-    *("max_pages", "quiet_hours", "threads", "processes", "delay", "per_host", "delay_factor", "per_ip", "speed_up"),
-    *("max_redirects", "contact", "sitemaps", "seen_filter"),
-)
 _SEED_ERROR_BY_REASON = {
     Reason.OUT_OF_SCOPE: "is out of scope; add its host to crawl.scope or remove the seed",
     Reason.UNSUPPORTED_EXTENSION: "is not a page: the file extension is excluded",
@@ -75,6 +59,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     seeds, rules = _seeds_and_rules(settings)
     queues, queue_of = _queue_policy(settings, strategy)
     return CrawlPlan(
+        settings=settings,
         seeds=seeds,
         url_rules=rules,
         queue_policy_name=queues,
@@ -86,7 +71,6 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
         product_token=product_token(settings.user_agent),
         allowed_private_hosts=inside,
         rendered_sites=rendered_sites,
-        **{name: getattr(settings, name) for name in _COPIED_SETTINGS},
     )
 
 
@@ -95,9 +79,10 @@ def check_addresses(plan: CrawlPlan) -> None:
     for seed in plan.seeds:
         if is_example_site(split_host_port(host_of(seed))[0]):
             raise SettingsError(f"crawl.seeds {seed} is an example: write the URL of the site that you want to crawl")
-    if plan.contact and not is_example_contact(plan.contact):
+    contact = plan.settings.contact
+    if contact and not is_example_contact(contact):
         return
-    problem = f"{plan.contact} is an example" if plan.contact else "is empty"
+    problem = f"{contact} is an example" if contact else "is empty"
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
         is_private_ip = _is_ip_address(name) and not is_public_ip(name.strip("[]"))

@@ -6,11 +6,11 @@ from random import Random
 from time import gmtime
 
 from crawler.crawl_context import CrawlContext
+from crawler.dedup.deduplicator import Deduplicator
 from crawler.schedule.revisit_policy import RevisitPolicy
+from crawler.traps.probe_urls import FamilyProbe, make_probe_urls
+from crawler.traps.trap_detector import TrapDetector, detect_shape_trap
 from crawler.urls.canonical import host_of, rejection_reason
-from crawler.urls.deduplicator import Deduplicator
-from crawler.urls.probe_urls import FamilyProbe, make_probe_urls
-from crawler.urls.trap_detector import TrapDetector, detect_shape_trap
 from crawler.workers.fetch_pool import PageResult
 from domain.coded_message import CodedMessage
 from domain.focused_decision import FocusedDecision
@@ -254,7 +254,7 @@ class ResultHandler:
                 entry, Outcome(reason, CodedMessage(f"redirected to {target[:280]}", "redirected_to", url=target[:280]))
             )
         visited_chain = (*redirect_chain, entry.url)
-        if target in visited_chain or len(visited_chain) > self._plan.max_redirects:
+        if target in visited_chain or len(visited_chain) > self._plan.settings.max_redirects:
             return self.visit_without_page(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))
         if len(self._redirect_chains) < _MAX_REDIRECT_CHAINS:
             self._redirect_chains[target] = visited_chain

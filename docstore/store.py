@@ -15,6 +15,7 @@ store.key_compaction     near-duplicate keys of past months         docstore/nea
 store.lexicons           candidate terms, published versions        docstore/terms/lexicons.py
 store.review_history     review decisions, undo                     docstore/terms/review_history.py
 store.review_queue       terms in review order                      docstore/terms/review_queue.py
+store.rising_terms       rising terms of the latest run             docstore/terms/rising_terms.py
 store.glosses            bilingual term pairs from articles         docstore/terms/glosses.py
 store.change_log         changes pending for the index              docstore/change_log.py
 store.status             counts, report of one URL                  docstore/reports/status.py
@@ -61,6 +62,7 @@ from docstore.terms.glosses import GlossTable
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import ReviewQueue
+from docstore.terms.rising_terms import RisingTermTable
 from docstore.warc_archive import ROTATE_BYTES, WarcArchive
 from domain.errors import StoreError
 
@@ -115,6 +117,7 @@ class Store:
         self.review_history = ReviewHistory(self._database, clock)
         self.glosses = GlossTable(self._database)
         self.review_queue = ReviewQueue(self._database)
+        self.rising_terms = RisingTermTable(self._database)
         self.change_log = ChangeLog(self._database, clock)
         self.status = StatusReports(self._database, clock)
         self.runs = RunTable(self._database, clock)

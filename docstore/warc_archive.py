@@ -104,7 +104,13 @@ class WarcArchive:
         return body
 
     def read_page(self, pointer: WarcPointer, digest: str) -> Page:
-        """Return the page of a record, with headers. Raises the same errors as `read_body`."""
+        """Return the page of a record, including its response headers.
+
+        Raises:
+            WarcRecordLostError: The record is missing or damaged, or the SHA-256 of its body is not `digest`.
+            WarcRecordNotUploadedError: The file is still on another machine.
+            WarcRecordTooLargeError: The body exceeds the size limit.
+        """
         from docstore.warc_reader import WARC_ERRORS, identity_decoder, page_from_record, parse_warc_records
 
         try:
@@ -169,7 +175,9 @@ class WarcArchive:
             machine = machine_from_file_name(pointer.file_name)
             if machine in ("", machine_name()):
                 raise
-            raise WarcRecordNotUploadedError(f"{pointer.file_name} is still on the machine {machine}") from None
+            raise WarcRecordNotUploadedError(
+                f"{pointer.file_name} is still on the machine {machine}: run plumb crawl there to upload it"
+            ) from None
 
     def close(self) -> None:
         """Close the current file, if any, and upload closed files to the object store, if configured."""

@@ -61,10 +61,14 @@ def follow_next_pages(first_page: int, next_page: PageLookup, previous_page: Pag
 
 
 def join_pages(articles: Sequence[Article]) -> Article:
-    """Join the pages of a chain to one article, with the URL and metadata of the first page.
+    """Join the pages of an article, in order, to one article.
 
-    Titles and lead lines that later pages repeat are dropped. The signature covers the text of all pages, except
-    shingles across page ends: the MinHash of a union of sets is the element-wise minimum.
+    The URL and metadata are those of the first page, except: `next_url` is that of the last page, `modified` the
+    newest, `picture` the first one. Titles and lead lines that later pages repeat are dropped. The signature is the
+    element-wise minimum of the pages' signatures, which is the MinHash of all their shingles together.
+
+    Args:
+        articles: The extracted pages; at least one.
     """
     first_article = articles[0]
     if len(articles) == 1:

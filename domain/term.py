@@ -115,6 +115,19 @@ class Lexicon:
 
 
 @dataclass(frozen=True)
+class PublishedTermStates:
+    """The terms of a published version that differ from the others, by their text.
+
+    `withdrawn` terms are not accepted any more, `automatic` terms were accepted automatically and no reviewer has
+    confirmed them. `new` terms are not in an older version; the first version has no new terms.
+    """
+
+    withdrawn: frozenset[str] = frozenset()
+    automatic: frozenset[str] = frozenset()
+    new: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class StoredGloss:
     """A Chinese and a Latin text. One is a complete term; the other is a text run that ends with a term."""
 

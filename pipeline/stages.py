@@ -217,12 +217,16 @@ def mine_candidates(engine: "Engine") -> StageReport:
 
 
 def update_lexicon(engine: "Engine") -> StageReport:
-    """Mine candidate terms, then publish those that need no reviewer (`lexicon.auto_publish`). Raises BusyError."""
+    """Mine candidate terms, publish those that need no reviewer (`lexicon.auto_publish`), and find the rising terms.
+
+    Raises BusyError.
+    """
     from pipeline.lexicon_update import publish_confident_terms
+    from pipeline.rising_terms import update_rising_terms
 
     started, report = time.monotonic(), mine_candidates(engine)
     with engine.lock("lexicon"):
-        notes = publish_confident_terms(engine)
+        notes = (*publish_confident_terms(engine), *update_rising_terms(engine))
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 

@@ -14,9 +14,11 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 
 from domain.article import ARTICLE_FIELDS, ArticleField
 from search_ui.context import current_site, elapsed_ms
+from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
+from search_ui.pages.glossary_views import display_name, fetch_term_usage, page_of_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
@@ -96,6 +98,60 @@ def suggest() -> Response:
             {"text": suggestion.text, "kind": suggestion.kind} for suggestion in suggest_completions(raw_query)
         ],
     )
+
+
+@blueprint.get("/terms")
+def terms() -> Response:
+    """Return one page of the published terms; with `prefix`, those whose name, synonym or pinyin begins with it."""
+    prefix = request.args.get("prefix", "")
+    glossary = current_glossary()
+    page = page_of_terms(glossary.select_terms(prefix, is_prefix=True), request.args.get("page", ""))
+    next_url = url_for("api.terms", prefix=prefix or None, page=page.number + 1) if page.number < page.last else None
+    return jsonify(
+        lexicon_version=glossary.version,
+        total=page.total,
+        page=page.number,
+        next=next_url,
+        terms=[_term_to_json(glossary_term) for glossary_term in page.terms],
+    )
+
+
+@blueprint.get("/terms/<path:name>")
+def term(name: str) -> Response:
+    """Return one published term, by its name or a synonym, and where the articles use it."""
+    glossary_term = current_glossary().find(name)
+    if glossary_term is None:
+        abort(404)
+    first_version = current_site().backend.review_service.first_version(glossary_term.text)
+    usage = fetch_term_usage(glossary_term.text)
+    return jsonify(
+        {
+            **_term_to_json(glossary_term),
+            "lexicon_version": first_version.version if first_version else None,
+            "articles": usage.counts.article_count,
+            "first_use": usage.first.published if usage.first else "",
+            "months": [
+                {"month": month.month, "articles": month.count, "all_articles": month.total} for month in usage.months
+            ],
+            "facets": {
+                name: [_facet_to_json(facet) for facet in facets] for name, facets in usage.counts.facets.items()
+            },
+            "newest": _neighbours_to_json(usage.newest),
+            "most_cited": _neighbours_to_json(usage.most_cited),
+        }
+    )
+
+
+def _term_to_json(term: GlossaryTerm) -> JsonDict:
+    return {
+        "name": term.text,
+        "label": display_name(term.text),
+        "url": url_for("glossary.term", name=term.text),
+        "synonyms": list(term.synonyms),
+        "class": term.category,
+        "automatic": term.is_automatic,
+        "new": term.is_new,
+    }
 
 
 @blueprint.get("/compare")

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
-from search_ui import api
+from search_ui import api, glossary
 from search_ui.accounts import init_accounts
 from search_ui.admin import views
 from search_ui.admin.access_log import log_response
@@ -20,7 +20,16 @@ from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.context import SiteContext, error_response, init_site
 from search_ui.i18n import format_number, translate
 from search_ui.interfaces import AccountStore, SiteBackend
-from search_ui.pages import click_tracking, feeds, originals, public_views, suggestions, thumbnails
+from search_ui.pages import (
+    click_tracking,
+    feeds,
+    glossary_views,
+    originals,
+    public_views,
+    rising_terms,
+    suggestions,
+    thumbnails,
+)
 from search_ui.query.search_request import BadSearchRequestError
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
@@ -71,6 +80,7 @@ def create_app(
     app.jinja_env.filters["number"] = format_number
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
     app.extensions[EXTENSION_KEY] = VocabularyCache()
+    app.extensions[glossary.EXTENSION_KEY] = glossary.GlossaryCache()
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)
     init_metrics(app, metrics or SiteMetrics())
@@ -78,7 +88,9 @@ def create_app(
         app.after_request(log_response)
     public_blueprints = (
         public_views.blueprint,
+        glossary_views.blueprint,
         feeds.blueprint,
+        rising_terms.blueprint,
         api.blueprint,
         click_tracking.blueprint,
         thumbnails.blueprint,

@@ -95,6 +95,7 @@ def _brotli(body: bytes, cap: int) -> bytes:
 
 
 def _zstd(body: bytes, cap: int) -> bytes:
+    """Decode all zstd frames. Each decoder returns at most cap + 1 bytes; more than `cap` means too large."""
     stream = zstandard.ZstdDecompressor(max_window_size=1 << 23).stream_reader(
         io.BytesIO(body), read_across_frames=True
     )

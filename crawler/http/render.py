@@ -185,7 +185,7 @@ class _ResourceLoader:
         self._fetcher = fetcher
         self._allowed_sites = plan.rendered_sites
         self._product_token = plan.product_token
-        self._delay = plan.delay
+        self._delay = plan.settings.delay
         self._now = now
         self._sleep = sleep
         self._pending_delay = 0.0

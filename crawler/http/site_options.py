@@ -94,5 +94,7 @@ def _parse_proxy(text: str, line_label: str) -> str:
     except ValueError:
         raise SettingsError(f"{line_label}: the proxy is not a URL") from None
     if parts.scheme != "http" or not parts.host or parts.path not in (None, "/") or parts.query:
-        raise SettingsError(f"{line_label}: expected HOST http://proxy:port")
+        raise SettingsError(
+            f"{line_label}: expected a host and the URL of its proxy, for example news.example http://127.0.0.1:3128"
+        )
     return text.removesuffix("/")

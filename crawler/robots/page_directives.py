@@ -32,7 +32,7 @@ NO_DIRECTIVES = Directives()
 
 
 def parse_directives(text: str) -> Directives:
-    """Parse a list such as `noindex, nofollow`."""
+    """Parse the robots directives of a page, such as `noindex, nofollow`. Unknown words are ignored."""
     words = set(_WORD.findall(text.lower()))
     if not words:
         return NO_DIRECTIVES

@@ -15,6 +15,7 @@ No method waits or reads a clock. The caller passes the time in monotonic second
 from collections import Counter
 from dataclasses import dataclass
 
+from crawler.settings import CrawlSettings
 from domain.page import Host
 
 NO_KNOWN_START = float("inf")
@@ -89,6 +90,11 @@ class HostThrottle:
         self._max_in_flight_per_ip = per_ip
         self._hosts: dict[str, _HostState] = {}
         self._in_flight_by_ip: Counter[str] = Counter()
+
+    @classmethod
+    def from_settings(cls, settings: CrawlSettings) -> "HostThrottle":
+        """Create a throttle with the limits of the settings."""
+        return cls(settings.delay, settings.per_host, settings.delay_factor, settings.per_ip, settings.speed_up)
 
     def earliest_start(self, host: Host, now: float) -> float:
         """Return the earliest start of the next request (at least `now`), or NO_KNOWN_START at the host's limit."""

@@ -113,7 +113,11 @@ class UrlSeenTest:
 
 
 def _read_file(path: Path, filter_kind: str) -> tuple[FingerprintFilter, int] | None:
-    """Read and verify the file. pybloom loads a damaged file without an error and loses keys, hence the checksum."""
+    """Read a filter file. Returns the filter and the number of URLs added to it; None if it cannot be used.
+
+    A file cannot be used if it is missing or damaged, or was written by another filter library (`filter_kind`). The
+    checksum is needed because pybloom loads a damaged file without an error and then misses URLs.
+    """
     try:
         data = path.read_bytes()
     except OSError:

@@ -8,7 +8,6 @@ when no page of the origin is left to trigger them. A standalone job follows the
 host. New URLs are added to the table. Known URLs are rescheduled by their lastmod (`lastmod_trust.py`).
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -17,63 +16,15 @@ from crawler.result_handler import ResultHandler
 from crawler.robots.robots_cache import RobotsRules
 from crawler.schedule.frontier import Frontier
 from crawler.sitemaps.lastmod_trust import SitemapTable, find_dropped_urls
+from crawler.sitemaps.origin_sitemaps import OriginSitemaps, default_sitemap_urls, robots_sitemap_urls
 from crawler.sitemaps.sitemap import SitemapEntry
-from crawler.sitemaps.sitemap_walk import SitemapWalk, default_sitemap_urls, robots_sitemap_urls
 from crawler.urls.canonical import host_of, rejection_reason, url_origin
-from crawler.urls.registrable_domains import registrable_domain
 from crawler.workers.fetch_pool import Job, JobKind, SitemapResult
 from domain.frontier import NewUrl
-from domain.outcome import Reason
 from domain.page import Origin
 
 _DECLARED_PRIORITY = -1.0
 _MAX_DECLARED_URLS = 200_000  # URLs of one origin that are compared with the saved ones
-MAX_FILES_PER_ORIGIN = 500  # sitemaps and feeds per run
-
-
-class OriginSitemaps:
-    """The sitemaps and feeds of one origin, fetched before its pages."""
-
-    def __init__(
-        self, rules: RobotsRules, origin: Origin, folders: Iterable[str], reject_url: Callable[[str], Reason | None]
-    ) -> None:
-        self.sitemap_walk = SitemapWalk(
-            robots_sitemap_urls(rules.robots_txt, origin), reject_url, default_sitemap_urls(origin, folders)
-        )
-        self.feeds: deque[str] = deque()
-        self.declared_urls: set[str] = set()
-        self.standalone_pending = 0  # standalone files that are not handled yet
-        self.robots_rules = rules
-        self._origin = origin
-        self._requests_left = MAX_FILES_PER_ORIGIN
-        self._known_feeds: set[str] = set()
-
-    def add_feeds(self, feeds: Iterable[str]) -> None:
-        """Add feeds that a page of the origin declares. Feeds of other sites are ignored."""
-        for feed in feeds:
-            if (
-                feed not in self._known_feeds
-                and self._is_same_site(feed)
-                and len(self._known_feeds) < MAX_FILES_PER_ORIGIN
-            ):
-                self._known_feeds.add(feed)
-                self.feeds.append(feed)
-
-    def next_file(self) -> tuple[JobKind, str] | None:
-        """Return the next file to fetch, or None."""
-        if self._requests_left <= 0:
-            return None
-        url, kind = self.sitemap_walk.next_url(), JobKind.SITEMAP
-        if url is None:
-            url, kind = self.feeds.popleft() if self.feeds else None, JobKind.FEED
-        if url is None:
-            return None
-        self._requests_left -= 1
-        return kind, url
-
-    def _is_same_site(self, url: str) -> bool:
-        host, own_host = host_of(url), host_of(self._origin + "/")
-        return host == own_host or (registrable_domain(host) or host) == registrable_domain(own_host)
 
 
 class SitemapScheduler:
@@ -87,7 +38,7 @@ class SitemapScheduler:
     def __init__(
         self, context: CrawlContext, results: ResultHandler, add_standalone_job: Callable[[JobKind, str], int]
     ) -> None:
-        table, is_enabled = context.table, context.plan.sitemaps
+        table, is_enabled = context.table, context.plan.settings.sitemaps
         self._table: SitemapTable | None = table if is_enabled and isinstance(table, SitemapTable) else None
         self._plan = context.plan
         self._acquire_queue = context.coordinator.acquire_queue
@@ -128,7 +79,7 @@ class SitemapScheduler:
         origin_sitemaps = self._sitemaps_by_origin.get(origin)
         if origin_sitemaps is not None:
             origin_sitemaps.add_feeds(feeds)
-            origin_sitemaps.sitemap_walk.add_sitemaps(sitemaps)
+            origin_sitemaps.add_sitemaps(sitemaps)
             self._queue_remaining_standalone(origin, origin_sitemaps)
 
     def handle_result(self, job_result: SitemapResult, frontier: Frontier) -> list[NewUrl]:
@@ -139,7 +90,7 @@ class SitemapScheduler:
         entries: Sequence[SitemapEntry] = job_result.sitemap.entries
         if job_result.job.kind is JobKind.SITEMAP:
             entries = rewrite_to_https(
-                origin_sitemaps.sitemap_walk.handle_sitemap(job_result.sitemap, job_result.redirect_url), origin
+                origin_sitemaps.handle_sitemap(job_result.sitemap, job_result.redirect_url), origin
             )
             origin_sitemaps.declared_urls.update(entry.url for entry in entries)
         elif job_result.redirect_url:
@@ -161,7 +112,10 @@ class SitemapScheduler:
         allowed = self._plan.url_rules
         folders = {url[len(origin) : url.rindex("/") + 1] for url in self._plan.seeds if url_origin(url) == origin}
         origin_sitemaps = OriginSitemaps(
-            rules, origin, sorted(folders - {"/"}), lambda url: rejection_reason(url, allowed, 1)
+            origin,
+            lambda url: rejection_reason(url, allowed, 1),
+            robots_sitemap_urls(rules.robots_txt, origin),
+            default_sitemap_urls(origin, sorted(folders - {"/"})),
         )
         self._sitemaps_by_origin[origin] = origin_sitemaps
         return origin_sitemaps

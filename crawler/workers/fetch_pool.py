@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from crawler.crawl_plan import CrawlPlan
+from crawler.dedup.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
 from crawler.focused_policy import FocusedPolicy, TokenizedPage
 from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
 from crawler.http.document_types import is_plain_text_version
@@ -23,7 +24,6 @@ from crawler.memory_budget import (
     Reservation,
     release_free_memory,
 )
-from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
 from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
@@ -158,9 +158,9 @@ class JobRunner:
         self._url_rules = rules = plan.url_rules
         self._product_token = plan.product_token
         self._now = now
-        self._delay = plan.delay
-        self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.processes)
-        self._ip_limiter = IpLimiter(plan.per_ip, fetcher.find_ip)
+        self._delay = plan.settings.delay
+        self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.settings.processes)
+        self._ip_limiter = IpLimiter(plan.settings.per_ip, fetcher.find_ip)
         # Cached, because most links of a site are on every page.
         self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))
 

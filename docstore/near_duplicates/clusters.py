@@ -219,7 +219,17 @@ def new_series_id(row: Row[Any]) -> str:
 def leaders_by_shared_keys(
     connection: Connection, url_id: int, keys: Collection[int], segments: Sequence[KeySegment]
 ) -> dict[int, list[int]]:
-    """Return the keys that each leader shares with an article, by url_id. `url_id` itself is excluded."""
+    """Return the other cluster leaders that share keys with the article `url_id`, and the shared keys of each.
+
+    A leader is the article that represents its near-duplicate cluster; its keys are stored.
+
+    Args:
+        keys: MinHash band keys of the article.
+        segments: Files of keys that the table no longer contains.
+
+    Returns:
+        Leader's `url_id` -> keys that it shares with the article.
+    """
     keys_by_leader: dict[int, list[int]] = {}
     for row in connection.execute(
         select(near_duplicate_keys).where(near_duplicate_keys.c.band.in_(keys), near_duplicate_keys.c.url_id != url_id)

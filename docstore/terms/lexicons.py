@@ -28,11 +28,12 @@ from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.index_change import IndexOperation
 from domain.storable_text import sanitize_text
-from domain.term import Lexicon, Term, TermStatus
+from domain.term import AUTOMATIC_ACTOR, Lexicon, PublishedTermStates, Term, TermStatus
 
 BATCH_SIZE = 500
 EVIDENCE_COLUMNS = ("score", "frequency", "documents", "tags", "contexts", "parts", "place", "mined_at")
 BLOCKED_VERSION_KEY = "blocked_lexicon"
+NEW_TERM_VERSIONS = 2  # a term is new in this number of versions
 REOPEN_FREQUENCY_FACTOR = 2  # a rejected term is a candidate again if its frequency grew by this factor
 
 
@@ -247,6 +248,38 @@ class LexiconTable:
         )
         with self._database.read() as connection:
             return [(lexicon_from_row(row, ()), row.size or 0) for row in connection.execute(query)]
+
+    def published_term_states(self, version_number: int) -> PublishedTermStates:
+        """Return which terms of a version are withdrawn, automatic or new."""
+        base = max(1, version_number - NEW_TERM_VERSIONS)
+        base_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == base)
+        entry_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == version_number)
+        reviewed = (
+            select(terms.c.text, terms.c.status)
+            .join(lexicon_entries, lexicon_entries.c.text == terms.c.text)
+            .where(lexicon_entries.c.version == version_number)
+        )
+        withdrawn_query = reviewed.where(terms.c.status != TermStatus.ACCEPTED)
+        automatic_query = reviewed.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
+        with self._database.read() as connection:
+            return PublishedTermStates(
+                frozenset(row.text for row in connection.execute(withdrawn_query)),
+                frozenset(row.text for row in connection.execute(automatic_query)),
+                frozenset(connection.scalars(entry_texts)) - frozenset(connection.scalars(base_texts)),
+            )
+
+    def first_version(self, text: str) -> Lexicon | None:
+        """Return the oldest version with a term, without its entries; None if no version has it."""
+        query = (
+            select(lexicons)
+            .join(lexicon_entries, lexicon_entries.c.version == lexicons.c.version)
+            .where(lexicon_entries.c.text == sanitize_text(text))
+            .order_by(lexicons.c.version)
+            .limit(1)
+        )
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else lexicon_from_row(row, ())
 
     def mark_applied(self, version: int, url_ids: Collection[int]) -> None:
         """Record that documents are now segmented with `version`, and log the documents to segment again."""

@@ -349,7 +349,10 @@ class _LayoutBuilder:
         )
 
     def start_element(self, tag: str, attribute_text: str) -> None:
-        """Start an element that is neither a block element of HTML nor a link. Custom elements count as blocks."""
+        """Start an element that is neither a link nor one of HTML's block elements.
+
+        Custom elements (`<my-card>`) start a block like `div`.
+        """
         self.element_index += 1
         is_empty = attribute_text[-1:] == "/"
         if is_empty:
@@ -399,9 +402,12 @@ class _LayoutBuilder:
         return tag_info
 
     def close_span(self, tag: str) -> None:
-        """Close the innermost span if its tag is `tag`; merges the cells of data rows and restores code lines."""
+        """Close the innermost span if it has this tag.
+
+        The cells of a closed row of a data table become one line; a closed `pre` gets its line breaks back.
+        """
         if not self.open_spans or self.layout.spans[self.open_spans[-1]].tag_info.tag != tag:
-            return  # an attribute with an unusual name broke the markup
+            return  # an end tag without a start tag: an attribute that the tokenizer cannot read hid the start tag
         span_index = self.open_spans.pop()
         span = self.layout.spans[span_index]
         if tag == "tr":

@@ -174,7 +174,9 @@ def reject_missing_text(candidate: Candidate) -> Outcome:
     """Reject a page without a body."""
     detail = ONLY_TITLE_MESSAGE if candidate.body is not None else NO_TEXT_MESSAGE
     if has_site_template_line(candidate.page):
-        detail = CodedMessage(f"{detail}; other text is shown on many pages of the site", "site_text", reason=detail)
+        detail = CodedMessage(
+            f"{detail}; the rest of the text is repeated on many pages of the site", "site_text", reason=detail
+        )
     return Outcome(Reason.NO_BODY, detail)
 
 

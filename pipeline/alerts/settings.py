@@ -70,4 +70,4 @@ class AlertSettings:
                     f"alerts: {address!r} is not a mail address (expected for example operator@example.org)"
                 )
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
-            raise SettingsError("alerts.webhook: expected an http or https URL")
+            raise SettingsError("alerts.webhook: expected an http or https URL such as https://chat.example/hook")

@@ -14,7 +14,7 @@ from rich.table import Table
 from domain.account import Role
 from domain.errors import AccountError
 from pipeline.cli.config_argument import VerticalGroup
-from pipeline.cli.console import json_option, print_lines, print_table_or_json
+from pipeline.cli.console import json_option, print_line, print_table_or_json
 from pipeline.cli.session import format_time_or_none, with_engine
 from pipeline.local_time import local_time
 
@@ -51,7 +51,7 @@ def add_account(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     if engine.store.accounts.find(name):
         raise AccountError(f"account {normalize_account_name(name)} already exists: choose another name")
     new_account = engine.store.accounts.create(name, hash_password(read_password()), map(Role, roles))
-    print_lines([f"created account {new_account.name}"])
+    print_line(f"created account {new_account.name}")
 
 
 @account.command("password")
@@ -65,7 +65,7 @@ def change_password(engine: "Engine", name: str) -> None:
     if engine.store.accounts.find(name) is None:
         raise AccountError(f"account {name!r} does not exist: `plumb account list` shows all accounts")
     engine.store.accounts.reset_password(name, hash_password(read_password()))
-    print_lines([f"changed the password of {normalize_account_name(name)}; all sessions ended"])
+    print_line(f"changed the password of {normalize_account_name(name)}; all sessions ended")
 
 
 @account.command("role")
@@ -77,8 +77,8 @@ def change_roles(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     from domain.account import normalize_account_name
 
     engine.store.accounts.set_roles(name, map(Role, roles))
-    print_lines(
-        [f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"]
+    print_line(
+        f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"
     )
 
 
@@ -90,7 +90,7 @@ def disable_account(engine: "Engine", name: str) -> None:
     from domain.account import normalize_account_name
 
     engine.store.accounts.disable(name)
-    print_lines([f"account {normalize_account_name(name)} is disabled; all sessions ended"])
+    print_line(f"account {normalize_account_name(name)} is disabled; all sessions ended")
 
 
 @account.command("list")

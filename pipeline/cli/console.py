@@ -18,10 +18,15 @@ stderr_console = Console(stderr=True, soft_wrap=True)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+def print_line(text: str, console: Console = stdout_console) -> None:
+    """Print text, by default to standard output, without interpreting markup."""
+    console.print(text, markup=False, highlight=False)
+
+
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines to standard output without interpreting markup."""
+    """Print lines to standard output as `print_line` does."""
     for line in lines:
-        stdout_console.print(line, markup=False, highlight=False)
+        print_line(line)
 
 
 def print_lines_or_json(payload: T, format_lines: Callable[[T], Iterable[str]], as_json: bool) -> None:

@@ -20,7 +20,14 @@ from domain.frontier import FrontierEntry, UrlKind
 from domain.outcome import Reason
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand, VerticalGroup
-from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stderr_console
+from pipeline.cli.console import (
+    json_option,
+    print_line,
+    print_lines,
+    print_lines_or_json,
+    print_table_or_json,
+    stderr_console,
+)
 from pipeline.cli.session import check_crawl_settings, load_call_settings, open_engine, print_reports, with_engine
 from pipeline.crawl_progress import format_progress, line_reporter
 from pipeline.local_time import local_minute
@@ -124,7 +131,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     from crawler.crawl_plan import build_crawl_plan
     from crawler.http.fetch import Fetcher
     from crawler.robots.robots_cache import fetch_robots, parse_stored_robots
-    from crawler.urls.trap_detector import detect_shape_trap
+    from crawler.traps.trap_detector import detect_shape_trap
     from crawler.workers.fetch_pool import Job, JobRunner
 
     settings = with_added_sites(engine.settings.crawl, engine.settings.data_dir)
@@ -264,7 +271,7 @@ def sites_remove(context: click.Context, host: str) -> None:
         raise PlumblineError(
             f"{host[:200]} was not added with `plumb sites add`: to exclude a host of the settings, change crawl.scope"
         )
-    print_lines([f"{host} is no longer crawled"])
+    print_line(f"{host} is no longer crawled")
 
 
 def site_table(site_rows: "list[SiteHealth]") -> Table:
@@ -341,7 +348,7 @@ def add_urls(engine: "Engine", urls: tuple[str, ...]) -> None:
             raise PlumblineError(f"cannot add {text[:200]} to the frontier: {reason}; no URL was added")
         new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, _MANUAL_PRIORITY))
     added_count = engine.store.frontier.add_urls(new_urls)
-    print_lines([f"{added_count} added, {len(new_urls) - added_count} already known"])
+    print_line(f"{added_count} added, {len(new_urls) - added_count} already known")
 
 
 @frontier.command("block")
@@ -352,7 +359,7 @@ def block_urls(engine: "Engine", url_pattern: str) -> None:
 
     (New URLs are governed by crawl.scope.)
     """
-    print_lines([f"{engine.store.frontier.admin.block_urls(url_pattern)} blocked"])
+    print_line(f"{engine.store.frontier.admin.block_urls(url_pattern)} blocked")
 
 
 @frontier.command("requeue")
@@ -360,7 +367,7 @@ def block_urls(engine: "Engine", url_pattern: str) -> None:
 @with_engine
 def requeue_urls(engine: "Engine", url_pattern: str) -> None:
     """Make the URLs of PART due now, including blocked ones."""
-    print_lines([f"{engine.store.frontier.admin.requeue_urls(url_pattern)} due now"])
+    print_line(f"{engine.store.frontier.admin.requeue_urls(url_pattern)} due now")
 
 
 @frontier.command("export")
@@ -389,4 +396,4 @@ def warc() -> None:
 @with_engine
 def warc_export(engine: "Engine", file: Path, url_pattern: str) -> None:
     """Write the saved pages of PART (see `plumb frontier`) to a new WARC file, FILE.warc.gz."""
-    print_lines([f"{engine.store.frontier.export_warc(url_pattern, file)} pages in {file}"])
+    print_line(f"{engine.store.frontier.export_warc(url_pattern, file)} pages in {file}")

@@ -18,7 +18,7 @@ from lexicon.publishing import NothingToPublishError
 from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalGroup
-from pipeline.cli.console import json_option, print_table_or_json, stderr_console, stdout_console
+from pipeline.cli.console import json_option, print_line, print_table_or_json, stderr_console
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS, open_review
 from pipeline.cli.session import load_call_settings, open_engine, print_reports, read_file, terminal_user, with_engine
 from text.scripts import LANGUAGE_PATTERNS
@@ -117,9 +117,7 @@ def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None
         accepted_terms = list(terms) + top_candidates(engine, top or 0, language or "")
         require_terms(accepted_terms, "give terms or --top N")
         open_review(engine).decide(accepted_terms, TermStatus.ACCEPTED, terminal_user())
-        stdout_console.print(
-            f"accepted {len(accepted_terms)} terms; run `plumb lexicon publish` to apply them", highlight=False
-        )
+        print_line(f"accepted {len(accepted_terms)} terms; run `plumb lexicon publish` to apply them")
 
 
 @lexicon.command("reject")
@@ -131,7 +129,7 @@ def reject_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     They are removed from the next version and become candidates again only if their evidence doubles.
     """
     open_review(engine).decide(terms, TermStatus.REJECTED, terminal_user())
-    stdout_console.print(f"rejected {len(terms)} terms", highlight=False)
+    print_line(f"rejected {len(terms)} terms")
 
 
 @lexicon.command("add")
@@ -141,7 +139,7 @@ def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
     open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
-    stdout_console.print(f"added {len(terms)} terms; run `plumb lexicon publish` to apply them", highlight=False)
+    print_line(f"added {len(terms)} terms; run `plumb lexicon publish` to apply them")
 
 
 @lexicon.command("import")
@@ -163,7 +161,7 @@ def import_terms(context: click.Context, file: Path, list_format: str | None, le
         engine.store.review_history.apply(
             ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user()
         )
-        stdout_console.print(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them", highlight=False)
+        print_line(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them")
 
 
 def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[LexiconEntry]:
@@ -187,7 +185,7 @@ def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[Lexi
 def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
     """Print (line number, reason) pairs to standard error."""
     for number, reason in bad_lines:
-        stderr_console.print(f"line {number}: {reason}", markup=False, highlight=False)
+        print_line(f"line {number}: {reason}", stderr_console)
 
 
 @lexicon.command("export")
@@ -213,7 +211,7 @@ def derive_term_rules(lists: tuple[Path, ...]) -> None:
 @with_engine
 def publish_version(engine: "Engine") -> None:
     """Publish the accepted terms as a new version and reindex the documents that contain them."""
-    stdout_console.print(publish_or_resume(engine), highlight=False)
+    print_line(publish_or_resume(engine))
     print_reports([stages.index(engine)])
 
 

@@ -11,9 +11,9 @@ from domain.errors import LexiconError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Lexicon, Term, TermClass, TermStatus
 from pipeline.cli.config_argument import VerticalCommand
-from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json, stdout_console
+from pipeline.cli.console import json_option, print_line, print_lines, print_lines_or_json, print_table_or_json
 from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
-from pipeline.local_time import local_time
+from pipeline.local_time import local_second, local_time
 
 if TYPE_CHECKING:
     from domain.review import ReviewDecision, TermStatistics
@@ -146,9 +146,7 @@ def diff_versions(engine: "Engine", before: int, after: int, as_json: bool) -> N
 def revert_version(engine: "Engine", version: int) -> None:
     """Restore an older version as a new one; `plumb serve` or `plumb index` applies it to the index."""
     new_version = open_review(engine).revert(version, terminal_user())
-    stdout_console.print(
-        f"published version {new_version.version} with the terms of version {version}", highlight=False
-    )
+    print_line(f"published version {new_version.version} with the terms of version {version}")
 
 
 @click.command("preview", cls=VerticalCommand)
@@ -213,7 +211,7 @@ def format_decisions(decisions: "Sequence[ReviewDecision]") -> Iterator[str]:
         texts = ", ".join(f"{change.text}{format_new_status(change.after)}" for change in decision.changes[:5])
         more = f" and {len(decision.changes) - 5} more" if len(decision.changes) > 5 else ""
         undone = " (undone)" if decision.undone else ""
-        when = local_time(decision.at)[:19]
+        when = local_second(decision.at)
         yield f"{decision.act_id:>6} {when} {decision.by or 'system'} {decision.kind}: {texts}{more}{undone}"
 
 
@@ -311,9 +309,7 @@ def version_table(versions: Sequence[tuple[Lexicon, int]]) -> Table:
     """Build the table of published versions."""
     table = Table("version", "terms", "published", "in the index since", "by", "note")
     for lexicon, size in versions:
-        applied_text = local_time(lexicon.applied_at) if lexicon.applied_at else "not yet"
+        applied_text = local_second(lexicon.applied_at) if lexicon.applied_at else "not yet"
         metadata = (lexicon.published_by, lexicon.note)
-        table.add_row(
-            str(lexicon.version), str(size), local_time(lexicon.published_at)[:19], applied_text[:19], *metadata
-        )
+        table.add_row(str(lexicon.version), str(size), local_second(lexicon.published_at), applied_text, *metadata)
     return table

@@ -17,7 +17,7 @@ import click
 
 from domain.errors import PlumblineError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, format_usage_error
-from pipeline.cli.console import stderr_console
+from pipeline.cli.console import print_line, stderr_console
 
 COMMANDS: Mapping[str, str] = {
     "account": "pipeline.cli.accounts:account",
@@ -141,7 +141,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except click.UsageError as error:
-        stderr_console.print(format_usage_error(error), markup=False, highlight=False)
+        print_line(format_usage_error(error), stderr_console)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -151,22 +151,18 @@ def main() -> None:
         sys.exit(130)
     except PlumblineError as error:
         logging.getLogger(__name__).error("%s", error)  # a timer may discard standard error
-        stderr_console.print(f"plumb: {error}", markup=False, highlight=False)
+        print_line(f"plumb: {error}", stderr_console)
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
         logging.getLogger(__name__).exception("operating system error")
         advice = OS_ERROR_ADVICE.get(error.errno or 0, LOG_ADVICE)
-        stderr_console.print(f"plumb: {error}: {advice}", markup=False, highlight=False)
+        print_line(f"plumb: {error}: {advice}", stderr_console)
         sys.exit(1)
     except Exception as error:  # last resort: no traceback on the terminal
         logging.getLogger(__name__).exception("internal error")
-        stderr_console.print(
-            f"plumb: internal error ({type(error).__name__}): {error}; {LOG_ADVICE}",
-            markup=False,
-            highlight=False,
-        )
+        print_line(f"plumb: internal error ({type(error).__name__}): {error}; {LOG_ADVICE}", stderr_console)
         sys.exit(1)
 
 

@@ -8,7 +8,7 @@ import click
 
 from domain.errors import PlumblineError, StoreError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
-from pipeline.cli.console import json_option, print_json, print_lines
+from pipeline.cli.console import json_option, print_json, print_line, print_lines
 from pipeline.cli.session import load_call_settings, open_engine
 from pipeline.settings import Settings
 from pipeline.settings_template import render_sample_toml
@@ -34,7 +34,7 @@ def init(context: click.Context, path: Path | None) -> None:
         raise PlumblineError(f"{path} already exists and was not changed: name another file") from None
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    print_lines([f"created {path}: set crawl.seeds and crawl.contact in it, then run `plumb run {path}`"])
+    print_line(f"created {path}: set crawl.seeds and crawl.contact in it, then run `plumb run {path}`")
 
 
 @click.command(cls=VerticalCommand)

@@ -18,7 +18,7 @@ from domain.errors import PlumblineError
 from extractor.rendering import to_html, to_json, to_markdown
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand
-from pipeline.cli.console import json_option, print_json, print_lines, stdout_console
+from pipeline.cli.console import json_option, print_json, print_line, print_lines, stdout_console
 from pipeline.cli.session import load_call_settings, load_call_settings_or_defaults, open_engine, print_reports
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def print_extraction_report(report: "ExtractionReport", as_json: bool) -> None:
     if as_json:
         print_json(report_json(report))
         return
-    stdout_console.print(report.summary, markup=False, highlight=False)
+    print_line(report.summary)
     stdout_console.print(candidate_table(report))
     stdout_console.print(line_table(report))
 
@@ -223,7 +223,7 @@ def write_extraction_html(report: "ExtractionReport", html_path: Path | None, op
         path.write_text(render_html(report), encoding="utf-8", errors="replace")
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    stdout_console.print(f"wrote {path}", markup=False, highlight=False)
+    print_line(f"wrote {path}")
     if open_browser and not webbrowser.open(path.resolve().as_uri()):
         raise PlumblineError(f"cannot open a browser: open {path} manually")
 

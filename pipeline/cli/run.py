@@ -9,7 +9,7 @@ import click
 
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalCommand
-from pipeline.cli.console import print_lines, stderr_console, stdout_console
+from pipeline.cli.console import print_line, print_lines, stderr_console, stdout_console
 from pipeline.cli.session import (
     check_crawl_settings,
     create_progress,
@@ -103,11 +103,9 @@ def serve(engine: "Engine") -> None:
 
     with SearchSite(engine) as site:
         site.wait_until_searchable()
-        stdout_console.print(f"search page: {site.url}\nadministration: {site.url}admin/", highlight=False)
+        print_line(f"search page: {site.url}\nadministration: {site.url}admin/")
         if engine.store.accounts.has_no_active_account():
-            stdout_console.print(
-                "no accounts yet: create one with `plumb account add NAME --role operator`", highlight=False
-            )
+            print_line("no accounts yet: create one with `plumb account add NAME --role operator`")
         notify_systemd("READY=1", f"STATUS=serving {site.url}")
         with WatchdogFeeder(site.is_healthy):
             site.wait()

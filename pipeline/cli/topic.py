@@ -15,7 +15,7 @@ from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup
-from pipeline.cli.console import json_option, print_lines, print_lines_or_json, print_table_or_json
+from pipeline.cli.console import json_option, print_line, print_lines, print_lines_or_json, print_table_or_json
 from pipeline.cli.session import load_call_settings, open_engine, with_engine
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def format_topics(topics: list[dict[str, Any]]) -> Iterator[str]:
 @click.pass_context
 def show_topic(context: click.Context, name: str, as_json: bool) -> None:
     """Show a topic: terms, examples, seed URLs, pages kept."""
-    topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
+    topic = open_topic_files(context).read(name)
     with open_engine(load_call_settings(context)) as engine:
         review = review_state(engine, name)
     print_lines_or_json(
@@ -131,7 +131,7 @@ def show_topic(context: click.Context, name: str, as_json: bool) -> None:
 @click.pass_context
 def list_terms(context: click.Context, name: str, state: str | None, term_class: str | None, as_json: bool) -> None:
     """List terms with their evidence, candidates first."""
-    topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
+    topic = open_topic_files(context).read(name)
     selected = [term for term in topic.terms if state in (None, term.state) and term_class in (None, term.term_class)]
     print_table_or_json(
         [topic_term_to_json(term) for term in sort_by_state(selected)], lambda: term_table(selected), as_json
@@ -145,7 +145,7 @@ def list_terms(context: click.Context, name: str, state: str | None, term_class:
 @click.pass_context
 def list_seeds(context: click.Context, name: str, state: str | None, as_json: bool) -> None:
     """List seed URLs with their evidence; pass them to `confirm` or `refuse`."""
-    topic = TopicFileStore(load_call_settings(context).data_dir).read(name)
+    topic = open_topic_files(context).read(name)
     selected = [seed for seed in topic.seeds if state in (None, seed.state)]
     print_table_or_json(selected, lambda: seed_table(selected), as_json)
 
@@ -159,15 +159,7 @@ def list_seeds(context: click.Context, name: str, state: str | None, as_json: bo
 @click.pass_context
 def add_confirmed_terms(context: click.Context, name: str, terms: tuple[str, ...], term_class: str) -> None:
     """Add and accept your own terms; they take effect with the next crawl."""
-    print_lines(
-        [
-            format_state_counts(
-                add_topic_terms(
-                    TopicFileStore(load_call_settings(context).data_dir), name, terms, TopicTermClass(term_class)
-                )
-            )
-        ]
-    )
+    print_line(format_state_counts(add_topic_terms(open_topic_files(context), name, terms, TopicTermClass(term_class))))
 
 
 @topic.command("confirm")
@@ -220,7 +212,7 @@ def review_pages(
     context: click.Context, name: str, yes_urls: tuple[str, ...], no_urls: tuple[str, ...], as_json: bool
 ) -> None:
     """Label pages as on or off topic; without --yes and --no, list the most useful pages to label."""
-    TopicFileStore(load_call_settings(context).data_dir).read(name)
+    open_topic_files(context).read(name)
     answers = dict.fromkeys(yes_urls, True) | dict.fromkeys(no_urls, False)
     if len(answers) < len(yes_urls) + len(no_urls):
         raise click.UsageError("a URL is given twice: use each URL once, with --yes or with --no")
@@ -271,9 +263,9 @@ def format_review_state(state: dict[str, Any]) -> Iterator[str]:
 @click.pass_context
 def set_automatic(context: click.Context, name: str, choice: str) -> None:
     """Turn automatic acceptance of terms found while crawling on or off."""
-    files = TopicFileStore(load_call_settings(context).data_dir)
+    files = open_topic_files(context)
     files.update(name, lambda topic: replace(topic, counts_unconfirmed_terms=choice == "on"))
-    print_lines([f"automatic acceptance of terms for {name} is {choice}"])
+    print_line(f"automatic acceptance of terms for {name} is {choice}")
 
 
 def save_decision(
@@ -285,12 +277,17 @@ def save_decision(
     top: int,
 ) -> None:
     """Save a decision on terms or seeds and the `top` best candidates; print the new counts."""
-    files = TopicFileStore(load_call_settings(context).data_dir)
+    files = open_topic_files(context)
     best = [term.text for term in sort_by_state(files.read(name).terms) if term.state is TopicState.PROPOSED][:top]
     selected = (*terms_or_urls, *best)
     if not selected:
         raise click.UsageError("give terms or URLs, or --top N")
-    print_lines([format_state_counts(decide_terms(files, name, selected, state, term_class))])
+    print_line(format_state_counts(decide_terms(files, name, selected, state, term_class)))
+
+
+def open_topic_files(context: click.Context) -> TopicFileStore:
+    """Return the topics in the data folder of this call. Needs no store."""
+    return TopicFileStore(load_call_settings(context).data_dir)
 
 
 def split_commas(text: str) -> tuple[str, ...]:

@@ -15,15 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.crawl_context import CrawlContext, make_seed_urls
+from crawler.crawl_context import CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
-from crawler.crawl_plan import CrawlPlan, build_crawl_plan, check_addresses
+from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.progress import CrawlProgress, Tally
 from crawler.schedule.forecast import PACES_STATE
-from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from crawler.state_files import read_state, state_path_factory, write_state
 from crawler.workers.host_leases import HOST_LEASE_KIND, LEASED_HOSTS_PER_THREAD, LeaseCoordinator
@@ -36,7 +35,7 @@ from domain.outcome import StageReport
 from locks.fences import start_thread
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.settings import DASK
-from pipeline.local_time import local_time
+from pipeline.local_time import local_second
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -60,10 +59,7 @@ def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], No
     """Crawl until no URL is due, or the time or page limit is reached. Returns the number of visits by reason."""
     started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
     plan = cluster_crawl_plan(settings)
-    check_addresses(plan)
-    table.reassign_queues(HOST_QUEUE_POLICY, plan.queue_of)
-    table.discount_spurious_changes(plan.revisit_policy.next_interval)
-    tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
+    tally = begin_crawl(table, plan)
     crawl_task = partial(
         crawl_until_done, settings=settings, due_before=time.time(), deadline=time.time() + plan.max_seconds
     )
@@ -115,7 +111,7 @@ def describe_lease_wait(store: Store, settings: Settings, due_before: float) -> 
     waits = [seconds for seconds in leased_seconds if seconds < renewed_seconds]
     if not waits:
         return ""
-    until = local_time(time.time() + max(waits)).partition(".")[0]
+    until = local_second(time.time() + max(waits))
     return f"{len(waits)} hosts wait until {until} at the latest: crawlers that do not respond have leased them"
 
 
@@ -134,7 +130,7 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
     pages_fetched = idle_rounds = 0
     heartbeat_seconds, max_pages = (
         engine.settings.cluster.heartbeat_seconds,
-        plan.max_pages * engine.settings.cluster.crawlers,
+        plan.settings.max_pages * engine.settings.cluster.crawlers,
     )
     due_before, deadline = crawl_task.keywords["due_before"], crawl_task.keywords["deadline"]
     while (
@@ -158,9 +154,9 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
 def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
     """Build the crawl plan of all crawlers. Queues are per host, because a lease covers one queue."""
     crawl = with_added_sites(settings.crawl, settings.data_dir)
-    plan = build_crawl_plan(replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY))
-    pages_per_crawler = -(-plan.max_pages // settings.cluster.crawlers)
-    return replace(plan, max_pages=pages_per_crawler, processes=1)
+    pages_per_crawler = -(-crawl.max_pages // settings.cluster.crawlers)
+    crawl = replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY, max_pages=pages_per_crawler)
+    return build_crawl_plan(crawl)
 
 
 def crawl_until_done(crawler_number: int, settings: Settings, due_before: float, deadline: float) -> Tally:
@@ -183,19 +179,20 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
         worker.store.frontier.make_opener()() as table,
         closing(Fetcher(settings.crawl, ip_policy)) as fetcher,
         closing(
-            LeaseCoordinator(heartbeat, table, due_before, request_seconds, ip_policy, plan.per_ip, plan.max_pages)
+            LeaseCoordinator(
+                heartbeat, table, due_before, request_seconds, ip_policy, plan.settings.per_ip, plan.settings.max_pages
+            )
         ) as leased_hosts,
     ):
         leased_hosts.max_hosts, leased_hosts.crawler_count = (
-            plan.threads * LEASED_HOSTS_PER_THREAD,
+            plan.settings.threads * LEASED_HOSTS_PER_THREAD,
             settings.cluster.crawlers,
         )
         table.use_leases(leased_hosts.lease_for_queue)
         load_shared_state(worker.store.site_state, seen_path)
-        url_seen = UrlSeenTest.load(seen_path, table, plan.seen_filter)
-        context = CrawlContext(table, fetcher, plan, url_seen, leased_hosts, state_path_factory(seen_path))
+        context = CrawlContext(table, fetcher, plan, seen_path, leased_hosts)
         CrawlLoop.from_context(context).run()
-        url_seen.save(seen_path)
+        context.url_seen.save(seen_path)
         save_shared_state(
             worker.store.site_state, seen_path, {*context.tally.pages_by_host, *context.tally.errors_by_host}
         )

@@ -1,11 +1,9 @@
-"""Small pictures drawn by code, so that the demo contains no image files.
+"""Small pictures drawn by code, so that the demo contains no image files."""
 
-The format is PNG with an 8-bit palette, written with the standard library only.
-"""
-
+import io
 import random
-import struct
-import zlib
+
+from PIL import Image, ImageDraw
 
 WIDTH, HEIGHT = 480, 300
 _HORIZON = 224
@@ -13,71 +11,55 @@ _SUN_INDEX, _GROUND_INDEX, _STEEL_INDEX = 16, 17, 18  # in the palette; 0 to 15 
 
 _EARTH_COLOUR, _SEA_COLOUR = (60, 58, 50), (38, 66, 92)
 
-Rows = list[bytearray]
 Colour = tuple[int, int, int]
 
 
 def draw_scene(number: int) -> bytes:
     """Draw derricks, platforms or tanks under a coloured sky. Returns PNG data; equal numbers give equal bytes."""
     rng = random.Random(number)  # noqa: S311 (no cryptography)
-    rows = [bytearray([min(15, y * 16 // _HORIZON) if y < _HORIZON else _GROUND_INDEX]) * WIDTH for y in range(HEIGHT)]
-    _draw_sun(rows, rng.randint(80, WIDTH - 80), rng.randint(60, 180))
+    image = Image.new("P", (WIDTH, HEIGHT), _GROUND_INDEX)
+    canvas = ImageDraw.Draw(image)
+    for y in range(_HORIZON):
+        canvas.line((0, y, WIDTH, y), min(15, y * 16 // _HORIZON))
+    x, y = rng.randint(80, WIDTH - 80), rng.randint(60, 180)
+    canvas.circle((x, y), 28, _SUN_INDEX)
+    canvas.rectangle((0, _HORIZON, WIDTH, HEIGHT), _GROUND_INDEX)  # over the part of the sun below the horizon
     draw = (_draw_derrick, _draw_platform, _draw_tank)[number % 3]
     for x in sorted(rng.sample(range(60, WIDTH - 60, 84), 3)):
-        draw(rows, x, rng.randint(80, 180))
-    return _encode_png(rows, _build_palette(rng, _SEA_COLOUR if draw is _draw_platform else _EARTH_COLOUR))
+        draw(canvas, x, rng.randint(80, 180))
+    return _to_png(image, _build_palette(rng, _SEA_COLOUR if draw is _draw_platform else _EARTH_COLOUR))
 
 
 def draw_icon() -> bytes:
-    """Draw a 16 x 16 icon, a drop on a dark ground. Returns ICO data with one PNG."""
-    rows = [bytearray(16) for _ in range(16)]
-    for y in range(2, 14):
-        half_width = y // 3 if y < 10 else 13 - y
-        _fill_row(rows, y, 8 - half_width, 8 + half_width, 1)
-    png = _encode_png(rows, [(20, 40, 70), (240, 170, 40)])
-    return struct.pack("<HHHBBBBHHII", 0, 1, 1, 16, 16, 0, 0, 1, 32, len(png), 22) + png
+    """Draw a 16 x 16 icon, a drop on a dark ground. Returns ICO data."""
+    image = Image.new("RGB", (16, 16), (20, 40, 70))
+    ImageDraw.Draw(image).polygon(((8, 2), (11, 9), (8, 13), (5, 9)), (240, 170, 40))
+    buffer = io.BytesIO()
+    image.save(buffer, "ICO")
+    return buffer.getvalue()
 
 
-def _draw_sun(bitmap: Rows, x: int, y: int) -> None:
-    for dy in range(-28, 29):
-        half_width = int((28 * 28 - dy * dy) ** 0.5)
-        if y + dy < _HORIZON:
-            _fill_row(bitmap, y + dy, x - half_width, x + half_width, _SUN_INDEX)
-
-
-def _draw_derrick(bitmap: Rows, x: int, height: int) -> None:
+def _draw_derrick(canvas: ImageDraw.ImageDraw, x: int, height: int) -> None:
     for step in range(height):
         y, half_width = _HORIZON - step, max(2, (height - step) // 5)
         for leg in (x - half_width, x + half_width):
-            _fill_row(bitmap, y, leg, leg + 2, _STEEL_INDEX)
+            canvas.line((leg, y, leg + 2, y), _STEEL_INDEX)
         if step % 20 < 2:
-            _fill_row(bitmap, y, x - half_width, x + half_width, _STEEL_INDEX)
+            canvas.line((x - half_width, y, x + half_width, y), _STEEL_INDEX)
 
 
-def _draw_platform(bitmap: Rows, x: int, height: int) -> None:
+def _draw_platform(canvas: ImageDraw.ImageDraw, x: int, height: int) -> None:
     deck = _HORIZON - height // 2
-    for y in range(deck, _HORIZON + 20):
-        for leg in (x - 28, x, x + 28):
-            _fill_row(bitmap, y, leg, leg + 4, _STEEL_INDEX)
-    for y in range(deck - 16, deck):
-        _fill_row(bitmap, y, x - 38, x + 42, _STEEL_INDEX)
-    for y in range(deck - 60, deck - 16):
-        _fill_row(bitmap, y, x - 5, x + 8, _STEEL_INDEX)
+    for leg in (x - 28, x, x + 28):
+        canvas.rectangle((leg, deck, leg + 4, _HORIZON + 19), _STEEL_INDEX)
+    canvas.rectangle((x - 38, deck - 16, x + 42, deck - 1), _STEEL_INDEX)
+    canvas.rectangle((x - 5, deck - 60, x + 8, deck - 17), _STEEL_INDEX)
 
 
-def _draw_tank(bitmap: Rows, x: int, height: int) -> None:
+def _draw_tank(canvas: ImageDraw.ImageDraw, x: int, height: int) -> None:
     top = _HORIZON - height // 3
-    for y in range(top, _HORIZON + 8):
-        _fill_row(bitmap, y, x - 34, x + 34, _STEEL_INDEX)
-    for dy in range(16):
-        _fill_row(bitmap, top - dy, x - 34 + 2 * dy, x + 34 - 2 * dy, _STEEL_INDEX)
-
-
-def _fill_row(bitmap: Rows, y: int, left: int, right: int, colour: int) -> None:
-    """Colour the pixels left..right of row y, clipped to the edges of the picture."""
-    if 0 <= y < len(bitmap):
-        left, right = max(0, left), min(len(bitmap[y]), right + 1)
-        bitmap[y][left:right] = bytes([colour]) * max(0, right - left)
+    canvas.rectangle((x - 34, top, x + 34, _HORIZON + 7), _STEEL_INDEX)
+    canvas.polygon(((x - 34, top), (x + 34, top), (x + 4, top - 15), (x - 4, top - 15)), _STEEL_INDEX)
 
 
 def _build_palette(rng: random.Random, ground: Colour) -> list[Colour]:
@@ -86,13 +68,8 @@ def _build_palette(rng: random.Random, ground: Colour) -> list[Colour]:
     return [*sky, (255, 236, 170), ground, (30, 32, 38)]
 
 
-def _encode_png(bitmap: Rows, palette: list[Colour]) -> bytes:
-    header = struct.pack(">IIBBBBB", len(bitmap[0]), len(bitmap), 8, 3, 0, 0, 0)
-    colours = bytes(value for colour in palette for value in colour)
-    pixels = zlib.compress(b"".join(b"\0" + bytes(row) for row in bitmap), 9)
-    chunks = (b"IHDR", header), (b"PLTE", colours), (b"IDAT", pixels), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_encode_chunk(kind, data) for kind, data in chunks)
-
-
-def _encode_chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def _to_png(image: Image.Image, palette: list[Colour]) -> bytes:
+    image.putpalette([value for colour in palette for value in colour])
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

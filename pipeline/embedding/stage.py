@@ -72,5 +72,6 @@ def abort_on_many_failures(counts: Counter[Reason]) -> None:
     failed = counts[Reason.UNEXPECTED_ERROR]
     if has_common_cause(failed, counts.total(), MAX_FAILURES):
         raise EmbeddingError(
-            f"{failed} of {counts.total()} articles failed: see logs/plumb.log, then run plumb embed again"
+            f"{failed} of {counts.total()} articles could not be embedded: "
+            "see logs/plumb.log, then run plumb embed again"
         )

@@ -14,7 +14,7 @@ from pipeline.explain.url_explanation import (
     readable,
     readable_row,
 )
-from pipeline.local_time import local_time
+from pipeline.local_time import local_second
 
 
 def iter_sentences(explanation: UrlExplanation) -> Iterator[str]:
@@ -35,7 +35,7 @@ def format_outcome(outcome: Any) -> str:
 
 def format_second(timestamp: float) -> str:
     """Format a time in seconds, without milliseconds; 0 stays "0"."""
-    return local_time(timestamp)[:19] if timestamp else str(timestamp)
+    return local_second(timestamp) if timestamp else str(timestamp)
 
 
 # -- discovery

@@ -8,7 +8,8 @@ from docstore.store import Store
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
-from domain.term import Lexicon, LexiconEntry, Term, TermStatus
+from domain.rising_term import RisingTerm
+from domain.term import Lexicon, LexiconEntry, PublishedTermStates, Term, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
@@ -84,6 +85,9 @@ class StoreReview:
             text: rank_translations(text, several, known_terms)[:MAX_RELATED_TERMS] for text, several in glosses.items()
         }
 
+    def rising_terms(self) -> dict[str, RisingTerm]:
+        return {term.text: term for term in self._store.rising_terms.load()}
+
     def narrower_terms(self, text: str) -> list[str]:
         return self._store.review_queue.narrower_terms(text)
 
@@ -157,6 +161,15 @@ class StoreReview:
 
     def versions(self) -> list[tuple[Lexicon, int]]:
         return self._store.lexicons.list_versions()
+
+    def last_decision_id(self) -> int:
+        return self._store.review_history.last_decision_id()
+
+    def published_term_states(self, version: int) -> PublishedTermStates:
+        return self._store.lexicons.published_term_states(version)
+
+    def first_version(self, text: str) -> Lexicon | None:
+        return self._store.lexicons.first_version(text)
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         table = self._store.lexicons

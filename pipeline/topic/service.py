@@ -76,9 +76,15 @@ def propose_more(engine: Engine, name: str, template: str, max_results: int, max
 
 
 def collect_proposals(engine: Engine, topic: Topic, template: str, max_results: int, max_terms: int) -> TopicProposals:
-    """Collect proposals: scheme 1 from the administrator's concepts, scheme 2 from a search.
+    """Propose words for a topic from the administrator's concept files and from search results.
 
-    The search uses `template` if given, otherwise the engine's own index if it has documents.
+    These are schemes 1 and 2 of Wu Yueting 2015. They start from the confirmed words of the topic, or from its initial
+    words if none is confirmed.
+
+    Args:
+        template: URL template of a search engine; "": search the vertical's own index if it has documents.
+        max_results: Results read per word.
+        max_terms: Words proposed per word.
     """
     words = [term.text for term in topic.terms if term.state is TopicState.CONFIRMED] or list(topic.words)
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]

@@ -15,6 +15,7 @@ from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui import api
 from search_ui.accounts import require_role
 from search_ui.context import can_use_developer_tools, current_site, render_page, wants_json
+from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.i18n import translate
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.article_loader import load_article
@@ -28,6 +29,7 @@ from search_ui.pages.home import (
     parse_sections,
     select_home_terms,
 )
+from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query, truncate_query
@@ -59,6 +61,7 @@ def home() -> Response:
         "home.html",
         counts=_fetch_site_counts(),
         lexicon=current_site().backend.lexicon(),
+        rising_terms=current_rising_terms(),
         value_label=_facet_label,
         **_fetch_home_content(),
     )
@@ -134,6 +137,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "offers": outcome.suggestions,
         "also": list_synonyms(outcome.query_words.get(QueryVariant.SYNONYMS, ())),
         "exactly": request.with_changes(raw_query=str(request.parsed_query.with_words_quoted())),
+        "term_card": _find_searched_term(request),
         "link": _search_url,
         "chips": _active_filters(request),
         "value_label": _facet_label,
@@ -150,6 +154,12 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
             for kind in FEED_KINDS
         },
     }
+
+
+def _find_searched_term(request: SearchRequest) -> GlossaryTerm | None:
+    """Return the published term that is the whole query; None on later pages and with operators."""
+    is_plain_query = request.text and request.page == 1 and not request.cursor and not request.parsed_query.conditions
+    return current_glossary().find(request.text) if is_plain_query else None
 
 
 FEED_KINDS = ("atom", "rss")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
-from domain.term import Lexicon, Term, TermStatus
+from domain.rising_term import RisingTerm
+from domain.term import Lexicon, PublishedTermStates, Term, TermStatus
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]
@@ -65,6 +66,9 @@ class ReviewService(Protocol):
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         """Return the related terms of each of `terms`."""
 
+    def rising_terms(self) -> dict[str, RisingTerm]:
+        """Return the terms that rose in the latest run, by text. They lead the review order."""
+
     def narrower_terms(self, text: str) -> list[str]:
         """Return the terms with `text` as a broader term."""
 
@@ -110,6 +114,15 @@ class ReviewService(Protocol):
 
     def versions(self) -> list[tuple[Lexicon, int]]:
         """Return all versions without their entries, newest first, each with its number of terms."""
+
+    def last_decision_id(self) -> int:
+        """Return the id of the last decision, or 0. It increases with every decision."""
+
+    def published_term_states(self, version: int) -> PublishedTermStates:
+        """Return which terms of a version are withdrawn, automatic or new."""
+
+    def first_version(self, text: str) -> Lexicon | None:
+        """Return the oldest version with a term, without its entries; None if no version has it."""
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""

@@ -159,7 +159,9 @@ def new_word_summands(profile: str, new_words: Sequence[str], solr: SolrBackend)
 def idf_ratio(solr: SolrBackend, word: str) -> float:
     """Return the idf of a word divided by the sum of the idf of its characters, at most 1.
 
-    The idf of the word counts the documents that contain it as consecutive characters.
+    1 means that the word is as rare as its characters together suggest; a small value means that the characters nearly
+    always occur as this word. A document contains the word if the characters are consecutive in it. Returns 1.0 if no
+    document contains the word.
     """
     characters = {f"char{n}": char for n, char in enumerate(word.lower()) if not char.isspace()}
     fl = ["documents:numdocs()", *(f"{name}_df:docfreq({solr_fields.BODY_CHARS},${name})" for name in characters)]

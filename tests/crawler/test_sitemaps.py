@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from crawler.robots.robots_txt import parse_robots_txt
+from crawler.sitemaps.origin_sitemaps import (
+    MAX_FILES_PER_ORIGIN,
+    MAX_INDEX_DEPTH,
+    OriginSitemaps,
+    default_sitemap_urls,
+    robots_sitemap_urls,
+)
 from crawler.sitemaps.sitemap import EMPTY_SITEMAP, Sitemap, SitemapEntry
 from crawler.sitemaps.sitemap_parser import (
     MAX_URLS_PER_SITEMAP,
     LastmodTrustLevel,
     parse_sitemap,
     rate_lastmod,
-)
-from crawler.sitemaps.sitemap_walk import (
-    MAX_INDEX_DEPTH,
-    MAX_SITEMAPS_PER_SITE,
-    SitemapWalk,
-    default_sitemap_urls,
-    robots_sitemap_urls,
 )
 from crawler.urls.canonical import Scope, UrlRules, rejection_reason
 
@@ -116,12 +116,12 @@ def test_hostile_rows_name_no_file_and_no_inside_place_in_scope() -> None:
     assert rows
     for row in rows:
         body = base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
-        walk = SitemapWalk([URL], lambda url: rejection_reason(url, rules))
-        walk.next_url()
+        walk = OriginSitemaps("http://site.test", lambda url: rejection_reason(url, rules), [URL])
+        next_url(walk)
         for entry in walk.handle_sitemap(parse_sitemap(body, URL)):
             assert entry.url.startswith("http://site.test/")
             assert "root:" not in entry.url and "SENTINEL" not in entry.url
-        assert walk.next_url() is None, row
+        assert next_url(walk) is None, row
 
 
 def index(*urls: str) -> Sitemap:
@@ -132,8 +132,15 @@ def pages(*urls: str) -> Sitemap:
     return Sitemap(entries=tuple(map(SitemapEntry, urls)))
 
 
-def walk_of(*start: str) -> SitemapWalk:
-    return SitemapWalk(start, lambda url: rejection_reason(url, UrlRules((Scope("www.site.test"),))))
+def walk_of(*start: str) -> OriginSitemaps:
+    rules = UrlRules((Scope("www.site.test"),))
+    return OriginSitemaps("http://www.site.test", lambda url: rejection_reason(url, rules), start)
+
+
+def next_url(walk: OriginSitemaps) -> str | None:
+    """Return the URL of the next file, or None."""
+    file = walk.next_file()
+    return file and file[1]
 
 
 def test_where_a_walk_begins() -> None:
@@ -146,44 +153,44 @@ def test_where_a_walk_begins() -> None:
 
 def test_usual_places_are_asked_until_one_names_pages() -> None:
     usual = default_sitemap_urls("http://www.site.test")
-    walk = SitemapWalk(["http://www.site.test/named.xml"], lambda url: None, usual)
-    assert walk.next_url() == "http://www.site.test/named.xml"
+    walk = OriginSitemaps("http://www.site.test", lambda url: None, ["http://www.site.test/named.xml"], usual)
+    assert next_url(walk) == "http://www.site.test/named.xml"
     walk.handle_sitemap(Sitemap())
-    assert walk.next_url() == usual[0]
+    assert next_url(walk) == usual[0]
     walk.handle_sitemap(Sitemap(), "http://www.site.test/wp-sitemap.xml")
-    assert walk.next_url() == "http://www.site.test/wp-sitemap.xml"
+    assert next_url(walk) == "http://www.site.test/wp-sitemap.xml"
     walk.handle_sitemap(pages("http://www.site.test/1"))
-    assert walk.next_url() is None
+    assert next_url(walk) is None
 
 
 def test_a_sitemap_that_moves_in_circles_ends() -> None:
     walk = walk_of("http://www.site.test/0.xml")
     for _ in range(20):
-        url = walk.next_url()
+        url = next_url(walk)
         walk.handle_sitemap(
             Sitemap(),
             "http://www.site.test/1.xml" if url == "http://www.site.test/0.xml" else "http://www.site.test/0.xml",
         )
-    assert walk.next_url() is None
+    assert next_url(walk) is None
 
 
 def test_a_walk_goes_through_indexes_and_ends() -> None:
     walk = walk_of("http://www.site.test/i.xml")
-    assert walk.next_url() == "http://www.site.test/i.xml"
+    assert next_url(walk) == "http://www.site.test/i.xml"
     assert (
         walk.handle_sitemap(index("http://cdn.site.test/a.xml", "http://evil.test/b.xml", "http://www.site.test/i.xml"))
         == ()
     )
-    assert walk.next_url() == "http://cdn.site.test/a.xml"
+    assert next_url(walk) == "http://cdn.site.test/a.xml"
     taken = walk.handle_sitemap(pages("http://www.site.test/1", "http://evil.test/2", "http://www.site.test/3.pdf"))
     assert [entry.url for entry in taken] == ["http://www.site.test/1"]
-    assert walk.next_url() is None
+    assert next_url(walk) is None
 
 
 def test_indexes_in_indexes_end() -> None:
     walk = walk_of("http://www.site.test/0.xml")
     asked = 0
-    while (url := walk.next_url()) is not None:
+    while (url := next_url(walk)) is not None:
         asked += 1
         walk.handle_sitemap(index(f"{url}x"))
     assert asked == MAX_INDEX_DEPTH + 1
@@ -191,12 +198,12 @@ def test_indexes_in_indexes_end() -> None:
 
 def test_files_are_bounded() -> None:
     walk = walk_of("http://www.site.test/0.xml")
-    walk.next_url()
+    next_url(walk)
     walk.handle_sitemap(index(*(f"http://www.site.test/{n}.xml" for n in range(5000))))
     asked = 1
-    while walk.next_url() is not None:
+    while next_url(walk) is not None:
         asked += 1
-    assert asked == MAX_SITEMAPS_PER_SITE
+    assert asked == MAX_FILES_PER_ORIGIN
 
 
 @pytest.mark.parametrize(

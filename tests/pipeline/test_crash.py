@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import requests
 
-from crawler.sitemaps.sitemap_walk import default_sitemap_urls
+from crawler.sitemaps.origin_sitemaps import default_sitemap_urls
 from domain.article import document_id
 from locks.file_locks import stage_lock
 from pipeline.search_site.serve import open_listening_socket

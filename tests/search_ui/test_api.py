@@ -88,7 +88,9 @@ def test_every_content_type_is_described() -> None:
 
 def test_every_described_path_exists_and_every_path_is_described() -> None:
     rules = {str(rule) for rule in site_app().url_map.iter_rules() if str(rule).startswith("/api/v1/")}
-    described = {f"/api/v1{path}".replace("{id}", "<doc_id>") for path in DESCRIPTION["paths"]}
+    described = {
+        f"/api/v1{path}".replace("{id}", "<doc_id>").replace("{name}", "<path:name>") for path in DESCRIPTION["paths"]
+    }
     assert rules - {"/api/v1/<path:rest>"} == described
     assert client().get("/api/v1").json == DESCRIPTION
 

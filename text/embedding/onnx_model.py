@@ -128,7 +128,8 @@ def _load_tokenizer(spec: ModelSpec) -> Any:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(
-            f"{spec.path}: its file {spec.tokenizer} is not a tokenizer ({_one_line(error)})"
+            f"embedding model {spec.path}: {spec.tokenizer} cannot be read as a tokenizer ({_one_line(error)}); "
+            "download the model again"
         ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()

@@ -319,8 +319,9 @@ def parse_machine_date(value: str, month_first: bool = False) -> DateMatch | Non
 def datetime_after(text: str, date_match: DateMatch) -> str:
     """Return the date with the time of day and UTC offset that follow it in the text, as ISO 8601.
 
-    2016年5月9日 10:30 gives 2016-05-09T10:30, 2016-05-09t10:30:00.5z gives 2016-05-09T10:30:00+00:00. Returns an empty
-    string if no time of day follows.
+    2016年5月9日 10:30 gives 2016-05-09T10:30, 2016-05-09t10:30:00.5z gives 2016-05-09T10:30:00+00:00 (without the
+    fraction). A text that is only a Unix timestamp gives its time in UTC. Returns "" if no time of day follows, or if
+    the date has no day.
     """
     epoch = EPOCH_RE.fullmatch(text)
     if epoch:

@@ -26,9 +26,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from crawler.traps.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
+from crawler.traps.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 from crawler.urls.canonical import host_of, url_origin
-from crawler.urls.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
-from crawler.urls.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 
 MAX_PAGING_LINKS = 1000
 _MAX_FAMILIES = 10_000
@@ -193,9 +193,14 @@ class TrapDetector:
         return [family for family in families if family]
 
     def _release_if_seen_again(self, families: Sequence[str], url: str, parent: str) -> bool:
-        """Release a suspect URL that was found on another page. Returns True if it was released.
+        """Let the crawl fetch a held-back URL after enough different pages have linked to it.
 
-        URLs with a query are not released: the same combination of facets may recur by chance.
+        A URL of a suspected trap is held back when it is first found. If `parent` is one more page that links to it but
+        not enough pages do yet, `parent` is recorded. URLs with a query stay held back: in a faceted list, other pages
+        link to the same combination of filters by chance.
+
+        Returns:
+            True if the URL was held back and no longer is.
         """
         if "?" in url:
             return False

@@ -1,0 +1,179 @@
+"""The terms that the public pages show: those of the indexed lexicon version that are still accepted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from string import ascii_uppercase
+from typing import cast
+
+from flask import current_app
+
+from domain.term import Lexicon, TermClass
+from search_ui.context import current_site
+from search_ui.interfaces import LexiconBackend
+from search_ui.vocabulary_cache import start_daemon_thread
+from text.folding import word_key
+from text.pinyin import has_han, to_pinyin
+
+EXTENSION_KEY = "plumbline glossary"
+MAX_NAME_CHARS = 200  # as the store; longer names are no terms
+OTHER_INITIAL = "#"  # of terms that begin with no Latin letter and no Chinese character
+INITIALS = (OTHER_INITIAL, *ascii_uppercase)
+MAX_ABBREVIATION_CHARS = 10
+MAX_CACHED_KEYS = 1 << 18  # review decisions change the glossary, but hardly any term
+
+
+@dataclass(frozen=True)
+class GlossaryTerm:
+    """A published term."""
+
+    text: str
+    synonyms: tuple[str, ...] = ()
+    category: TermClass = TermClass.NONE
+    is_automatic: bool = False
+    is_new: bool = False
+
+    @property
+    def sort_key(self) -> str:
+        """Pinyin of a Chinese term, lower-case letters of another one."""
+        return _cached_sort_key(self.text)
+
+    @property
+    def word_keys(self) -> tuple[str, ...]:
+        """The term and its synonyms in the form in which spellings are equal."""
+        return tuple(_cached_word_key(word) for word in (self.text, *self.synonyms))
+
+    @property
+    def initial(self) -> str:
+        """One of `INITIALS`."""
+        first = self.sort_key[:1].upper()
+        return first if first and first in ascii_uppercase else OTHER_INITIAL
+
+    @property
+    def abbreviations(self) -> tuple[str, ...]:
+        """The synonyms in capitals, such as LNG."""
+        return tuple(word for word in self.synonyms if _is_abbreviation(word))
+
+    @property
+    def equivalents(self) -> tuple[str, ...]:
+        """The synonyms in the other language: Latin words of a Chinese term, Chinese words of a Latin one."""
+        is_han = has_han(self.text)
+        return tuple(word for word in self.synonyms if has_han(word) != is_han and not _is_abbreviation(word))
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The other synonyms."""
+        listed = {*self.abbreviations, *self.equivalents}
+        return tuple(word for word in self.synonyms if word not in listed)
+
+
+@lru_cache(MAX_CACHED_KEYS)
+def _cached_sort_key(text: str) -> str:
+    return to_pinyin(text) if has_han(text) else word_key(text)
+
+
+_cached_word_key = lru_cache(MAX_CACHED_KEYS)(word_key)
+
+
+def _is_abbreviation(word: str) -> bool:
+    return len(word) <= MAX_ABBREVIATION_CHARS and " " not in word and sum(map(str.isupper, word)) > len(word) / 2
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """The published terms of one lexicon version, with the number and the time (epoch seconds) of the version."""
+
+    terms: tuple[GlossaryTerm, ...] = ()
+    version: int = 0
+    published_at: float = 0.0
+
+    @cached_property
+    def _term_by_key(self) -> Mapping[str, GlossaryTerm]:
+        """Terms by the keys of their names and synonyms. A name has precedence over the synonyms of other terms."""
+        synonyms = {key: term for term in reversed(self.terms) for key in term.word_keys[1:]}
+        return synonyms | {term.word_keys[0]: term for term in self.terms}
+
+    @cached_property
+    def sorted_terms(self) -> tuple[GlossaryTerm, ...]:
+        """The terms by initial and pinyin."""
+        return tuple(sorted(self.terms, key=lambda term: (INITIALS.index(term.initial), term.sort_key, term.text)))
+
+    @cached_property
+    def used_initials(self) -> tuple[str, ...]:
+        """The initials that have terms, in their order."""
+        used = {term.initial for term in self.terms}
+        return tuple(initial for initial in INITIALS if initial in used)
+
+    @cached_property
+    def has_new_terms(self) -> bool:
+        """True if any term is new."""
+        return any(term.is_new for term in self.terms)
+
+    def find(self, name: str) -> GlossaryTerm | None:
+        """Return the term with this name or synonym, in any spelling; None if it is not published."""
+        return self._term_by_key.get(word_key(name)) if name and len(name) <= MAX_NAME_CHARS else None
+
+    def select_terms(
+        self, text: str = "", initial: str = "", only_new: bool = False, is_prefix: bool = False
+    ) -> Sequence[GlossaryTerm]:
+        """Return the terms that match all criteria, in their order.
+
+        Args:
+            text: Part of the name or of a synonym, or the beginning of the pinyin; "" for all terms.
+            initial: One of `INITIALS`; "" for all.
+            only_new: Only terms that are new in the last versions.
+            is_prefix: `text` has to be the beginning of the name or of a synonym.
+        """
+        key = word_key(text[:MAX_NAME_CHARS])
+        pinyin = key.replace(" ", "")
+        return [
+            term
+            for term in self.sorted_terms
+            if (not initial or term.initial == initial)
+            and (term.is_new or not only_new)
+            and (
+                not key
+                or any(name.startswith(key) if is_prefix else key in name for name in term.word_keys)
+                or (pinyin and term.sort_key.startswith(pinyin))
+            )
+        ]
+
+
+class GlossaryCache:
+    """Holds the glossary of the current lexicon version and review state. Thread-safe: a race builds it twice."""
+
+    def __init__(self) -> None:
+        self._cached: tuple[Lexicon, int, Glossary] | None = None
+
+    def get_glossary(self, lexicon_backend: LexiconBackend) -> Glossary:
+        """Return the glossary. It is built again after a new version and after a review decision."""
+        lexicon, decision_id = lexicon_backend.lexicon(), lexicon_backend.review_service.last_decision_id()
+        cached = self._cached
+        if cached is None or cached[0] is not lexicon or cached[1] != decision_id:
+            glossary = build_glossary(lexicon, lexicon_backend)
+            cached = (lexicon, decision_id, glossary)
+            self._cached = cached
+            start_daemon_thread(lambda: glossary.sorted_terms)  # of 100,000 terms in seconds, the first time
+        return cached[2]
+
+
+def build_glossary(lexicon: Lexicon, lexicon_backend: LexiconBackend) -> Glossary:
+    """Build the glossary of a version."""
+    states = lexicon_backend.review_service.published_term_states(lexicon.version)
+    return Glossary(
+        tuple(
+            GlossaryTerm(
+                entry.text, entry.synonyms, entry.category, entry.text in states.automatic, entry.text in states.new
+            )
+            for entry in lexicon.entries
+            if entry.text not in states.withdrawn
+        ),
+        lexicon.version,
+        lexicon.published_at,
+    )
+
+
+def current_glossary() -> Glossary:
+    """Return the glossary of the current site."""
+    cache = cast(GlossaryCache, current_app.extensions[EXTENSION_KEY])
+    return cache.get_glossary(current_site().backend)

@@ -1,0 +1,166 @@
+"""The public pages of the lexicon: one page for each published term, and the list of terms."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, abort, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from search_ui.context import current_site, external_url, render_page
+from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
+from search_ui.pages.article import parse_related
+from search_ui.pages.rising_terms import current_rising_terms
+from search_ui.pages.term_citation import TermSource, format_bibtex
+from search_ui.pages.term_usage import (
+    MIN_MONTH_ARTICLES,
+    TermUsage,
+    first_use_params,
+    months_params,
+    most_cited_params,
+    newest_articles_params,
+    parse_months,
+    parse_term_counts,
+    term_counts_params,
+)
+from search_ui.query.display_text import clean_text
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import select_in_background
+from search_ui.vocabulary_cache import current_vocabulary
+
+blueprint = Blueprint("glossary", __name__)
+
+TERMS_PER_PAGE = 100
+
+
+@blueprint.get("/term/<path:name>")
+def term(name: str) -> BaseResponse:
+    """Show a published term. Another spelling or a synonym redirects to it."""
+    glossary = current_glossary()
+    glossary_term = glossary.find(name)
+    if glossary_term is None:
+        abort(404)
+    if glossary_term.text != name:
+        return redirect(url_for("glossary.term", name=glossary_term.text, lang=request.args.get("lang")))
+    label = display_name(glossary_term.text)
+    source = _term_source(glossary_term, glossary, label)
+    return render_page(
+        "term.html",
+        term=glossary_term,
+        label=label,
+        usage=fetch_term_usage(glossary_term.text),
+        first_version=current_site().backend.review_service.first_version(glossary_term.text),
+        source=source,
+        bibtex=format_bibtex(source),
+        json_ld=term_to_json_ld(glossary_term, label),
+        search_link=lambda **filters: search_url(glossary_term.text, **filters),
+        day=_format_day,
+        min_month_articles=MIN_MONTH_ARTICLES,
+        query_box="",
+    )
+
+
+@blueprint.get("/terms")
+def term_list() -> BaseResponse:
+    """List the published terms: all, by initial, new ones, or those that contain `q`."""
+    text, initial, only_new = request.args.get("q", ""), request.args.get("initial", ""), "new" in request.args
+    glossary = current_glossary()
+    matches = glossary.select_terms(text, initial if initial in INITIALS else "", only_new)
+    page = page_of_terms(matches, request.args.get("page", ""))
+
+    def page_url(number: int) -> str:
+        new = "1" if only_new else None
+        return url_for("glossary.term_list", q=text or None, initial=initial or None, new=new, page=number)
+
+    return render_page(
+        "terms.html",
+        glossary=glossary,
+        page=page,
+        text=clean_text(text[:MAX_NAME_CHARS]),
+        initial=initial,
+        only_new=only_new,
+        rising_terms=current_rising_terms(),
+        initials=glossary.used_initials,
+        page_url=page_url,
+        label=display_name,
+        query_box="",
+    )
+
+
+@dataclass(frozen=True)
+class TermPage:
+    """One page of a list of terms. `number` and `last` count pages from 1."""
+
+    terms: Sequence[GlossaryTerm]
+    total: int
+    number: int
+    last: int
+
+
+def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage:
+    """Return the page with this number: the first if it is no number, the last if it is too large."""
+    last = max(1, -(-len(matches) // TERMS_PER_PAGE))
+    number = int(number_text) if re.fullmatch("[0-9]{1,6}", number_text) else 1
+    number = min(max(1, number), last)
+    return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
+
+
+def fetch_term_usage(text: str) -> TermUsage:
+    """Fetch where the articles use a term. Raises what `SolrBackend.select` raises."""
+    site = current_site()
+    first, newest, most_cited = (
+        select_in_background(site.solr, params)
+        for params in (first_use_params(text), newest_articles_params(text), most_cited_params(text))
+    )
+    counts = parse_term_counts(site.solr.select(term_counts_params(text)), site.settings)
+    months = parse_months(site.solr.select(months_params(text, counts))) if counts.first_month else ()
+    return TermUsage(
+        counts,
+        months,
+        next(iter(parse_related(first.result(), site.settings)), None),
+        parse_related(newest.result(), site.settings),
+        parse_related(most_cited.result(), site.settings),
+    )
+
+
+def search_url(text: str, **filters: Any) -> str:
+    """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
+    settings = current_site().settings
+    search_request = SearchRequest(terms=(text,), profile=settings.profile, **filters)
+    return url_for("public.search") + "?" + urlencode(search_request.to_url_params(settings))
+
+
+def display_name(text: str) -> str:
+    """Return a term in its usual spelling."""
+    return clean_text(current_vocabulary().display_form(text))
+
+
+def _term_source(term: GlossaryTerm, glossary: Glossary, label: str) -> TermSource:
+    site = current_site()
+    return TermSource(
+        label,
+        site.settings.title,
+        glossary.version,
+        _format_day(glossary.published_at),
+        external_url("glossary.term", name=term.text),
+        _format_day(site.clock()),
+    )
+
+
+def _format_day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+
+
+def term_to_json_ld(term: GlossaryTerm, label: str) -> dict[str, Any]:
+    """Return a term as a schema.org `DefinedTerm`."""
+    return {
+        "@context": "https://schema.org",
+        "@type": "DefinedTerm",
+        "name": label,
+        "alternateName": list(term.synonyms),
+        "url": external_url("glossary.term", name=term.text),
+        "inDefinedTermSet": {"@type": "DefinedTermSet", "name": current_site().settings.title},
+    }

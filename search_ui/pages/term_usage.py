@@ -1,0 +1,184 @@
+"""Where the articles of the index use a term: sites, sections, authors, months, and articles. No I/O.
+
+Articles are counted like the results of a search with the filter `term`, so that each count equals the total of the
+search that it links to.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle
+from search_ui.query.display_text import clean_text
+from search_ui.query.filter_fields import SOLR_FIELD_BY_FILTER
+from search_ui.query.results import Facet, build_facets, facet_counts, site_display_name
+from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params
+from search_ui.query.solr_requests import EXACT_FACET_OPTIONS
+from search_ui.settings import SearchSettings
+from solr_client import solr_fields
+
+USAGE_FACETS = ("sites", "sections", "authors")
+MAX_FACET_VALUES = 10
+MAX_ARTICLES = 5  # of a list
+MAX_MONTHS = 120  # of the chart: the last ten years of use
+MIN_MONTH_ARTICLES = 20  # in a month with fewer articles the share says little
+_NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
+_OLDEST_FIRST = f"{solr_fields.PUBLISHED} asc,{solr_fields.ID} asc"
+_MOST_CITED_FIRST = f"{solr_fields.AUTHORITY} desc,{_NEWEST_FIRST}"
+_DATED = f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]"  # dates in the future are errors
+_COUNT_EXPRESSION = f"unique({solr_fields.CLUSTER_ID})"  # near-duplicates once
+
+
+@dataclass(frozen=True)
+class MonthUsage:
+    """One month (`2016-05`): the number of articles with the term, and of all articles.
+
+    `bar_height` is the share of the month in percent of the largest share.
+    """
+
+    month: str
+    count: int
+    total: int
+    bar_height: float = 0.0
+
+    @property
+    def percent(self) -> float:
+        """The share of the articles with the term, in percent."""
+        return 100 * self.count / self.total if self.total else 0.0
+
+    @property
+    def is_sparse(self) -> bool:
+        """True if the month has too few articles for a meaningful share."""
+        return self.total < MIN_MONTH_ARTICLES
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """The number of articles with a term, by site, section and author (`USAGE_FACETS`).
+
+    `first_month` and `last_month` are the months of the oldest and newest dated article, or "".
+    """
+
+    article_count: int
+    facets: Mapping[str, tuple[Facet, ...]]
+    first_month: str = ""
+    last_month: str = ""
+
+
+@dataclass(frozen=True)
+class TermUsage:
+    """The content of a term page that comes from the index.
+
+    `first` is the oldest dated article, or None. `most_cited` has only cited articles.
+    """
+
+    counts: TermCounts
+    months: tuple[MonthUsage, ...] = ()
+    first: RelatedArticle | None = None
+    newest: tuple[RelatedArticle, ...] = ()
+    most_cited: tuple[RelatedArticle, ...] = ()
+
+
+def term_query(text: str) -> SolrQuery:
+    """Build the query for the articles with a term of the lexicon."""
+    return SolrQuery.term(solr_fields.DOMAIN_TERMS, "term0", text)
+
+
+def term_counts_params(text: str) -> Params:
+    """Build the request for `parse_term_counts`."""
+    facets: dict[str, object] = {
+        name: {
+            "type": "terms",
+            "field": SOLR_FIELD_BY_FILTER[name],
+            "limit": MAX_FACET_VALUES,
+            **EXACT_FACET_OPTIONS,
+            "sort": "n desc",
+            "prelim_sort": "count desc",
+            "facet": {"n": _COUNT_EXPRESSION},
+        }
+        for name in USAGE_FACETS
+    }
+    facets |= {"total": _COUNT_EXPRESSION}
+    bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
+    facets |= {"dated": {"type": "query", "q": _DATED, "facet": bounds}}
+    return select_params(term_query(text), facets=facets)
+
+
+def parse_term_counts(response: SolrResponse, settings: SearchSettings) -> TermCounts:
+    """Parse the response to `term_counts_params`."""
+    facets = response.get("facets", {})
+    bounds = facets.get("dated", {})
+    return TermCounts(
+        int(facets.get("total", 0)),
+        {
+            name: build_facets(
+                [
+                    (value, site_display_name(value, settings) if name == "sites" else clean_text(value), count)
+                    for value, count in facet_counts(response, name)
+                ]
+            )
+            for name in USAGE_FACETS
+        },
+        str(bounds.get("first", ""))[:7],
+        str(bounds.get("last", ""))[:7],
+    )
+
+
+def months_params(text: str, counts: TermCounts) -> Params:
+    """Build the request for the articles by month, with the term and in total. `counts` has to have a first month."""
+    first_index = max(_month_index(counts.first_month), _month_index(counts.last_month) - MAX_MONTHS + 1)
+    span = {
+        "start": f"{_format_month(first_index)}-01T00:00:00Z",
+        "end": f"{_format_month(_month_index(counts.last_month) + 1)}-01T00:00:00Z",
+        "gap": "+1MONTH",
+        "mincount": 0,
+        "facet": {"n": _COUNT_EXPRESSION},
+    }
+    month_facet = {"type": "range", "field": solr_fields.PUBLISHED, **span}
+    whole_index = {"domain": {"query": MATCH_ALL.to_syntax()}}
+    return select_params(term_query(text), facets={"months": month_facet, "all_months": month_facet | whole_index})
+
+
+def parse_months(response: SolrResponse) -> tuple[MonthUsage, ...]:
+    """Parse the response to `months_params`, oldest month first."""
+    totals = dict(facet_counts(response, "all_months"))
+    months = [
+        MonthUsage(moment[:7], count, max(count, totals.get(moment, 0)))
+        for moment, count in facet_counts(response, "months")
+    ]
+    meaningful = [month.percent for month in months if not month.is_sparse]
+    largest = max(meaningful, default=0.0) or max((month.percent for month in months), default=0.0) or 1.0
+    return tuple(
+        MonthUsage(month.month, month.count, month.total, round(min(100.0, 100 * month.percent / largest), 1))
+        for month in months
+    )
+
+
+def _month_index(month: str) -> int:
+    """Return the number of months since year 0."""
+    return 12 * int(month[:4]) + int(month[5:7]) - 1
+
+
+def _format_month(index: int) -> str:
+    return f"{index // 12:04}-{index % 12 + 1:02}"
+
+
+def first_use_params(text: str) -> Params:
+    """Build the request for the oldest dated article with a term."""
+    return _articles_params(text, SolrQuery(body=_DATED), _OLDEST_FIRST, 1)
+
+
+def newest_articles_params(text: str) -> Params:
+    """Build the request for the newest articles with a term."""
+    return _articles_params(text, SolrQuery(body=_DATED), _NEWEST_FIRST, MAX_ARTICLES)
+
+
+def most_cited_params(text: str) -> Params:
+    """Build the request for the articles with a term that other articles cite most."""
+    cited = SolrQuery(body=f"{solr_fields.AUTHORITY}:{{0 TO *]")
+    return _articles_params(text, cited, _MOST_CITED_FIRST, MAX_ARTICLES)
+
+
+def _articles_params(text: str, condition: SolrQuery, order: str, limit: int) -> Params:
+    filters = [condition, SolrQuery.collapse_clusters(order)]
+    return select_params(term_query(text), filters, limit, SUMMARY_FIELDS, order)

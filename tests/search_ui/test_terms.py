@@ -1,0 +1,268 @@
+"""The term pages, with a real Solr: every count equals the total of the search that it links to."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import quote
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from domain.article import Article, StoredArticle, document_id
+from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, TermClass, TermStatus
+from indexer.document_mapping import TextAnalysis, to_solr_document
+from indexer.embedded_solr import EmbeddedSolr
+from search_ui.pages.term_citation import TermSource, format_bibtex
+from search_ui.query.solr_client import SolrSearchClient
+from tests.search_ui.test_api import fits, schema_of
+from tests.search_ui_fakes import BASE, FakeActions, site_app, term
+from tests.solr_fixture import index_at
+from text.segment import RjiebaSegmenter
+
+pytestmark = pytest.mark.solr
+
+GAS = LexiconEntry("页岩气", synonyms=("shale gas", "LNG-X", "页岩瓦斯"), category=TermClass.SUBJECT)
+LEXICON = Lexicon(1, (GAS, LexiconEntry("tcp/ip"), LexiconEntry("水平井")), published_at=1_700_000_000.0)
+ROWS = [
+    # host, title, published, section, author, whether the body has the term, number of citations
+    ("a", "第一篇", "2015-03-02", "新闻", "张三", True, 0),
+    ("a", "第二篇", "2015-03-09", "新闻", "李四", True, 3),
+    ("b", "<b>第三篇</b>", "2015-05-01", "科技", "张三", True, 1),
+    ("b", "第四篇", "2015-05", "科技", "", True, 0),
+    ("b", "第五篇", "2015-05-03", "科技", "", False, 9),
+    ("c", "第六篇", "", "", "", True, 0),
+    ("c", "第七篇", "2099-01-01", "", "", True, 0),
+]
+ROWS += [("d", f"别的{n}", "2015-03-20", "新闻", "", False, 0) for n in range(20)]
+
+
+def stored(
+    number: int, host: str, title: str, published: str, section: str, author: str, has_term: bool, cited: int
+) -> StoredArticle:
+    url = f"http://{host}.example/{number}"
+    body = f"四川的{'页岩气' if has_term else '煤'}产量在第{number}年增长了。" + chr(0x4E00 + 40 * number) * 30
+    article = Article(url, title, body, published, section=section, author=author)
+    return replace(StoredArticle(number, document_id(url), f"{host}.example", article), citation_count=cited)
+
+
+@pytest.fixture(scope="module")
+def solr(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
+    """An index with `ROWS` and a near-duplicate of the first article."""
+    index = index_at(solr_node.url, "termpages")
+    index.ensure_collection()
+    articles = [stored(n, *row) for n, row in enumerate(ROWS)]
+    articles.append(replace(stored(99, *ROWS[0]), duplicate_of=articles[0].doc_id))
+    segmenter = RjiebaSegmenter([(entry.text, 0, "n") for entry in LEXICON.entries])
+    analysis = TextAnalysis(LEXICON, segmenter, BASE)
+    assert index.add([to_solr_document(one, analysis) for one in articles]) == {}
+    index.commit()
+    yield SolrSearchClient(solr_node.url, "termpages", timeout=120.0)
+    index.delete_all()
+
+
+@pytest.fixture
+def actions() -> FakeActions:
+    """Three published terms, one of them automatic, and a candidate and a rejected term that are not published."""
+    texts = [entry.text for entry in LEXICON.entries]
+    accepted = [term(text, status=TermStatus.ACCEPTED) for text in texts]
+    others = [term("候选词"), term("否决词", status=TermStatus.REJECTED)]
+    backend = FakeActions([*accepted, *others], published=LEXICON)
+    backend.review_service.decide(["水平井"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    return backend
+
+
+@pytest.fixture
+def reader(solr: SolrSearchClient, actions: FakeActions) -> FlaskClient:
+    return site_app(solr, actions).test_client()  # type: ignore[arg-type]
+
+
+def soup(reader: FlaskClient, address: str) -> BeautifulSoup:
+    response = reader.get(address)
+    assert response.status_code == 200, (address, response.status_code)
+    return BeautifulSoup(response.text, "lxml")
+
+
+def total(reader: FlaskClient, address: str) -> int:
+    return int(reader.get(address + "&format=json").json["total"])
+
+
+def test_every_count_equals_the_linked_search(reader: FlaskClient) -> None:
+    page = soup(reader, "/term/页岩气?lang=en")
+    assert total(reader, page.select_one("#articles")["href"]) == 6
+    assert page.select_one("#articles").text == "6 articles"
+    links = page.select("#sites a, #sections a, #authors a")
+    counts = {(link.bdi.text, int(link.select_one(".count").text)) for link in links}
+    assert counts == {
+        ("a.example", 2), ("b.example", 2), ("c.example", 2), ("新闻", 2), ("科技", 2), ("张三", 2), ("李四", 1),
+    }  # fmt: skip
+    for link in links:
+        assert total(reader, link["href"]) == int(link.select_one(".count").text), link
+    bars, rows = page.select("#months a"), page.select("#months-table tbody tr")
+    assert [bar["aria-label"] for bar in bars] == [
+        "2015-03: 2 of 22 articles (9.1%)", "2015-05: 2 of 3 articles (66.7%)",
+    ]  # fmt: skip
+    assert ["sparse" in bar.get("class", []) for bar in bars] == [False, True]
+    assert [total(reader, bar["href"]) for bar in bars] == [2, 2]
+    assert [total(reader, row.a["href"]) for row in rows] == [int(row.td.text) for row in rows] == [2, 2]
+
+
+def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> None:
+    page = soup(reader, "/term/页岩气?lang=en")
+    details = {row.dt.text: row.dd.text.strip() for row in page.select("#details > div")}
+    assert details["Abbreviation"] == "LNG-X" and details["In the other language"] == "shale gas"
+    assert details["Synonyms"] == "页岩瓦斯" and details["Class"] == "Subject"
+    assert details["Added in"].startswith("Lexicon version 1")
+    assert "2015-03-02" in details["First use"] and "第一篇" in details["First use"]
+    assert {link.text for link in page.select("#newest a")[:2]} == {"<b>第三篇</b>", "第四篇"}
+    assert [link.text for link in page.select("#cited a")] == ["第二篇", "<b>第三篇</b>"]
+    assert page.select_one("#automatic") is None and page.select_one("#newest b") is None
+    json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
+    assert json_ld["@type"] == "DefinedTerm" and json_ld["name"] == "页岩气" and "shale gas" in json_ld["alternateName"]
+    assert json_ld["url"] in page.select_one("#citation").text and json_ld["url"] in page.select_one("#bibtex").text
+    assert soup(reader, "/term/水平井?lang=en").select_one("#automatic").text == "Accepted automatically"
+    assert "自动采纳" in soup(reader, "/term/水平井?lang=zh").h1.text
+
+
+@pytest.mark.parametrize("name", ["shale gas", "SHALE GAS", "页岩瓦斯", "頁岩氣"])
+def test_another_name_leads_to_the_term(reader: FlaskClient, name: str) -> None:
+    response = reader.get(f"/term/{quote(name)}?name=x&endpoint=y&lang=en")
+    assert response.status_code == 302 and response.headers["Location"] == f"/term/{quote('页岩气')}?lang=en"
+
+
+def test_a_name_may_contain_a_slash(reader: FlaskClient) -> None:
+    assert reader.get("/term/tcp/ip").status_code == reader.get("/term/tcp%2Fip").status_code == 200
+
+
+HOSTILE_NAMES = [
+    "候选词", "否决词", "<script>alert(1)</script>", "</script>", "a/../b", "%", "%%2F%00", "{!func}", "x" * 10_000,
+    "页" * 10_000, "\u202e", "..", "'\"&", "\udcff", " ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+@pytest.mark.parametrize("path", ["/term/", "/api/v1/terms/"])
+def test_what_is_not_published_has_no_page(reader: FlaskClient, path: str, name: str) -> None:
+    response = reader.get(path + quote(name, errors="surrogateescape"))
+    assert response.status_code == 404 and "<script>alert" not in response.text
+
+
+def test_a_withdrawn_term_has_no_page_before_the_next_version(reader: FlaskClient, actions: FakeActions) -> None:
+    assert reader.get("/term/水平井").status_code == 200
+    actions.review_service.decide(["水平井"], TermStatus.REJECTED, "operator")
+    assert reader.get("/term/水平井").status_code == 404
+    actions.review_service.undo("operator", None)
+    assert reader.get("/term/水平井").status_code == 200
+
+
+def test_markup_in_a_published_name_stays_text(solr: SolrSearchClient) -> None:
+    name = "</script><b>x"
+    lexicon = Lexicon(1, (LexiconEntry(name, synonyms=("<i>y</i>",)),), published_at=1.0)
+    page = soup(site_app(solr, FakeActions(published=lexicon)).test_client(), f"/term/{quote(name)}")  # type: ignore[arg-type]
+    assert page.h1.text.strip() == name and page.select("b, i") == []
+    json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
+    assert json_ld["name"] == name and json_ld["alternateName"] == ["<i>y</i>"]
+
+
+def test_the_api_returns_the_same(reader: FlaskClient) -> None:
+    response = reader.get("/api/v1/terms/shale%20gas")
+    assert response.status_code == 200 and fits(response.json, schema_of("/terms/{name}", "200")), response.text
+    answer = response.json
+    assert (answer["name"], answer["articles"], answer["first_use"]) == ("页岩气", 6, "2015-03-02")
+    assert answer["months"] == [
+        {"month": "2015-03", "articles": 2, "all_articles": 22},
+        {"month": "2015-04", "articles": 0, "all_articles": 0},
+        {"month": "2015-05", "articles": 2, "all_articles": 3},
+    ]
+    assert reader.get("/api/v1/terms/tcp/ip").json["automatic"] is False
+
+
+def listed(page: BeautifulSoup) -> list[str]:
+    return [link.text for link in page.select(".terms a")]
+
+
+def test_terms_are_listed_by_initial(reader: FlaskClient) -> None:
+    page = soup(reader, "/terms?lang=en")
+    assert listed(page) == ["水平井", "tcp/ip", "页岩气"]
+    assert [heading.text for heading in page.select("#term-list h2")] == ["S", "T", "Y"]
+    assert [badge.parent.a.text for badge in page.select(".terms .badge")] == ["水平井"]
+    assert page.select_one('nav.initials a[href*="new"]') is None  # the first version has no new terms
+    assert listed(soup(reader, "/terms?initial=Y")) == ["页岩气"]
+    assert all(reader.get(link["href"]).status_code == 200 for link in page.select(".terms a, nav.initials a"))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("岩", ["页岩气"]), ("shale", ["页岩气"]), ("yeyan", ["页岩气"]), ("TCP", ["tcp/ip"]), ("候选", []),
+        ("<b>", []), ("x" * 10_000, []), ("%00{!", []),
+    ],
+)  # fmt: skip
+def test_the_list_is_filtered_by_a_form(reader: FlaskClient, query: str, expected: list[str]) -> None:
+    page = soup(reader, f"/terms?q={quote(query)}")
+    assert listed(page) == expected
+    assert page.select_one("form#term-filter")["method"] == "get" and page.select("main b") == []
+
+
+def test_the_list_is_paged() -> None:
+    lexicon = Lexicon(1, tuple(LexiconEntry(f"term {n:03}") for n in range(250)), published_at=1.0)
+    reader = site_app(actions=FakeActions(published=lexicon)).test_client()
+    address, names = "/terms?q=term", list[str]()
+    while address:
+        page = soup(reader, address)
+        names += listed(page)
+        link = page.select_one('nav.pages a[rel="next"]')
+        address = link["href"] if link else ""
+    assert names == [entry.text for entry in lexicon.entries]
+    for number in ("0", "-1", "x", "99", "9" * 5000):
+        assert soup(reader, f"/terms?page={number}").select_one(".terms")
+    address, names = "/api/v1/terms?prefix=term%200", []
+    while address:
+        answer = reader.get(address).json
+        assert fits(answer, schema_of("/terms", "200"))
+        names += [one["name"] for one in answer["terms"]]
+        address = answer["next"] or ""
+    assert names == [entry.text for entry in lexicon.entries[:100]] and answer["total"] == 100
+
+
+@pytest.mark.parametrize("query", ["页岩气", "shale gas", "頁岩氣", "页岩气&site=a.example"])
+def test_a_search_for_a_term_shows_its_card(reader: FlaskClient, query: str) -> None:
+    card = soup(reader, f"/search?q={query}&lang=en").select_one("#term-card")
+    assert card.h2.text == "页岩气" and "页岩瓦斯" in card.text
+    assert {link["href"] for link in card.select("a")} == {f"/term/{quote('页岩气')}"}
+
+
+@pytest.mark.parametrize("query", ["页岩气 产量", "候选词", "否决词", "“页岩气”", "-页岩气", "页岩气&page=2", "", "页"])
+def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
+    assert soup(reader, f"/search?q={query}").select_one("#term-card") is None
+
+
+NAMES = ("甲烷", "乙烷", "丙烷", "丁烷")
+
+
+def test_new_terms_are_those_of_the_last_two_versions() -> None:
+    backend = FakeActions([term(name) for name in NAMES])
+    for name in NAMES:
+        backend.review_service.decide([name], TermStatus.ACCEPTED, "operator")
+        backend.review_service.publish("operator")
+    reader = site_app(actions=backend).test_client()
+    assert set(listed(soup(reader, "/terms?new=1"))) == set(NAMES[2:])
+    assert backend.review_service.first_version(NAMES[2]).version == 3
+    assert backend.review_service.first_version("戊烷") is None
+
+
+def test_without_terms_the_list_says_so() -> None:
+    assert "No terms" in soup(site_app().test_client(), "/terms?lang=en").main.text
+
+
+def test_bibtex_has_no_syntax_of_the_name() -> None:
+    source = TermSource("50% {a}\\b_", "A & B", 3, "2024-05-01", "https://a.example/term/50%25", "2024-06-01")
+    assert format_bibtex(source) == (
+        "@misc{term-50-a-b,\n"
+        "  title = {{50\\% \\{a\\}\\textbackslash{}b\\_}},\n"
+        "  howpublished = {A \\& B, lexicon version 3},\n"
+        "  year = {2024},\n"
+        "  url = {https://a.example/term/50%25},\n"
+        "  urldate = {2024-06-01},\n"
+        "}\n"
+    )
