@@ -258,6 +258,7 @@ def article(doc_id: str) -> Response:
         found=article_page,
         one=article_page.article,
         language=_language_name(article_page.article.language),
+        glossary=current_glossary(),
         value_label=_facet_label,
         asked=search_request,
         query_box=search_request.raw_query,
