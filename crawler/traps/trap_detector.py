@@ -200,7 +200,7 @@ class TrapDetector:
         link to the same combination of filters by chance.
 
         Returns:
-            True if the URL is no longer held back.
+            True if the URL was held back and no longer is.
         """
         if "?" in url:
             return False
