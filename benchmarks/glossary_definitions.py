@@ -1,4 +1,4 @@
-"""The sets `statute`, `zh_docs`, `en_wiki` and `en_deft` of `make bench-glossary`: definitions of terms, DIR/definitions.
+"""The sets `statute`, `zh_docs`, `en_wiki` and `en_deft` of `make bench-glossary`: definitions, in DIR/definitions.
 
     p1        share of the terms with a definition whose first shown sentence is one
     silence   share of the terms without a definition for which no sentence is shown

@@ -1,7 +1,7 @@
 """Sentences that define a term: cue patterns and a logistic model choose among the sentences that contain the term."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
 
 from lexicon.definition_weights import THRESHOLD_BY_LANGUAGE, WEIGHTS_BY_LANGUAGE
@@ -10,6 +10,10 @@ from text.scripts import language_of_term
 MIN_SENTENCE_CHARS = 8
 MAX_SENTENCE_CHARS = 600
 
+_SENTENCE_END = re.compile(
+    r"\n|(?<=[。！？!?])(?![”’」』）)])|(?<=[。！？!?][”’」』）)])|(?<=[a-z0-9)\]][.])\s+(?=[A-Z\"“])"
+)
+
 _BRACKETS = r"(?:\s*[（(][^（）()]{1,60}[）)])?"
 _QUOTES = "“”\"'‘’「」『』《》"
 _PREFIX_ZH = rf"^\s*(?:[（(]?[\d一二三四五六七八九十]+[)）.、．]?\s*)?[{_QUOTES}]?"
@@ -17,20 +21,42 @@ _PREFIX_EN = rf"^\s*(?:\(?\d+[).]\s*)?[{_QUOTES}]?(?:(?:an?|the|in [^,]{{1,40}},
 _AFTER = rf"[{_QUOTES}]?{_BRACKETS}[{_QUOTES}]?"
 _MEASURE_WORD = r"(?:一(?:种|个|类|项|套|组|款|门|段|份|条|名|次|块|张|部|系列)|某|所有|任何|指)"
 _CUES_ZH = {
-    "states_meaning": r"{prefix}(?:[^，,。]{{0,20}}所[称谓](?:的)?)?{quotes}?{term}{after}\s*[，,：:]?\s*(?:是指|系指|指的是|指|定义为|意思是|即指)",
+    "states_meaning": (
+        r"{prefix}(?:[^，,。]{{0,20}}所[称谓](?:的)?)?{quotes}?{term}{after}\s*[，,：:]?\s*(?:是指|系指|"
+        r"指的是|指|定义为|意思是|即指)"
+    ),
     "is_kind": r"{prefix}{term}{after}\s*[，,]?\s*(?:就|其实|通常|一般|也)?\s*(?:是|为)\s*{measure}",
     "is_other": r"{prefix}{term}{after}\s*[，,]?\s*是(?!否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认)",
     "so_called": r"所[谓称](?:的)?\s*{quotes}?{term}",
     "entry": r"{prefix}{term}{after}\s*(?:[：:]|[—–-]{{1,2}})\s*\S",
-    "has_purpose": r"{prefix}{term}{after}\s*(?:可)?(?:用于|用来|负责|表示|描述|提供|允许|包含|包括|定义了?|使|将|能够|可让|可使|确定|指定|控制)",
+    "has_purpose": (
+        r"{prefix}{term}{after}\s*(?:可)?(?:用于|用来|负责|表示|描述|提供|允许|包含|包括|定义了?|使|将|"
+        r"能够|可让|可使|确定|指定|控制)"
+    ),
     "named_at_end": r"(?:称为|称作|叫做|叫作|即为|称之为)\s*{quotes}?{term}",
 }
 _CUES_EN = {
-    "states_meaning": r"{prefix}{term}{after},?\s+(?:(?:is|are|was|were)\s+(?:\w+\s+)?(?:defined|understood|described) (?:as|by)|(?:\w+ly\s+)?refers?\s+to|means?\b(?! (?:of|that))|denotes?\b|describes?\b|consists? of|involves?\b|occurs? when|represents?\b)",
-    "is_kind": r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:an?\b|any\b|one (?:of|that)|(?:types?|forms?|kinds?|sets?) of)",
-    "is_the": r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:the\b|those\b|what\b|when\b|how\b)",
-    "is_other": r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are)\s+(?!not\b|also\b|an?\b|the\b|\w+ly\b|more\b|less\b|very\b)\w",
-    "named_at_end": r"(?:called|known as|termed|referred to as|named|call this|call it|defined as)\s+(?:an?\s+|the\s+)?{quotes}?{term}",
+    "states_meaning": (
+        r"{prefix}{term}{after},?\s+(?:(?:is|are|was|were)\s+(?:\w+\s+)?(?:defined|understood|"
+        r"described) (?:as|by)|(?:\w+ly\s+)?refers?\s+to|means?\b(?! (?:of|that))|denotes?\b|"
+        r"describes?\b|consists? of|involves?\b|occurs? when|represents?\b)"
+    ),
+    "is_kind": (
+        r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:an?\b|any\b|"
+        r"one (?:of|that)|(?:types?|forms?|kinds?|sets?) of)"
+    ),
+    "is_the": (
+        r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:the\b|those\b|"
+        r"what\b|when\b|how\b)"
+    ),
+    "is_other": (
+        r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are)\s+(?!not\b|also\b|an?\b|the\b|\w+ly\b|"
+        r"more\b|less\b|very\b)\w"
+    ),
+    "named_at_end": (
+        r"(?:called|known as|termed|referred to as|named|call this|call it|defined as)\s+(?:an?\s+|"
+        r"the\s+)?{quotes}?{term}"
+    ),
     "apposition": r"{term}{brackets}(?:,| [—–-])\s*(?:or\s+)?(?:which (?:is|are)\s+)?(?:an?|the|any|those)\s",
     "or_alias": r"\bor\s+(?:an?\s+|the\s+)?{quotes}?{term}{quotes}?\s*(?:[,)(;.]|$)",
     "entry": r"{prefix}{term}{after}\s*:\s*\S",
@@ -55,14 +81,16 @@ _TRAITS_EN = {
     "relative_clause": r"\b(?:that|which|who|whose|in which|used to|used for|by which|where)\b",
     "year": r"\b1\d{3}\b|\b20\d\d\b|\bBC\b",
 }
-_LINKS_ZH = "的和与或及在是为对将把被由从以用到于该此其这即称谓指有使等，。、：:；;（）() “”\"《》「」/"
-_AFTER_ZH = "是指的为即可在用和与或及将会有能通允提表包负也就具需由应不被，。、：:；;（）() “”\"《》「」/"
-_WORDS_BEFORE_EN = frozenset(
-    "a an the of and or in on by to for with as from called termed named is are this each any such that".split()
+_LINKS_ZH = '的和与或及在是为对将把被由从以用到于该此其这即称谓指有使等，。、：:；;（）() “”"《》「」/'
+_AFTER_ZH = '是指的为即可在用和与或及将会有能通允提表包负也就具需由应不被，。、：:；;（）() “”"《》「」/'
+_WORDS_BEFORE_EN = re.compile(
+    r"(?:an?|the|of|and|or|in|on|by|to|for|with|as|from|called|termed|named|is|are|this|each|any|such|that)",
+    re.IGNORECASE,
 )
-_WORDS_AFTER_EN = frozenset(
-    "is are was were refers means of in that which and or to for can may has have by as at with on from occurs "
-    "involves describes consists denotes represents includes contains does do will".split()
+_WORDS_AFTER_EN = re.compile(
+    r"(?:is|are|was|were|refers|means|of|in|that|which|and|or|to|for|can|may|has|have|by|as|at|with|on|from|occurs|"
+    r"involves|describes|consists|denotes|represents|includes|contains|does|do|will)",
+    re.IGNORECASE,
 )
 
 
@@ -135,6 +163,11 @@ def _boundary_features(sentence: str, match: re.Match[str], is_chinese: bool) ->
     else:
         word_before = re.search(r"(\w[\w-]*)\s+$", before)
         word_after = re.match(r"\s+(\w[\w-]*)", after)
-        has_longer_start = word_before is not None and word_before[1].lower() not in _WORDS_BEFORE_EN
-        has_longer_end = word_after is not None and word_after[1].lower() not in _WORDS_AFTER_EN
+        has_longer_start = word_before is not None and not _WORDS_BEFORE_EN.fullmatch(word_before[1])
+        has_longer_end = word_after is not None and not _WORDS_AFTER_EN.fullmatch(word_after[1])
     return {"longer_start": float(has_longer_start), "longer_end": float(has_longer_end)}
+
+
+def iter_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, stripped. A line break ends a sentence."""
+    return (sentence for part in _SENTENCE_END.split(text) if (sentence := part.strip()))

@@ -217,12 +217,13 @@ def mine_candidates(engine: "Engine") -> StageReport:
 
 
 def update_lexicon(engine: "Engine") -> StageReport:
-    """Mine candidate terms, then publish those that need no reviewer (`lexicon.auto_publish`). Raises BusyError."""
+    """Mine terms, publish those that need no reviewer (`lexicon.auto_publish`), find definitions. Raises BusyError."""
+    from pipeline.definitions import update_definitions
     from pipeline.lexicon_update import publish_confident_terms
 
     started, report = time.monotonic(), mine_candidates(engine)
     with engine.lock("lexicon"):
-        notes = publish_confident_terms(engine)
+        notes = (*publish_confident_terms(engine), *update_definitions(engine.store))
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 

@@ -1,6 +1,6 @@
 """Learn the weights of lexicon/definitions.py: `python -m benchmarks.training.definitions`.
 
-The training halves of the sets `zh_docs` (CC-BY-4.0) and `en_wiki` (GFDL) are the only input. Prints the threshold with
+The weights start from PRIOR_WEIGHTS. The training halves of the sets `zh_docs` (CC-BY-4.0) and `en_wiki` (GFDL) are the only input. Prints the threshold with
 the best mean of precision and silence on the same half, cross-validated by term, and writes the weights.
 """
 
@@ -53,7 +53,10 @@ def main() -> None:
         language = name[:2]
         weights[language], thresholds[language] = learn_weights(terms)
         print(name, len(terms), "terms, threshold", thresholds[language])
-    text = f'"""Weights of lexicon/definitions.py, written by benchmarks/training/definitions.py."""\n\nWEIGHTS_BY_LANGUAGE: dict[str, dict[str, float]] = {weights!r}\nTHRESHOLD_BY_LANGUAGE = {thresholds!r}\n'
+    text = (
+        '"""Weights of lexicon/definitions.py, written by benchmarks/training/definitions.py."""\n\n'
+        f"WEIGHTS_BY_LANGUAGE: dict[str, dict[str, float]] = {weights!r}\nTHRESHOLD_BY_LANGUAGE = {thresholds!r}\n"
+    )
     with open(definition_weights.__file__, "w", encoding="utf-8") as file:
         file.write(text)
 
