@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from lxml import etree
 
+from crawler.dedup.dust import apply_all_equivalences
 from crawler.http.content_type import parse_content_type
 from crawler.parsing.links import parse_page
 from crawler.parsing.meta_refresh import parse_meta_refresh
@@ -18,7 +19,6 @@ from crawler.robots.robots_txt import product_token
 from crawler.sitemaps.sitemap_parser import parse_sitemap
 from crawler.sitemaps.timestamps import parse_timestamp
 from crawler.urls.canonical import canonicalize_url, parse_url_forms, resolve_url
-from crawler.urls.dust import apply_all_equivalences
 from crawler.urls.registrable_domains import registrable_domain
 from domain.frontier import StoredRobots
 from domain.outcome import Reason

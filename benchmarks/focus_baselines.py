@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from benchmarks.focus_graph import Graph
 from crawler.focused_policy import LinkWords, PageWords, RelevanceScore, TopicWords
-from text.sparse_vectors import cosine
+from focused.sparse_vectors import cosine
 
 DECAY = 0.5  # of what is inherited (Shark-search)
 ANCHOR_SHARE = 0.8  # of the anchor in a link's neighbourhood (Shark-search)

@@ -9,8 +9,10 @@ Open `crawl.py` first, then `crawl_loop.py`. The folders follow the path of a UR
     schedule/   selects the next URL: frontier, queues, throttle of each host, URL-seen test, revisit policy
     robots/     robots.txt and robots directives of pages
     http/       one request within limits of time, size and IP addresses
-    parsing/    links, redirects in markup, soft 404s and content fingerprints of a response
-    urls/       canonical forms, DUST (different URLs, similar text) and trap detection
+    parsing/    links, redirects in markup and soft 404s of a response
+    urls/       canonical forms of URLs
+    dedup/      duplicate pages and DUST (different URLs, similar text)
+    traps/      endless URL spaces
     sitemaps/   sitemaps and feeds, and how reliable their dates are
     workers/    fetch threads, recorder thread, several processes or machines on one table
 

@@ -7,17 +7,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from crawler.crawl_context import CrawlContext, add_seeds
+from crawler.crawl_context import DEFAULT_SEED_PRIORITY, CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
-from crawler.crawl_plan import build_crawl_plan, check_addresses
-from crawler.focused_policy import FocusedPolicy
+from crawler.crawl_plan import build_crawl_plan
+from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedPolicy
 from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.progress import CrawlProgress, ProgressCallback
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
-from crawler.state_files import state_path_factory
 from crawler.workers.coordinator import Coordinator
 from crawler.workers.process_shards import ReopenableTable, crawl_in_processes
 from domain.errors import StoreError
@@ -59,25 +58,28 @@ def crawl(
     """
     started = time.monotonic()
     plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
-    check_addresses(plan)
-    table.reassign_queues(plan.queue_policy_name, plan.queue_of)
-    table.discount_spurious_changes(plan.revisit_policy.next_interval)
+    tally = begin_crawl(table, plan, FOCUSED_SEED_PRIORITY if focused_policy else DEFAULT_SEED_PRIORITY)
     if plan.settings.processes > 1 and isinstance(table, ReopenableTable):
-        tally = crawl_in_processes(table, fetcher, plan, seen_path, progress)
+        tally.merge(crawl_in_processes(table, fetcher, plan, seen_path, progress))
         UrlSeenTest.load(seen_path, table, plan.settings.seen_filter).save(seen_path)
         return tally.report(time.monotonic() - started)
-    url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
-    coordinator, state_path = Coordinator(plan.settings.max_pages), state_path_factory(seen_path)
     context = CrawlContext(
-        table, fetcher, plan, url_seen, coordinator, state_path, progress, now, focused_policy=focused_policy
+        table,
+        fetcher,
+        plan,
+        seen_path,
+        Coordinator(plan.settings.max_pages),
+        on_progress=progress,
+        now=now,
+        focused_policy=focused_policy,
+        tally=tally,
     )
     try:
-        add_seeds(context)
         CrawlLoop.from_context(context).run()
     except StoreError:
         raise
     except BaseException:
-        url_seen.save(seen_path)
+        context.url_seen.save(seen_path)
         raise
-    url_seen.save(seen_path)
-    return context.tally.report(time.monotonic() - started)
+    context.url_seen.save(seen_path)
+    return tally.report(time.monotonic() - started)

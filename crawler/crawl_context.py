@@ -1,12 +1,13 @@
-"""Objects that all parts of a run share, and the seed URLs."""
+"""Begin a crawl, and the objects and state that all parts of one run share."""
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crawler.crawl_plan import CrawlPlan
-from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedPolicy
+from crawler.crawl_plan import CrawlPlan, check_addresses
+from crawler.dedup.dust import DustRules
+from crawler.focused_policy import FocusedPolicy
 from crawler.host_suggestions import HostSuggestionStats
 from crawler.http.fetch import Fetcher
 from crawler.progress import ProgressCallback, Tally
@@ -14,8 +15,8 @@ from crawler.schedule.forecast import PACES_STATE, HostPaces
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.sitemaps.lastmod_trust import LastmodTrust
+from crawler.state_files import state_path_factory
 from crawler.urls.canonical import host_of
-from crawler.urls.dust import DustRules
 from crawler.workers.coordinator import Coordinator
 from domain.frontier import NewUrl, UrlKind
 
@@ -54,38 +55,45 @@ class SiteKnowledgeState:
 
 @dataclass
 class CrawlContext:
-    """Objects and state that all parts of one run share. Creating the context starts the run."""
+    """Objects and state that all parts of one run share. Creating the context starts the run.
+
+    `seen_path` is the file of the URL-seen filter. The site knowledge is in the same folder. Processes that share a
+    folder have a `process_index`.
+    """
 
     table: CrawlTable
     fetcher: Fetcher
     plan: CrawlPlan
-    url_seen: UrlSeenTest
+    seen_path: Path
     coordinator: Coordinator
-    state_path: Callable[[str], Path]  # returns the file of a named part of the site knowledge
+    process_index: int | None = None
     on_progress: ProgressCallback | None = None
     now: Callable[[], float] = time.time  # epoch seconds
     clock: Callable[[], float] = time.monotonic
     focused_policy: FocusedPolicy | None = None  # scores pages and links of a focused crawl
     tally: Tally = field(default_factory=Tally)
+    url_seen: UrlSeenTest = field(init=False)
+    state_path: Callable[[str], Path] = field(init=False)  # returns the file of a named part of the site knowledge
     site_state: SiteKnowledgeState = field(init=False)  # knowledge from this run and earlier runs
     due_before: float = field(init=False)  # epoch seconds; URLs due later are left to another run
     started_at: float = field(init=False)  # monotonic seconds, by `clock`
     deadline: float = field(init=False)  # monotonic seconds; no request starts later
 
     def __post_init__(self) -> None:
+        self.url_seen = UrlSeenTest.load(self.seen_path, self.table, self.plan.settings.seen_filter)
+        self.state_path = state_path_factory(self.seen_path, self.process_index)
         self.site_state = SiteKnowledgeState.load(self.state_path)
         self.started_at, self.due_before = self.clock(), self.now()
         self.deadline = self.started_at + self.plan.max_seconds
 
 
-def make_seed_urls(plan: CrawlPlan, priority: float = DEFAULT_SEED_PRIORITY) -> list[NewUrl]:
-    """Build table rows for the seeds of the plan."""
-    return [NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.SEED, priority) for url in plan.seeds]
+def begin_crawl(table: CrawlTable, plan: CrawlPlan, seed_priority: float = DEFAULT_SEED_PRIORITY) -> Tally:
+    """Prepare the table for a crawl, once for all its crawlers, and add the seeds. Returns the count of new URLs.
 
-
-def add_seeds(context: CrawlContext) -> None:
-    """Add the seeds to the table and count the new ones."""
-    new_urls = context.url_seen.filter_unseen(context.plan.seeds)
-    priority = FOCUSED_SEED_PRIORITY if context.focused_policy else DEFAULT_SEED_PRIORITY
-    context.tally.urls_added += context.table.add_urls(make_seed_urls(context.plan, priority))
-    context.url_seen.add(new_urls)
+    Raises SettingsError if the plan must not be used on public sites: see `check_addresses`.
+    """
+    check_addresses(plan)
+    table.reassign_queues(plan.queue_policy_name, plan.queue_of)
+    table.discount_spurious_changes(plan.revisit_policy.next_interval)
+    seeds = [NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.SEED, seed_priority) for url in plan.seeds]
+    return Tally(urls_added=table.add_urls(seeds))

@@ -1,6 +1,6 @@
 """Hosts that the crawl renders in a browser without being named in `crawl.rendered`.
 
-With `crawl.rendered = "auto"`, a host whose pages need JavaScript is rendered from the next crawl on. The hosts are
+With `crawl.rendered = "auto"`, a host whose pages need JavaScript is rendered in all later crawls. The hosts are
 stored in `rendered.json` next to the store, because their pages no longer show the need once they are rendered.
 """
 
@@ -42,6 +42,6 @@ def with_rendered_hosts(settings: CrawlSettings, folder: Path) -> CrawlSettings:
     """Return the settings with the stored hosts instead of "auto" in `rendered`; without hosts if none can render."""
     if RENDER_AUTOMATICALLY not in settings.rendered:
         return settings
-    named = (text for text in settings.rendered if text != RENDER_AUTOMATICALLY)
-    stored = load_rendered_hosts(folder) if can_render_automatically(settings) else ()
-    return replace(settings, rendered=tuple(dict.fromkeys((*named, *stored))))
+    named_sites = (text for text in settings.rendered if text != RENDER_AUTOMATICALLY)
+    stored_hosts = load_rendered_hosts(folder) if can_render_automatically(settings) else ()
+    return replace(settings, rendered=tuple(dict.fromkeys((*named_sites, *stored_hosts))))

@@ -6,11 +6,11 @@ from random import Random
 from time import gmtime
 
 from crawler.crawl_context import CrawlContext
+from crawler.dedup.deduplicator import Deduplicator
 from crawler.schedule.revisit_policy import RevisitPolicy
+from crawler.traps.probe_urls import FamilyProbe, make_probe_urls
+from crawler.traps.trap_detector import TrapDetector, detect_shape_trap
 from crawler.urls.canonical import host_of, rejection_reason
-from crawler.urls.deduplicator import Deduplicator
-from crawler.urls.probe_urls import FamilyProbe, make_probe_urls
-from crawler.urls.trap_detector import TrapDetector, detect_shape_trap
 from crawler.workers.fetch_pool import PageResult
 from domain.coded_message import CodedMessage
 from domain.focused_decision import FocusedDecision

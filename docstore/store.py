@@ -16,6 +16,7 @@ store.lexicons           candidate terms, published versions        docstore/ter
 store.review_history     review decisions, undo                     docstore/terms/review_history.py
 store.review_queue       terms in review order                      docstore/terms/review_queue.py
 store.definitions        definitions of published terms             docstore/terms/definitions.py
+store.rising_terms       rising terms of the latest run             docstore/terms/rising_terms.py
 store.glosses            bilingual term pairs from articles         docstore/terms/glosses.py
 store.change_log         changes pending for the index              docstore/change_log.py
 store.status             counts, report of one URL                  docstore/reports/status.py
@@ -63,6 +64,7 @@ from docstore.terms.glosses import GlossTable
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import ReviewQueue
+from docstore.terms.rising_terms import RisingTermTable
 from docstore.warc_archive import ROTATE_BYTES, WarcArchive
 from domain.errors import StoreError
 
@@ -118,6 +120,7 @@ class Store:
         self.definitions = DefinitionTable(self._database)
         self.glosses = GlossTable(self._database)
         self.review_queue = ReviewQueue(self._database)
+        self.rising_terms = RisingTermTable(self._database)
         self.change_log = ChangeLog(self._database, clock)
         self.status = StatusReports(self._database, clock)
         self.runs = RunTable(self._database, clock)

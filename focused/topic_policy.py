@@ -36,7 +36,7 @@ from domain.page import Link, Page
 from focused.paper_strategies.position_weighting import top_block_weighted_terms
 from focused.paper_strategies.term_expansion import DynamicTermLibrary
 from focused.state_snapshot import StateSnapshot
-from text.word_weights import WordStatistics
+from focused.word_weights import WordStatistics
 
 MAX_TERMS_PER_PAGE = 60  # terms of a retained page that may become topic terms (WY-A1)
 MAX_OFF_TOPIC_SHARE = 0.4  # a term that occurs in more than this share of the off-topic pages is not proposed

@@ -13,11 +13,11 @@ from docstore.store import Store
 from domain.article import BlockKind, PageType, StoredArticle
 from domain.article_relations import ArticleCitations, NewsItem
 from domain.term import StoredGloss
-from text.citations import document_keys, extract_citation_keys, extract_link_keys
+from indexer.citation_keys import document_keys, extract_citation_keys, extract_link_keys
+from indexer.same_event import event_keywords, lookup_words, same_event_score
 from text.embedding.embedder import cosine_similarities, unpack_vectors
 from text.glosses import iter_glosses
 from text.segment import Segmenter
-from text.similarity.same_event import event_keywords, lookup_words, same_event_score
 from text.titles import series_name
 
 PROSE_BLOCK_KINDS = frozenset({BlockKind.PARAGRAPH, BlockKind.LIST_ITEM, BlockKind.QUOTE, BlockKind.CAPTION})

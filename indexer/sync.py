@@ -13,7 +13,7 @@ and a batch that was written but not removed from the log is written again.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
@@ -73,6 +73,7 @@ def flush_changes(
     analysis: TextAnalysis,
     batch_size: int,
     progress: Callable[[int], None] = lambda done: None,
+    deferred_url_ids: Set[int] = frozenset(),
 ) -> Counter[Reason]:
     """Write all pending changes to Solr, with a soft commit at the end if anything was written.
 
@@ -82,6 +83,7 @@ def flush_changes(
         analysis: Segmenters and lexicon.
         batch_size: Documents per request.
         progress: Called with the number of changes of each finished batch.
+        deferred_url_ids: Pages whose changes stay in the log.
 
     Returns:
         Number of outcomes by reason.
@@ -90,10 +92,13 @@ def flush_changes(
         SolrError: Solr is not responding or rejected a request. Acknowledged batches stay done.
     """
     counts: Counter[Reason] = Counter()
-    while store.change_log.pending(1):
-        for results in _iter_flushed_batches(store, index, analysis, batch_size):
+    has_flushed = True
+    while has_flushed:  # changes may arrive meanwhile
+        has_flushed = False
+        for results in _iter_flushed_batches(store, index, analysis, batch_size, deferred_url_ids):
             counts.update(result.outcome.reason for result in results)
             progress(len(results))
+            has_flushed = True
     if counts:
         index.commit(soft=True)
     return counts
@@ -109,9 +114,12 @@ class _BatchInFlight:
 
 
 def _iter_flushed_batches(
-    store: Store, index: SearchIndex, analysis: TextAnalysis, batch_size: int
+    store: Store, index: SearchIndex, analysis: TextAnalysis, batch_size: int, deferred_url_ids: Set[int]
 ) -> Iterator[list[IndexResult]]:
-    """Index every change that is in the log now; yield the results of each batch after it is removed from the log."""
+    """Index every change that is in the log now, except those of `deferred_url_ids`.
+
+    Yields the results of each batch after it is removed from the log.
+    """
     in_flight: deque[_BatchInFlight] = deque()
 
     def finish_oldest() -> list[IndexResult]:
@@ -125,8 +133,11 @@ def _iter_flushed_batches(
     )
     with ThreadPoolExecutor(SENDER_COUNT, "to-solr") as pool:
         last_seq = 0
-        while batch := store.change_log.pending(batch_size, after_seq=last_seq):
-            last_seq = batch[-1].seq
+        while pending_batch := store.change_log.pending(batch_size, after_seq=last_seq):
+            last_seq = pending_batch[-1].seq
+            batch = [change for change in pending_batch if change.url_id not in deferred_url_ids]
+            if not batch:
+                continue
             url_ids = frozenset(change.url_id for change in batch)
             # Two states of one document must be written in order: the newer one waits for the older one.
             while len(in_flight) > SENDER_COUNT or any(

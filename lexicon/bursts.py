@@ -21,7 +21,7 @@ MIN_RISE = 8.0  # share within the window relative to the share before
 MIN_LAST_DAY_SHARE = 0.5  # share on the last day relative to the window: the rise continues
 MIN_EVENT_OVERLAP = 0.7  # share of a term's articles that contain the other term, if both belong to one event
 EVENT_DAYS = 3  # terms of one event are reported at most this many days after its first term
-QUIET_DAYS = 14  # a term can burst again after so many days without a rise
+QUIET_DAYS = 14  # days without a rise after which a term can burst again
 LEAD_CHARS = 100  # characters of an article in which a term is counted: news names its subject first
 MIN_VARIANCE = 0.2  # smallest expected count in the variance, so that one article of a rare term is no wave
 

@@ -59,8 +59,10 @@ def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> d
                 article_counts[term] += 1
                 if article_counts[term] > MAX_ARTICLES_PER_TERM:
                     continue
-                chosen = ((score, sentences[index], url_id) for index, score in choose_definitions(term, sentences))
-                best_by_term[term] = _keep_best([*best_by_term.get(term, ()), *chosen])
+                definitions = (
+                    (score, sentences[index], url_id) for index, score in choose_definitions(term, sentences)
+                )
+                best_by_term[term] = _keep_best([*best_by_term.get(term, ()), *definitions])
     return best_by_term
 
 

@@ -222,6 +222,11 @@ class Engine:
         """Return the number of articles without a vector, summed over the configured models."""
         return self._count_pending(EmbeddingPart.ARTICLE)
 
+    def pending_embedding_url_ids(self) -> set[int]:
+        """Return the ids of the articles without a vector of a configured model that supports their language."""
+        pending_url_ids = self.store.vectors.pending_url_ids
+        return {url_id for spec in self.configured_models for url_id in pending_url_ids(spec.model_id, spec.languages)}
+
     def count_pending_passages(self) -> int:
         """Return the number of articles whose passages are pending embedding, summed over the configured models."""
         return self._count_pending(EmbeddingPart.PASSAGES) if self.settings.embed.passages else 0

@@ -36,13 +36,16 @@ def wait_for_solr(engine: "Engine") -> StageReport:
     return StageReport(Stage.SOLR, {}, opener.seconds, notes)
 
 
-def run_index_stage(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False) -> StageReport:
+def run_index_stage(
+    engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False, embedded_only: bool = False
+) -> StageReport:
     """Update the Solr index: apply a newly published lexicon, then the change log.
 
     Args:
         engine: The open vertical.
         wait: Seconds to wait while another process indexes; then BusyError is raised.
         adopt: Take over an index that another store filled.
+        embedded_only: Leave articles in the change log that are pending embedding.
 
     Raises IndexOwnershipError if the index was filled by another store and `adopt` is False.
     """
@@ -59,8 +62,15 @@ def run_index_stage(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, ado
         if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
             if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
                 notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
-            with engine.progress.task("index", engine.store.change_log.pending_document_count()) as advance:
-                counts = flush_changes(engine.store, target, engine.analysis(), engine.settings.index.batch, advance)
+            # A new collection must be complete before searches use it.
+            deferred_url_ids = (
+                engine.pending_embedding_url_ids() if embedded_only and target is engine.index else set[int]()
+            )
+            document_count = max(0, engine.store.change_log.pending_document_count() - len(deferred_url_ids))
+            with engine.progress.task("index", document_count) as advance:
+                counts = flush_changes(
+                    engine.store, target, engine.analysis(), engine.settings.index.batch, advance, deferred_url_ids
+                )
         if orphans := remove_orphans(engine.store, target):
             notes += (f"{orphans} documents that are not in the store were deleted",)
         if target is not engine.index:

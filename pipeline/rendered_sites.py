@@ -18,7 +18,7 @@ def count_unrendered_pages(engine: Engine) -> dict[str, int]:
 
 
 def render_sites_automatically(engine: Engine) -> None:
-    """Render the sites that need JavaScript from now on, if the settings allow it, and fetch their pages again."""
+    """Render the sites that need JavaScript in this and later crawls, if allowed, and fetch their pages again."""
     settings = engine.settings.crawl
     if not can_render_automatically(settings):
         return
@@ -28,6 +28,6 @@ def render_sites_automatically(engine: Engine) -> None:
     add_rendered_hosts(engine.settings.data_dir, hosts)
     page_count = engine.store.frontier.admin.refetch_hosts(hosts, settings.incremental == "new_only")
     engine.progress.note(
-        f"{', '.join(hosts)}: pages need JavaScript and are rendered in a browser from now on; {page_count} pages are "
-        "fetched again"
+        f"{', '.join(hosts)}: pages need JavaScript and will be rendered in a browser; "
+        f"{page_count} pages are fetched again"
     )

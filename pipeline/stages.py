@@ -217,13 +217,18 @@ def mine_candidates(engine: "Engine") -> StageReport:
 
 
 def update_lexicon(engine: "Engine") -> StageReport:
-    """Mine terms, publish those that need no reviewer (`lexicon.auto_publish`), find definitions. Raises BusyError."""
+    """Mine terms, publish those that need no reviewer (`lexicon.auto_publish`), find rising terms and definitions.
+
+    Raises BusyError.
+    """
     from pipeline.definitions import update_definitions
     from pipeline.lexicon_update import publish_confident_terms
+    from pipeline.rising_terms import update_rising_terms
 
     started, report = time.monotonic(), mine_candidates(engine)
     with engine.lock("lexicon"):
-        notes = (*publish_confident_terms(engine), *update_definitions(engine.store))
+        published_notes = publish_confident_terms(engine)
+        notes = (*published_notes, *update_rising_terms(engine), *update_definitions(engine.store))
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 
@@ -237,9 +242,11 @@ def load_review_state(store: "Store") -> "ReviewState":
     return ReviewState(frozenset(chain(*texts.values())), pending_texts)
 
 
-def index(engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False) -> StageReport:
+def index(
+    engine: "Engine", wait: float = INDEX_LOCK_WAIT_SECONDS, adopt: bool = False, embedded_only: bool = False
+) -> StageReport:
     """Update the Solr index as `run_index_stage` does."""
-    return run_index_stage(engine, wait, adopt)
+    return run_index_stage(engine, wait, adopt, embedded_only)
 
 
 def embed(engine: "Engine", seconds: float | None = None, with_passages: bool = True) -> StageReport:
@@ -270,7 +277,7 @@ def run(
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
     A single stage `embed` has no time limit. In a complete run, articles that exceed its limit and the passages of all
-    articles are embedded at the end.
+    articles are embedded at the end. The first run embeds all articles before their indexing (`index_when_embedded`).
 
     Args:
         engine: The open vertical.
@@ -294,6 +301,8 @@ def run(
                 continue
             if name == "index":
                 record.run_stage(Stage.SOLR, lambda: wait_for_solr(engine))
+                if "embed" in names and not engine.store.change_log.indexed_document_count():
+                    index_when_embedded(engine, record)
                 record.run_stage(Stage.INDEX, partial(index, engine))
             elif name == "crawl":
                 record.run_stage(Stage.CRAWL, partial(crawl_with_index_opening, engine, "index" in names))
@@ -342,6 +351,24 @@ def seal_past_duplicate_keys(engine: "Engine") -> None:
         engine.store.key_compaction.seal_past_months()
 
 
+def index_when_embedded(engine: "Engine", record: "RunRecord") -> None:
+    """Index articles in rounds while the others are being embedded, so that a first run indexes each article once.
+
+    Each round takes twice as long as the one before. Ends with the last vector, or when a round embeds no article.
+    """
+    seconds, is_possible = EMBED_BEFORE_INDEX_SECONDS, is_embedding_possible(record)
+    while is_possible and (pending_count := engine.count_pending_embeddings()):
+        record.run_stage(Stage.INDEX, partial(index, engine, embedded_only=True))
+        record.run_stage(Stage.EMBED, partial(embed_if_possible, engine, seconds, with_passages=False))
+        seconds *= 2
+        is_possible = engine.count_pending_embeddings() < pending_count
+
+
+def is_embedding_possible(record: "RunRecord") -> bool:
+    """Return True if the run has embedded an article."""
+    return any(Reason.EMBEDDED in report.outcome_counts for report in record.reports)
+
+
 def embed_remaining(engine: "Engine", record: "RunRecord") -> None:
     """Embed what the run has left out so far: articles beyond EMBED_BEFORE_INDEX_SECONDS, and all passages.
 
@@ -351,8 +378,7 @@ def embed_remaining(engine: "Engine", record: "RunRecord") -> None:
         pending_count = engine.count_pending_embeddings()
     except EmbeddingError:  # the stage `embed` has reported it
         return
-    is_possible = any(Reason.EMBEDDED in report.outcome_counts for report in record.reports)
-    if pending_count and is_possible:
+    if pending_count and is_embedding_possible(record):
         record.run_stage(Stage.EMBED, partial(embed_if_possible, engine))
         record.run_stage(Stage.INDEX, partial(index, engine))
     elif not pending_count and engine.count_pending_passages():

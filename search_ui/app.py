@@ -20,7 +20,16 @@ from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.context import SiteContext, error_response, init_site
 from search_ui.i18n import format_number, translate
 from search_ui.interfaces import AccountStore, SiteBackend
-from search_ui.pages import click_tracking, feeds, glossary_views, originals, public_views, suggestions, thumbnails
+from search_ui.pages import (
+    click_tracking,
+    feeds,
+    glossary_views,
+    originals,
+    public_views,
+    rising_terms,
+    suggestions,
+    thumbnails,
+)
 from search_ui.query.search_request import BadSearchRequestError
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
@@ -81,6 +90,7 @@ def create_app(
         public_views.blueprint,
         glossary_views.blueprint,
         feeds.blueprint,
+        rising_terms.blueprint,
         api.blueprint,
         click_tracking.blueprint,
         thumbnails.blueprint,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from string import ascii_uppercase
 from typing import cast
 
@@ -11,6 +11,7 @@ from flask import current_app
 from domain.term import Lexicon, TermClass
 from search_ui.context import current_site
 from search_ui.interfaces import LexiconBackend
+from search_ui.vocabulary_cache import start_daemon_thread
 from text.folding import word_key
 from text.pinyin import has_han, to_pinyin
 
@@ -19,6 +20,7 @@ MAX_NAME_CHARS = 200  # as the store; longer names are no terms
 OTHER_INITIAL = "#"  # of terms that begin with no Latin letter and no Chinese character
 INITIALS = (OTHER_INITIAL, *ascii_uppercase)
 MAX_ABBREVIATION_CHARS = 10
+MAX_CACHED_KEYS = 1 << 18  # review decisions change the glossary, but hardly any term
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,15 @@ class GlossaryTerm:
     is_automatic: bool = False
     is_new: bool = False
 
-    @cached_property
+    @property
     def sort_key(self) -> str:
         """Pinyin of a Chinese term, lower-case letters of another one."""
-        return to_pinyin(self.text) if has_han(self.text) else word_key(self.text)
+        return _cached_sort_key(self.text)
 
-    @cached_property
+    @property
     def word_keys(self) -> tuple[str, ...]:
         """The term and its synonyms in the form in which spellings are equal."""
-        return tuple(word_key(word) for word in (self.text, *self.synonyms))
+        return tuple(_cached_word_key(word) for word in (self.text, *self.synonyms))
 
     @property
     def initial(self) -> str:
@@ -63,6 +65,14 @@ class GlossaryTerm:
         """The other synonyms."""
         listed = {*self.abbreviations, *self.equivalents}
         return tuple(word for word in self.synonyms if word not in listed)
+
+
+@lru_cache(MAX_CACHED_KEYS)
+def _cached_sort_key(text: str) -> str:
+    return to_pinyin(text) if has_han(text) else word_key(text)
+
+
+_cached_word_key = lru_cache(MAX_CACHED_KEYS)(word_key)
 
 
 def _is_abbreviation(word: str) -> bool:
@@ -140,8 +150,10 @@ class GlossaryCache:
         lexicon, decision_id = lexicon_backend.lexicon(), lexicon_backend.review_service.last_decision_id()
         cached = self._cached
         if cached is None or cached[0] is not lexicon or cached[1] != decision_id:
-            cached = (lexicon, decision_id, build_glossary(lexicon, lexicon_backend))
+            glossary = build_glossary(lexicon, lexicon_backend)
+            cached = (lexicon, decision_id, glossary)
             self._cached = cached
+            start_daemon_thread(lambda: glossary.sorted_terms)  # of 100,000 terms in seconds, the first time
         return cached[2]
 
 

@@ -9,6 +9,7 @@ from domain.account import Account
 from domain.alert import Alert
 from domain.errors import PlumblineError
 from domain.outcome import Reason
+from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
@@ -87,6 +88,9 @@ class LexiconBackend(Protocol):
 
     def count_terms_by_status(self) -> dict[TermStatus, int]:
         """Return the number of terms by status."""
+
+    def rising_terms(self) -> Sequence[RisingTerm]:
+        """Return the terms of `lexicon()` that rose in the latest run, the newest first."""
 
     def count_pending_documents(self) -> int:
         """Return the number of documents to index, or to reindex with a newer lexicon."""

@@ -35,7 +35,7 @@ MAX_LATIN_WORDS = 20_000
 MIN_LATIN_WORD_DOCUMENTS = 3  # a rarer word can be an error itself
 
 
-def start_daemon_thread(work: Callable[[], None]) -> None:
+def start_daemon_thread(work: Callable[[], object]) -> None:
     """Run `work` in a daemon thread."""
     threading.Thread(target=work, name="vocabulary", daemon=True).start()
 

@@ -21,6 +21,7 @@ from domain.errors import LexiconError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
+from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
@@ -330,6 +331,7 @@ class FakeActions:
     dask_pages: str = ""
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
+    rising: list[RisingTerm] = field(default_factory=list)
 
     @cached_property
     def review_service(self) -> "FakeDesk":
@@ -360,6 +362,9 @@ class FakeActions:
         if not places:
             raise LexiconError(f"no such term: {text}")
         self.all_terms[places[0]] = replace(self.all_terms[places[0]], status=status)
+
+    def rising_terms(self) -> list[RisingTerm]:
+        return self.rising
 
     def count_pending_documents(self) -> int:
         return self.lag

@@ -9,7 +9,7 @@ Input: plain `str`, and the words of one lexicon version. Output: words, tags, a
     folding.py                 comparable letter width, case and white space (`word_key`)
     decoding/                  bytes to text, for crawler and extractor; limits of the HTML parser
     embedding/                 texts as vectors
-    similarity/                duplicates and reports of the same event
+    similarity/                duplicates
 
 No mutable process-wide state: a segmenter belongs to one lexicon version and never changes. Several versions can
 coexist, and threads can share one.

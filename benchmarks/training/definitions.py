@@ -1,7 +1,8 @@
 """Learn the weights of lexicon/definitions.py: `python -m benchmarks.training.definitions`.
 
-The weights start from PRIOR_WEIGHTS. The training halves of the sets `zh_docs` (CC-BY-4.0) and `en_wiki` (GFDL) are the only input. Prints the threshold with
-the best mean of precision and silence on the same half, cross-validated by term, and writes the weights.
+The weights start from PRIOR_WEIGHTS. The only input is the training halves of the sets `zh_docs` (CC-BY-4.0) and
+`en_wiki` (GFDL). Prints the best mean of precision and silence on the same half, cross-validated by term, with its
+threshold, and writes the weights.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Parse a response: its links, redirects in markup, soft 404s and content fingerprints."""
+"""Parse a response: its links, redirects in markup and soft 404s."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from bs4 import BeautifulSoup, SoupStrainer
 from lxml import etree
 
-from crawler.parsing.content_fingerprint import (
+from crawler.dedup.content_fingerprint import (
     EMPTY_FINGERPRINT,
     ContentFingerprint,
     fingerprint_document,

@@ -1,1 +1,1 @@
-"""Compare URLs: canonical forms, DUST (different URLs with similar text), registrable domains and traps."""
+"""Compare URLs: canonical forms, ignored parameters and registrable domains."""

@@ -1,7 +1,7 @@
 """Remove URL parts that never change the page: tracking parameters and session ids.
 
 A parameter is removed by its name (`utm_source`), or by name and value format (`PHPSESSID=` and 32 hex digits).
-`crawler/urls/dust.py` learns the redundant parameters of each site.
+`crawler/dedup/dust.py` learns the redundant parameters of each site.
 """
 
 import re

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from crawler.crawl_plan import CrawlPlan
+from crawler.dedup.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
 from crawler.focused_policy import FocusedPolicy, TokenizedPage
 from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
 from crawler.http.document_types import is_plain_text_version
@@ -23,7 +24,6 @@ from crawler.memory_budget import (
     Reservation,
     release_free_memory,
 )
-from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
 from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots

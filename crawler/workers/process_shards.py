@@ -22,15 +22,13 @@ from pathlib import Path
 from queue import Empty
 from typing import Any, Protocol, runtime_checkable
 
-from crawler.crawl_context import CrawlContext, make_seed_urls
+from crawler.crawl_context import CrawlContext
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import CrawlPlan
 from crawler.http.fetch import Fetcher
 from crawler.progress import CrawlProgress, HostProgress, ProgressCallback, Tally
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import find_shard
-from crawler.schedule.url_seen import UrlSeenTest
-from crawler.state_files import state_path_factory
 from crawler.workers.coordinator import Coordinator
 from domain.errors import PlumblineError, StoreError
 from domain.outcome import Reason
@@ -137,15 +135,12 @@ def crawl_in_processes(
     """
     if not isinstance(table, CrawlTable):
         raise TypeError(table)
-    tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
+    tally = Tally()
     threads = -(-plan.settings.threads // plan.settings.processes)
     plan = replace(plan, settings=replace(plan.settings, threads=threads))
     group = _WorkerGroup(plan, seen_path, table.make_opener(), fetcher.opener, on_progress)
     try:
-        url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
-        context = CrawlContext(
-            table, fetcher, plan, url_seen, group.leader, state_path_factory(seen_path, 0), group.report_leader_progress
-        )
+        context = CrawlContext(table, fetcher, plan, seen_path, group.leader, 0, group.report_leader_progress)
         CrawlLoop.from_context(context).run()
         for part in (context.tally, *group.wait_for_tallies()):
             tally.merge(part)
@@ -296,9 +291,8 @@ def _run_shard(
     logging.getLogger().addHandler(_ReportHandler(coordinator.shard_index, coordinator.report_queue))
     try:
         with table_opener() as table, closing(fetcher_opener()) as fetcher:
-            url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
-            state = state_path_factory(seen_path, coordinator.shard_index)
-            context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state, coordinator.report_progress)
+            shared = (coordinator, coordinator.shard_index, coordinator.report_progress)
+            context = CrawlContext(table, fetcher, plan, seen_path, *shared)
             CrawlLoop.from_context(context).run()
         coordinator.report_queue.put((coordinator.shard_index, context.tally))
     except (PlumblineError, StoreError) as error:

@@ -6,6 +6,8 @@ docstore/articles/extraction_writer.py saves extraction results and resolves pag
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, func, or_, select, union, update
 
@@ -46,6 +48,16 @@ REMOVAL_BATCH_SIZE = 100  # removed pages per transaction
 SAVE_ADVISORY_LOCK_ID = 0x53617665
 EXACT_COPIES_ONLY = CopyDetection()
 DIGEST_BATCH_SIZE = 10_000
+ISO_DAY_CHARS = 10
+
+
+class ArticleLead(NamedTuple):
+    """Site, day of publication, title and first characters of an article."""
+
+    host: str
+    published: date
+    title: str
+    text: str
 
 
 class ArticleTable:
@@ -258,6 +270,31 @@ class ArticleTable:
             with self._database.read() as connection:
                 rows = connection.execute(query.where(articles.c.url_id.in_(batch)).order_by(articles.c.url_id)).all()
             yield from ((row.url_id, row.title, row.body) for row in rows)
+
+    def list_leads(self, first_day: str, last_day: str, lead_chars: int, limit: int) -> list[ArticleLead]:
+        """Return the newest articles that are no duplicates and whose day of publication is known.
+
+        Args:
+            first_day: Earliest day, ISO date.
+            last_day: Latest day, ISO date.
+            lead_chars: Characters of the body to return.
+            limit: Maximum number of articles.
+        """
+        lead = func.substr(articles.c.body, 1, lead_chars).label("lead")
+        is_dated = articles.c.published.between(first_day, last_day)
+        has_day = func.length(articles.c.published) == ISO_DAY_CHARS
+        query = (
+            select(urls.c.host, articles.c.published, articles.c.title, lead)
+            .join(urls, urls.c.url_id == articles.c.url_id)
+            .where(is_dated, has_day, articles.c.duplicate_of == "")
+            .order_by(articles.c.published.desc(), articles.c.url_id.desc())
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return [
+                ArticleLead(row.host, date.fromisoformat(row.published), row.title, row.lead)
+                for row in connection.execute(query)
+            ]
 
     def count(self) -> int:
         """Return the number of articles."""

@@ -4,8 +4,8 @@
         store.citations.save(citations, removed_ids)     # their keys; the affected keys become stale
     store.citations.recount()                            # counts for the stale keys; logs articles to index again
 
-Citing and cited articles are joined by keys (text/citations.py), so they may arrive in either order. A source counts
-once: copies and the parts of a work are one source, and self-citations are ignored. Citations on a large share
+Citing and cited articles are joined by keys (indexer/citation_keys.py), so they may arrive in either order. A source
+counts once: copies and the parts of a work are one source, and self-citations are ignored. Citations on a large share
 of a site's pages are boilerplate and ignored; when a site grows or shrinks, the articles near that limit are counted
 again. A name shared by more than MAX_ARTICLES_PER_NAME sources is ambiguous and
 ignored. An interrupted call resumes on the next call.

@@ -87,6 +87,12 @@ class VectorTable:
         with self._database.read() as connection:
             return connection.scalar(query) or 0
 
+    def pending_url_ids(self, model: str, languages: Sequence[str]) -> set[int]:
+        """Return the ids of the articles that are pending embedding by `model`."""
+        query = select(articles.c.url_id).where(_is_in_languages(languages), _is_pending(model, EmbeddingPart.ARTICLE))
+        with self._database.read() as connection:
+            return set(connection.scalars(query))
+
     def uncovered_languages(self, languages: Sequence[str]) -> dict[str, int]:
         """Return the number of articles by language of all articles that are in none of `languages`."""
         query = select(articles.c.language, func.count()).where(~_is_in_languages(languages))

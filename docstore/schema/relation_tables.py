@@ -26,7 +26,7 @@ article_cited_keys = Table(
     "citations",
     metadata,
     Column("url_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("key", BigInteger, primary_key=True, autoincrement=False),  # text_hash64, see text/citations.py
+    Column("key", BigInteger, primary_key=True, autoincrement=False),  # text_hash64, see indexer/citation_keys.py
     Index("citations_by_key", "key"),
 )
 

@@ -26,7 +26,7 @@ class DefinitionTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def definitions_of(self, term: str, language: str = "") -> list[Definition]:
+    def find_by_term(self, term: str, language: str = "") -> list[Definition]:
         """Return the definitions of a term, best first; those that need a recheck are last.
 
         Args:
@@ -72,8 +72,8 @@ class DefinitionTable:
             row = _row_of_definition(definition)
             rows_by_term[row["term"]].append(row)
         with self._database.write() as connection:
-            for lost in lost_definitions:
-                is_lost = and_(definitions.c.term == lost.term, definitions.c.url_id == lost.url_id)
+            for definition in lost_definitions:
+                is_lost = and_(definitions.c.term == definition.term, definitions.c.url_id == definition.url_id)
                 connection.execute(update(definitions).where(is_lost).values(needs_recheck=1))
             for batch in batched(sorted(rows_by_term), BATCH_SIZE):
                 self._database.upsert(connection, definitions, [row for term in batch for row in rows_by_term[term]])

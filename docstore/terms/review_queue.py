@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, or
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
 from docstore.database import Database
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_decisions, terms
+from docstore.terms.rising_terms import read_rising_terms
 from docstore.terms.row_mapping import term_from_row
 from domain.batches import batched
 from domain.review import Order, TermQuery, TermStatistics
@@ -37,7 +38,7 @@ class ReviewQueue:
         self._database = database
 
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
-        """Return the number of terms that match the query, and the terms between its `offset` and `limit`.
+        """Return the number of terms that match the query, and at most `limit` of them from `offset` on.
 
         In review order, `language_shares` mixes the languages by their share of the corpus.
         """
@@ -47,6 +48,9 @@ class ReviewQueue:
             order_columns = ORDER_BY_COLUMNS[term_query.order]
             if term_query.order is Order.REVIEW and term_query.language_shares:
                 order_columns = (_mixed_position(term_query.language_shares), *order_columns)
+            rising_texts = [term.text for term in read_rising_terms(connection)]
+            if term_query.order is Order.REVIEW and rising_texts:
+                order_columns = (case((terms.c.text.in_(rising_texts), 0), else_=1), *order_columns)
             page = query.order_by(*order_columns, terms.c.text).offset(term_query.offset).limit(term_query.limit)
             return total, [term_from_row(row) for row in connection.execute(page)]
 

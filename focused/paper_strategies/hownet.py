@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from domain.errors import SettingsError
-from text.sparse_vectors import cosine
+from focused.sparse_vectors import cosine
 
 HALF_SIMILARITY_DISTANCE = 1.6  # Liu and Li: distance in the sememe tree at which similarity is 0.5
 SENSE_PART_WEIGHTS = (0.5, 0.2, 0.17, 0.13)  # first sememe, other sememes, relations, symbols

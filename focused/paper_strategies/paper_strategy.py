@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from crawler.focused_policy import LinkWords, PageWords, RelevanceScore, TopicWords
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, TopicKnowledge
-from text.sparse_vectors import cosine
+from focused.sparse_vectors import cosine
 
 
 class PaperStrategy:

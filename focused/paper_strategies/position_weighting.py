@@ -12,8 +12,8 @@ from crawler.focused_policy import (
     PageWords,
     WordBlock,
 )
-from text.sparse_vectors import normalize
-from text.word_weights import WordStatistics
+from focused.sparse_vectors import normalize
+from focused.word_weights import WordStatistics
 
 # ZJ-F3 [D]. Meta words weigh less because a page can use them for spam.
 ZHANG_POSITION_WEIGHTS = {

@@ -19,7 +19,7 @@ from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources
 from focused.paper_strategies.url_similarity import RelevantUrls
 from focused.paper_strategies.word_similarity import TopicWordIndex, WordSimilarity
-from text.word_weights import WordWeights
+from focused.word_weights import WordWeights
 
 # Weights of description, anchor and structure by the analytic hierarchy process: the principal eigenvector of the
 # comparisons 1:1, 8:1 and 8:1, which are consistent. Structure decides between equals [D].

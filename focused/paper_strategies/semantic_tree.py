@@ -14,7 +14,7 @@ from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.position_weighting import position_weighted_frequency
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, heaviest_terms
 from focused.paper_strategies.topic_tree import TreeSimilarity
-from text.sparse_vectors import cosine_with_unit, normalize
+from focused.sparse_vectors import cosine_with_unit, normalize
 
 MAX_FEATURES = 120  # heaviest words of the topic and of a page
 THRESHOLD_EXAMPLE_EXPONENT = 0.55  # `example_exponent` of the adaptive threshold

@@ -14,7 +14,7 @@ from crawler.focused_policy import Words
 from focused.paper_strategies.concept_source import ConceptSource
 from focused.paper_strategies.topic_knowledge import unit_tfidf_vector
 from focused.paper_strategies.word_vectors import WordVectors
-from text.word_weights import WordStatistics
+from focused.word_weights import WordStatistics
 
 UPDATE_INTERVAL_PAGES = 50  # K: retained pages between two evaluations of shared terms [D]
 MIN_PAGES_WITH_TERM = 5  # of these pages must contain a candidate [D]

@@ -16,8 +16,8 @@ from crawler.focused_policy import PageWords, TopicWords, Words
 from focused.paper_strategies.concept_source import ConceptSource
 from focused.paper_strategies.topic_tree import TopicTree, build_term_tree
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, train_word_vectors
-from text.sparse_vectors import normalize
-from text.word_weights import WordStatistics
+from focused.sparse_vectors import normalize
+from focused.word_weights import WordStatistics
 
 MAX_EXAMPLE_TERMS = 300  # terms taken from the topic's examples
 TOP_EXAMPLE_TERM_WEIGHT = 0.25  # weight of the first example term; confirmed technical terms weigh 1

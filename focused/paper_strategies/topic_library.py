@@ -31,7 +31,7 @@ from focused.paper_strategies.term_expansion import (
     map_words_to_concepts,
 )
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, heaviest_terms
-from text.sparse_vectors import cosine_with_unit, normalize
+from focused.sparse_vectors import cosine_with_unit, normalize
 
 # c of WY-F9 [D]
 BLOCK_KIND_WEIGHTS = {

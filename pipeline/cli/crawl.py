@@ -131,7 +131,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     from crawler.crawl_plan import build_crawl_plan
     from crawler.http.fetch import Fetcher
     from crawler.robots.robots_cache import fetch_robots, parse_stored_robots
-    from crawler.urls.trap_detector import detect_shape_trap
+    from crawler.traps.trap_detector import detect_shape_trap
     from crawler.workers.fetch_pool import Job, JobRunner
 
     settings = with_added_sites(engine.settings.crawl, engine.settings.data_dir)

@@ -15,15 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.crawl_context import CrawlContext, make_seed_urls
+from crawler.crawl_context import CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
-from crawler.crawl_plan import CrawlPlan, build_crawl_plan, check_addresses
+from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.progress import CrawlProgress, Tally
 from crawler.schedule.forecast import PACES_STATE
-from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from crawler.state_files import read_state, state_path_factory, write_state
 from crawler.workers.host_leases import HOST_LEASE_KIND, LEASED_HOSTS_PER_THREAD, LeaseCoordinator
@@ -60,10 +59,7 @@ def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], No
     """Crawl until no URL is due, or the time or page limit is reached. Returns the number of visits by reason."""
     started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
     plan = cluster_crawl_plan(settings)
-    check_addresses(plan)
-    table.reassign_queues(HOST_QUEUE_POLICY, plan.queue_of)
-    table.discount_spurious_changes(plan.revisit_policy.next_interval)
-    tally = Tally(urls_added=table.add_urls(make_seed_urls(plan)))
+    tally = begin_crawl(table, plan)
     crawl_task = partial(
         crawl_until_done, settings=settings, due_before=time.time(), deadline=time.time() + plan.max_seconds
     )
@@ -194,10 +190,9 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
         )
         table.use_leases(leased_hosts.lease_for_queue)
         load_shared_state(worker.store.site_state, seen_path)
-        url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
-        context = CrawlContext(table, fetcher, plan, url_seen, leased_hosts, state_path_factory(seen_path))
+        context = CrawlContext(table, fetcher, plan, seen_path, leased_hosts)
         CrawlLoop.from_context(context).run()
-        url_seen.save(seen_path)
+        context.url_seen.save(seen_path)
         save_shared_state(
             worker.store.site_state, seen_path, {*context.tally.pages_by_host, *context.tally.errors_by_host}
         )

@@ -1,1 +1,1 @@
-"""Semantic search: the embedding models and the stage that computes article vectors."""
+"""Semantic search: the embedding models, the passages of a text, and the stage that computes article vectors."""

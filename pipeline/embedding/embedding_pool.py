@@ -17,6 +17,14 @@ from docstore.articles.vectors import EmbeddingPart, EmbeddingResult, PassageVec
 from domain.batches import batched
 from domain.outcome import Outcome, Reason
 from pipeline.embedding.models import load_model
+from pipeline.embedding.passages import (
+    PASSAGE_TOKENS,
+    TOKENS_PER_LATIN_CHAR,
+    Passage,
+    estimate_tokens,
+    iter_passages,
+    truncate_to_tokens,
+)
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.workers.worker_process import (
     Limits,
@@ -28,14 +36,6 @@ from pipeline.workers.worker_process import (
 )
 from text.embedding.embedder import Embedder, pack_vectors
 from text.embedding.model_spec import ModelSpec
-from text.embedding.passages import (
-    PASSAGE_TOKENS,
-    TOKENS_PER_LATIN_CHAR,
-    Passage,
-    estimate_tokens,
-    iter_passages,
-    truncate_to_tokens,
-)
 
 log = logging.getLogger(__name__)
 

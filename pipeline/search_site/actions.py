@@ -11,6 +11,7 @@ from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import canonicalize_url, rejection_reason, url_origin
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
+from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
@@ -73,6 +74,11 @@ class StoreSiteBackend:
     def count_terms_by_status(self) -> dict[TermStatus, int]:
         """Return the number of terms of each status."""
         return self._lexicon.status_counts()
+
+    def rising_terms(self) -> Sequence[RisingTerm]:
+        """Return the rising terms of `lexicon()`, the newest first."""
+        published = {entry.text for entry in self.lexicon().entries}
+        return [term for term in self._engine.store.rising_terms.load() if term.text in published]
 
     def count_pending_documents(self) -> int:
         """Return the number of documents that are pending indexing."""

@@ -8,6 +8,7 @@ from docstore.store import Store
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
+from domain.rising_term import RisingTerm
 from domain.term import Lexicon, LexiconEntry, PublishedTermStates, Term, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
@@ -83,6 +84,9 @@ class StoreReview:
         return {
             text: rank_translations(text, several, known_terms)[:MAX_RELATED_TERMS] for text, several in glosses.items()
         }
+
+    def rising_terms(self) -> dict[str, RisingTerm]:
+        return {term.text: term for term in self._store.rising_terms.load()}
 
     def narrower_terms(self, text: str) -> list[str]:
         return self._store.review_queue.narrower_terms(text)

@@ -60,6 +60,11 @@ def feed(kind: str) -> Response:
         page=_feed_url("public.search", search_request),
         itself=_feed_url("feeds.feed", search_request.with_changes(sort=SortOrder.RELEVANCE), kind=kind),
     )
+    return feed_response(body, kind)
+
+
+def feed_response(body: str, kind: str) -> Response:
+    """Return a feed of a kind (a key of FEED_MIMETYPES) as a response that clients can cache."""
     response = Response(body, content_type=f"{FEED_MIMETYPES[kind]}; charset=utf-8")
     response.cache_control.public = True
     response.cache_control.max_age = _CACHE_SECONDS

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
 from search_ui.pages.article import parse_related
+from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.term_citation import TermSource, format_bibtex
 from search_ui.pages.term_usage import (
     MIN_MONTH_ARTICLES,
@@ -81,6 +82,7 @@ def term_list() -> BaseResponse:
         text=clean_text(text[:MAX_NAME_CHARS]),
         initial=initial,
         only_new=only_new,
+        rising_terms=current_rising_terms(),
         initials=glossary.used_initials,
         page_url=page_url,
         label=display_name,

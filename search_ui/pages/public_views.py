@@ -29,6 +29,7 @@ from search_ui.pages.home import (
     parse_sections,
     select_home_terms,
 )
+from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query, truncate_query
@@ -60,6 +61,7 @@ def home() -> Response:
         "home.html",
         counts=_fetch_site_counts(),
         lexicon=current_site().backend.lexicon(),
+        rising_terms=current_rising_terms(),
         value_label=_facet_label,
         **_fetch_home_content(),
     )

@@ -8,12 +8,12 @@ occur.
 import re
 from collections.abc import Sequence
 
+from search_ui.query.compound_words import split_compounds
 from search_ui.query.display_text import has_word
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL, FieldClause, QueryParam, QueryVariant, QueryWords, SolrQuery
 from search_ui.query.thesaurus import synonym_lookup
 from solr_client import solr_fields
-from text.compound_words import split_compounds
 
 _BIGRAM_FIELDS = (
     f"{solr_fields.TITLE} {solr_fields.BODY}"  # a phrase of bigrams costs a third of a phrase of characters

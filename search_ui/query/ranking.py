@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from search_ui.query.compound_words import split_compounds
 from search_ui.query.min_should_match import all_parts, all_parts_query
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import (
@@ -24,7 +25,6 @@ from search_ui.query.solr_query import (
 )
 from search_ui.query.thesaurus import list_synonyms
 from solr_client import solr_fields
-from text.compound_words import split_compounds
 from text.solr_words import join_words
 from text.titles import extract_numbers, title_lookup_keys
 

@@ -433,8 +433,10 @@ def _select_characteristic_terms(
         str(bucket["val"]): float(bucket.get("relatedness", {}).get("relatedness", 0.0))
         for bucket in buckets(response, "terms")
     }
-    ordered = sorted(labelled_counts, key=lambda row: (row[2] < 2, -relatedness_by_term.get(row[0], 0.0), -row[2]))
-    return [row for n, row in enumerate(ordered) if n < MAX_FACET_VALUES or row[0] in selected_terms]
+    sorted_counts = sorted(
+        labelled_counts, key=lambda row: (row[2] < 2, -relatedness_by_term.get(row[0], 0.0), -row[2])
+    )
+    return [row for n, row in enumerate(sorted_counts) if n < MAX_FACET_VALUES or row[0] in selected_terms]
 
 
 def _universal_values(response: SolrResponse, name: str) -> frozenset[str]:

@@ -106,7 +106,8 @@ def review_list() -> BaseResponse:
         parse_listing({"language": request.cookies.get(LANGUAGE_COOKIE, ""), **request.args}),
     )
     total, terms = site.backend.review_service.find_page(listing.query)
-    related_terms = site.backend.review_service.related_terms(terms)
+    review_service = site.backend.review_service
+    related_terms, rise_by_text = review_service.related_terms(terms), review_service.rising_terms()
     response = render_page(
         "review_list.html",
         listing=listing,
@@ -114,7 +115,10 @@ def review_list() -> BaseResponse:
         total=total,
         last=max(1, -(-total // TERMS_ON_PAGE)),
         first_number=listing.query.offset + 1,
-        rows=[build_term_row(term, words) for term, words in zip(terms, related_terms, strict=True)],
+        rows=[
+            build_term_row(term, words, rise_by_text.get(term.text))
+            for term, words in zip(terms, related_terms, strict=True)
+        ],
         statuses=list(TermStatus),
         classes=list(TermClass),
         orders=list(Order),

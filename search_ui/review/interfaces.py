@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
+from domain.rising_term import RisingTerm
 from domain.term import Lexicon, PublishedTermStates, Term, TermStatus
 from text.segment import Segmenter
 
@@ -64,6 +65,9 @@ class ReviewService(Protocol):
 
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         """Return the related terms of each of `terms`."""
+
+    def rising_terms(self) -> dict[str, RisingTerm]:
+        """Return the terms that rose in the latest run, by text. They lead the review order."""
 
     def narrower_terms(self, text: str) -> list[str]:
         """Return the terms with `text` as a broader term."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import abort
 
+from domain.rising_term import RisingTerm
 from domain.term import Term
 from search_ui.context import current_account
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
@@ -20,12 +21,13 @@ KWIC_CONTEXT_CHARS = 24  # on each side
 
 @dataclass(frozen=True)
 class TermRow:
-    """A term with highlighted contexts and related terms."""
+    """A term with highlighted contexts, related terms, and its rise in the latest run, if it rose."""
 
     term: Term
     contexts: Sequence[Segments]
     related_terms: RelatedTerms
     first_seen: str
+    rise: RisingTerm | None
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,10 @@ class KwicLine:
     title: str
 
 
-def build_term_row(term: Term, related_terms: RelatedTerms) -> TermRow:
+def build_term_row(term: Term, related_terms: RelatedTerms, rise: RisingTerm | None) -> TermRow:
     """Build the row of a term."""
     contexts = [truncate_segments(mark_occurrences(context, term.text), MAX_CONTEXT_CHARS) for context in term.contexts]
-    return TermRow(term, contexts, related_terms, format_day(term.first_seen))
+    return TermRow(term, contexts, related_terms, format_day(term.first_seen), rise)
 
 
 def format_day(seconds: float | None) -> str:

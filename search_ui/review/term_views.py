@@ -55,7 +55,7 @@ def show_term() -> BaseResponse:
         raise NotFound
     return render_page(
         "review_term.html",
-        row=build_term_row(term, review_service.related_terms([term])[0]),
+        row=build_term_row(term, review_service.related_terms([term])[0], review_service.rising_terms().get(term.text)),
         places=find_kwic_in_articles(text),
         narrower=review_service.narrower_terms(text),
         acts=review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1],

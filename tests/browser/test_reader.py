@@ -600,6 +600,23 @@ def test_the_watch_sees_what_it_is_there_for(visit: Visit, watches: list[Watch],
     watches[0].faults.clear()
 
 
+def test_the_list_of_terms_is_filtered_while_typing(visit: Visit) -> None:
+    page = visit()
+    page.goto("/")
+    follow(page.get_by_role("link", name="术语", exact=True))
+    links = page.locator(".terms a")
+    assert links.count() > 20
+    page.locator("#term-text").press_sequentially("chuceng")  # no button
+    expect(links.first).to_have_text(re.compile("^储层"))
+    becomes_true(page, lambda: all(text.startswith("储层") for text in links.all_inner_texts()))
+    expect(page).to_have_url(re.compile(r"q=chuceng"))
+    follow(links.filter(has_text=re.compile("^储层改造$")))
+    expect(page.locator("h1")).to_contain_text("储层改造")
+    total = number(page.locator("#articles"))
+    follow(page.locator("#articles"))
+    assert number(page.locator("#total")) == total > 0
+
+
 # -- for everyone
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from crawler.parsing.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint, fingerprint_page
-from crawler.urls.deduplicator import Deduplicator
-from crawler.urls.dust import DustRules
+from crawler.dedup.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint, fingerprint_page
+from crawler.dedup.deduplicator import Deduplicator
+from crawler.dedup.dust import DustRules
 from domain.outcome import Reason
 from tests.crawler.test_crawl import run
 from tests.crawler_fakes import MemoryTable, settings

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.urls.canonical import canonicalize_url
-from crawler.urls.dust import (
+from crawler.dedup.dust import (
     EQUIVALENCES,
     DustRules,
     SiteDustRules,
@@ -13,6 +12,7 @@ from crawler.urls.dust import (
     apply_equivalence,
     iter_equivalences,
 )
+from crawler.urls.canonical import canonicalize_url
 
 H = "http://site.test"
 

@@ -10,14 +10,12 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.crawl_context import CrawlContext, add_seeds
+from crawler.crawl_context import CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
-from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
-from crawler.state_files import state_path_factory
 from crawler.workers.host_leases import LeaseCoordinator
 from docstore.locking.leases import LeaseHeartbeat
 from docstore.store import Store, open_sqlite_store
@@ -117,10 +115,8 @@ def test_a_crawler_with_leases_probes_sites_and_reads_sitemaps_on_other_hosts(
             closing(LeaseCoordinator(heartbeat, table, time.time(), 60.0, policy)) as coordinator,
         ):
             seen_path = tmp_path / "seen"
-            url_seen = UrlSeenTest.load(seen_path, table, plan.settings.seen_filter)
-            fetcher = Fetcher(crawl_settings, policy)
-            context = CrawlContext(table, fetcher, plan, url_seen, coordinator, state_path_factory(seen_path))
-            add_seeds(context)
+            begin_crawl(table, plan)
+            context = CrawlContext(table, Fetcher(crawl_settings, policy), plan, seen_path, coordinator)
             CrawlLoop.from_context(context).run()
         assert files.asked() == ["/all.xml"]
         assert {"/", "/far", *paths} <= set(site.asked())

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.crawl_context import CrawlContext, add_seeds
+from crawler.crawl_context import CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher, FetchResult
@@ -25,11 +25,9 @@ from crawler.robots.robots_cache import RobotsFetch
 from crawler.schedule.frontier import Frontier
 from crawler.schedule.queues import find_shard
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
-from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust, find_dropped_urls
 from crawler.sitemaps.sitemap import SitemapEntry
-from crawler.state_files import state_path_factory
 from crawler.urls.canonical import host_of
 from crawler.workers.coordinator import Coordinator
 from crawler.workers.fetch_pool import Job, JobKind, PageResult, RobotsResult
@@ -203,8 +201,7 @@ class RecordingPool:
 
 def make_origin_requests(folder: Path, throttle: HostThrottle, pool: RecordingPool) -> OriginRequests:
     table, plan = MemoryTable(), build_crawl_plan(settings("http://a.test/"))
-    fetcher, url_seen = Fetcher(settings(), PublicOnlyPolicy()), UrlSeenTest(table)
-    context = CrawlContext(table, fetcher, plan, url_seen, Coordinator(), state_path_factory(folder / "seen"))
+    context = CrawlContext(table, Fetcher(settings(), PublicOnlyPolicy()), plan, folder / "seen", Coordinator())
     frontier, handler = Frontier(table, throttle, context.due_before), ResultHandler(context, plan.revisit_policy)
     return OriginRequests(context, frontier, throttle, pool, handler)  # type: ignore[arg-type]
 
@@ -325,10 +322,8 @@ def test_a_crawler_leaves_a_host_to_the_crawler_that_has_taken_it_over(
         site.pages.update(dict.fromkeys(later_paths, page()))
         store.frontier.use_leases(coordinator.lease_for_queue)
         fetcher = stack.enter_context(closing(Fetcher(made, policy)))
-        url_seen = UrlSeenTest.load(tmp_path / "seen", store.frontier, plan.settings.seen_filter)
-        state_path = state_path_factory(tmp_path / "seen")
-        context = CrawlContext(store.frontier, fetcher, plan, url_seen, coordinator, state_path)
-        add_seeds(context)
+        begin_crawl(store.frontier, plan)
+        context = CrawlContext(store.frontier, fetcher, plan, tmp_path / "seen", coordinator)
         CrawlLoop.from_context(context).run()
         assert context.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] == 0
         assert store.frontier.due_counts_by_queue(context.due_before) == {}

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.urls.canonical import UrlForms, parse_url_forms
-from crawler.urls.dust import SiteDustRules
-from crawler.urls.family_stats import MAX_SELF_LINKS, FamilyStats
-from crawler.urls.trap_detector import (
+from crawler.dedup.dust import SiteDustRules
+from crawler.traps.family_stats import MAX_SELF_LINKS, FamilyStats
+from crawler.traps.trap_detector import (
     MAX_PAGING_LINKS,
     TrapDetector,
     TrapKind,
@@ -19,7 +18,8 @@ from crawler.urls.trap_detector import (
     detect_shape_trap,
     is_next_page,
 )
-from crawler.urls.url_patterns import url_pattern
+from crawler.traps.url_patterns import url_pattern
+from crawler.urls.canonical import UrlForms, parse_url_forms
 
 HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 H = "http://site.test"

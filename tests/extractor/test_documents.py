@@ -609,3 +609,13 @@ def test_the_hostile_files_end_in_a_limited_worker() -> None:
                 assert isinstance(found, Outcome) and found.reason is Reason.NO_TEXT_LAYER, page["id"]
     finally:
         process.close()
+
+
+def test_an_xlsb_file_of_another_layout_is_unsupported_and_not_damaged() -> None:
+    """A prerelease of Excel 2007 wrote four bytes more before the id of each sheet."""
+    sheet = struct.pack("<IIII", 0, 0, 1, 4) + "rId1".encode("utf-16-le") + struct.pack("<I", 1) + b"A\x00"
+    workbook = b"\x8f\x01\x00\x9c\x01" + bytes([len(sheet)]) + sheet + b"\x90\x01\x00"
+    relations = files.relations(("rId1", "worksheet", "worksheets/sheet1.bin"))
+    data = files.zipped({"xl/workbook.bin": workbook, "xl/_rels/workbook.bin.rels": relations})
+    found = outcome(data, "xlsb")
+    assert found.reason is Reason.UNPARSABLE and str(found.detail).startswith("unsupported variant")

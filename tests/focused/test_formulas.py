@@ -44,7 +44,7 @@ from focused.paper_strategies.url_similarity import (
     url_similarity,
 )
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS
-from text.word_weights import WordStatistics
+from focused.word_weights import WordStatistics
 
 HOST = "http://www.a.cn"
 

@@ -31,7 +31,7 @@ from focused.fused.strategy import FusedFeatureStrategy
 from focused.paper_strategies.topic_tree import TreeSimilarity, parse_tree
 from focused.paper_strategies.word_similarity import WordSimilarity
 from focused.paper_strategies.word_vectors import WordVectors
-from text.word_weights import WordWeights
+from focused.word_weights import WordWeights
 
 
 def remembered(*links: tuple[str, str]) -> CrawlGraph:

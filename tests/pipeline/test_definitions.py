@@ -35,7 +35,7 @@ def publish(store: Store, *terms: str) -> None:
 
 
 def sentences(store: Store, term: str) -> list[str]:
-    return [definition.sentence for definition in store.definitions.definitions_of(term)]
+    return [definition.sentence for definition in store.definitions.find_by_term(term)]
 
 
 def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
@@ -43,7 +43,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
     save_article(store, 2, f"{MENTION}{DEFINITION}")
     publish(store, "页岩气", "川南")
     assert update_definitions(store) == ("definitions found for 1 term",)
-    best, other = store.definitions.definitions_of("页岩气", "zh")
+    best, other = store.definitions.find_by_term("页岩气", "zh")
     assert (best.sentence, best.url, best.title, best.published) == (
         DEFINITION,
         "http://a.test/2",
@@ -51,7 +51,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
         "2024-05-01",
     )
     assert other.sentence == OTHER and best.score > other.score and not best.needs_recheck
-    assert store.definitions.definitions_of("川南") == store.definitions.definitions_of("页岩气", "en") == []
+    assert store.definitions.find_by_term("川南") == store.definitions.find_by_term("页岩气", "en") == []
 
 
 def test_copies_count_once_and_three_are_kept(store: Store) -> None:
@@ -85,7 +85,7 @@ def test_a_definition_whose_sentence_is_gone_is_marked(store: Store) -> None:
     update_definitions(store)
     save_article(store, 1, MENTION)
     update_definitions(store)
-    [definition] = store.definitions.definitions_of("页岩气")
+    [definition] = store.definitions.find_by_term("页岩气")
     assert definition.needs_recheck and definition.sentence == DEFINITION
 
 

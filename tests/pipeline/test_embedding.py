@@ -14,7 +14,7 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER
 from docstore.store import Store, open_sqlite_store
 from domain.article import Article
-from domain.outcome import Reason, Stage
+from domain.outcome import Reason, Stage, StageReport
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from pipeline import stages
@@ -282,6 +282,52 @@ def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path
             stages.embed_remaining(engine, record)
         assert [stage for stage, _ in order] == [Stage.EMBED, Stage.INDEX, Stage.EMBED]
         assert order[0][1] == () and "passage vectors" in order[2][1][0]
+        engine.index.delete_all()
+
+
+@pytest.mark.solr
+def test_a_first_run_indexes_each_article_once_however_long_embedding_takes(
+    solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = replace(
+        settings(tmp_path, processes=1, passages=0),
+        index=IndexSettings(solr_url=solr_node.url, collection="first_run", request_timeout=PATIENCE),
+    )
+    monkeypatch.setattr(stages, "EMBED_BEFORE_INDEX_SECONDS", 0.0)  # one batch of articles, then the limit
+    monkeypatch.setitem(stages.STAGES, "embed", partial(stages.embed_if_possible, seconds=0.0, with_passages=False))
+    for name in ("crawl", "extract", "lexicon"):
+        monkeypatch.setitem(stages.STAGES, name, lambda engine, name=name: StageReport(Stage(name), {}, 0.0))
+    monkeypatch.setattr(stages, "crawl_with_index_opening", lambda engine, with_index: stages.STAGES["crawl"](engine))
+    with Engine(made, NullProgress()) as engine:
+        texts = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(150)]
+        fill(engine.store, [*texts, Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")])
+        reports = stages.run(engine)
+        indexed_counts = [
+            report.outcome_counts[Reason.INDEXED] for report in reports if Reason.INDEXED in report.outcome_counts
+        ]
+        assert sum(indexed_counts) == 151 == engine.index.count() and len(indexed_counts) > 1
+        assert engine.count_pending_embeddings() == 0
+        engine.index.delete_all()
+
+
+@pytest.mark.solr
+def test_a_first_run_indexes_articles_that_cannot_be_embedded(
+    solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = replace(
+        settings(tmp_path, processes=1, passages=0),
+        index=IndexSettings(solr_url=solr_node.url, collection="first_broken", request_timeout=PATIENCE),
+    )
+    with Engine(made, NullProgress()) as engine:
+        fill(engine.store, [Article(f"http://a.test/{n}", "井", f"第{n}口井。", language="zh") for n in range(150)])
+        with RunRecord(engine.store, "run") as record:
+            record.run_stage(Stage.EMBED, partial(stages.embed_if_possible, engine, 0.0, with_passages=False))
+            monkeypatch.setattr(
+                stages, "embed_if_possible", lambda *arguments, **options: StageReport(Stage.EMBED, {}, 0.0)
+            )
+            stages.index_when_embedded(engine, record)
+            record.run_stage(Stage.INDEX, partial(stages.index, engine))
+        assert engine.index.count() == 150 and engine.count_pending_embeddings() > 0
         engine.index.delete_all()
 
 

@@ -1,4 +1,4 @@
-"""`crawl.rendered = "auto"`: sites whose pages need JavaScript are rendered from the next crawl on, others are not."""
+"""`crawl.rendered = "auto"`: sites whose pages need JavaScript are rendered in all later crawls, others are not."""
 
 import shutil
 from pathlib import Path

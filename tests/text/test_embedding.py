@@ -12,10 +12,10 @@ from domain.errors import EmbeddingError
 from maven_jars.jar_cache import JarError
 from pipeline.embedding import models
 from pipeline.embedding.models import Embedders, configured_models, detect_query_language, fetch_models, load_model
+from pipeline.embedding.passages import PASSAGE_TOKENS, Passage, estimate_tokens, iter_passages, truncate_to_tokens
 from pipeline.embedding.settings import EmbedSettings
 from text.embedding.embedder import cosine_similarities, pack_vectors, quantize, unpack_vectors
 from text.embedding.onnx_model import MAX_TOKENS, OnnxEmbedder, iter_batches
-from text.embedding.passages import PASSAGE_TOKENS, Passage, estimate_tokens, iter_passages, truncate_to_tokens
 
 FIGHT, LAW, WELLS = "打架斗殴怎么处罚", "聚众斗殴的，对首要分子处三年以下有期徒刑", "页岩气水平井压裂技术"
 

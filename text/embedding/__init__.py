@@ -1,1 +1,1 @@
-"""Texts as vectors: the embedder interface, passages of a text, and ONNX models."""
+"""Texts as vectors: the embedder interface and ONNX models."""

@@ -1,1 +1,1 @@
-"""Similarity of texts: duplicates, edited copies, reports of the same event."""
+"""Similarity of texts: duplicates and edited copies."""

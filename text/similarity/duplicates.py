@@ -26,8 +26,8 @@ from hashlib import blake2b
 import numpy
 from rapidfuzz.distance import OSA
 
-from text.number_tokens import are_equal_numbers, has_digit, has_year, is_date_token, is_number
 from text.similarity.alignment import Alignment, Edit, TokenizedText, align, find_edits, tokenize_text
+from text.similarity.number_tokens import are_equal_numbers, has_digit, has_year, is_date_token, is_number
 from text.similarity.shingles import SHINGLE_SIZE, shingle_hashes
 
 ALGORITHM_VERSION = 2  # increase it if other texts become duplicates; all articles are then grouped again

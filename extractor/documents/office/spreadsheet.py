@@ -29,6 +29,9 @@ from extractor.documents.office.ole_file import read_workbook_stream
 from extractor.documents.office_properties import read_properties
 from extractor.documents.zip_package import ZipPackage
 
+UNSUPPORTED_XLSB_MESSAGE = CodedMessage(
+    "unsupported variant of the binary Excel format (xlsb): save the file as xlsx", "unsupported_xlsb"
+)
 MAX_CELLS = 10_000_000  # cells in the bounding rectangle of a sheet, 32 bytes each
 MAX_SHEETS = 500
 MAX_CELL_CHARS = 32_767  # the limit of Excel
@@ -60,6 +63,8 @@ def read(data: bytes) -> DocumentContent:
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # a Rust panic in calamine is not a subclass of Exception
             raise
+        if b"xl/workbook.bin" in data:  # calamine expects the records of the released Excel 2007
+            raise UnreadableError(Reason.UNPARSABLE, UNSUPPORTED_XLSB_MESSAGE) from None
         raise damaged_error(f"the spreadsheet reader failed: {error}") from None
 
 

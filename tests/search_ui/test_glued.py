@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from search_ui.query.compound_words import WORD_PART, split_compounds
 from solr_conf import CONFIGSET_DIR
-from text.compound_words import WORD_PART, split_compounds
 
 
 @pytest.mark.parametrize(

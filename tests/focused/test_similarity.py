@@ -18,8 +18,8 @@ from focused.paper_strategies.word_similarity import (
     combine_similarities,
 )
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, train_word_vectors
-from text.sparse_vectors import cosine
-from text.word_weights import WordWeights
+from focused.sparse_vectors import cosine
+from focused.word_weights import WordWeights
 
 TREE = parse_tree(["地质", "  岩石, 石头", "    玄武岩", "    花岗岩", "  地震", "音乐", "  钢琴"])
 CILIN = ["Aa01A01= 人 士", "Aa01A02= 人类 生人", "Aa01B01= 老人 士", "Bb01A01# 石 土", "Aa02A01@ 我"]

@@ -26,9 +26,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from crawler.traps.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
+from crawler.traps.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 from crawler.urls.canonical import host_of, url_origin
-from crawler.urls.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
-from crawler.urls.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 
 MAX_PAGING_LINKS = 1000
 _MAX_FAMILIES = 10_000
@@ -200,7 +200,7 @@ class TrapDetector:
         link to the same combination of filters by chance.
 
         Returns:
-            True if the URL is no longer held back.
+            True if the URL was held back and no longer is.
         """
         if "?" in url:
             return False

@@ -2,7 +2,7 @@
 
 import pytest
 
-from text.citations import (
+from indexer.citation_keys import (
     MAX_CITATION_KEYS,
     document_keys,
     extract_citation_keys,

@@ -1,0 +1,1 @@
+"""Detect duplicate pages and variant URLs: content fingerprints, new sentences and DUST rules."""

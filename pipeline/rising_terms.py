@@ -1,0 +1,112 @@
+"""Finds the rising terms of a vertical after term mining, in the dates and beginnings of its newest articles."""
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from domain.rising_term import RisingTerm
+from domain.term import TermStatus
+from text.folding import ALPHABETIC, word_key
+
+if TYPE_CHECKING:
+    from docstore.articles.article_table import ArticleLead
+    from pipeline.engine import Engine
+
+HISTORY_DAYS = 60
+RISING_DAYS = 7  # days after a burst was noticed on which its term counts as rising
+MAX_ARTICLES = 50_000  # newest articles that are read
+MAX_TERMS = 50  # rising published terms, and rising candidates
+MIN_KEY_CHARS = 2
+WORD_CHAR_RE = re.compile(ALPHABETIC)
+
+
+def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[str, ...]:
+    """Save the rising published terms and candidates.
+
+    Args:
+        engine: The vertical.
+        today: The current day; articles with later dates are ignored.
+
+    Returns:
+        Notes for the report of the stage.
+    """
+    from lexicon.bursts import LEAD_CHARS
+
+    store, today = engine.store, today or date.fromtimestamp(time.time())
+    first_day = today - timedelta(days=HISTORY_DAYS)
+    leads = store.articles.list_leads(first_day.isoformat(), today.isoformat(), LEAD_CHARS, MAX_ARTICLES)
+    published_terms = [entry.text for entry in store.lexicons.load_latest().entries]
+    _, undecided_terms = store.review_queue.undecided_terms()
+    candidates = [term.text for term in undecided_terms if term.status is TermStatus.CANDIDATE]
+    rising_terms = [*find_rising_terms(leads, published_terms, today), *find_rising_terms(leads, candidates, today)]
+    store.rising_terms.save(rising_terms)
+    count = len(rising_terms)
+    return (f"{count} rising term{'s' * (count != 1)}",) if count else ()
+
+
+def find_rising_terms(leads: Sequence["ArticleLead"], terms: Sequence[str], today: date) -> list[RisingTerm]:
+    """Return the terms with a burst in the last RISING_DAYS days, the newest first, at most MAX_TERMS.
+
+    If the articles come from several sites a burst needs two of them: a new site or a new template is no event.
+    """
+    from lexicon.bursts import find_bursts
+
+    if not leads or not terms:
+        return []
+    first_day = min(lead.published for lead in leads)
+    days = [(lead.published - first_day).days for lead in leads]
+    articles_by_term = find_articles(leads, terms)
+    min_sites = min(2, len({lead.host for lead in leads}))
+    rising_terms = []
+    for burst in reversed(find_bursts(articles_by_term, days)):
+        articles = articles_by_term[burst.term]
+        sites = {leads[article].host for article in articles if burst.first_day <= days[article] <= burst.day}
+        is_recent = first_day + timedelta(days=burst.day + RISING_DAYS) >= today
+        if is_recent and len(sites) >= min_sites:
+            earliest = 2 * burst.first_day - max(days) - 1
+            count = sum(days[article] >= burst.first_day for article in articles)
+            earlier_count = sum(earliest <= days[article] < burst.first_day for article in articles)
+            since = (first_day + timedelta(days=burst.first_day)).isoformat()
+            rising_terms.append(RisingTerm(burst.term, since, count, earlier_count))
+    rising_terms.sort(key=lambda term: (term.since, term.count), reverse=True)
+    return rising_terms[:MAX_TERMS]
+
+
+def find_articles(leads: Sequence["ArticleLead"], terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
+    """Return the indices of the articles whose title or first characters contain each term, whatever its spelling."""
+    terms_by_start: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for term in terms:
+        if len(key := word_key(term)) >= MIN_KEY_CHARS:
+            terms_by_start[key[:MIN_KEY_CHARS]].append((key, term))
+    articles_by_term: defaultdict[str, list[int]] = defaultdict(list)
+    for index, lead in enumerate(leads):
+        for term in find_contained(word_key(f"{lead.title}\n{lead.text}"), terms_by_start):
+            articles_by_term[term].append(index)
+    return articles_by_term
+
+
+def find_contained(text: str, terms_by_start: Mapping[str, Sequence[tuple[str, str]]]) -> set[str]:
+    """Return the terms in a text, Latin ones only as whole words.
+
+    Args:
+        text: A folded text.
+        terms_by_start: Pairs of folded and original term, by the first MIN_KEY_CHARS characters.
+    """
+    positions = range(len(text) - MIN_KEY_CHARS + 1)
+    pairs = chain.from_iterable(
+        ((start, *pair) for pair in terms_by_start.get(text[start : start + MIN_KEY_CHARS], ())) for start in positions
+    )
+    return {
+        term
+        for start, key, term in pairs
+        if text.startswith(key, start) and not _cuts_word(text, start) and not _cuts_word(text, start + len(key))
+    }
+
+
+def _cuts_word(text: str, offset: int) -> bool:
+    """True if the characters on both sides of an offset belong to one word of a script with spaces between words."""
+    return 0 < offset < len(text) and all(map(WORD_CHAR_RE.match, text[offset - 1 : offset + 1]))
