@@ -46,6 +46,7 @@ SIGNED_IN_PAGES: Mapping[str, str] = {
     "topics": "/admin/topics/",
     "searches": "/admin/searches",
     "sites": "/admin/sites",
+    "page": "/admin/page?url=https://elsewhere.example/page.html",
     "account": "/admin/account",
 }
 LINKED_PAGES: Mapping[str, tuple[str, str]] = {

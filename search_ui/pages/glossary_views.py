@@ -19,6 +19,7 @@ from search_ui.pages.term_usage import (
     MIN_MONTH_ARTICLES,
     TermUsage,
     first_use_params,
+    largest_percent,
     months_params,
     most_cited_params,
     newest_articles_params,
@@ -47,11 +48,13 @@ def term(name: str) -> BaseResponse:
         return redirect(url_for("glossary.term", name=glossary_term.text, lang=request.args.get("lang")))
     label = display_name(glossary_term.text)
     source = _term_source(glossary_term, glossary, label)
+    usage = fetch_term_usage(glossary_term.text)
     return render_page(
         "term.html",
         term=glossary_term,
         label=label,
-        usage=fetch_term_usage(glossary_term.text),
+        usage=usage,
+        largest_percent=largest_percent(usage.months),
         first_version=current_site().backend.review_service.first_version(glossary_term.text),
         source=source,
         bibtex=format_bibtex(source),

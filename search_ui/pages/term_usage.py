@@ -4,7 +4,7 @@ Articles are counted like the results of a search with the filter `term`, so tha
 search that it links to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle
@@ -146,12 +146,16 @@ def parse_months(response: SolrResponse) -> tuple[MonthUsage, ...]:
         MonthUsage(moment[:7], count, max(count, totals.get(moment, 0)))
         for moment, count in facet_counts(response, "months")
     ]
-    meaningful = [month.percent for month in months if not month.is_sparse]
-    largest = max(meaningful, default=0.0) or max((month.percent for month in months), default=0.0) or 1.0
+    largest = largest_percent(months) or max((month.percent for month in months), default=0.0) or 1.0
     return tuple(
         MonthUsage(month.month, month.count, month.total, round(min(100.0, 100 * month.percent / largest), 1))
         for month in months
     )
+
+
+def largest_percent(months: Sequence[MonthUsage]) -> float | None:
+    """Return the largest share among the months with enough articles, in percent; None if there is no such month."""
+    return max((month.percent for month in months if not month.is_sparse), default=None)
 
 
 def _month_index(month: str) -> int:

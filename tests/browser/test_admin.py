@@ -38,6 +38,7 @@ AREAS = {
     "lexicon": "/admin/lexicon",
     "searches": "/admin/searches",
     "sites": "/admin/sites",
+    "page": "/admin/page?url=https://elsewhere.example/page.html",
     "account": "/admin/account",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}

@@ -412,6 +412,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "topics.",
         "reason.",
         "alert.",
+        "page.",
         "alerts.",  # pipeline.alerts says them
     )
     assert [key for key in keys - named if not key.startswith(built)] == []

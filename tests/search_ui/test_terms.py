@@ -103,6 +103,7 @@ def test_every_count_equals_the_linked_search(reader: FlaskClient) -> None:
         "2015-03: 2 of 22 articles (9.1%)", "2015-05: 2 of 3 articles (66.7%)",
     ]  # fmt: skip
     assert ["sparse" in bar.get("class", []) for bar in bars] == [False, True]
+    assert "9.1%" in page.select_one("#months ~ p.muted:not(.range)").text  # the scale ignores the sparse month
     assert [total(reader, bar["href"]) for bar in bars] == [2, 2]
     assert [total(reader, row.a["href"]) for row in rows] == [int(row.td.text) for row in rows] == [2, 2]
 
