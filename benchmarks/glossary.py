@@ -8,6 +8,8 @@ auto   Terms that a run would accept without a reviewer (lexicon/automatic_accep
 
 bursts Terms whose share of the news rises suddenly; metrics in benchmarks/glossary_bursts.py.
 
+statute, zh_docs, en_wiki, en_deft   The sentence that defines a term; metrics in benchmarks/glossary_definitions.py.
+
 Each corpus is mined with models trained without it, as in `make bench-terms`; training takes minutes. `--shipped` uses
 the shipped models, which have seen the corpora of ../shared/data.
 """
@@ -21,6 +23,7 @@ import numpy as np
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.glossary_bursts import burst_figures
+from benchmarks.glossary_definitions import definition_figures
 from benchmarks.results import SHARED, Figure, publish
 from benchmarks.terms import first_texts, unseen_model
 from benchmarks.terms_models import count_in_memory, select_from_table
@@ -35,16 +38,22 @@ from text.scripts import language_of_term
 from text.segment import base_segmenter
 
 
-@benchmark("glossary", set_names="petro,acl_rdtec2", texts=40, burst_step=20, shipped=True)
+@benchmark("glossary", set_names="petro,acl_rdtec2", texts=40, burst_step=20, definition_step=20, shipped=True)
 @data_option()
 @click.option("--sets", "set_names", default="scicn,acl_rdtec2", callback=names, help="Corpora, comma-separated.")
 @click.option("--texts", default=0, type=click.IntRange(0), help="Maximum number of texts per corpus; 0: all.")
 @click.option("--burst-step", default=1, type=click.IntRange(1), help="Read each so-many-th article of the bursts.")
+@click.option(
+    "--definition-step", default=1, type=click.IntRange(1), help="Use each so-many-th term of the definitions."
+)
 @click.option("--shipped", is_flag=True, help="Use the shipped models.")
-def main(data: Path, set_names: Sequence[str], texts: int, burst_step: int, shipped: bool) -> None:
+def main(
+    data: Path, set_names: Sequence[str], texts: int, burst_step: int, definition_step: int, shipped: bool
+) -> None:
     """Measure the glossary."""
     sets = [first_texts(one, texts) for one in read_sets(data) if one.name in set_names]
-    publish("glossary", [*auto_figures(sets, data, shipped), *burst_figures(data, burst_step)])
+    figures = [*auto_figures(sets, data, shipped), *burst_figures(data, burst_step)]
+    publish("glossary", [*figures, *definition_figures(data, definition_step)])
 
 
 def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator[Figure]:

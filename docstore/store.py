@@ -15,6 +15,7 @@ store.key_compaction     near-duplicate keys of past months         docstore/nea
 store.lexicons           candidate terms, published versions        docstore/terms/lexicons.py
 store.review_history     review decisions, undo                     docstore/terms/review_history.py
 store.review_queue       terms in review order                      docstore/terms/review_queue.py
+store.definitions        definitions of published terms             docstore/terms/definitions.py
 store.rising_terms       rising terms of the latest run             docstore/terms/rising_terms.py
 store.glosses            bilingual term pairs from articles         docstore/terms/glosses.py
 store.change_log         changes pending for the index              docstore/change_log.py
@@ -58,6 +59,7 @@ from docstore.reports.search_log import SearchLog
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusReports
 from docstore.schema.base import store_meta
+from docstore.terms.definitions import DefinitionTable
 from docstore.terms.glosses import GlossTable
 from docstore.terms.lexicons import LexiconTable
 from docstore.terms.review_history import ReviewHistory
@@ -115,6 +117,7 @@ class Store:
         self.topic_questions = TopicQuestionTable(self._database, clock)
         self.lexicons = LexiconTable(self._database, clock)
         self.review_history = ReviewHistory(self._database, clock)
+        self.definitions = DefinitionTable(self._database)
         self.glosses = GlossTable(self._database)
         self.review_queue = ReviewQueue(self._database)
         self.rising_terms = RisingTermTable(self._database)

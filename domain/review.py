@@ -67,6 +67,7 @@ class TermQuery:
         is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
         language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
             languages by these shares. Empty: the review order ignores languages.
+        is_rising_first: The review order starts with the rising terms, whatever their score.
     """
 
     status: TermStatus | None = TermStatus.CANDIDATE
@@ -76,6 +77,7 @@ class TermQuery:
     pattern: str = ""
     is_automatic: bool = False
     language_shares: tuple[tuple[str, float], ...] = ()
+    is_rising_first: bool = False
     order: Order = Order.REVIEW
     offset: int = 0
     limit: int = 20

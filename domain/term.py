@@ -74,6 +74,35 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Definition:
+    """A sentence of an article that defines a term.
+
+    Attributes:
+        term: The term as published.
+        language: Language of the term.
+        sentence: The defining sentence as it stands in the article.
+        url_id: Id of the article. The article may be gone; its URL and saved copy remain.
+        url: URL of the article.
+        title: Title of the article.
+        published: Publication date of the article, or "".
+        score: Probability that the sentence is a definition, 0 to 1.
+        found_at: Epoch seconds.
+        needs_recheck: True if the article changed and does not contain the sentence any more.
+    """
+
+    term: str
+    language: str
+    sentence: str
+    url_id: int
+    url: str
+    title: str
+    published: str
+    score: float
+    found_at: float
+    needs_recheck: bool = False
+
+
+@dataclass(frozen=True)
 class LexiconEntry:
     """One entry of a published lexicon, in the format of a jieba dictionary.
 

@@ -42,24 +42,37 @@ def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[st
     published_terms = [entry.text for entry in store.lexicons.load_latest().entries]
     _, undecided_terms = store.review_queue.undecided_terms()
     candidates = [term.text for term in undecided_terms if term.status is TermStatus.CANDIDATE]
-    rising_terms = [*find_rising_terms(leads, published_terms, today), *find_rising_terms(leads, candidates, today)]
+    articles_by_term = find_articles(leads, {*published_terms, *candidates})
+    rising_terms = [
+        rising_term
+        for terms in (published_terms, candidates)
+        for rising_term in find_rising_terms(
+            leads, {term: articles_by_term[term] for term in terms if term in articles_by_term}, today
+        )
+    ]
     store.rising_terms.save(rising_terms)
     count = len(rising_terms)
     return (f"{count} rising term{'s' * (count != 1)}",) if count else ()
 
 
-def find_rising_terms(leads: Sequence["ArticleLead"], terms: Sequence[str], today: date) -> list[RisingTerm]:
+def find_rising_terms(
+    leads: Sequence["ArticleLead"], articles_by_term: Mapping[str, Sequence[int]], today: date
+) -> list[RisingTerm]:
     """Return the terms with a burst in the last RISING_DAYS days, the newest first, at most MAX_TERMS.
 
     If the articles come from several sites a burst needs two of them: a new site or a new template is no event.
+
+    Args:
+        leads: The articles.
+        articles_by_term: Result of `find_articles`.
+        today: The current day.
     """
     from lexicon.bursts import find_bursts
 
-    if not leads or not terms:
+    if not leads:
         return []
     first_day = min(lead.published for lead in leads)
     days = [(lead.published - first_day).days for lead in leads]
-    articles_by_term = find_articles(leads, terms)
     min_sites = min(2, len({lead.host for lead in leads}))
     rising_terms = []
     for burst in reversed(find_bursts(articles_by_term, days)):

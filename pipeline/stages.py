@@ -217,16 +217,18 @@ def mine_candidates(engine: "Engine") -> StageReport:
 
 
 def update_lexicon(engine: "Engine") -> StageReport:
-    """Mine candidate terms, publish those that need no reviewer (`lexicon.auto_publish`), and find the rising terms.
+    """Mine terms, publish those that need no reviewer (`lexicon.auto_publish`), find rising terms and definitions.
 
     Raises BusyError.
     """
+    from pipeline.definitions import update_definitions
     from pipeline.lexicon_update import publish_confident_terms
     from pipeline.rising_terms import update_rising_terms
 
     started, report = time.monotonic(), mine_candidates(engine)
     with engine.lock("lexicon"):
-        notes = (*publish_confident_terms(engine), *update_rising_terms(engine))
+        published_notes = publish_confident_terms(engine)
+        notes = (*published_notes, *update_rising_terms(engine), *update_definitions(engine.store))
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 

@@ -238,6 +238,12 @@ class ArticleTable:
         batches = self._database.iter_batches(query, articles.c.url_id, DIGEST_BATCH_SIZE)
         return ((row.url_id, row.digest) for rows in batches for row in rows)
 
+    def iter_ids_extracted_since(self, since: float) -> Iterator[int]:
+        """Iterate over the url_ids of the articles extracted at or after `since` (epoch seconds), ascending."""
+        query = select(articles.c.url_id).where(articles.c.extracted_at >= since)
+        batches = self._database.iter_batches(query, articles.c.url_id, DIGEST_BATCH_SIZE)
+        return (row.url_id for rows in batches for row in rows)
+
     def iter_texts(self, url_ids: Sequence[int]) -> Iterator[tuple[int, str, str, tuple[Block, ...]]]:
         """Iterate over (url_id, title, body, blocks) of the articles with these ids, ordered by url_id.
 

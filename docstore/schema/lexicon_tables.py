@@ -3,6 +3,7 @@
 terms                       candidate terms with their evidence and review state
 term_acts, term_changes     review decisions, with the state of each term before and after
 lexicons, lexicon_entries   published versions; immutable once written
+definitions                 sentences of articles that define published terms
 """
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table, Text
@@ -79,4 +80,22 @@ lexicon_entries = Table(
     Column("synonyms", Text, nullable=False, server_default="[]"),  # JSON list of strings
     Column("category", String(16), nullable=False, server_default=""),
     Column("broader", Text, nullable=False, server_default="[]"),  # JSON list of strings
+)
+
+definitions = Table(
+    "definitions",
+    metadata,
+    Column("term", String(200), primary_key=True),
+    Column(
+        "url_id", BigInteger, primary_key=True, autoincrement=False
+    ),  # not a foreign key: the definition outlives the article
+    Column("language", String(16), nullable=False),
+    Column("sentence", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("published", Text, nullable=False),
+    Column("score", Float, nullable=False),
+    Column("found_at", Float, nullable=False),
+    Column("needs_recheck", Integer, nullable=False),  # 1: the article changed and does not contain the sentence
+    Index("definitions_by_article", "url_id"),
 )

@@ -48,8 +48,8 @@ class ReviewQueue:
             order_columns = ORDER_BY_COLUMNS[term_query.order]
             if term_query.order is Order.REVIEW and term_query.language_shares:
                 order_columns = (_mixed_position(term_query.language_shares), *order_columns)
-            rising_texts = [term.text for term in read_rising_terms(connection)]
-            if term_query.order is Order.REVIEW and rising_texts:
+            if term_query.order is Order.REVIEW and term_query.is_rising_first:
+                rising_texts = [term.text for term in read_rising_terms(connection)]
                 order_columns = (case((terms.c.text.in_(rising_texts), 0), else_=1), *order_columns)
             page = query.order_by(*order_columns, terms.c.text).offset(term_query.offset).limit(term_query.limit)
             return total, [term_from_row(row) for row in connection.execute(page)]

@@ -90,10 +90,10 @@ def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
     Returns:
         The signals of the page with a complete layout and the thread, or None if the page is not a thread.
     """
-    if signals.is_documentation and not signals.type_signals.declares_thread:
-        return None  # members of a class look like posts: "member" names their author, "since" their time
     if not may_be_thread(signals.page, signals.type_signals) or not has_candidate_group(signals):
         return None
+    if signals.is_documentation and not signals.type_signals.declares_thread:
+        return None  # members of a class look like posts: "member" names their author, "since" their time
     complete_signals = signals.complete
     if not signals.page.is_complete and not has_candidate_group(complete_signals):
         return None

@@ -46,7 +46,7 @@ ADVICE: Mapping[Reason, str] = {
     Reason.ALTERNATE_VERSION: "None. The article is saved under the URL that the outcome names.",
     Reason.WARC_RECORD_LOST: "The WARC record is unreadable. The next crawl fetches the page again. Run `plumb check`.",
     Reason.INCOMPLETE_BODY: "`plumb explain URL` shows which text was dropped.",
-    Reason.NEEDS_JAVASCRIPT: "Add the site to `crawl.rendered`.",
+    Reason.NEEDS_JAVASCRIPT: "Add the site to `crawl.rendered`, or set it to `auto`.",
     Reason.PASSWORD_PROTECTED: "None. The document opens with a password only.",
     Reason.NO_TEXT_LAYER: "The document, or the pages that the outcome names, are images. `plumb ocr` reads PDF pages.",
     Reason.GARBLED_TEXT: "Fonts of the document do not state their characters. `plumb ocr` reads PDF pages.",

@@ -84,6 +84,7 @@ def parse_listing(values: Mapping[str, str]) -> TermListState:
             min_documents=min_documents,
             pattern=LANGUAGE_PATTERNS.get(language, ""),
             is_automatic=status == AUTOMATIC,
+            is_rising_first=True,
             order=Order(order) if order in set(Order) else Order.REVIEW,
             offset=(number - 1) * TERMS_ON_PAGE,
             limit=TERMS_ON_PAGE,
@@ -273,7 +274,9 @@ def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermE
         abort(400)
     query = parse_listing({**request.form, "status": TermStatus.CANDIDATE, "page": "1"}).query
     limit = min(int(limit_text), MAX_BULK_TERMS)
-    terms: Sequence[Term] = review_service.find_page(TermQuery(**{**vars(query), "limit": limit}))[1]
+    terms: Sequence[Term] = review_service.find_page(
+        TermQuery(**{**vars(query), "is_rising_first": False, "limit": limit})
+    )[1]
     return [TermEdit(term.text, status, seen_version=term.version) for term in terms]
 
 

@@ -34,27 +34,31 @@ def leads(texts_by_day: list[list[str]], last_day: date = TODAY) -> list[Article
     ]
 
 
+def rising(articles: list[ArticleLead], *terms: str, today: date = TODAY) -> list[RisingTerm]:
+    return find_rising_terms(articles, find_articles(articles, terms), today)
+
+
 QUIET_DAY = [f"第{n}篇谈经济。" for n in range(40)]
 BUSY_DAY = QUIET_DAY[:20] + ["台风杜苏芮登陆。"] * 12
 
 
 def test_a_rise_is_counted_from_its_first_day() -> None:
     articles = leads([QUIET_DAY, [*QUIET_DAY, "杜苏芮将至。"], *[QUIET_DAY] * 6, BUSY_DAY, BUSY_DAY])
-    assert find_rising_terms(articles, ["杜苏芮", "经济"], TODAY) == [RisingTerm("杜苏芮", "2024-05-19", 24, 0)]
+    assert rising(articles, "杜苏芮", "经济") == [RisingTerm("杜苏芮", "2024-05-19", 24, 0)]
 
 
 def test_one_new_site_is_no_event() -> None:
     articles = leads([*[QUIET_DAY] * 8, BUSY_DAY])
     from_one_site = [lead._replace(host="c.test") if "杜苏芮" in lead.text else lead for lead in articles]
-    assert find_rising_terms(articles, ["杜苏芮"], TODAY) and not find_rising_terms(from_one_site, ["杜苏芮"], TODAY)
+    assert rising(articles, "杜苏芮") and not rising(from_one_site, "杜苏芮")
     only_site = [lead._replace(host="c.test") for lead in articles]
-    assert find_rising_terms(only_site, ["杜苏芮"], TODAY)
+    assert rising(only_site, "杜苏芮")
 
 
 def test_an_old_rise_is_over() -> None:
     articles = leads([*[QUIET_DAY] * 8, BUSY_DAY], TODAY - timedelta(days=RISING_DAYS + 1))
-    assert find_rising_terms(articles, ["杜苏芮"], TODAY - timedelta(days=1))
-    assert find_rising_terms(articles, ["杜苏芮"], TODAY) == [] == find_rising_terms([], ["杜苏芮"], TODAY)
+    assert rising(articles, "杜苏芮", today=TODAY - timedelta(days=1))
+    assert rising(articles, "杜苏芮") == [] == rising([], "杜苏芮")
 
 
 def test_spelling_is_ignored_and_latin_terms_are_whole_words() -> None:
@@ -90,10 +94,12 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 def test_rising_candidates_lead_the_review_and_rising_published_terms_are_public(engine: Engine) -> None:
     review = StoreReview(engine.store)
-    assert [term.text for term in review.find_page(TermQuery())[1]] == ["经济", "救援队"]
+    shown = TermQuery(is_rising_first=True)
+    assert [term.text for term in review.find_page(shown)[1]] == ["经济", "救援队"]
     assert update_rising_terms(engine, TODAY) == ("2 rising terms",)
-    assert [term.text for term in review.find_page(TermQuery())[1]] == ["救援队", "经济"]
-    assert [term.text for term in review.find_page(TermQuery(order=Order.SCORE))[1]] == ["经济", "救援队"]
+    assert [term.text for term in review.find_page(shown)[1]] == ["救援队", "经济"]
+    for query in (TermQuery(), TermQuery(order=Order.SCORE, is_rising_first=True)):
+        assert [term.text for term in review.find_page(query)[1]] == ["经济", "救援队"]
     assert set(review.rising_terms()) == {"台风", "救援队"}
     public = StoreSiteBackend(engine).rising_terms()
     assert public == [RisingTerm("台风", TODAY.isoformat(), MIN_ARTICLES, 0)]

@@ -496,3 +496,10 @@ def test_no_list_a_list_of_nothing_and_one_too_large() -> None:
     assert "已导入 0 个术语" in send_list(client, token, b"\n").text
     assert send_list(client, token, b"a" * (MAX_LIST_BYTES + 1)).status_code == 413
     assert send_list(client, token, b"a b c d e " * 100_000).status_code == 422  # larger than a form, and bad
+
+
+def test_columns_of_the_public_list_do_not_apply_to_the_review() -> None:
+    """Both lists have the class `terms`; the rows of the review are wide."""
+    style = site_app(FakeSearch(), actions()).test_client().get("/static/style.css").text
+    rules = [line for line in style.splitlines() if "columns: 15rem" in line]
+    assert rules and all(rule.startswith("#term-list ") for rule in rules)

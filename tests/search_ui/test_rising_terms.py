@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.rising_term import RisingTerm
-from domain.term import Lexicon, LexiconEntry
+from domain.term import Lexicon, LexiconEntry, TermStatus
 from search_ui.pages.rising_terms import MAX_AGE_DAYS
 from tests.search_ui_fakes import FakeActions, FakeSearch, sign_in, site_app, term
 
@@ -75,3 +75,12 @@ def test_the_review_marks_a_rising_candidate_with_the_reason(address: str) -> No
     assert [badge.text for badge in page.select(".badge.rising")] == ["Rising"]
     assert page.select_one(".rise").text == "rose from 2 to 30 articles since 2024-05-19"
     assert page.select_one(".term bdi, h1 bdi").text == "词1"
+
+
+def test_the_best_candidates_are_accepted_without_those_that_only_rise() -> None:
+    held = FakeActions([term("词0", 9.0), term("词1", 5.0)])
+    held.review_service.store.rising_terms.save([RisingTerm("词1", "2024-05-19", 30, 2)])
+    client = site_app(FakeSearch(), held).test_client()
+    token = sign_in(client)
+    client.post("/admin/lexicon/bulk", data={"token": token, "top": "1", "decision": "accepted", "status": "candidate"})
+    assert [one.status for one in held.all_terms] == [TermStatus.ACCEPTED, TermStatus.CANDIDATE]

@@ -1,0 +1,123 @@
+"""Learn the weights of lexicon/definitions.py: `python -m benchmarks.training.definitions`.
+
+The weights start from PRIOR_WEIGHTS. The only input is the training halves of the sets `zh_docs` (CC-BY-4.0) and
+`en_wiki` (GFDL). Prints the best mean of precision and silence on the same half, cross-validated by term, with its
+threshold, and writes the weights.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.model_selection import GroupKFold
+
+from benchmarks.definition_sets import GOOD_LABEL, TRAINING_SETS, LabelledTerm, read_labelled_terms
+from benchmarks.results import SHARED
+from lexicon import definition_weights
+from lexicon.definitions import definition_features
+
+PRIOR_PRECISION = 2.0  # inverse variance of each weight around its prior
+FOLDS = 5
+# The training halves have few definitions, so that rare cues would get no weight without a prior.
+PRIOR_WEIGHTS = {
+    "bias": -2.5,
+    "states_meaning": 3.0,
+    "is_kind": 2.5,
+    "is_the": 1.0,
+    "is_other": 0.5,
+    "so_called": 1.5,
+    "entry": 1.0,
+    "has_purpose": 0.7,
+    "named_at_end": 1.5,
+    "apposition": 0.5,
+    "starts_with_term": 0.5,
+    "relative_clause": 0.5,
+    "longer_start": -2.0,
+    "longer_end": -2.0,
+    "question": -1.5,
+    "ends_with_colon": -1.5,
+    "refers_elsewhere": -0.5,
+    "addresses_reader": -0.5,
+    "points_back": -0.7,
+    "negation": -0.5,
+    "past_tense": -1.0,
+    "year": -1.0,
+}
+
+
+def main() -> None:
+    """Write lexicon/definition_weights.py."""
+    weights, thresholds = {}, {}
+    for name in TRAINING_SETS:
+        terms = [term for term in read_labelled_terms(SHARED, name) if term.is_training_half]
+        language = name[:2]
+        weights[language], thresholds[language] = learn_weights(terms)
+        print(name, len(terms), "terms, threshold", thresholds[language])
+    text = (
+        '"""Weights of lexicon/definitions.py, written by benchmarks/training/definitions.py."""\n\n'
+        f"WEIGHTS_BY_LANGUAGE: dict[str, dict[str, float]] = {weights!r}\nTHRESHOLD_BY_LANGUAGE = {thresholds!r}\n"
+    )
+    with open(definition_weights.__file__, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def learn_weights(terms: Sequence[LabelledTerm]) -> tuple[dict[str, float], float]:
+    """Return the weights by feature, and the threshold of the probability."""
+    samples = [
+        (number, features, label)
+        for number, term in enumerate(terms)
+        for sentence, label in zip(term.sentences, term.labels, strict=True)
+        if (features := definition_features(term.text, sentence))
+    ]
+    names = sorted(samples[0][1])
+    groups = np.array([number for number, _, _ in samples])
+    matrix = np.array([[features[name] for name in names] for _, features, _ in samples])
+    labels = np.array([label for _, _, label in samples])
+    # Half a definition is no example of either kind.
+    is_clear, targets = labels != 1, labels == GOOD_LABEL
+    probabilities = np.zeros(len(samples))
+    for train, test in GroupKFold(FOLDS).split(matrix, targets, groups):
+        train = train[is_clear[train]]
+        probabilities[test] = expit(matrix[test] @ fit_weights(names, matrix[train], targets[train]))
+    values = [(mean_of_precision_and_silence(terms, groups, labels, probabilities, t), t) for t in candidates()]
+    best = max(value for value, _ in values)
+    threshold = float(np.median([t for value, t in values if value >= best - 1e-9]))
+    weights = fit_weights(names, matrix[is_clear], targets[is_clear])
+    print(f"cross-validated mean {best:.3f}")
+    return dict(zip(names, np.round(weights, 3).tolist(), strict=True)), round(threshold, 3)
+
+
+def candidates() -> np.ndarray:
+    """Return the thresholds that are compared."""
+    return np.arange(0.1, 0.7, 0.02)
+
+
+def fit_weights(names: Sequence[str], matrix: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return the most probable weights under a Gaussian prior around PRIOR_WEIGHTS."""
+    prior = np.array([PRIOR_WEIGHTS.get(name, 0.0) for name in names])
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        scores, shift = matrix @ weights, weights - prior
+        value = np.logaddexp(0, scores).sum() - scores[targets].sum() + PRIOR_PRECISION / 2 * shift @ shift
+        return float(value), matrix.T @ (expit(scores) - targets) + PRIOR_PRECISION * shift
+
+    return np.asarray(minimize(loss, prior, jac=True).x)
+
+
+def mean_of_precision_and_silence(
+    terms: Sequence[LabelledTerm], groups: np.ndarray, labels: np.ndarray, probabilities: np.ndarray, threshold: float
+) -> float:
+    """Return the mean of the precision of the first definition and the share of other terms without one."""
+    hits: dict[int, list[bool]] = {0: [], 1: [], GOOD_LABEL: []}
+    for number, term in enumerate(terms):
+        rows = np.flatnonzero(groups == number)
+        best = rows[np.argmax(probabilities[rows])] if len(rows) else None
+        is_shown = best is not None and probabilities[best] >= threshold
+        is_right = (is_shown and labels[best] == GOOD_LABEL) if term.best_label else not is_shown
+        hits[term.best_label].append(bool(is_right))
+    return float(np.mean(hits[GOOD_LABEL]) + np.mean(hits[0])) / 2
+
+
+if __name__ == "__main__":
+    main()

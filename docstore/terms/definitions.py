@@ -1,0 +1,132 @@
+"""Sentences of articles that define published terms."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Row, and_, delete, or_, select, update
+
+from docstore.bookkeeping import read_meta, write_meta
+from docstore.database import Database
+from docstore.schema.lexicon_tables import definitions
+from domain.batches import batched
+from domain.storable_text import sanitize_text
+from domain.term import Definition
+
+MAX_DEFINITIONS_PER_TERM = 3
+BATCH_SIZE = 200
+LEXICON_VERSION_KEY = "definitions_lexicon"  # the terms of this version were searched in all articles
+SEARCHED_UNTIL_KEY = "definitions_until"  # epoch seconds; articles extracted before were searched
+BEST_FIRST = (definitions.c.needs_recheck, definitions.c.score.desc(), definitions.c.url_id)
+
+
+class DefinitionTable:
+    """Save and load the definitions of terms (`store.definitions`)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def find_by_term(self, term: str, language: str = "") -> list[Definition]:
+        """Return the definitions of a term, best first; those that need a recheck are last.
+
+        Args:
+            term: The term as published.
+            language: "zh" or "en"; "" for any.
+        """
+        query = select(definitions).where(definitions.c.term == sanitize_text(term)).order_by(*BEST_FIRST)
+        if language:
+            query = query.where(definitions.c.language == language)
+        with self._database.read() as connection:
+            return [_definition_from_row(row) for row in connection.execute(query)]
+
+    def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
+        """Iterate over the definitions from these articles."""
+        for batch in batched(sorted(url_ids), BATCH_SIZE):
+            with self._database.read() as connection:
+                rows = connection.execute(select(definitions).where(definitions.c.url_id.in_(batch))).all()
+            yield from map(_definition_from_row, rows)
+
+    def search_state(self) -> tuple[int, float]:
+        """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""
+        with self._database.read() as connection:
+            version, until = (read_meta(connection, key) for key in (LEXICON_VERSION_KEY, SEARCHED_UNTIL_KEY))
+        return int(version or 0), float(until or 0)
+
+    def save(
+        self,
+        new_definitions: Iterable[Definition],
+        lost_definitions: Collection[Definition],
+        lexicon_version: int,
+        searched_until: float,
+    ) -> None:
+        """Add definitions and keep the best `MAX_DEFINITIONS_PER_TERM` of each term.
+
+        Args:
+            new_definitions: A definition replaces the one of the same term and article.
+            lost_definitions: Stored definitions whose articles do not contain the sentence any more; they are marked.
+            lexicon_version: See `search_state`.
+            searched_until: See `search_state`.
+        """
+        rows_by_term: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for definition in new_definitions:
+            row = _row_of_definition(definition)
+            rows_by_term[row["term"]].append(row)
+        with self._database.write() as connection:
+            for definition in lost_definitions:
+                is_lost = and_(definitions.c.term == definition.term, definitions.c.url_id == definition.url_id)
+                connection.execute(update(definitions).where(is_lost).values(needs_recheck=1))
+            for batch in batched(sorted(rows_by_term), BATCH_SIZE):
+                self._database.upsert(connection, definitions, [row for term in batch for row in rows_by_term[term]])
+                query = select(definitions.c.term, definitions.c.url_id, definitions.c.sentence)
+                query = query.where(definitions.c.term.in_(batch)).order_by(definitions.c.term, *BEST_FIRST)
+                if surplus := _find_surplus_rows(connection.execute(query).all()):
+                    keys = [
+                        and_(definitions.c.term == term, definitions.c.url_id == url_id) for term, url_id in surplus
+                    ]
+                    for some_keys in batched(keys, BATCH_SIZE):
+                        connection.execute(delete(definitions).where(or_(*some_keys)))
+            write_meta(self._database, connection, LEXICON_VERSION_KEY, lexicon_version)
+            write_meta(self._database, connection, SEARCHED_UNTIL_KEY, repr(searched_until))
+
+
+def _find_surplus_rows(rows: Sequence[Any]) -> list[tuple[str, int]]:
+    """Return term and article of the rows beyond the limit, and of rows that repeat a sentence."""
+    sentences_by_term: defaultdict[str, set[str]] = defaultdict(set)
+    surplus = []
+    for row in rows:
+        sentences = sentences_by_term[row.term]
+        if row.sentence in sentences or len(sentences) >= MAX_DEFINITIONS_PER_TERM:
+            surplus.append((row.term, row.url_id))
+        else:
+            sentences.add(row.sentence)
+    return surplus
+
+
+def _row_of_definition(definition: Definition) -> dict[str, Any]:
+    return {
+        "term": sanitize_text(definition.term),
+        "url_id": definition.url_id,
+        "language": definition.language,
+        "sentence": sanitize_text(definition.sentence),
+        "url": definition.url,
+        "title": sanitize_text(definition.title),
+        "published": definition.published,
+        "score": definition.score,
+        "found_at": definition.found_at,
+        "needs_recheck": int(definition.needs_recheck),
+    }
+
+
+def _definition_from_row(row: Row[Any]) -> Definition:
+    return Definition(
+        row.term,
+        row.language,
+        row.sentence,
+        row.url_id,
+        row.url,
+        row.title,
+        row.published,
+        row.score,
+        row.found_at,
+        bool(row.needs_recheck),
+    )

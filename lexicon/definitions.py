@@ -1,0 +1,173 @@
+"""Sentences that define a term: cue patterns and a logistic model choose among the sentences that contain the term."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp, log
+
+from lexicon.definition_weights import THRESHOLD_BY_LANGUAGE, WEIGHTS_BY_LANGUAGE
+from text.scripts import language_of_term
+
+MIN_SENTENCE_CHARS = 8
+MAX_SENTENCE_CHARS = 600
+
+_SENTENCE_END = re.compile(
+    r"\n|(?<=[。！？!?])(?![”’」』）)])|(?<=[。！？!?][”’」』）)])|(?<=[a-z0-9)\]][.])\s+(?=[A-Z\"“])"
+)
+
+_BRACKETS = r"(?:\s*[（(][^（）()]{1,60}[）)])?"
+_QUOTES = "“”\"'‘’「」『』《》"
+_PREFIX_ZH = rf"^\s*(?:[（(]?[\d一二三四五六七八九十]+[)）.、．]?\s*)?[{_QUOTES}]?"
+_PREFIX_EN = rf"^\s*(?:\(?\d+[).]\s*)?[{_QUOTES}]?(?:(?:an?|the|in [^,]{{1,40}},(?: an?| the)?)\s+)?[{_QUOTES}]?"
+_AFTER = rf"[{_QUOTES}]?{_BRACKETS}[{_QUOTES}]?"
+_MEASURE_WORD = r"(?:一(?:种|个|类|项|套|组|款|门|段|份|条|名|次|块|张|部|系列)|某|所有|任何|指)"
+_CUES_ZH = {
+    "states_meaning": (
+        r"{prefix}(?:[^，,。]{{0,20}}所[称谓](?:的)?)?{quotes}?{term}{after}\s*[，,：:]?\s*(?:是指|系指|"
+        r"指的是|指|定义为|意思是|即指)"
+    ),
+    "is_kind": r"{prefix}{term}{after}\s*[，,]?\s*(?:就|其实|通常|一般|也)?\s*(?:是|为)\s*{measure}",
+    "is_other": r"{prefix}{term}{after}\s*[，,]?\s*是(?!否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认)",
+    "so_called": r"所[谓称](?:的)?\s*{quotes}?{term}",
+    "entry": r"{prefix}{term}{after}\s*(?:[：:]|[—–-]{{1,2}})\s*\S",
+    "has_purpose": (
+        r"{prefix}{term}{after}\s*(?:可)?(?:用于|用来|负责|表示|描述|提供|允许|包含|包括|定义了?|使|将|"
+        r"能够|可让|可使|确定|指定|控制)"
+    ),
+    "named_at_end": r"(?:称为|称作|叫做|叫作|即为|称之为)\s*{quotes}?{term}",
+}
+_CUES_EN = {
+    "states_meaning": (
+        r"{prefix}{term}{after},?\s+(?:(?:is|are|was|were)\s+(?:\w+\s+)?(?:defined|understood|"
+        r"described) (?:as|by)|(?:\w+ly\s+)?refers?\s+to|means?\b(?! (?:of|that))|denotes?\b|"
+        r"describes?\b|consists? of|involves?\b|occurs? when|represents?\b)"
+    ),
+    "is_kind": (
+        r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:an?\b|any\b|"
+        r"one (?:of|that)|(?:types?|forms?|kinds?|sets?) of)"
+    ),
+    "is_the": (
+        r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:the\b|those\b|"
+        r"what\b|when\b|how\b)"
+    ),
+    "is_other": (
+        r"{prefix}{term}{after}(?:,[^,]{{1,80}},)?\s+(?:is|are)\s+(?!not\b|also\b|an?\b|the\b|\w+ly\b|"
+        r"more\b|less\b|very\b)\w"
+    ),
+    "named_at_end": (
+        r"(?:called|known as|termed|referred to as|named|call this|call it|defined as)\s+(?:an?\s+|"
+        r"the\s+)?{quotes}?{term}"
+    ),
+    "apposition": r"{term}{brackets}(?:,| [—–-])\s*(?:or\s+)?(?:which (?:is|are)\s+)?(?:an?|the|any|those)\s",
+    "or_alias": r"\bor\s+(?:an?\s+|the\s+)?{quotes}?{term}{quotes}?\s*(?:[,)(;.]|$)",
+    "entry": r"{prefix}{term}{after}\s*:\s*\S",
+}
+_TRAITS_ZH = {
+    "question": r"[?？]|什么|如何",
+    "ends_with_colon": r"[：:]\s*$",
+    "refers_elsewhere": r"(?:参见|请参阅|参考|详见|有关.{0,30}信息|更多信息|本节|本文|规定的.{0,8}$)",
+    "addresses_reader": r"您|我们|你|请",
+    "points_back": r"^\s*(?:此|该|这|其|但|如果|若|在|当|因此|例如)",
+    "negation": r"不是|不能|无法|没有|不会",
+    "noun_modifier": r"的[^的，。]{1,14}[。.；;]?\s*$",
+    "code": r"[A-Za-z_]+\.[A-Za-z_]+|[{}<>=`]",
+}
+_TRAITS_EN = {
+    "question": r"\?",
+    "ends_with_colon": r":\s*$",
+    "refers_elsewhere": r"\b(?:[Ss]ee|[Ff]igure|[Tt]able|[Cc]hapter|[Ss]ection)\b",
+    "addresses_reader": r"\b(?:I|we|We|you|You|your|our|us|my)\b",
+    "points_back": r"^\s*(?:This|These|That|Those|It|They|He|She|But|However|If|When|Such|For example)\b",
+    "past_tense": r"\b(?:was|were|had)\b",
+    "relative_clause": r"\b(?:that|which|who|whose|in which|used to|used for|by which|where)\b",
+    "year": r"\b1\d{3}\b|\b20\d\d\b|\bBC\b",
+}
+_LINKS_ZH = '的和与或及在是为对将把被由从以用到于该此其这即称谓指有使等，。、：:；;（）() “”"《》「」/'
+_AFTER_ZH = '是指的为即可在用和与或及将会有能通允提表包负也就具需由应不被，。、：:；;（）() “”"《》「」/'
+_WORDS_BEFORE_EN = re.compile(
+    r"(?:an?|the|of|and|or|in|on|by|to|for|with|as|from|called|termed|named|is|are|this|each|any|such|that)",
+    re.IGNORECASE,
+)
+_WORDS_AFTER_EN = re.compile(
+    r"(?:is|are|was|were|refers|means|of|in|that|which|and|or|to|for|can|may|has|have|by|as|at|with|on|from|occurs|"
+    r"involves|describes|consists|denotes|represents|includes|contains|does|do|will)",
+    re.IGNORECASE,
+)
+
+
+def score_definition(term: str, sentence: str) -> float:
+    """Return the probability, 0 to 1, that a sentence alone tells what the term is or does.
+
+    Args:
+        term: the term in any spelling of case.
+        sentence: one sentence. Without the term, or with an unsuitable length, the probability is 0.
+    """
+    if not MIN_SENTENCE_CHARS <= len(sentence) <= MAX_SENTENCE_CHARS:
+        return 0.0
+    features = definition_features(term, sentence)
+    if not features:
+        return 0.0
+    weights = WEIGHTS_BY_LANGUAGE[language_of_term(term)]
+    return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in features.items())))
+
+
+def choose_definitions(term: str, sentences: Sequence[str], max_count: int = 1) -> list[tuple[int, float]]:
+    """Return the best definitions of a term as (index in `sentences`, probability), best first.
+
+    Sentences below the threshold of the language are not definitions, so that the list may be empty.
+    """
+    threshold = THRESHOLD_BY_LANGUAGE[language_of_term(term)]
+    scored = [(index, score_definition(term, sentence)) for index, sentence in enumerate(sentences)]
+    return sorted((pair for pair in scored if pair[1] >= threshold), key=lambda pair: -pair[1])[:max_count]
+
+
+def definition_features(term: str, sentence: str) -> dict[str, float]:
+    """Return the features of a sentence by name; empty if it does not contain the term."""
+    is_chinese = language_of_term(term) == "zh"
+    pattern = _term_pattern(term, is_chinese)
+    match = re.search(pattern, sentence, re.IGNORECASE)
+    if match is None:
+        return {}
+    cues, traits = (_CUES_ZH, _TRAITS_ZH) if is_chinese else (_CUES_EN, _TRAITS_EN)
+    features = {"bias": 1.0, "log_length": log(len(sentence) / 60), "position": match.start() / len(sentence)}
+    parts = {
+        "prefix": _PREFIX_ZH if is_chinese else _PREFIX_EN,
+        "term": pattern,
+        "after": _AFTER,
+        "brackets": _BRACKETS,
+        "quotes": f"[{_QUOTES}]",
+        "measure": _MEASURE_WORD,
+    }
+    for name, cue in cues.items():
+        features[name] = float(re.search(cue.format_map(parts), sentence, re.IGNORECASE) is not None)
+    features["any_cue"] = float(any(features[name] for name in cues))
+    for name, trait in traits.items():
+        features[name] = float(re.search(trait, sentence) is not None)
+    features["repeats_term"] = float(len(re.findall(pattern, sentence, re.IGNORECASE)) > 1)
+    starts = re.match(parts["prefix"] + pattern, sentence, re.IGNORECASE) is not None
+    features["starts_with_term"] = float(starts)
+    features |= _boundary_features(sentence, match, is_chinese)
+    return features
+
+
+def _term_pattern(term: str, is_chinese: bool) -> str:
+    escaped = r"\s+".join(re.escape(word) for word in term.split())
+    return escaped if is_chinese else rf"(?<![\w-]){escaped}(?:s|es)?(?![\w-])"
+
+
+def _boundary_features(sentence: str, match: re.Match[str], is_chinese: bool) -> Mapping[str, float]:
+    """Return whether the term looks like a part of a longer term, on each side."""
+    before, after = sentence[: match.start()], sentence[match.end() :]
+    if is_chinese:
+        has_longer_start = before != "" and before[-1] not in _LINKS_ZH and not before[-1].isdigit()
+        has_longer_end = after != "" and after[0] not in _AFTER_ZH
+    else:
+        word_before = re.search(r"(\w[\w-]*)\s+$", before)
+        word_after = re.match(r"\s+(\w[\w-]*)", after)
+        has_longer_start = word_before is not None and not _WORDS_BEFORE_EN.fullmatch(word_before[1])
+        has_longer_end = word_after is not None and not _WORDS_AFTER_EN.fullmatch(word_after[1])
+    return {"longer_start": float(has_longer_start), "longer_end": float(has_longer_end)}
+
+
+def iter_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, stripped. A line break ends a sentence."""
+    return (sentence for part in _SENTENCE_END.split(text) if (sentence := part.strip()))

@@ -1,0 +1,104 @@
+"""Finds the definitions of published terms in articles, after the lexicon update of a run.
+
+Each run searches changed articles for all terms, and all articles for the terms that are new in the lexicon.
+"""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from domain.batches import batched
+from domain.term import Definition
+from lexicon.definitions import choose_definitions, iter_sentences
+from text.folding import fold_term, word_key
+from text.mixed_terms import MixedTermMatcher
+from text.scripts import language_of_term
+
+if TYPE_CHECKING:
+    from docstore.store import Store
+
+MAX_ARTICLES_PER_TERM = 500
+MAX_BODY_CHARS = 50_000
+MAX_CANDIDATES_PER_TERM = 3
+OVERLAP_SECONDS = 3600.0  # an extraction that was still running during the last search
+ARTICLES_PER_READ = 200
+ScoredSentence = tuple[float, str, int]  # probability, sentence, url_id
+
+
+def update_definitions(store: "Store") -> tuple[str, ...]:
+    """Search for definitions of the published terms and store the best.
+
+    Returns:
+        Notes for the report of the stage.
+    """
+    lexicon, started_at = store.lexicons.load_latest(), time.time()
+    searched_version, searched_until = store.definitions.search_state()
+    terms = {entry.text for entry in lexicon.entries}
+    earlier_terms = terms & {entry.text for entry in store.lexicons.load_version(searched_version).entries}
+    since = searched_until - OVERLAP_SECONDS
+    changed_ids = list(store.articles.iter_ids_extracted_since(since)) if terms else []
+    scored = _search(store, earlier_terms, changed_ids)
+    if new_terms := terms - earlier_terms:
+        scored |= _search(store, new_terms, [url_id for url_id, _ in store.articles.iter_digests()])
+    new_definitions = list(_build_definitions(store, scored, started_at))
+    lost_definitions = _find_lost_definitions(store, changed_ids)
+    store.definitions.save(new_definitions, lost_definitions, lexicon.version, started_at)
+    count = len({definition.term for definition in new_definitions})
+    return (f"definitions found for {count} term{'s' * (count != 1)}",) if count else ()
+
+
+def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> dict[str, list[ScoredSentence]]:
+    """Return the best sentences of each term, best first, from at most MAX_ARTICLES_PER_TERM articles with it."""
+    terms_by_key = {word_key(term): term for term in terms}
+    matcher, article_counts = MixedTermMatcher(terms), Counter[str]()
+    best_by_term: dict[str, list[ScoredSentence]] = {}
+    for batch in batched(url_ids, ARTICLES_PER_READ) if terms else ():
+        for url_id, _, body in store.articles.iter_plain_texts(batch):
+            for term, sentences in _sentences_by_term(body[:MAX_BODY_CHARS], matcher, terms_by_key).items():
+                article_counts[term] += 1
+                if article_counts[term] > MAX_ARTICLES_PER_TERM:
+                    continue
+                definitions = (
+                    (score, sentences[index], url_id) for index, score in choose_definitions(term, sentences)
+                )
+                best_by_term[term] = _keep_best([*best_by_term.get(term, ()), *definitions])
+    return best_by_term
+
+
+def _sentences_by_term(body: str, matcher: MixedTermMatcher, terms_by_key: dict[str, str]) -> dict[str, list[str]]:
+    sentences_by_term: defaultdict[str, list[str]] = defaultdict(list)
+    for sentence in iter_sentences(body):
+        folded = fold_term(sentence)
+        keys = {word_key(folded[start:end]) for start, end in matcher.iter_spans_of_folded(folded)}
+        for key in keys & terms_by_key.keys():
+            sentences_by_term[terms_by_key[key]].append(sentence)
+    return sentences_by_term
+
+
+def _keep_best(scored_sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """Return the best sentences, each once."""
+    best_by_sentence: dict[str, ScoredSentence] = {}
+    for scored in sorted(scored_sentences, key=lambda scored: (-scored[0], scored[2])):
+        best_by_sentence.setdefault(scored[1], scored)
+    return list(best_by_sentence.values())[:MAX_CANDIDATES_PER_TERM]
+
+
+def _build_definitions(
+    store: "Store", scored_by_term: dict[str, list[ScoredSentence]], found_at: float
+) -> Iterator[Definition]:
+    for term, scored_sentences in scored_by_term.items():
+        articles = store.articles.load_by_url_ids([url_id for _, _, url_id in scored_sentences])
+        for score, sentence, url_id in scored_sentences:
+            if url_id in articles:
+                article, language = articles[url_id].article, language_of_term(term)
+                yield Definition(
+                    term, language, sentence, url_id, article.url, article.title, article.published, score, found_at
+                )
+
+
+def _find_lost_definitions(store: "Store", changed_ids: Sequence[int]) -> list[Definition]:
+    """Return the stored definitions whose articles do not contain the sentence any more."""
+    stored = list(store.definitions.iter_by_articles(changed_ids))
+    bodies = {url_id: body for url_id, _, body in store.articles.iter_plain_texts([row.url_id for row in stored])}
+    return [row for row in stored if row.sentence not in bodies.get(row.url_id, row.sentence)]

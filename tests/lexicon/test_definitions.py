@@ -1,0 +1,46 @@
+"""Which sentence defines a term."""
+
+import pytest
+
+from lexicon.definitions import choose_definitions, iter_sentences, score_definition
+
+
+@pytest.mark.parametrize(
+    ("term", "definition", "other"),
+    [
+        ("页岩气", "页岩气是指赋存于富有机质泥页岩中的非常规天然气。", "今年第一口页岩气井在川南投产，日产量创新高。"),
+        ("危险废物", "本法所称危险废物，是指列入国家危险废物名录的固体废物。", "转移危险废物的，应当填写转移联单。"),
+        ("聚集索引", "聚集索引是一种按键值存储数据行的索引。", "非聚集索引是一种与数据行分开存储的索引结构。"),
+        (
+            "isotope",
+            "An isotope is a form of an element with a certain mass number.",
+            "This isotope was found in 1934.",
+        ),
+        ("erosion", "Erosion refers to the removal of soil by wind and water.", "They studied soil erosion in Spain."),
+    ],
+)
+def test_definition_is_chosen_among_sentences(term: str, definition: str, other: str) -> None:
+    assert [index for index, _ in choose_definitions(term, [other, definition])] == [1]
+
+
+def test_term_without_a_definition_has_none() -> None:
+    assert (
+        choose_definitions("页岩气", ["什么是页岩气？", "页岩气产量连续三年增长。", "", "天然气是指一种气体。"]) == []
+    )
+    assert score_definition("gas", "Gasoline is a fuel for engines.") == 0
+
+
+def test_term_with_syntax_and_long_text_is_harmless() -> None:
+    assert score_definition("C++ (lang", "C++ (lang is a language that is used for programs.") > 0
+    assert score_definition("页岩气", "页岩气" * 1000) == 0
+
+
+def test_sentences_end_at_lines_and_full_stops() -> None:
+    text = "页岩气是气。它很多！\nIn the U.S. it is used. See p. 3 (map). End"
+    assert list(iter_sentences(text)) == [
+        "页岩气是气。",
+        "它很多！",
+        "In the U.S. it is used.",
+        "See p. 3 (map).",
+        "End",
+    ]
