@@ -25,7 +25,7 @@ MAX_CACHED_KEYS = 1 << 18  # review decisions change the glossary, but hardly an
 
 @dataclass(frozen=True)
 class GlossaryTerm:
-    """A published term."""
+    """A term of the published lexicon, with its public names."""
 
     text: str
     synonyms: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class GlossaryTerm:
 
     @property
     def initial(self) -> str:
-        """One of `INITIALS`."""
+        """The letter under which the term is listed, one of `INITIALS`."""
         first = self.sort_key[:1].upper()
         return first if first and first in ascii_uppercase else OTHER_INITIAL
 
@@ -62,9 +62,9 @@ class GlossaryTerm:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The other synonyms."""
-        listed = {*self.abbreviations, *self.equivalents}
-        return tuple(word for word in self.synonyms if word not in listed)
+        """The synonyms that are neither abbreviations nor in the other language."""
+        other_groups = {*self.abbreviations, *self.equivalents}
+        return tuple(word for word in self.synonyms if word not in other_groups)
 
 
 @lru_cache(MAX_CACHED_KEYS)

@@ -254,13 +254,15 @@ class LexiconTable:
         base = max(1, version_number - NEW_TERM_VERSIONS)
         base_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == base)
         entry_texts = select(lexicon_entries.c.text).where(lexicon_entries.c.version == version_number)
-        reviewed = (
+        reviewed_terms = (
             select(terms.c.text, terms.c.status)
             .join(lexicon_entries, lexicon_entries.c.text == terms.c.text)
             .where(lexicon_entries.c.version == version_number)
         )
-        withdrawn_query = reviewed.where(terms.c.status != TermStatus.ACCEPTED)
-        automatic_query = reviewed.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
+        withdrawn_query = reviewed_terms.where(terms.c.status != TermStatus.ACCEPTED)
+        automatic_query = reviewed_terms.where(
+            terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR
+        )
         with self._database.read() as connection:
             return PublishedTermStates(
                 frozenset(row.text for row in connection.execute(withdrawn_query)),

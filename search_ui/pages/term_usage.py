@@ -179,8 +179,8 @@ def newest_articles_params(text: str) -> Params:
 
 def most_cited_params(text: str) -> Params:
     """Build the request for the articles with a term that other articles cite most."""
-    cited = SolrQuery(body=f"{solr_fields.AUTHORITY}:{{0 TO *]")
-    return _articles_params(text, cited, _MOST_CITED_FIRST, MAX_ARTICLES)
+    has_citations = SolrQuery(body=f"{solr_fields.AUTHORITY}:{{0 TO *]")
+    return _articles_params(text, has_citations, _MOST_CITED_FIRST, MAX_ARTICLES)
 
 
 def articles_by_id_params(doc_ids: Sequence[str]) -> Params:
