@@ -18,7 +18,13 @@ from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
-from search_ui.pages.glossary_views import display_name, fetch_term_usage, page_of_terms
+from search_ui.pages.glossary_views import (
+    QuotedDefinition,
+    display_name,
+    fetch_definitions,
+    fetch_term_usage,
+    page_of_terms,
+)
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
@@ -128,6 +134,7 @@ def term(name: str) -> Response:
         {
             **_term_to_json(glossary_term),
             "lexicon_version": first_version.version if first_version else None,
+            "definitions": [_definition_to_json(quote) for quote in fetch_definitions(glossary_term.text)],
             "articles": usage.counts.article_count,
             "first_use": usage.first.published if usage.first else "",
             "months": [
@@ -140,6 +147,17 @@ def term(name: str) -> Response:
             "most_cited": _neighbours_to_json(usage.most_cited),
         }
     )
+
+
+def _definition_to_json(quote: QuotedDefinition) -> JsonDict:
+    definition = quote.definition
+    return {
+        "text": definition.sentence,
+        "title": definition.title,
+        "url": definition.url,
+        "published": definition.published,
+        "id": quote.article.doc_id if quote.article else None,
+    }
 
 
 def _term_to_json(term: GlossaryTerm) -> JsonDict:

@@ -9,7 +9,7 @@ from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
-from domain.term import Lexicon, LexiconEntry, PublishedTermStates, Term, TermStatus
+from domain.term import Definition, Lexicon, LexiconEntry, PublishedTermStates, Term, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
@@ -170,6 +170,10 @@ class StoreReview:
 
     def first_version(self, text: str) -> Lexicon | None:
         return self._store.lexicons.first_version(text)
+
+    def definitions(self, text: str) -> list[Definition]:
+        stored_definitions = self._store.definitions.find_by_term(text)
+        return [definition for definition in stored_definitions if not definition.needs_recheck]
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         table = self._store.lexicons

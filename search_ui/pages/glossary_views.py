@@ -10,14 +10,17 @@ from urllib.parse import urlencode
 from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from domain.article import document_id
+from domain.term import Definition
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
-from search_ui.pages.article import parse_related
+from search_ui.pages.article import RelatedArticle, parse_related
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.term_citation import TermSource, format_bibtex
 from search_ui.pages.term_usage import (
     MIN_MONTH_ARTICLES,
     TermUsage,
+    articles_by_id_params,
     first_use_params,
     largest_percent,
     months_params,
@@ -27,7 +30,7 @@ from search_ui.pages.term_usage import (
     parse_term_counts,
     term_counts_params,
 )
-from search_ui.query.display_text import clean_text
+from search_ui.query.display_text import clean_text, safe_url
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import select_in_background
 from search_ui.vocabulary_cache import current_vocabulary
@@ -48,7 +51,7 @@ def term(name: str) -> BaseResponse:
         return redirect(url_for("glossary.term", name=glossary_term.text, lang=request.args.get("lang")))
     label = display_name(glossary_term.text)
     source = _term_source(glossary_term, glossary, label)
-    usage = fetch_term_usage(glossary_term.text)
+    usage, definitions = fetch_term_usage(glossary_term.text), fetch_definitions(glossary_term.text)
     return render_page(
         "term.html",
         term=glossary_term,
@@ -58,7 +61,8 @@ def term(name: str) -> BaseResponse:
         first_version=current_site().backend.review_service.first_version(glossary_term.text),
         source=source,
         bibtex=format_bibtex(source),
-        json_ld=term_to_json_ld(glossary_term, label),
+        definitions=definitions,
+        json_ld=term_to_json_ld(glossary_term, label, definitions),
         search_link=lambda **filters: search_url(glossary_term.text, **filters),
         day=_format_day,
         min_month_articles=MIN_MONTH_ARTICLES,
@@ -129,6 +133,31 @@ def fetch_term_usage(text: str) -> TermUsage:
     )
 
 
+@dataclass(frozen=True)
+class QuotedDefinition:
+    """A definition, quoted. `article` is its article if the index has it: only then there is a page with a saved copy.
+
+    `safe_url` is "" if the URL of the source is not safe to follow.
+    """
+
+    definition: Definition
+    safe_url: str
+    article: RelatedArticle | None
+
+
+def fetch_definitions(text: str) -> list[QuotedDefinition]:
+    """Fetch the definitions of a term, best first. Raises what `SolrBackend.select` raises."""
+    site = current_site()
+    definitions = site.backend.review_service.definitions(text)
+    doc_ids = [document_id(definition.url) for definition in definitions]
+    articles = parse_related(site.solr.select(articles_by_id_params(doc_ids)), site.settings) if doc_ids else ()
+    article_by_id = {article.doc_id: article for article in articles}
+    return [
+        QuotedDefinition(definition, safe_url(definition.url), article_by_id.get(doc_id))
+        for definition, doc_id in zip(definitions, doc_ids, strict=True)
+    ]
+
+
 def search_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
     settings = current_site().settings
@@ -157,8 +186,9 @@ def _format_day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
-def term_to_json_ld(term: GlossaryTerm, label: str) -> dict[str, Any]:
-    """Return a term as a schema.org `DefinedTerm`."""
+def term_to_json_ld(term: GlossaryTerm, label: str, definitions: Sequence[QuotedDefinition]) -> dict[str, Any]:
+    """Return a term as a schema.org `DefinedTerm`, with the first definition."""
+    description = {"description": definitions[0].definition.sentence} if definitions else {}
     return {
         "@context": "https://schema.org",
         "@type": "DefinedTerm",
@@ -166,4 +196,5 @@ def term_to_json_ld(term: GlossaryTerm, label: str) -> dict[str, Any]:
         "alternateName": list(term.synonyms),
         "url": external_url("glossary.term", name=term.text),
         "inDefinedTermSet": {"@type": "DefinedTermSet", "name": current_site().settings.title},
+        **description,
     }

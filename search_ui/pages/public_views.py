@@ -126,6 +126,7 @@ def _log_search(request: SearchRequest, total: int, number: int, is_corrected: b
 
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
     request, search_page, settings = outcome.request, outcome.page, current_site().settings
+    term = _find_searched_term(request)
     return {
         "asked": request,
         "found": search_page,
@@ -137,7 +138,10 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "offers": outcome.suggestions,
         "also": list_synonyms(outcome.query_words.get(QueryVariant.SYNONYMS, ())),
         "exactly": request.with_changes(raw_query=str(request.parsed_query.with_words_quoted())),
-        "term_card": _find_searched_term(request),
+        "term_card": term,
+        "term_definition": next(iter(current_site().backend.review_service.definitions(term.text)), None)
+        if term
+        else None,
         "link": _search_url,
         "chips": _active_filters(request),
         "value_label": _facet_label,
@@ -258,6 +262,7 @@ def article(doc_id: str) -> Response:
         found=article_page,
         one=article_page.article,
         language=_language_name(article_page.article.language),
+        glossary=current_glossary(),
         value_label=_facet_label,
         asked=search_request,
         query_box=search_request.raw_query,

@@ -183,6 +183,12 @@ def most_cited_params(text: str) -> Params:
     return _articles_params(text, cited, _MOST_CITED_FIRST, MAX_ARTICLES)
 
 
+def articles_by_id_params(doc_ids: Sequence[str]) -> Params:
+    """Build the request for the articles with these ids."""
+    clause = SolrQuery.terms(solr_fields.ID, "sources", doc_ids, separator=",")
+    return select_params(clause, rows=len(doc_ids), fl=SUMMARY_FIELDS)
+
+
 def _articles_params(text: str, condition: SolrQuery, order: str, limit: int) -> Params:
     filters = [condition, SolrQuery.collapse_clusters(order)]
     return select_params(term_query(text), filters, limit, SUMMARY_FIELDS, order)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
-from domain.term import Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]
@@ -123,6 +123,9 @@ class ReviewService(Protocol):
 
     def first_version(self, text: str) -> Lexicon | None:
         """Return the oldest version with a term, without its entries; None if no version has it."""
+
+    def definitions(self, text: str) -> list[Definition]:
+        """Return the definitions of a term that its articles still contain, best first."""
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""

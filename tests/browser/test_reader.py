@@ -285,6 +285,7 @@ def test_a_reader_learns_why_an_article_is_there(visit: Visit) -> None:
     widths = [box["width"] for bar in why.locator(".fill").all() if (box := bar.bounding_box())]
     assert len(widths) == len(percents) and widths == sorted(widths, reverse=True) and widths[0] > widths[-1]
     follow(page.locator("#terms a").first)
+    follow(page.locator("#articles"))
     expect(page.locator("#hits > li").first).to_be_visible()
 
 

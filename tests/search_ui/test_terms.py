@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.article import Article, StoredArticle, document_id
-from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, TermClass, TermStatus
+from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.pages.term_citation import TermSource, format_bibtex
@@ -236,6 +236,51 @@ def test_a_search_for_a_term_shows_its_card(reader: FlaskClient, query: str) -> 
 @pytest.mark.parametrize("query", ["页岩气 产量", "候选词", "否决词", "“页岩气”", "-页岩气", "页岩气&page=2", "", "页"])
 def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
     assert soup(reader, f"/search?q={query}").select_one("#term-card") is None
+
+
+def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, actions: FakeActions) -> None:
+    address = f"/article/{document_id('http://a.example/0')}"
+    assert [link["href"] for link in soup(reader, address).select("#terms a")] == [f"/term/{quote('页岩气')}"]
+    actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
+    assert [link["href"] for link in soup(reader, address).select("#terms a")] == [f"/search?q={quote('页岩气')}"]
+
+
+GONE_URL = "http://gone.example/x"
+
+
+def save_definitions(actions: FakeActions) -> None:
+    """Save a definition from the index, one from a page that is gone, and one that needs a recheck."""
+    first, gone, outdated = (
+        Definition("页岩气", "zh", sentence, n, url, title, "2015-03-02", score, 1.0, needs_recheck)
+        for n, (sentence, url, title, score, needs_recheck) in enumerate(
+            [
+                ("页岩气是<b>天然气</b>。", "http://a.example/0", "<i>第一篇</i>", 0.9, False),
+                ("页岩气指气。", GONE_URL, "别处", 0.8, False),
+                ("页岩气是煤。", "http://a.example/1", "第二篇", 0.99, True),
+            ]
+        )
+    )
+    actions.review_service.store.definitions.save([first, gone, outdated], (), 1, 1.0)
+
+
+def test_the_best_definition_is_quoted_with_its_source(reader: FlaskClient, actions: FakeActions) -> None:
+    assert soup(reader, "/term/页岩气").select(".definition") == []
+    save_definitions(actions)
+    page = soup(reader, "/term/页岩气?lang=en")
+    best, [other] = page.select_one("#definition"), page.select("#definitions .definition")
+    assert best.blockquote.text == "页岩气是<b>天然气</b>。" and best.select("b, i") == []
+    assert "<i>第一篇</i>" in best.text and best.time["datetime"] == "2015-03-02"
+    assert [link["href"] for link in best.select("a")] == [
+        "http://a.example/0", f"/article/{document_id('http://a.example/0')}",
+    ]  # fmt: skip
+    assert other.blockquote.text == "页岩气指气。" and [link["href"] for link in other.select("a")] == [GONE_URL]
+    assert "页岩气是煤" not in page.text
+    json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
+    assert json_ld["description"] == "页岩气是<b>天然气</b>。"
+    assert "页岩气是<b>天然气</b>。" in soup(reader, "/search?q=页岩气").select_one("#term-card").text
+    response = reader.get("/api/v1/terms/页岩气")
+    assert fits(response.json, schema_of("/terms/{name}", "200")), response.text
+    assert [one["id"] for one in response.json["definitions"]] == [document_id("http://a.example/0"), None]
 
 
 NAMES = ("甲烷", "乙烷", "丙烷", "丁烷")
