@@ -137,6 +137,6 @@ def log_likelihood_ratio(
         (other_total - other_count, other_total * (1 - share)),
     )
     ratio: Float64Array = np.zeros_like(share)
-    for observed, expected in cells:
-        ratio += 2 * observed * np.log(np.maximum(observed, 1e-9) / np.maximum(expected, 1e-9))
+    for cell_count, expected in cells:
+        ratio += 2 * cell_count * np.log(np.maximum(cell_count, 1e-9) / np.maximum(expected, 1e-9))
     return ratio

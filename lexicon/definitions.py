@@ -116,8 +116,8 @@ def choose_definitions(term: str, sentences: Sequence[str], max_count: int = 1) 
     Sentences below the threshold of the language are not definitions, so that the list may be empty.
     """
     threshold = THRESHOLD_BY_LANGUAGE[language_of_term(term)]
-    scored = [(index, score_definition(term, sentence)) for index, sentence in enumerate(sentences)]
-    return sorted((pair for pair in scored if pair[1] >= threshold), key=lambda pair: -pair[1])[:max_count]
+    scores = [(index, score_definition(term, sentence)) for index, sentence in enumerate(sentences)]
+    return sorted((pair for pair in scores if pair[1] >= threshold), key=lambda pair: -pair[1])[:max_count]
 
 
 def definition_features(term: str, sentence: str) -> dict[str, float]:

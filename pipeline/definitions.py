@@ -6,7 +6,7 @@ Each run searches changed articles for all terms, and all articles for the terms
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from domain.batches import batched
 from domain.term import Definition
@@ -23,7 +23,14 @@ MAX_BODY_CHARS = 50_000
 MAX_CANDIDATES_PER_TERM = 3
 OVERLAP_SECONDS = 3600.0  # an extraction that was still running during the last search
 ARTICLES_PER_READ = 200
-ScoredSentence = tuple[float, str, int]  # probability, sentence, url_id
+
+
+class ScoredSentence(NamedTuple):
+    """A sentence of an article with its probability of being a definition."""
+
+    score: float
+    text: str
+    url_id: int
 
 
 def update_definitions(store: "Store") -> tuple[str, ...]:
@@ -38,10 +45,10 @@ def update_definitions(store: "Store") -> tuple[str, ...]:
     earlier_terms = terms & {entry.text for entry in store.lexicons.load_version(searched_version).entries}
     since = searched_until - OVERLAP_SECONDS
     changed_ids = list(store.articles.iter_ids_extracted_since(since)) if terms else []
-    scored = _search(store, earlier_terms, changed_ids)
+    sentences_by_term = _search(store, earlier_terms, changed_ids)
     if new_terms := terms - earlier_terms:
-        scored |= _search(store, new_terms, [url_id for url_id, _ in store.articles.iter_digests()])
-    new_definitions = list(_build_definitions(store, scored, started_at))
+        sentences_by_term |= _search(store, new_terms, [url_id for url_id, _ in store.articles.iter_digests()])
+    new_definitions = list(_build_definitions(store, sentences_by_term, started_at))
     lost_definitions = _find_lost_definitions(store, changed_ids)
     store.definitions.save(new_definitions, lost_definitions, lexicon.version, started_at)
     count = len({definition.term for definition in new_definitions})
@@ -60,7 +67,8 @@ def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> d
                 if article_counts[term] > MAX_ARTICLES_PER_TERM:
                     continue
                 definitions = (
-                    (score, sentences[index], url_id) for index, score in choose_definitions(term, sentences)
+                    ScoredSentence(score, sentences[index], url_id)
+                    for index, score in choose_definitions(term, sentences)
                 )
                 best_by_term[term] = _keep_best([*best_by_term.get(term, ()), *definitions])
     return best_by_term
@@ -79,8 +87,8 @@ def _sentences_by_term(body: str, matcher: MixedTermMatcher, terms_by_key: dict[
 def _keep_best(scored_sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
     """Return the best sentences, each once."""
     best_by_sentence: dict[str, ScoredSentence] = {}
-    for scored in sorted(scored_sentences, key=lambda scored: (-scored[0], scored[2])):
-        best_by_sentence.setdefault(scored[1], scored)
+    for sentence in sorted(scored_sentences, key=lambda sentence: (-sentence.score, sentence.url_id)):
+        best_by_sentence.setdefault(sentence.text, sentence)
     return list(best_by_sentence.values())[:MAX_CANDIDATES_PER_TERM]
 
 

@@ -20,7 +20,7 @@ class RisingTermTable:
         self._database = database
 
     def save(self, rising_terms: Sequence[RisingTerm]) -> None:
-        """Replace the rising terms."""
+        """Save the rising terms of a run in place of those of earlier runs."""
         value = json.dumps([astuple(term) for term in rising_terms], ensure_ascii=False)
         with self._database.write() as connection:
             write_meta(self._database, connection, RISING_TERMS_KEY, value)
@@ -32,5 +32,5 @@ class RisingTermTable:
 
 
 def read_rising_terms(connection: Connection) -> list[RisingTerm]:
-    """Return the rising terms."""
+    """Return the saved rising terms in the same transaction as other reads."""
     return [RisingTerm(*fields) for fields in json.loads(read_meta(connection, RISING_TERMS_KEY) or "[]")]
