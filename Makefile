@@ -44,12 +44,13 @@ cluster: $(TEST_STAMP)  ## a vertical past one machine as real processes on this
 test-shards: $(TEST_STAMP)  ## the search tests on an index of two shards on two nodes
 	PLUMB_TEST_SHARDS=2 $(BIN)/python -m pytest tests/search_ui tests/indexer
 
-lint: $(TEST_STAMP)  ## style, types, import contracts, names and phrases
+lint: $(TEST_STAMP)  ## style, types, import contracts, names and phrases, size of packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python deploy/check_language.py
+	$(BIN)/python deploy/check_size.py
 
 format: $(TEST_STAMP)
 	$(BIN)/ruff check --fix .

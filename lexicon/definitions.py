@@ -150,8 +150,8 @@ def definition_features(term: str, sentence: str) -> dict[str, float]:
 
 
 def _term_pattern(term: str, is_chinese: bool) -> str:
-    escaped = r"\s+".join(re.escape(word) for word in term.split())
-    return escaped if is_chinese else rf"(?<![\w-]){escaped}(?:s|es)?(?![\w-])"
+    name_regex = r"\s+".join(re.escape(word) for word in term.split())
+    return name_regex if is_chinese else rf"(?<![\w-]){name_regex}(?:s|es)?(?![\w-])"
 
 
 def _boundary_features(sentence: str, match: re.Match[str], is_chinese: bool) -> Mapping[str, float]:

@@ -77,8 +77,8 @@ def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> d
 def _sentences_by_term(body: str, matcher: MixedTermMatcher, terms_by_key: dict[str, str]) -> dict[str, list[str]]:
     sentences_by_term: defaultdict[str, list[str]] = defaultdict(list)
     for sentence in iter_sentences(body):
-        folded = fold_term(sentence)
-        keys = {word_key(folded[start:end]) for start, end in matcher.iter_spans_of_folded(folded)}
+        folded_sentence = fold_term(sentence)
+        keys = {word_key(folded_sentence[start:end]) for start, end in matcher.iter_spans_of_folded(folded_sentence)}
         for key in keys & terms_by_key.keys():
             sentences_by_term[terms_by_key[key]].append(sentence)
     return sentences_by_term

@@ -38,7 +38,7 @@ class ReviewQueue:
         self._database = database
 
     def find_page(self, term_query: TermQuery) -> tuple[int, list[Term]]:
-        """Return the number of terms that match the query, and at most `limit` of them from `offset` on.
+        """Return the number of terms that match the query, and at most `limit` of them after the first `offset`.
 
         In review order, `language_shares` mixes the languages by their share of the corpus.
         """

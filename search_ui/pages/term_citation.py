@@ -21,7 +21,7 @@ class TermSource:
     version: int
     published: str
     url: str
-    accessed: str
+    access_date: str
 
 
 def format_bibtex(source: TermSource) -> str:
@@ -32,7 +32,7 @@ def format_bibtex(source: TermSource) -> str:
         f"howpublished = {{{escape_bibtex(source.site_title)}, lexicon version {source.version}}}",
         f"year = {{{source.published[:4]}}}",
         f"url = {{{source.url}}}",
-        f"urldate = {{{source.accessed}}}",
+        f"urldate = {{{source.access_date}}}",
     ]
     return f"@misc{{term-{key},\n" + "".join(f"  {line},\n" for line in lines) + "}\n"
 
