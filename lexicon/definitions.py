@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import exp, log
 
 from lexicon.definition_weights import THRESHOLD_BY_LANGUAGE, WEIGHTS_BY_LANGUAGE
@@ -94,6 +95,28 @@ _WORDS_AFTER_EN = re.compile(
 )
 
 
+_PLACEHOLDER = "\ue000"  # a private-use character that stands for the term
+
+
+def _compile_cues(cues: Mapping[str, str], prefix: str) -> Mapping[str, re.Pattern[str]]:
+    parts = {
+        "prefix": prefix,
+        "term": _PLACEHOLDER,
+        "after": _AFTER,
+        "brackets": _BRACKETS,
+        "quotes": f"[{_QUOTES}]",
+        "measure": _MEASURE_WORD,
+    }
+    return {name: re.compile(cue.format_map(parts), re.IGNORECASE) for name, cue in cues.items()}
+
+
+_CUE_RES_ZH, _CUE_RES_EN = _compile_cues(_CUES_ZH, _PREFIX_ZH), _compile_cues(_CUES_EN, _PREFIX_EN)
+_TRAIT_RES_ZH, _TRAIT_RES_EN = (
+    {name: re.compile(trait) for name, trait in traits.items()} for traits in (_TRAITS_ZH, _TRAITS_EN)
+)
+_START_ZH, _START_EN = (re.compile(prefix + _PLACEHOLDER, re.IGNORECASE) for prefix in (_PREFIX_ZH, _PREFIX_EN))
+
+
 def score_definition(term: str, sentence: str) -> float:
     """Return the probability, 0 to 1, that a sentence alone tells what the term is or does.
 
@@ -124,34 +147,30 @@ def definition_features(term: str, sentence: str) -> dict[str, float]:
     """Return the features of a sentence by name; empty if it does not contain the term."""
     is_chinese = language_of_term(term) == "zh"
     pattern = _term_pattern(term, is_chinese)
-    match = re.search(pattern, sentence, re.IGNORECASE)
+    match = pattern.search(sentence)
     if match is None:
         return {}
-    cues, traits = (_CUES_ZH, _TRAITS_ZH) if is_chinese else (_CUES_EN, _TRAITS_EN)
+    cues, traits, start = (
+        (_CUE_RES_ZH, _TRAIT_RES_ZH, _START_ZH) if is_chinese else (_CUE_RES_EN, _TRAIT_RES_EN, _START_EN)
+    )
+    # With a placeholder for the term, the patterns are the same for all terms and are compiled once.
+    masked_sentence, occurrences = pattern.subn(_PLACEHOLDER, sentence)
     features = {"bias": 1.0, "log_length": log(len(sentence) / 60), "position": match.start() / len(sentence)}
-    parts = {
-        "prefix": _PREFIX_ZH if is_chinese else _PREFIX_EN,
-        "term": pattern,
-        "after": _AFTER,
-        "brackets": _BRACKETS,
-        "quotes": f"[{_QUOTES}]",
-        "measure": _MEASURE_WORD,
-    }
     for name, cue in cues.items():
-        features[name] = float(re.search(cue.format_map(parts), sentence, re.IGNORECASE) is not None)
+        features[name] = float(cue.search(masked_sentence) is not None)
     features["any_cue"] = float(any(features[name] for name in cues))
     for name, trait in traits.items():
-        features[name] = float(re.search(trait, sentence) is not None)
-    features["repeats_term"] = float(len(re.findall(pattern, sentence, re.IGNORECASE)) > 1)
-    starts = re.match(parts["prefix"] + pattern, sentence, re.IGNORECASE) is not None
-    features["starts_with_term"] = float(starts)
+        features[name] = float(trait.search(sentence) is not None)
+    features["repeats_term"] = float(occurrences > 1)
+    features["starts_with_term"] = float(start.match(masked_sentence) is not None)
     features |= _boundary_features(sentence, match, is_chinese)
     return features
 
 
-def _term_pattern(term: str, is_chinese: bool) -> str:
+@lru_cache(maxsize=1024)
+def _term_pattern(term: str, is_chinese: bool) -> re.Pattern[str]:
     name_regex = r"\s+".join(re.escape(word) for word in term.split())
-    return name_regex if is_chinese else rf"(?<![\w-]){name_regex}(?:s|es)?(?![\w-])"
+    return re.compile(name_regex if is_chinese else rf"(?<![\w-]){name_regex}(?:s|es)?(?![\w-])", re.IGNORECASE)
 
 
 def _boundary_features(sentence: str, match: re.Match[str], is_chinese: bool) -> Mapping[str, float]:
