@@ -133,10 +133,13 @@ class Vertical:
         """Kill (SIGKILL) all processes that still live, or those whose command line contains `word`: at least one."""
         victims = [pid for pid, command in self.processes().items() if word in command]
         assert victims or not word, f"no process with {word!r}"
-        for pid in victims:
-            with suppress(ProcessLookupError):  # a worker may have ended by itself
-                os.kill(pid, signal.SIGKILL)
-        until(lambda: not any(pid in self.processes() for pid in victims))
+        while victims:
+            for pid in victims:
+                with suppress(ProcessLookupError):  # a worker may have ended by itself
+                    os.kill(pid, signal.SIGKILL)
+            until(lambda: not self.processes().keys() & set(victims))  # noqa: B023 (called before the next round)
+            # A process may have started another one after they were listed; it would hold the lock of the run.
+            victims = [] if word else list(self.processes())
 
     def end(self) -> None:
         """Kill all remaining processes."""

@@ -109,7 +109,7 @@ def test_text_that_was_made_of_pages_is_refused(name: str) -> None:
 @pytest.mark.parametrize("location", ["s3://bucket/", "s3://bucket/a.warc.gz"])
 def test_a_missing_package_is_named(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    with pytest.raises(StoreError, match=r"pip install 'plumbline\[s3\]'"):
+    with pytest.raises(StoreError, match=r"pip install 'plumbline-search\[s3\]'"):
         [source.open() for source in resolve_sources([location])]
 
 
