@@ -32,6 +32,7 @@ PUBLIC_PAGES: Mapping[str, str] = {
     "answer": f"/search?q={quote('什么是页岩气')}",
     "file": "/search?q=boil-off+gas",
     "help": "/help",
+    "terms": "/terms",
     "login": "/admin/login",
 }
 SIGNED_IN_PAGES: Mapping[str, str] = {
@@ -54,6 +55,7 @@ LINKED_PAGES: Mapping[str, tuple[str, str]] = {
     "story": (PUBLIC_PAGES["results"], "#hits a.story"),
     "saved": (PUBLIC_PAGES["results"], "#hits a[href^='/article/'] >> nth=0"),
     "site": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
+    "glossary": (PUBLIC_PAGES["terms"], "main a[href^='/term/']"),
 }
 """Pages with an id in their URL: the page with a link to them, and the selector of the link."""
 
