@@ -27,7 +27,7 @@ _CUES_ZH = {
         r"指的是|指|定义为|意思是|即指)"
     ),
     "is_kind": r"{prefix}{term}{after}\s*[，,]?\s*(?:就|其实|通常|一般|也)?\s*(?:是|为)\s*{measure}",
-    "is_other": r"{prefix}{term}{after}\s*[，,]?\s*是(?!否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认)",
+    "is_other": r"{prefix}{term}{after}\s*[，,]?\s*是(?!其中|否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认)",
     "so_called": r"所[谓称](?:的)?\s*{quotes}?{term}",
     "entry": r"{prefix}{term}{after}\s*(?:[：:]|[—–-]{{1,2}})\s*\S",
     "has_purpose": (
