@@ -180,10 +180,10 @@ class RelationFinder:
 
     def _iter_glosses(self, sentence: str) -> Iterator[TermRelation]:
         for gloss in iter_glosses(sentence):
-            whole = gloss.han if gloss.is_han_in_brackets else gloss.latin
+            equivalent = gloss.han if gloss.is_han_in_brackets else gloss.latin
             end = next((key for end in run_suffixes(gloss) if (key := word_key(end)) in self._term_by_key), "")
             if end:
-                yield _relation(RelationKind.EQUIVALENT, self._term_by_key[end], whole, "gloss", sentence)
+                yield _relation(RelationKind.EQUIVALENT, self._term_by_key[end], equivalent, "gloss", sentence)
 
     def _find_head(self, term: str) -> str:
         """Return the longest known term that is the head word of a term, or ""."""

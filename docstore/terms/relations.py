@@ -63,7 +63,7 @@ class RelationTable:
         """
         rows, new_count = [_row_of_proposal(proposal) for proposal in new_proposals], 0
         with self._database.write() as connection:
-            for batch in batched([_is_row_of(proposal.relation) for proposal in lost_proposals], BATCH_SIZE):
+            for batch in batched([_matches_relation(proposal.relation) for proposal in lost_proposals], BATCH_SIZE):
                 is_open = relation_proposals.c.state == ProposalState.PROPOSED
                 connection.execute(delete(relation_proposals).where(is_open, or_(*batch)))
             for some_rows in batched(rows, BATCH_SIZE):
@@ -110,13 +110,13 @@ class RelationTable:
     def set_rejected(self, kind: RelationKind, term: str, other: str, rejected_by: str) -> bool:
         """Reject a proposal, or open it again if `rejected_by` is "". Returns False if there is no such proposal."""
         state = ProposalState.REJECTED if rejected_by else ProposalState.PROPOSED
-        is_row = _is_row_of(TermRelation(kind, term, other, "", 0.0, ""))
+        matches = _matches_relation(TermRelation(kind, term, other, "", 0.0, ""))
         values = {"state": state, "decided_by": sanitize_text(rejected_by)[:64]}
         with self._database.write() as connection:
-            return bool(connection.execute(update(relation_proposals).where(is_row).values(**values)).rowcount)
+            return bool(connection.execute(update(relation_proposals).where(matches).values(**values)).rowcount)
 
 
-def _is_row_of(relation: TermRelation) -> ColumnElement[bool]:
+def _matches_relation(relation: TermRelation) -> ColumnElement[bool]:
     return and_(
         relation_proposals.c.term == sanitize_text(relation.term),
         relation_proposals.c.kind == relation.kind,
