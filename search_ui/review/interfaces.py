@@ -7,6 +7,7 @@ from typing import Protocol
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
 from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term_relation import RelationKind, RelationProposal
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]
@@ -138,6 +139,18 @@ class ReviewService(Protocol):
 
     def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
         """Choose a definition that the reviewer wrote. White space is normalized."""
+
+    def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
+        """Return the number of open proposals of relations, and the best `limit` of them."""
+
+    def rejected_relations(self, limit: int) -> list[RelationProposal]:
+        """Return rejected proposals, by term."""
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+        """Add `other` to the broader terms or, for an equivalent, to the synonyms of the term `text`."""
+
+    def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
+        """Reject a proposal: it does not return. With `actor` "", open it again."""
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""
