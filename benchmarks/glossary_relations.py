@@ -7,8 +7,8 @@
 
 The proposals come from the demo and from corpora of DIR. They are drawn by checksum, the same number from each corpus,
 so that a change of a rule replaces few of them. A pair is right if the term is a kind or an instance of the broader
-term. `glossary_relations.tsv` has the judgements: 1 right, 0 wrong. One judge made both from the terms alone, the second
-time from scratch in another order. A pair with two judgements is right if both say so.
+term. `glossary_relations.tsv` has the judgements: 1 right, 0 wrong. One judge made both from the terms alone, the
+second time from scratch in another order. A pair with two judgements is right if both say so.
 `python -m benchmarks.glossary_relations` prints the pairs in random order.
 """
 
