@@ -39,7 +39,7 @@ def show_relations() -> BaseResponse:
     )
 
 
-@blueprint.post("/relations")
+@blueprint.post("/relations/decide")
 @require_role(Role.REVIEWER)
 def decide_relation() -> BaseResponse:
     """Accept, reject or reopen (`decision`) the proposal to relate `term` to `other` (`kind`)."""

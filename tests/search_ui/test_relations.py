@@ -34,7 +34,7 @@ def client(held: FakeActions) -> FlaskClient:
 
 def decide(client: FlaskClient, token: str, decision: str, kind: str = "broader", other: str = "烃类") -> BeautifulSoup:
     sent = {"token": token, "kind": kind, "term": "甲烷", "other": other, "decision": decision}
-    return BeautifulSoup(client.post(PAGE, data=sent, follow_redirects=True).text, "lxml")
+    return BeautifulSoup(client.post(f"{PAGE}/decide", data=sent, follow_redirects=True).text, "lxml")
 
 
 def undo(client: FlaskClient, page: BeautifulSoup) -> BeautifulSoup:
@@ -89,5 +89,5 @@ def test_invalid_decisions_are_bad_requests(client: FlaskClient) -> None:
     token = sign_in(client)
     for kind, decision in (("broader", "x"), ("x", "accepted")):
         sent = {"token": token, "kind": kind, "term": "甲烷", "other": "烃类", "decision": decision}
-        assert client.post(PAGE, data=sent).status_code == 400
+        assert client.post(f"{PAGE}/decide", data=sent).status_code == 400
     assert "methane2" in decide(client, token, "rejected", "equivalent", "methane2").text  # there is no such proposal
