@@ -49,17 +49,12 @@ def _find_first_positions(
             yield key, start, start + len(key)
         else:
             missing.add(key)
-    # Terms written with other spaces than their key: `PDC 钻头`. Of overlapping terms, each round finds one.
-    while missing:
-        found_keys: set[str] = set()
-        for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded_text):
-            key = word_key(folded_text[start:end])
-            if key in missing and key not in found_keys and is_eligible(start):
-                found_keys.add(key)
-                yield key, start, end
-        missing -= found_keys
-        if not found_keys:
-            break
+    # Terms written with other spaces than their key: `PDC 钻头`.
+    for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded_text, overlapping=True):
+        key = word_key(folded_text[start:end])
+        if key in missing and is_eligible(start):
+            missing.remove(key)
+            yield key, start, end
     yield from (
         (key, start, start + len(key)) for key in missing if (start := folded_text.find(key)) >= 0
     )  # inside a word
