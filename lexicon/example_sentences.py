@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from text.folding import ALPHABETIC, fold_term, word_key
+from text.folding import INSIDE_WORD_RE, fold_term, word_key
 from text.mixed_terms import MixedTermMatcher
 
 _CLOSING_PUNCTUATION = "”’」』）)】》〉］]"
@@ -11,8 +11,6 @@ _CLOSING_PUNCTUATION = "”’」』）)】》〉］]"
 _SENTENCE_END = re.compile(
     rf"\n|(?:[。！？!?；;]|\.(?=[\s{re.escape(_CLOSING_PUNCTUATION)}]))[{re.escape(_CLOSING_PUNCTUATION)}]*"
 )
-
-_INSIDE_LATIN_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 
 
 def find_example_sentences(
@@ -73,7 +71,7 @@ def _find_at_word_boundary(folded_text: str, key: str, is_eligible: Callable[[in
 
 
 def _is_inside_latin_word(text: str, position: int) -> bool:
-    return _INSIDE_LATIN_WORD.match(text, position) is not None
+    return INSIDE_WORD_RE.match(text, position) is not None
 
 
 def _cut_sentence(text: str, start: int, end: int, max_chars: int) -> str:

@@ -25,10 +25,8 @@ def spans_by_rule(text: str, terms: list[str]) -> set[tuple[int, int]]:
 def term_pattern(key: str) -> re.Pattern[str]:
     parts = [f"(?<!{ALPHABETIC})" if re.match(ALPHABETIC, key) else ""]
     for left, char in zip(" " + key, key, strict=False):
-        is_optional = (
-            left.isalnum() and char.isalnum() and len({bool(re.match(ALPHABETIC, c)) for c in left + char}) == 2
-        )
-        parts.append(" {1,3}" if char == " " else " {0,3}" * is_optional + re.escape(char))
+        is_boundary = len({bool(re.match(ALPHABETIC, c)) for c in left + char}) == 2 and (left + char).isalnum()
+        parts.append(" {1,3}" if char == " " else " {0,3}" * is_boundary + re.escape(char))
     return re.compile("".join(parts) + (f"(?!{ALPHABETIC})" if re.match(ALPHABETIC, key[-1]) else ""))
 
 
