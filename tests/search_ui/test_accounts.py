@@ -393,7 +393,7 @@ REVIEW = {
     DECIDE,
     *(
         f"/admin/lexicon/{act}"
-        for act in ("add", "bulk", "change", "import", "publish", "relations/decide", "revert", "undo")
+        for act in ("add", "bulk", "change", "definition", "import", "publish", "relations/decide", "revert", "undo")
     ),
     "/admin/searches/candidate",
     "/admin/searches/synonym",
