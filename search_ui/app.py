@@ -79,8 +79,7 @@ def create_app(
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters["number"] = format_number
-    app.jinja_env.filters["from_json"] = json.loads
+    app.jinja_env.filters.update(number=format_number, from_json=json.loads)
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
     app.extensions[EXTENSION_KEY] = VocabularyCache()
     app.extensions[glossary.EXTENSION_KEY] = glossary.GlossaryCache()
