@@ -39,6 +39,15 @@ class DefinitionTable:
         with self._database.read() as connection:
             return [_definition_from_row(row) for row in connection.execute(query)]
 
+    def load_best(self) -> dict[str, Definition]:
+        """Return the best definition of each term, by term; definitions that need a recheck are left out."""
+        query = select(definitions).where(definitions.c.needs_recheck == 0).order_by(*BEST_FIRST)
+        best_by_term: dict[str, Definition] = {}
+        with self._database.read() as connection:
+            for row in connection.execute(query):
+                best_by_term.setdefault(row.term, _definition_from_row(row))
+        return best_by_term
+
     def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""
         for batch in batched(sorted(url_ids), BATCH_SIZE):

@@ -362,6 +362,7 @@ def test_a_store_of_version_8_keeps_its_rows_and_is_sealed(nights: Nights, store
         for name in ("sealed_leaders", "sealed_keys", "key_parts", "recognized_pages"):
             connection.execute(text(f"DROP TABLE {name}"))
         connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
+        drop_concepts(connection)
         connection.execute(text("UPDATE meta SET value = '8' WHERE key = 'schema_version'"))
     engine.dispose()
     upgraded = Nights(store_url, tmp_path / "warc")
