@@ -28,6 +28,8 @@ terms = Table(
     Column("broader", Text, nullable=False, server_default="[]"),  # JSON list of strings
     Column("weight", Integer, nullable=False, server_default="0"),  # frequency in the dictionary; 0: automatic
     Column("tag", String(16), nullable=False, server_default=""),
+    Column("definition", Text, nullable=False, server_default=""),  # JSON of a DefinitionChoice; "": no choice
+    Column("definition_source", String(16), nullable=False, server_default=""),  # see DefinitionSource
     Column("place", Float, nullable=False, server_default="0"),  # sort key of the review queue, highest first
     Column("version", Integer, nullable=False, server_default="0"),  # number of edits by people
     Column("first_seen", Float),

@@ -69,8 +69,12 @@ TO_VERSION_10: tuple[str, ...] = ()
 TO_VERSION_10_ON_POSTGRESQL = ('ALTER TABLE urls ALTER COLUMN url TYPE TEXT COLLATE "C"',)
 # Also a new table (recognized_pages), created by `create_all`.
 TO_VERSION_11 = ("ALTER TABLE articles ADD COLUMN text_source VARCHAR(16) NOT NULL DEFAULT ''",)
-# A random id for each term: {random_hex} is an SQL expression of 16 hexadecimal digits.
 TO_VERSION_12 = (
+    "ALTER TABLE terms ADD COLUMN definition TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE terms ADD COLUMN definition_source VARCHAR(16) NOT NULL DEFAULT ''",
+)
+# A random id for each term: {random_hex} is an SQL expression of 16 hexadecimal digits.
+TO_VERSION_13 = (
     "ALTER TABLE terms ADD COLUMN concept_id VARCHAR(32) NOT NULL DEFAULT ''",
     "ALTER TABLE terms ADD COLUMN source_ids TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE terms ADD COLUMN concept_terms TEXT NOT NULL DEFAULT '[]'",
@@ -88,6 +92,7 @@ MIGRATIONS_BY_VERSION = {
     9: TO_VERSION_10,
     10: TO_VERSION_11,
     11: TO_VERSION_12,
+    12: TO_VERSION_13,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}

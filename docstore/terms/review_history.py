@@ -22,6 +22,8 @@ from docstore.terms.row_mapping import (
     decision_state_from_json,
     decision_state_from_row,
     decision_state_to_json,
+    definition_choice_from_json,
+    definition_choice_to_json,
     term_row,
     to_json_list,
 )
@@ -31,7 +33,7 @@ from domain.concept import create_concept_id, sort_terms
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import DecisionState, ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
 from domain.storable_text import sanitize_text
-from domain.term import ConceptTermStatus, Term, TermClass, TermStatus
+from domain.term import ConceptTermStatus, DefinitionSource, Term, TermClass, TermStatus
 
 BATCH_SIZE = 500
 MAX_SYNONYMS = 40  # per term: a concept has terms in several languages
@@ -94,9 +96,9 @@ class ReviewHistory:
     def rename(self, text: str, new_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
-        `new_text` inherits class, synonyms, broader terms and concept. If it is a term already, it keeps its own
-        synonyms and broader terms too, and an accepted term its own concept id. The caller must validate its form.
-        Raises the same errors as `apply`.
+        `new_text` inherits class, synonyms, broader terms, the chosen definition and the concept. If it is a term
+        already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept id.
+        The caller must validate its form. Raises the same errors as `apply`.
         """
         new_text = sanitize_text(new_text)
         with self._database.write() as connection:
@@ -117,6 +119,9 @@ class ReviewHistory:
                 source_ids=tuple(dict.fromkeys(item for row in known_rows for item in json.loads(row.source_ids))),
                 concept_terms=tuple(
                     replace(term, text=new_text) if term.text == text else term for term in concept_terms
+                ),
+                definition=next(
+                    (definition_choice_from_json(row.definition) for row in known_rows if row.definition), None
                 ),
                 create_if_missing=True,
             )
@@ -222,7 +227,9 @@ class ReviewHistory:
         ]
         for change in changes:
             connection.execute(
-                update(terms).where(terms.c.text == change.text).values(**(change.after or {}), version=change.version)
+                update(terms)
+                .where(terms.c.text == change.text)
+                .values(**(change.after or {}), **definition_source_values(change), version=change.version)
             )
         return (
             self._record_decision(connection, kind, changes, actor, now)
@@ -299,8 +306,18 @@ class ReviewHistory:
         if row is None:
             self._insert_terms(connection, [change.text])
         state = previous_state or UNDECIDED_STATE
-        connection.execute(update(terms).where(terms.c.text == change.text).values(**state, version=version))
-        return TermChange(change.text, current_state, state, version)
+        restoring_change = TermChange(change.text, current_state, state, version)
+        source_values = definition_source_values(restoring_change)
+        connection.execute(
+            update(terms).where(terms.c.text == change.text).values(**state, **source_values, version=version)
+        )
+        return restoring_change
+
+
+def definition_source_values(change: TermChange) -> dict[str, str]:
+    """Return the column values that forget the state of the source if the change replaces the definition."""
+    is_same = change.before and change.after and change.before["definition"] == change.after["definition"]
+    return {} if is_same else {"definition_source": DefinitionSource.CURRENT.value}
 
 
 def term_change_for_edit(
@@ -321,6 +338,8 @@ def term_change_for_edit(
         new_state["category"] = edit.category.value
     if edit.synonyms is not None:
         new_state["synonyms"] = to_json_list(clean_synonyms(edit.text, edit.synonyms))
+    if edit.definition is not None:
+        new_state["definition"] = definition_choice_to_json(edit.definition)
     if edit.broader_terms is not None:
         new_state["broader"] = to_json_list(clean_synonyms(edit.text, edit.broader_terms))
     if edit.source_ids is not None:

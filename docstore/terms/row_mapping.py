@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from typing import Any
 
 from sqlalchemy import Row
@@ -10,7 +10,17 @@ from sqlalchemy import Row
 from domain.concept import create_concept_id
 from domain.review import DecisionState
 from domain.storable_text import sanitize_text
-from domain.term import ConceptTerm, ConceptTermStatus, Lexicon, LexiconEntry, Term, TermClass, TermStatus
+from domain.term import (
+    ConceptTerm,
+    ConceptTermStatus,
+    DefinitionChoice,
+    DefinitionSource,
+    Lexicon,
+    LexiconEntry,
+    Term,
+    TermClass,
+    TermStatus,
+)
 
 DECISION_COLUMNS = (
     "status",
@@ -19,6 +29,7 @@ DECISION_COLUMNS = (
     "broader",
     "weight",
     "tag",
+    "definition",
     "decided_at",
     "decided_by",
     "decided_on",
@@ -33,6 +44,7 @@ UNDECIDED_STATE: DecisionState = {
     "broader": "[]",
     "weight": 0,
     "tag": "",
+    "definition": "",
     "decided_at": None,
     "decided_by": "",
     "decided_on": 0,
@@ -106,6 +118,8 @@ def term_from_row(row: Row[Any]) -> Term:
         concept_id=row.concept_id,
         source_ids=tuple(json.loads(row.source_ids)),
         concept_terms=concept_terms_from_json(row.concept_terms),
+        definition=definition_choice_from_json(row.definition),
+        definition_source=DefinitionSource(row.definition_source),
         review_score=row.place,
         version=row.version,
         first_seen=row.first_seen,
@@ -125,9 +139,21 @@ def decision_state_to_json(state: Mapping[str, Any] | None) -> str:
 
 
 def decision_state_from_json(text: str) -> DecisionState | None:
-    """Parse the result of `decision_state_to_json`."""
-    state: DecisionState | None = json.loads(text) if text else None
-    return state
+    """Parse the result of `decision_state_to_json`. Older decisions lack newer columns, which get their defaults."""
+    return {**UNDECIDED_STATE, **json.loads(text)} if text else None
+
+
+def definition_choice_to_json(choice: DefinitionChoice) -> str:
+    """Serialize a choice for `terms.definition`."""
+    return json.dumps(
+        {name: sanitize_text(value) if isinstance(value, str) else value for name, value in asdict(choice).items()},
+        ensure_ascii=False,
+    )
+
+
+def definition_choice_from_json(text: str) -> DefinitionChoice | None:
+    """Parse the result of `definition_choice_to_json`; None for ""."""
+    return DefinitionChoice(**json.loads(text)) if text else None
 
 
 def lexicon_entry_from_row(row: Row[Any]) -> LexiconEntry:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, sort_terms
 from domain.errors import ConceptFileError
-from domain.term import ConceptTerm, ConceptTermStatus
+from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus
 from lexicon.concepts.concept_groups import normalize_terms
 from lexicon.jieba_dictionary import MAX_INPUT_CHARS, MAX_LISTED_ERRORS, find_term_error
 from text.folding import word_key
 
-MAX_TEXT_CHARS = 5_000  # of a definition, a source or a note
+MAX_TEXT_CHARS = 5_000  # of a source or a note
 MAX_TERMS_PER_CONCEPT = 40
 MAX_ID_CHARS = 300
 _LANGUAGE_TAG = re.compile("[a-z]{2,3}(-[a-z0-9]{1,8})*")
@@ -131,8 +131,9 @@ def _find_term_error(term: ConceptTerm) -> str | None:
         return CodedMessage(message, "concept_language", term=term.text, language=term.language[:20])
     text_by_field: Mapping[str, str] = {"definition": term.definition, "source": term.source, "note": term.note}
     for field, text in text_by_field.items():
-        if len(text) > MAX_TEXT_CHARS:
-            return _length_error(field, len(text), MAX_TEXT_CHARS)
+        limit = MAX_DEFINITION_CHARS if field == "definition" else MAX_TEXT_CHARS
+        if len(text) > limit:
+            return _length_error(field, len(text), limit)
     return None
 
 

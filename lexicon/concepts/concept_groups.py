@@ -48,23 +48,36 @@ class ConceptIndex:
 
 
 def add_definitions(terms: Iterable[Term], definition_by_term: Mapping[str, Definition]) -> list[Term]:
-    """Return the terms; those without a definition in their language have the one of an article, with its URL."""
-    completed_terms = []
-    for term in terms:
-        definition = definition_by_term.get(term.text)
-        if definition and not any(
-            item.definition for item in term.concept_terms if item.language == definition.language
-        ):
-            stored = next(
-                (item for item in term.concept_terms if (item.text, item.language) == (term.text, definition.language)),
-                ConceptTerm(term.text, definition.language),
-            )
-            source = join_texts([stored.source, definition.url])
-            defined = replace(stored, definition=" ".join(definition.sentence.split()), source=source)
-            other_terms = (item for item in term.concept_terms if item is not stored)
-            term = replace(term, concept_terms=(defined, *other_terms))
-        completed_terms.append(term)
-    return completed_terms
+    """Return the terms with their definitions as part of their concepts.
+
+    The definition that a reviewer chose replaces an imported one. A term without both gets the best of the articles.
+
+    Args:
+        definition_by_term: The best definition of the articles, by term.
+    """
+    return [_with_definition(term, definition_by_term.get(term.text)) for term in terms]
+
+
+def _with_definition(term: Term, article_definition: Definition | None) -> Term:
+    language = language_of_term(term.text)
+    imported = next((item for item in term.concept_terms if item.language == language and item.definition), None)
+    if term.definition is not None:
+        definition, source = term.definition.sentence, term.definition.url
+    elif imported is None and article_definition is not None:
+        definition, source = article_definition.sentence, article_definition.url
+    else:
+        return term
+    definition = " ".join(definition.split())
+    if imported is not None and imported.definition == definition:
+        return term
+    own = next((item for item in term.concept_terms if (item.text, item.language) == (term.text, language)), None)
+    defined = replace(own or ConceptTerm(term.text, language), definition=definition, source=source)
+    others = [
+        replace(item, definition="", source="") if item is imported else item
+        for item in term.concept_terms
+        if item is not own
+    ]
+    return replace(term, concept_terms=(defined, *others))
 
 
 def group_terms(accepted_terms: Iterable[Term]) -> list[ConceptGroup]:

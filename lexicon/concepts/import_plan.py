@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, create_concept_id
 from domain.review import TermEdit
-from domain.term import ConceptTerm, ConceptTermStatus, TermStatus
+from domain.term import ConceptTerm, ConceptTermStatus, DefinitionChoice, TermStatus
 from lexicon.concepts.checks import concept_file_error, concept_reason
 from lexicon.concepts.concept_groups import ConceptGroup, ConceptIndex, normalize_terms
 
@@ -257,8 +257,19 @@ def _edits(change: ConceptChange, index: ConceptIndex, label_by_id: Mapping[str,
             concept_id=concept.concept_id,
             source_ids=concept.source_ids,
             concept_terms=concept.terms,
+            definition=_new_definition(change, head_text),
             seen_version=seen_version,
             create_if_missing=True,
         )
     )
     return edits
+
+
+def _new_definition(change: ConceptChange, head_text: str) -> DefinitionChoice | None:
+    """Return the definition that the term page shall show; None to leave it as it is."""
+    language = next(term.language for term in change.after.terms if term.text == head_text)
+    before, after = (
+        next((term.definition for term in concept.terms if term.language == language), "") if concept else ""
+        for concept in (change.before, change.after)
+    )
+    return None if before == after else DefinitionChoice(after)

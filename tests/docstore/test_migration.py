@@ -52,7 +52,7 @@ CONCEPT_COLUMNS = ("concept_id", "source_ids", "concept_terms")
 NEW_COLUMNS = {
     "terms": (
         *("synonyms", "parts", "category", "broader", "weight", "tag", "place", "version"),
-        *("first_seen", "decided_by", "decided_on", *CONCEPT_COLUMNS),
+        *("first_seen", "decided_by", "decided_on", "definition", "definition_source", *CONCEPT_COLUMNS),
     ),
     "lexicon_entries": ("synonyms", "category", "broader"),
     "lexicons": ("by_whom",),
@@ -88,8 +88,15 @@ def old_url(store_url: str, tmp_path: Path) -> Iterator[str]:
 
 
 def drop_concepts(connection: Connection) -> None:
-    """Make `terms` what it was before schema version 12."""
+    """Undo the upgrade of `terms` to version 13."""
     for column in CONCEPT_COLUMNS:
+        connection.execute(text(f"ALTER TABLE terms DROP COLUMN {column}"))
+
+
+def drop_definition_columns(connection: Connection) -> None:
+    """Undo the upgrades of `terms` to versions 13 and 12."""
+    drop_concepts(connection)
+    for column in ("definition", "definition_source"):
         connection.execute(text(f"ALTER TABLE terms DROP COLUMN {column}"))
 
 
@@ -203,8 +210,8 @@ def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp
             assert sorted(store.frontier.archived_urls_not_due(origin, 4_000.0)) == urls
             assert connection.scalar(URL_COLLATION) == "C"
             connection.execute(text('ALTER TABLE urls ALTER COLUMN url TYPE TEXT COLLATE "default"'))
-            drop_concepts(connection)
             connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
+            drop_definition_columns(connection)
             connection.execute(text("UPDATE meta SET value = '9' WHERE key = 'schema_version'"))
     engine.dispose()
 
@@ -215,9 +222,9 @@ def test_a_store_from_before_ocr_keeps_its_articles(store_url: str, tmp_path: Pa
         store.articles.save([PageExtraction(p, ARTICLE) for p in store.articles.iter_pending()])
     engine = create_engine(store_url)
     with engine.begin() as connection:
-        drop_concepts(connection)
         connection.execute(text("DROP TABLE recognized_pages"))
         connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
+        drop_definition_columns(connection)
         connection.execute(text("UPDATE meta SET value = '10' WHERE key = 'schema_version'"))
         connection.execute(text("DELETE FROM meta WHERE key = 'tables'"))
     engine.dispose()
@@ -250,7 +257,7 @@ def test_terms_from_before_concepts_keep_their_words_and_their_history(store_url
                 text("UPDATE term_changes SET before = :before, after = :after WHERE act_id = :act AND text = :text"),
                 {**values, "act": row.act_id, "text": row.text},
             )
-        connection.execute(text("UPDATE meta SET value = '11' WHERE key = 'schema_version'"))
+        connection.execute(text("UPDATE meta SET value = '12' WHERE key = 'schema_version'"))
         connection.execute(text("DELETE FROM row_sums WHERE name = 'term_changes'"))
     engine.dispose()
     with Store(store_url, tmp_path / "warc") as store:

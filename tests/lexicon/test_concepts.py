@@ -163,7 +163,7 @@ ENTITIES = '<!DOCTYPE tbx [<!ENTITY a "aaa"><!ENTITY f SYSTEM "file:///etc/passw
         ("tbx", tbx_file(entry(TERM), entry("<termSec><term>天然气</term></termSec>")), [(2, "its id k1 is also")]),
         ("tbx", tbx_file(entry(TERM), entry(TERM, "k2")), [(2, "concept k2: the term 页岩气 is also in concept k1")]),
         ("tbx", tbx_file(entry(f'<descrip type="definition">{"长" * 10_000}</descrip>{TERM}')),
-         [(1, "concept k1: the definition has 10000 characters; at most 5000")]),
+         [(1, "concept k1: the definition has 10000 characters; at most 2000")]),
         ("tbx", b"<tbx><text>", [(1, "not valid XML")]),
         ("tbx", f"{ENTITIES}<tbx><text>&a;</text></tbx>".encode(), [(1, "declares XML entities")]),
         ("tbx", b"<html/>", [(1, "is no TBX: its element is html")]),
@@ -321,6 +321,17 @@ def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
     content = review.export_concepts("csv")
     assert "页岩气是页岩中的天然气。,http://a.test/1" in content.decode()
     assert review.plan_concepts(content, "csv").changes == ()
+
+
+def test_the_definition_of_a_reviewer_counts(review: StoreReview) -> None:
+    import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
+    assert [item.sentence for item in review.definitions("页岩气")] == ["页岩中的天然气"]
+    review.write_definition("页岩气", "我们的定义", "bert", None)
+    content = review.export_concepts("csv")
+    assert "页岩气,preferred,我们的定义,," in content.decode() and "页岩中的天然气" not in content.decode()
+    assert review.plan_concepts(content, "csv").changes == ()
+    import_file(review, content.replace("我们的定义".encode(), "新的定义".encode()), "csv")
+    assert [item.sentence for item in review.definitions("页岩气")] == ["新的定义"]
 
 
 def test_tbx_has_the_levels_of_tbx_basic() -> None:
