@@ -46,7 +46,7 @@ NEW_TABLES = (
     ),
     *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
-    "definitions",
+    *("definitions", "relation_proposals"),
 )
 CONCEPT_COLUMNS = ("concept_id", "source_ids", "concept_terms")
 NEW_COLUMNS = {
