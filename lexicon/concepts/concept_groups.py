@@ -70,14 +70,14 @@ def _with_definition(term: Term, article_definition: Definition | None) -> Term:
     definition = " ".join(definition.split())
     if imported is not None and imported.definition == definition:
         return term
-    own = next((item for item in term.concept_terms if (item.text, item.language) == (term.text, language)), None)
-    defined = replace(own or ConceptTerm(term.text, language), definition=definition, source=source)
-    others = [
+    head_term = next((item for item in term.concept_terms if (item.text, item.language) == (term.text, language)), None)
+    defined = replace(head_term or ConceptTerm(term.text, language), definition=definition, source=source)
+    other_terms = [
         replace(item, definition="", source="") if item is imported else item
         for item in term.concept_terms
-        if item is not own
+        if item is not head_term
     ]
-    return replace(term, concept_terms=(defined, *others))
+    return replace(term, concept_terms=(defined, *other_terms))
 
 
 def group_terms(accepted_terms: Iterable[Term]) -> list[ConceptGroup]:

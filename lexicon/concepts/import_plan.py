@@ -191,16 +191,16 @@ def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> CodedM
     label_by_id = {concept.concept_id: concept.label for concept in concepts}
     edges = {concept.concept_id: concept.broader_ids for concept in concepts}
     stored_edges = {group.concept.concept_id: group.concept.broader_ids for group in index.groups}
-    if not _cycle_of(stored_edges):
+    if not _find_id_cycle(stored_edges):
         edges = stored_edges | edges
-    labels = [label_by_id.get(concept_id, concept_id) for concept_id in _cycle_of(edges)]
+    labels = [label_by_id.get(concept_id, concept_id) for concept_id in _find_id_cycle(edges)]
     if not labels:
         return None
     message = f"its broader concepts form a cycle: {' > '.join(labels)}"
     return concept_reason(labels[0], CodedMessage(message, "concept_cycle", labels=" > ".join(labels)))
 
 
-def _cycle_of(broader_ids_by_id: Mapping[str, Sequence[str]]) -> list[str]:
+def _find_id_cycle(broader_ids_by_id: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the ids of a cycle, the broadest first and repeated at the end; [] if there is none."""
     try:
         TopologicalSorter(broader_ids_by_id).prepare()

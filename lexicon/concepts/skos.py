@@ -108,7 +108,7 @@ def _read_concept(graph: Graph, subject: Node, category: TermClass) -> Concept:
         for label in graph.objects(subject, SKOSXL[name]):
             labels += [(label, literal) for literal in graph.objects(label, SKOSXL.literalForm)]
         for node, literal in sorted(labels, key=str):
-            text, language = clean_text(str(literal)), _language_of(literal)
+            text, language = clean_text(str(literal)), _detect_language(literal)
             term = terms.setdefault((text, language), ConceptTerm(text, language, status))
             if node is not None:
                 terms[text, language] = _add_texts(graph, node, term, _text_languages(graph, node))
@@ -131,13 +131,13 @@ def _concept_id(node: Node) -> str:
     return "" if isinstance(node, BNode) or uri.startswith(OLD_TERM_PREFIX) else uri
 
 
-def _language_of(literal: Node) -> str:
+def _detect_language(literal: Node) -> str:
     language = literal.language if isinstance(literal, Literal) else None
     return (language or language_of_term(str(literal))).lower()
 
 
 def _text_languages(graph: Graph, owner: Node) -> set[str]:
-    return {_text_of(graph, value)[1] for value in graph.objects(owner)}
+    return {_read_text(graph, value)[1] for value in graph.objects(owner)}
 
 
 def _add_texts(graph: Graph, owner: Node, term: ConceptTerm, languages: Collection[str]) -> ConceptTerm:
@@ -145,7 +145,7 @@ def _add_texts(graph: Graph, owner: Node, term: ConceptTerm, languages: Collecti
 
     def joined(*predicates: Node) -> str:
         values = [value for name in predicates for value in graph.objects(owner, name) if value != AUTOMATIC_NOTE]
-        texts = (_text_of(graph, value) for value in values)
+        texts = (_read_text(graph, value) for value in values)
         return join_texts(sorted(text for text, language in texts if language in languages))
 
     return ConceptTerm(
@@ -158,7 +158,7 @@ def _add_texts(graph: Graph, owner: Node, term: ConceptTerm, languages: Collecti
     )
 
 
-def _text_of(graph: Graph, value: Node) -> tuple[str, str]:
+def _read_text(graph: Graph, value: Node) -> tuple[str, str]:
     """Return text and language of a note; a note that is a resource has them in its rdf:value."""
     node = value if isinstance(value, Literal) else next(graph.objects(value, RDF.value), value)
     language = (node.language if isinstance(node, Literal) else None) or ""
