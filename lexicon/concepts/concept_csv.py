@@ -25,7 +25,7 @@ def is_concept_header(line: str) -> bool:
     return {_column_name(name) for name in names} >= REQUIRED_COLUMNS
 
 
-def format_concepts(concepts: Iterable[Concept]) -> bytes:
+def format_csv(concepts: Iterable[Concept]) -> bytes:
     """Format concepts as CSV in UTF-8, with a byte order mark so that spreadsheet programs detect the encoding."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
@@ -38,7 +38,7 @@ def format_concepts(concepts: Iterable[Concept]) -> bytes:
     return buffer.getvalue().encode("utf-8-sig")
 
 
-def parse_concepts(content: bytes) -> Iterator[ParsedConcept]:
+def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
     """Yield the concepts of a CSV file, each with the number of its first line."""
     try:
         lines = io.StringIO(content.decode("utf-8-sig"), newline="")

@@ -60,24 +60,24 @@ def add_definitions(terms: Iterable[Term], definition_by_term: Mapping[str, Defi
 
 def _with_definition(term: Term, article_definition: Definition | None) -> Term:
     language = language_of_term(term.text)
-    imported = next((item for item in term.concept_terms if item.language == language and item.definition), None)
+    imported_term = next((item for item in term.concept_terms if item.language == language and item.definition), None)
     if term.definition is not None:
         definition, source = term.definition.sentence, term.definition.url
-    elif imported is None and article_definition is not None:
+    elif imported_term is None and article_definition is not None:
         definition, source = article_definition.sentence, article_definition.url
     else:
         return term
     definition = " ".join(definition.split())
-    if imported is not None and imported.definition == definition:
+    if imported_term is not None and imported_term.definition == definition:
         return term
     head_term = next((item for item in term.concept_terms if (item.text, item.language) == (term.text, language)), None)
-    defined = replace(head_term or ConceptTerm(term.text, language), definition=definition, source=source)
+    defined_term = replace(head_term or ConceptTerm(term.text, language), definition=definition, source=source)
     other_terms = [
-        replace(item, definition="", source="") if item is imported else item
+        replace(item, definition="", source="") if item is imported_term else item
         for item in term.concept_terms
         if item is not head_term
     ]
-    return replace(term, concept_terms=(defined, *other_terms))
+    return replace(term, concept_terms=(defined_term, *other_terms))
 
 
 def group_terms(accepted_terms: Iterable[Term]) -> list[ConceptGroup]:

@@ -1,6 +1,6 @@
 """The formats of concepts by name. The modules of the formats are imported when they are used: rdflib loads slowly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -42,13 +42,16 @@ def parse_concept_file(content: bytes, concept_format: ConceptFormat) -> list[Co
     Raises:
         ConceptFileError: the file or some concepts are invalid; the error names all of them.
     """
-    return check_concepts(_load_module(concept_format).parse_concepts(content))
+    return check_concepts(_load_function("parse", concept_format)(content))
 
 
 def format_concept_file(concepts: Sequence[Concept], concept_format: ConceptFormat) -> bytes:
     """Return concepts as the bytes of a file."""
-    return bytes(_load_module(concept_format).format_concepts(concepts))
+    return bytes(_load_function("format", concept_format)(concepts))
 
 
-def _load_module(concept_format: ConceptFormat) -> Any:
-    return import_module("lexicon.concepts." + MODULE_BY_FORMAT[concept_format])
+def _load_function(verb: str, concept_format: ConceptFormat) -> Callable[..., Any]:
+    """Return the function of a format, such as `tbx.parse_tbx`."""
+    module = import_module("lexicon.concepts." + MODULE_BY_FORMAT[concept_format])
+    function: Callable[..., Any] = getattr(module, f"{verb}_{concept_format}")
+    return function

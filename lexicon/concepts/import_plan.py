@@ -90,7 +90,8 @@ def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations:
     changes = []
     for concept, group in matches:
         broader_ids = {
-            id_by_file_id.get(file_id) or (stored.concept.concept_id if (stored := index.find_by_id(file_id)) else "")
+            id_by_file_id.get(file_id)
+            or (stored_concept.concept.concept_id if (stored_concept := index.find_by_id(file_id)) else "")
             for file_id in concept.broader_ids
         }
         after = _merge(concept, group, broader_ids - {""}, id_by_file_id.get(concept.concept_id, ""), has_relations)
@@ -99,12 +100,12 @@ def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations:
         errors.append((0, error))
     if errors:
         raise concept_file_error(errors)
-    effective = [change for change in changes if change.before != change.after]
+    effective_changes = [change for change in changes if change.before != change.after]
     label_by_id = {group.concept.concept_id: group.head.text for group in index.groups}
     heads = [_choose_head(change.after, index) for change in changes]
     label_by_id |= {change.after.concept_id: head for change, head in zip(changes, heads, strict=True)}
-    edits = [edit for change in effective for edit in _edits(change, index, label_by_id)]
-    return ImportPlan(tuple(effective), tuple(edits), len(changes) - len(effective))
+    edits = [edit for change in effective_changes for edit in _edits(change, index, label_by_id)]
+    return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes))
 
 
 def _find_stored(concept: Concept, index: ConceptIndex) -> tuple[ConceptGroup | None, CodedMessage | None]:
@@ -150,18 +151,18 @@ def _merge(
             source_ids=tuple(sorted(source_ids)),
             broader_ids=tuple(sorted(broader_ids - {concept_id})),
         )
-    stored = group.concept
-    known_ids = {stored.concept_id, *stored.source_ids}
+    stored_concept = group.concept
+    known_ids = {stored_concept.concept_id, *stored_concept.source_ids}
     is_same = concept.concept_id in known_ids or bool(known_ids & set(concept.source_ids))
     if not (is_same and has_relations):
-        broader_ids = broader_ids | set(stored.broader_ids)
+        broader_ids = broader_ids | set(stored_concept.broader_ids)
     return Concept(
-        stored.concept_id,
-        concept.terms if is_same else _union(concept.terms, stored.terms),
-        tuple(sorted(source_ids | set(stored.source_ids))),
-        tuple(sorted(broader_ids - {stored.concept_id})),
-        concept.category or stored.category,
-        stored.is_automatic,
+        stored_concept.concept_id,
+        concept.terms if is_same else _union(concept.terms, stored_concept.terms),
+        tuple(sorted(source_ids | set(stored_concept.source_ids))),
+        tuple(sorted(broader_ids - {stored_concept.concept_id})),
+        concept.category or stored_concept.category,
+        stored_concept.is_automatic,
     )
 
 
@@ -171,18 +172,18 @@ def _union(new_terms: Sequence[ConceptTerm], stored_terms: Sequence[ConceptTerm]
     A text that the file lacks for a term stays as it is stored.
     """
     stored_by_key = {(term.text, term.language): term for term in stored_terms}
-    merged = []
+    merged_terms = []
     for term in new_terms:
-        stored = stored_by_key.pop((term.text, term.language), term)
-        merged.append(
+        stored_term = stored_by_key.pop((term.text, term.language), term)
+        merged_terms.append(
             replace(
                 term,
-                definition=term.definition or stored.definition,
-                source=term.source or stored.source,
-                note=term.note or stored.note,
+                definition=term.definition or stored_term.definition,
+                source=term.source or stored_term.source,
+                note=term.note or stored_term.note,
             )
         )
-    return normalize_terms([*merged, *stored_by_key.values()])
+    return normalize_terms([*merged_terms, *stored_by_key.values()])
 
 
 def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> CodedMessage | None:
@@ -211,11 +212,11 @@ def _find_id_cycle(broader_ids_by_id: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _choose_head(concept: Concept, index: ConceptIndex) -> str:
     """Return the term that is the entry of the lexicon: the present one while it is preferred."""
-    preferred = [term for term in concept.terms if term.status is ConceptTermStatus.PREFERRED]
+    preferred_terms = [term for term in concept.terms if term.status is ConceptTermStatus.PREFERRED]
     group = index.find_by_id(concept.concept_id)
-    if group is not None and group.head.text in {term.text for term in preferred}:
+    if group is not None and group.head.text in {term.text for term in preferred_terms}:
         return group.head.text
-    return next((term for term in preferred if term.language == MAIN_LANGUAGE), preferred[0]).text
+    return next((term for term in preferred_terms if term.language == MAIN_LANGUAGE), preferred_terms[0]).text
 
 
 def _edits(change: ConceptChange, index: ConceptIndex, label_by_id: Mapping[str, str]) -> list[TermEdit]:

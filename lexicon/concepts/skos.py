@@ -32,7 +32,7 @@ LABEL_NAME_BY_STATUS: Mapping[ConceptTermStatus, str] = {
 NOTE_PROPERTIES = (SKOS.note, SKOS.scopeNote, SKOS.editorialNote, SKOS.historyNote, SKOS.changeNote, SKOS.example)
 
 
-def format_concepts(concepts: Iterable[Concept]) -> bytes:
+def format_skos(concepts: Iterable[Concept]) -> bytes:
     """Format concepts as Turtle in UTF-8: a concept scheme, and one collection per class."""
     graph = Graph(bind_namespaces="none")
     for prefix, namespace in (("skos", SKOS), ("skosxl", SKOSXL), ("dcterms", DCTERMS)):
@@ -79,7 +79,7 @@ def _add_concept(graph: Graph, concept: Concept, known_ids: set[str]) -> None:
                 graph.add((owner, predicate, Literal(value, lang=term.language)))
 
 
-def parse_concepts(content: bytes) -> Iterator[ParsedConcept]:
+def parse_skos(content: bytes) -> Iterator[ParsedConcept]:
     """Yield the concepts of a Turtle document, sorted by URI. Line numbers are not known."""
     graph = Graph()
     try:
@@ -143,7 +143,7 @@ def _text_languages(graph: Graph, owner: Node) -> set[str]:
 def _add_texts(graph: Graph, owner: Node, term: ConceptTerm, languages: Collection[str]) -> ConceptTerm:
     """Return the term with the definition, source and note that `owner` has in these languages ("": no language)."""
 
-    def joined(*predicates: Node) -> str:
+    def join_values(*predicates: Node) -> str:
         values = [value for name in predicates for value in graph.objects(owner, name) if value != AUTOMATIC_NOTE]
         texts = (_read_text(graph, value) for value in values)
         return join_texts(sorted(text for text, language in texts if language in languages))
@@ -152,9 +152,9 @@ def _add_texts(graph: Graph, owner: Node, term: ConceptTerm, languages: Collecti
         term.text,
         term.language,
         term.status,
-        join_texts([term.definition, joined(SKOS.definition)]),
-        join_texts([term.source, joined(DCTERMS.source)]),
-        join_texts([term.note, joined(*NOTE_PROPERTIES)]),
+        join_texts([term.definition, join_values(SKOS.definition)]),
+        join_texts([term.source, join_values(DCTERMS.source)]),
+        join_texts([term.note, join_values(*NOTE_PROPERTIES)]),
     )
 
 

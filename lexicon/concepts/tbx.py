@@ -31,7 +31,7 @@ STATUS_BY_TBX_STATUS = {name: status for status, name in TBX_STATUS_BY_STATUS.it
 }
 
 
-def format_concepts(concepts: Iterable[Concept]) -> bytes:
+def format_tbx(concepts: Iterable[Concept]) -> bytes:
     """Format concepts as a TBX-Basic document in UTF-8."""
     attributes = {"type": "TBX-Basic", "style": "dca", XML_LANG: "en"}
     root = etree.Element(f"{{{NAMESPACE}}}tbx", attributes, nsmap={None: NAMESPACE})  # type: ignore[dict-item]
@@ -79,7 +79,7 @@ def _add_concept(body: Any, concept: Concept, known_ids: set[str]) -> None:
             _add(term_section, "note", term.note)
 
 
-def parse_concepts(content: bytes) -> Iterator[ParsedConcept]:
+def parse_tbx(content: bytes) -> Iterator[ParsedConcept]:
     """Yield the concepts of a TBX document, each with its line number."""
     events = etree.iterparse(
         io.BytesIO(content),

@@ -179,7 +179,7 @@ def import_terms(
     if concept_format:
         if list_format:
             raise click.UsageError("pass --form for a word list, or --format for concepts")
-        concepts = parse_concepts(content, concept_format, leave_out_bad)
+        concepts = read_concepts(content, concept_format, leave_out_bad)
         with open_engine(settings) as engine:
             print_lines(import_concepts(engine, concepts, concept_format, preview))
         return
@@ -196,7 +196,7 @@ def import_terms(
         print_line(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them")
 
 
-def parse_concepts(content: bytes, concept_format: ConceptFormat, leave_out_bad: bool) -> list[Concept]:
+def read_concepts(content: bytes, concept_format: ConceptFormat, leave_out_bad: bool) -> list[Concept]:
     """Parse a file of concepts. Raises ConceptFileError for invalid concepts; with `leave_out_bad`, prints them."""
     try:
         return parse_concept_file(content, concept_format)
@@ -214,10 +214,10 @@ def import_concepts(
     review = open_review(engine)
     plan = review.plan_import(concepts, concept_format)
     for change in plan.changes if preview else ():
-        removed, added = change.lines()
+        removed_lines, added_lines = change.lines()
         yield f"{change.after.label}{'' if change.before else ' (new)'}"
-        yield from (f"  - {line}" for line in removed)
-        yield from (f"  + {line}" for line in added)
+        yield from (f"  - {line}" for line in removed_lines)
+        yield from (f"  + {line}" for line in added_lines)
     counts = f"{plan.added_count} new, {len(plan.changes) - plan.added_count} changed, {plan.unchanged_count} unchanged"
     if preview:
         yield f"would import {counts}; nothing was changed"

@@ -208,7 +208,7 @@ def test_entities_are_not_expanded() -> None:
 
 
 def test_formats_are_detected() -> None:
-    csv_start = concept_csv.format_concepts([])
+    csv_start = concept_csv.format_csv([])
     assert [
         detect_concept_format(name, start)
         for name, start in (
