@@ -1,10 +1,12 @@
 """The terms that the public pages show: those of the indexed lexicon version that are still accepted."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from string import ascii_uppercase
-from typing import cast
+from typing import NamedTuple, cast
 
 from flask import current_app
 
@@ -12,14 +14,16 @@ from domain.term import Lexicon, TermClass
 from search_ui.context import current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.vocabulary_cache import start_daemon_thread
-from text.folding import word_key
+from text.folding import fold_term, word_key
 from text.pinyin import has_han, to_pinyin
+from text.segment import Segmenter
 
 EXTENSION_KEY = "plumbline glossary"
 MAX_NAME_CHARS = 200  # as the store; longer names are no terms
 OTHER_INITIAL = "#"  # of terms that begin with no Latin letter and no Chinese character
 INITIALS = (OTHER_INITIAL, *ascii_uppercase)
 MAX_ABBREVIATION_CHARS = 10
+MAX_BLANKS_IN_NAME = 3  # between Latin and Chinese letters, which its key does not have
 MAX_CACHED_KEYS = 1 << 18  # review decisions change the glossary, but hardly any term
 
 
@@ -75,8 +79,26 @@ def _cached_sort_key(text: str) -> str:
 _cached_word_key = lru_cache(MAX_CACHED_KEYS)(word_key)
 
 
+def _ends_within(ends: Sequence[int], index: int, limit: int) -> Iterator[int]:
+    """Yield the word ends from `index` on that are at most `limit`, the last first."""
+    return reversed(ends[index : bisect_right(ends, limit, lo=index)])
+
+
+def _is_other_word(word: str, term: GlossaryTerm) -> bool:
+    """True if a word is an abbreviation of the term only without its capitals, as `It` is of IT."""
+    return not _is_abbreviation(word) and word.upper() in term.abbreviations
+
+
 def _is_abbreviation(word: str) -> bool:
     return len(word) <= MAX_ABBREVIATION_CHARS and " " not in word and sum(map(str.isupper, word)) > len(word) / 2
+
+
+class TermOccurrence(NamedTuple):
+    """A name of a term in a text, with its offsets."""
+
+    start: int
+    end: int
+    term: GlossaryTerm
 
 
 @dataclass(frozen=True)
@@ -92,6 +114,14 @@ class Glossary:
         """Terms by the keys of their names and synonyms. A name has precedence over the synonyms of other terms."""
         synonyms = {key: term for term in reversed(self.terms) for key in term.word_keys[1:]}
         return synonyms | {term.word_keys[0]: term for term in self.terms}
+
+    @cached_property
+    def _longest_key_by_prefix(self) -> Mapping[str, int]:
+        """The length of the longest name that begins with these two characters."""
+        lengths: dict[str, int] = {}
+        for key in self._term_by_key:
+            lengths[key[:2]] = max(lengths.get(key[:2], 0), len(key))
+        return lengths
 
     @cached_property
     def sorted_terms(self) -> tuple[GlossaryTerm, ...]:
@@ -112,6 +142,24 @@ class Glossary:
     def find(self, name: str) -> GlossaryTerm | None:
         """Return the term with this name or synonym, in any spelling; None if it is not published."""
         return self._term_by_key.get(word_key(name)) if name and len(name) <= MAX_NAME_CHARS else None
+
+    def iter_occurrences(self, text: str, segmenter: Segmenter) -> Iterator[TermOccurrence]:
+        """Iterate over the names of terms in a text, the longest at each place, without overlaps.
+
+        A name begins and ends at word boundaries of `segmenter`. Names of one character do not count.
+        """
+        folded_text, ends = fold_term(text), list(accumulate(map(len, segmenter.cut(text))))
+        next_start = 0
+        for index, start in enumerate([0, *ends[:-1]]):
+            if start < next_start or not (longest := self._longest_key_by_prefix.get(folded_text[start : start + 2])):
+                continue
+            for end in _ends_within(ends, index, start + longest + MAX_BLANKS_IN_NAME):
+                key = folded_text[start:end]
+                term = self._term_by_key.get(word_key(key) if " " in key[:-1] and key[-1] != " " else key)
+                if term is not None and len(key) > 1 and not _is_other_word(text[start:end], term):
+                    yield TermOccurrence(start, end, term)
+                    next_start = end
+                    break
 
     def select_terms(
         self, text: str = "", initial: str = "", only_new: bool = False, is_prefix: bool = False

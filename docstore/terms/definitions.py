@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row, and_, delete, or_, select, update
+from sqlalchemy import Row, and_, delete, func, or_, select, update
 
 from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
-from docstore.schema.lexicon_tables import definitions
+from docstore.schema.lexicon_tables import definitions, terms
 from domain.batches import batched
 from domain.storable_text import sanitize_text
 from domain.term import Definition
@@ -38,6 +38,24 @@ class DefinitionTable:
             query = query.where(definitions.c.language == language)
         with self._database.read() as connection:
             return [_definition_from_row(row) for row in connection.execute(query)]
+
+    def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
+        """Return the best definition of each of these terms that has one which needs no recheck."""
+        texts = [sanitize_text(term) for term in wanted_terms]
+        query = select(definitions).where(definitions.c.term.in_(texts), definitions.c.needs_recheck == 0)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(definitions.c.score, definitions.c.url_id.desc())).all()
+        return {row.term: _definition_from_row(row) for row in rows}  # the last row of a term is its best
+
+    def document_counts(self) -> dict[str, int]:
+        """Return the terms with a definition that needs no recheck, with the number of articles that use each."""
+        query = (
+            select(definitions.c.term, func.coalesce(terms.c.documents, 0).label("count"))
+            .outerjoin(terms, terms.c.text == definitions.c.term)
+            .where(definitions.c.needs_recheck == 0)
+        )
+        with self._database.read() as connection:
+            return {row.term: row.count for row in connection.execute(query)}
 
     def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""

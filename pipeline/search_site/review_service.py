@@ -1,7 +1,7 @@
 """Lexicon review on the store, for pages and command line: implements `search_ui.review.interfaces.ReviewService`."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
@@ -174,6 +174,15 @@ class StoreReview:
     def definitions(self, text: str) -> list[Definition]:
         stored_definitions = self._store.definitions.find_by_term(text)
         return [definition for definition in stored_definitions if not definition.needs_recheck]
+
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        return self._store.definitions.find_best(texts)
+
+    def defined_terms(self) -> dict[str, int]:
+        return self._store.definitions.document_counts()
+
+    def definitions_revision(self) -> tuple[int, float]:
+        return self._store.definitions.search_state()
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         table = self._store.lexicons
