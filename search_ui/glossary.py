@@ -1,6 +1,7 @@
 """The terms that the public pages show: those of the indexed lexicon version that are still accepted."""
 
-from bisect import bisect_right
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,7 +15,7 @@ from domain.term import Lexicon, TermClass
 from search_ui.context import current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.vocabulary_cache import start_daemon_thread
-from text.folding import fold_term, word_key
+from text.folding import fold_to_key, word_key
 from text.pinyin import has_han, to_pinyin
 from text.segment import Segmenter
 
@@ -23,7 +24,6 @@ MAX_NAME_CHARS = 200  # as the store; longer names are no terms
 OTHER_INITIAL = "#"  # of terms that begin with no Latin letter and no Chinese character
 INITIALS = (OTHER_INITIAL, *ascii_uppercase)
 MAX_ABBREVIATION_CHARS = 10
-MAX_BLANKS_IN_NAME = 3  # between Latin and Chinese letters, which its key does not have
 MAX_CACHED_KEYS = 1 << 18  # review decisions change the glossary, but hardly any term
 
 
@@ -79,14 +79,9 @@ def _cached_sort_key(text: str) -> str:
 _cached_word_key = lru_cache(MAX_CACHED_KEYS)(word_key)
 
 
-def _ends_within(ends: Sequence[int], index: int, limit: int) -> Iterator[int]:
-    """Yield the word ends from `index` on that are at most `limit`, the last first."""
-    return reversed(ends[index : bisect_right(ends, limit, lo=index)])
-
-
 def _is_other_word(word: str, term: GlossaryTerm) -> bool:
     """True if a word is an abbreviation of the term only without its capitals, as `It` is of IT."""
-    return not _is_abbreviation(word) and word.upper() in term.abbreviations
+    return word.isascii() and not _is_abbreviation(word) and word.upper() in term.abbreviations
 
 
 def _is_abbreviation(word: str) -> bool:
@@ -116,12 +111,12 @@ class Glossary:
         return synonyms | {term.word_keys[0]: term for term in self.terms}
 
     @cached_property
-    def _longest_key_by_prefix(self) -> Mapping[str, int]:
-        """The length of the longest name that begins with these two characters."""
-        lengths: dict[str, int] = {}
+    def _key_lengths_by_prefix(self) -> Mapping[str, Sequence[int]]:
+        """The lengths of the names that begin with these two characters, the longest first."""
+        lengths: defaultdict[str, set[int]] = defaultdict(set)
         for key in self._term_by_key:
-            lengths[key[:2]] = max(lengths.get(key[:2], 0), len(key))
-        return lengths
+            lengths[key[:2]].add(len(key))
+        return {prefix: sorted(values, reverse=True) for prefix, values in lengths.items() if len(prefix) > 1}
 
     @cached_property
     def sorted_terms(self) -> tuple[GlossaryTerm, ...]:
@@ -148,15 +143,18 @@ class Glossary:
 
         A name begins and ends at word boundaries of `segmenter`. Names of one character do not count.
         """
-        folded_text, ends = fold_term(text), list(accumulate(map(len, segmenter.cut(text))))
+        key_text, left_out = fold_to_key(text)
+        ends = list(accumulate(map(len, segmenter.cut(text))))
+        key_ends = [end - bisect_left(left_out, end) for end in ends] if left_out else ends
+        end_by_key_end = dict(zip(reversed(key_ends), reversed(ends), strict=True))
         next_start = 0
-        for index, start in enumerate([0, *ends[:-1]]):
-            if start < next_start or not (longest := self._longest_key_by_prefix.get(folded_text[start : start + 2])):
+        for start, key_start in zip([0, *ends[:-1]], [0, *key_ends[:-1]], strict=True):
+            if start < next_start or text[start : start + 1].isspace():
                 continue
-            for end in _ends_within(ends, index, start + longest + MAX_BLANKS_IN_NAME):
-                key = folded_text[start:end]
-                term = self._term_by_key.get(word_key(key) if " " in key[:-1] and key[-1] != " " else key)
-                if term is not None and len(key) > 1 and not _is_other_word(text[start:end], term):
+            for length in self._key_lengths_by_prefix.get(key_text[key_start : key_start + 2], ()):
+                end = end_by_key_end.get(key_start + length)
+                term = self._term_by_key.get(key_text[key_start : key_start + length]) if end is not None else None
+                if end is not None and term is not None and not _is_other_word(text[start:end], term):
                     yield TermOccurrence(start, end, term)
                     next_start = end
                     break

@@ -50,12 +50,12 @@ class DefinitionTable:
     def document_counts(self) -> dict[str, int]:
         """Return the terms with a definition that needs no recheck, with the number of articles that use each."""
         query = (
-            select(definitions.c.term, func.coalesce(terms.c.documents, 0).label("count"))
+            select(definitions.c.term, func.coalesce(terms.c.documents, 0).label("documents"))
             .outerjoin(terms, terms.c.text == definitions.c.term)
             .where(definitions.c.needs_recheck == 0)
         )
         with self._database.read() as connection:
-            return {row.term: row.count for row in connection.execute(query)}
+            return {row.term: row.documents for row in connection.execute(query)}
 
     def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""
