@@ -1,6 +1,6 @@
 """Definitions in the text of an article: the first occurrence of a term with a definition is underlined.
 
-A card with the definition belongs to each underlined term. Static/definitions.js opens it.
+A card with the definition belongs to each underlined term. Static/definition_cards.js opens it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -91,7 +91,7 @@ def test_the_first_occurrence_is_a_link_with_a_card(client: FlaskClient) -> None
     assert [one["href"] for one in card.select("a")] == ["https://news.example/0.9.html", link["href"]]
     assert "<i>来源</i>" in card.text and card.time["datetime"] == "2015-03-02" and card.select("b, i") == []
     assert [one.text for one in page.select("#text p")] == ["四川盆地页岩气产量上升。", "第二段说水平井和页岩气。"]
-    assert page.select_one('script[src$="definitions.js"]')
+    assert page.select_one('script[src$="definition_cards.js"]')
 
 
 def test_a_match_of_the_query_stays_marked_inside_a_term(client: FlaskClient) -> None:
@@ -108,10 +108,22 @@ def test_a_new_definition_is_shown_and_a_withdrawn_term_is_not(client: FlaskClie
     assert [link.text for link in soup(client, "/article/doc1").select("a.defined")] == ["水平井"]
 
 
+def test_the_choice_of_a_reviewer_decides(client: FlaskClient, actions: FakeActions) -> None:
+    actions.review_service.write_definition("水平井", "井身水平的井。", "operator", None)
+    page = soup(client, "/article/doc1?lang=en")
+    assert [link.text for link in page.select("a.defined")] == ["页岩气", "水平井"]
+    card = page.select_one("#definition-2")
+    assert card.select_one(".sentence").text == "井身水平的井。" and [a["href"] for a in card.select("a")] == [
+        f"/term/{quote('水平井')}"
+    ]
+    actions.review_service.choose_definition("页岩气", "", "operator", None)
+    assert [link.text for link in soup(client, "/article/doc1").select("a.defined")] == ["水平井"]
+
+
 def test_the_switch_is_remembered(client: FlaskClient) -> None:
     assert soup(client, "/article/doc1?q=四川").select_one("#definitions-switch button")["value"] == "off"
     off = soup(client, "/article/doc1?q=四川&definitions=off")
-    assert off.select("a.defined, .definition-card, script[src$='definitions.js']") == []
+    assert off.select("a.defined, .definition-card, script[src$='definition_cards.js']") == []
     fields = {field["name"]: field["value"] for field in off.select("#definitions-switch input")}
     assert fields == {"q": "四川"} and off.select_one("#definitions-switch button")["value"] == "on"
     assert soup(client, "/article/doc1").select("a.defined") == []
@@ -121,4 +133,4 @@ def test_the_switch_is_remembered(client: FlaskClient) -> None:
 
 def test_without_definitions_there_is_no_switch() -> None:
     page = soup(site_app(FakeSearch([ARTICLE])).test_client(), "/article/doc1")
-    assert page.select("#definitions-switch, a.defined, script[src$='definitions.js']") == []
+    assert page.select("#definitions-switch, a.defined, script[src$='definition_cards.js']") == []
