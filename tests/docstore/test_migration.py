@@ -42,7 +42,7 @@ NEW_TABLES = (
     ),
     *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
-    "definitions",
+    *("definitions", "relation_proposals"),
 )
 NEW_COLUMNS = {
     "terms": (
