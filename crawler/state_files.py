@@ -6,13 +6,12 @@ runs collect the knowledge again.
 
 import json
 import logging
-import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from locks.private_files import open_private
+from locks.private_files import write_private_file
 
 logger = logging.getLogger(__name__)
 
@@ -48,12 +47,9 @@ def state_checksum(state: dict[str, Any]) -> int:
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
     """Write the file atomically. An OSError is logged, because the crawl can continue without the file."""
-    temporary_path = path.with_name(path.name + ".new")
+    checked_state = {**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary_path, "w", opener=open_private) as file:
-            file.write(json.dumps({**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}))
-        os.replace(temporary_path, path)
+        write_private_file(path, json.dumps(checked_state).encode())
     except OSError as error:
         logger.warning("%s cannot be written (%s): its content is lost after this run", path, error)
 
