@@ -111,9 +111,11 @@ def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
 
 def test_two_processes_can_replace_one_file(tmp_path: Path) -> None:
     path = tmp_path / "checksums"
+    script = "import sys; from pathlib import Path; from locks.private_files import write_private_file"
     with replace_file(path) as file:
         file.write(b"first")
-        other_process = "import sys; from pathlib import Path; from locks.private_files import write_private_file as w; "
-        subprocess.run([sys.executable, "-c", f"{other_process}w(Path(sys.argv[1]), b'second')", path], check=True)
+        subprocess.run(
+            [sys.executable, "-c", f"{script}; write_private_file(Path(sys.argv[1]), b'second')", path], check=True
+        )
         assert path.read_bytes() == b"second"
     assert path.read_bytes() == b"first" and list(tmp_path.iterdir()) == [path]
