@@ -9,24 +9,38 @@ import logging
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from locks.private_files import write_private_file
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 CHECKSUM_KEY = "crc32"  # reserved key; no host has this name
 
 
 def read_state(path: Path) -> dict[str, Any]:
     """Read a state file. Returns {} if the file is missing or damaged."""
+    return load_state(path, lambda state: state)
+
+
+def load_state(path: Path, convert: Callable[[dict[str, Any]], T]) -> T:
+    """Read a state file and convert its content.
+
+    Args:
+        path: the state file.
+        convert: raises AttributeError, TypeError or ValueError if the content has another form.
+
+    Returns:
+        The converted content, or `convert({})` if the file is missing or damaged.
+    """
     try:
-        return parse_state(path.read_bytes())
+        return convert(parse_state(path.read_bytes()))
     except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
+        return convert({})
+    except (AttributeError, OSError, TypeError, ValueError) as error:
         logger.warning("%s is corrupt (%s): starting with empty state", path, error)
-        return {}
+        return convert({})
 
 
 def parse_state(data: bytes) -> dict[str, Any]:
