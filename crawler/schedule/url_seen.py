@@ -10,7 +10,7 @@ File: magic (8 bytes), sha256 of the rest (32), number of URLs (8, little-endian
 
 import hashlib
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -57,13 +57,11 @@ class UrlSeenTest:
         elif path.exists():
             logger.warning("the seen filter %s is damaged or out of date: rebuilding it from the frontier", path)
         if url_seen._url_count < url_count:
-            url_seen._add_from_table(islice(table.iter_urls(), url_seen._url_count, None))
+            new_urls = islice(table.iter_urls(), url_seen._url_count, None)
+            while batch := list(islice(new_urls, _BATCH_SIZE)):
+                url_seen._filter.update(map(url_fingerprint, batch))
+                url_seen._url_count += len(batch)
         return url_seen
-
-    def _add_from_table(self, urls: Iterator[str]) -> None:
-        while batch := list(islice(urls, _BATCH_SIZE)):
-            self._filter.update(map(url_fingerprint, batch))
-            self._url_count += len(batch)
 
     def filter_unseen(self, urls: Iterable[str]) -> list[str]:
         """Return the URLs that were never added, each once, in their order."""
