@@ -57,7 +57,7 @@ def is_distributed_crawl(settings: Settings) -> bool:
 
 def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], None]) -> StageReport:
     """Crawl until no URL is due, or the time or page limit is reached. Returns the number of visits by reason."""
-    started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
+    started, settings, table = time.monotonic(), crawler_settings(engine.settings), engine.store.frontier
     plan = cluster_crawl_plan(settings)
     tally = begin_crawl(table, plan)
     crawl_task = partial(
@@ -151,9 +151,17 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
         time.sleep(0.0 if visit_count else heartbeat_seconds)
 
 
+def crawler_settings(settings: Settings) -> Settings:
+    """Return the settings of the crawlers, with the hosts that this process has added or chosen to render.
+
+    The files with these hosts are in the data folder of this machine, and the other machines do not read it.
+    """
+    return replace(settings, crawl=with_added_sites(settings.crawl, settings.data_dir))
+
+
 def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
-    """Build the crawl plan of all crawlers. Queues are per host, because a lease covers one queue."""
-    crawl = with_added_sites(settings.crawl, settings.data_dir)
+    """Build the crawl plan of all crawlers from `crawler_settings`. Queues are per host: a lease covers one queue."""
+    crawl = settings.crawl
     pages_per_crawler = -(-crawl.max_pages // settings.cluster.crawlers)
     crawl = replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY, max_pages=pages_per_crawler)
     return build_crawl_plan(crawl)
@@ -164,6 +172,7 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
 
     Args:
         crawler_number: index of this crawler, from 0; names its state folder
+        settings: `crawler_settings` of the process that started the crawl
         due_before: only URLs that were due then, in epoch seconds
         deadline: epoch seconds
     """

@@ -276,6 +276,34 @@ def sheet_cell(place: str, value: str | float) -> str:
     return f'<c r="{place}"><v>{value}</v></c>'
 
 
+def xlsb(cells: Sequence[tuple[int, int, float]]) -> bytes:
+    """Return a binary workbook of one sheet with cells of row, column and number, sorted by row."""
+    name, relation = (text.encode("utf-16-le") for text in ("data", "rId1"))
+    sheet = struct.pack("<III", 0, 1, len(relation) // 2) + relation + struct.pack("<I", len(name) // 2) + name
+    workbook = b"".join(binary_record(kind, data) for kind, data in ((143, b""), (156, sheet), (144, b""), (132, b"")))
+    last_row, last_column = max(row for row, _, _ in cells), max(column for _, column, _ in cells)
+    records = [
+        binary_record(148, struct.pack("<IIII", 0, last_row, 0, last_column)),
+        binary_record(145, b""),
+    ]
+    for at, (row, column, value) in enumerate(cells):
+        if at == 0 or cells[at - 1][0] != row:
+            records.append(binary_record(0, struct.pack("<I13x", row)))
+        records.append(binary_record(5, struct.pack("<IId", column, 0, value)))
+    return zipped(
+        {
+            "xl/workbook.bin": workbook,
+            "xl/_rels/workbook.bin.rels": relations(("rId1", "worksheet", "worksheets/sheet1.bin")),
+            "xl/worksheets/sheet1.bin": b"".join(records) + binary_record(146, b""),
+        }
+    )
+
+
+def binary_record(kind: int, data: bytes) -> bytes:
+    """Return a record of a binary workbook: kind and size in seven bits a byte, and its content."""
+    return (bytes([kind]) if kind < 128 else bytes([kind & 127 | 128, kind >> 7])) + bytes([len(data)]) + data
+
+
 # -- OpenDocument, EPUB, OFD
 
 

@@ -563,6 +563,7 @@ def test_filters_over_filters_and_one_cell_in_the_last_corner() -> None:
         assert outcome(data, "pdf").reason is Reason.TOO_LARGE
     far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     assert outcome(files.xlsx({"a": far}), "xlsx").reason is Reason.TOO_LARGE
+    assert outcome(files.xlsb([(0, 0, 1.0), (1_048_575, 16_383, 1.0)]), "xlsb").reason is Reason.TOO_LARGE
     old = struct.pack("<HH16x", 0x0809, 16) + struct.pack("<HHHHHd", 0x203, 14, 65_535, 255, 0, 1.0)
     assert outcome(files.compound({"Workbook": old}), "xls").reason is Reason.TOO_LARGE
 
@@ -609,6 +610,11 @@ def test_the_hostile_files_end_in_a_limited_worker() -> None:
                 assert isinstance(found, Outcome) and found.reason is Reason.NO_TEXT_LAYER, page["id"]
     finally:
         process.close()
+
+
+def test_an_xlsb_sheet_within_the_cell_limit_is_read() -> None:
+    found = article(files.xlsb([(0, 0, 2_026.0), (0, 1, 4_711.0), (900, 2, 815.0)]), "xlsb")
+    assert found.blocks[1].text == "2026\t4711" and found.blocks[-1].text.endswith("815")
 
 
 def test_an_xlsb_file_of_another_layout_is_unsupported_and_not_damaged() -> None:

@@ -124,6 +124,9 @@ def test_sources(above: str, head: str, source: str) -> None:
         ("<ul class='breadcrumb'><li>Home</li><li>Travel</li><li>Air</li></ul>", "", "Air"),
         (f"<div class='crumbs'>首页 &gt; 财经 &gt; {TITLE}</div>", "", "财经"),
         ("<p>&lt;&lt; 上一页 | 下一页 &gt;&gt;</p>", "", ""),
+        ("<div>您的位置：首页 &raquo; 市场 &raquo; 浏览文章</div>", "", "市场"),
+        ("<div class='crumbs'>首页 &gt; 信息公开 &gt; 查看详细内容</div>", "", "信息公开"),
+        ("<div class='crumbs'>Home &gt; Reading &gt; View full story</div>", "", "Reading"),
         ("", "", ""),
     ],
 )
