@@ -9,7 +9,7 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store, open_sqlite_store
 from domain.article import Article
 from domain.term import Lexicon, LexiconEntry
-from pipeline.definitions import update_definitions
+from pipeline.lexicon_stage.definitions import update_definitions
 from tests.docstore.test_store import keep_page
 
 DEFINITION = "页岩气是指赋存于富有机质泥页岩中的非常规天然气。"
