@@ -217,18 +217,24 @@ def mine_candidates(engine: "Engine") -> StageReport:
 
 
 def update_lexicon(engine: "Engine") -> StageReport:
-    """Mine terms, publish those that need no reviewer (`lexicon.auto_publish`), find rising terms and definitions.
+    """Mine terms and publish those that need no reviewer (`lexicon.auto_publish`).
 
-    Raises BusyError.
+    Then find rising terms, definitions and relations. Raises BusyError.
     """
     from pipeline.lexicon_stage.definitions import update_definitions
     from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
+    from pipeline.lexicon_stage.relations import update_relations
     from pipeline.lexicon_stage.rising_terms import update_rising_terms
 
     started, report = time.monotonic(), mine_candidates(engine)
     with engine.lock("lexicon"):
         published_notes = publish_confident_terms(engine)
-        notes = (*published_notes, *update_rising_terms(engine), *update_definitions(engine.store))
+        notes = (
+            *published_notes,
+            *update_rising_terms(engine),
+            *update_definitions(engine.store),
+            *update_relations(engine.store),
+        )
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 

@@ -18,13 +18,8 @@ from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
-from search_ui.pages.glossary_views import (
-    QuotedDefinition,
-    display_name,
-    fetch_definitions,
-    fetch_term_usage,
-    page_of_terms,
-)
+from search_ui.pages.glossary_views import display_name, fetch_term_usage, page_of_terms
+from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query

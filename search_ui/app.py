@@ -34,6 +34,7 @@ from search_ui.query.search_request import BadSearchRequestError
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.review import candidate_views
+from search_ui.review.term_display import definition_excerpt
 from search_ui.review.topic_interfaces import TopicBackend
 from search_ui.review.topic_views import blueprint as topic_pages
 from search_ui.search_log import SearchLogWriter
@@ -100,6 +101,7 @@ def create_app(
     for blueprint in (*public_blueprints, candidate_views.blueprint, topic_pages, views.blueprint, metrics_pages):
         app.register_blueprint(blueprint)
     csrf.exempt(click_tracking.blueprint)  # its parameters are signed
+    app.jinja_env.globals["definition_excerpt"] = definition_excerpt
     app.jinja_env.globals["ping"] = click_tracking.click_url
     app.jinja_env.globals["has_picture"] = thumbnails.has_thumbnail
     _register_errors(app)

@@ -20,6 +20,8 @@ from docstore.terms.row_mapping import (
     decision_state_from_json,
     decision_state_from_row,
     decision_state_to_json,
+    definition_choice_from_json,
+    definition_choice_to_json,
     term_row,
     to_json_list,
 )
@@ -28,7 +30,7 @@ from domain.coded_message import CodedMessage
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
 from domain.storable_text import sanitize_text
-from domain.term import Term, TermClass, TermStatus
+from domain.term import DefinitionSource, Term, TermClass, TermStatus
 
 BATCH_SIZE = 500
 MAX_SYNONYMS = 8  # per term
@@ -79,8 +81,9 @@ class ReviewHistory:
     def rename(self, text: str, new_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
-        `new_text` inherits class, synonyms and broader terms. If it is a term already, it keeps its own synonyms and
-        broader terms too. The caller must validate its form. Raises the same errors as `apply`.
+        `new_text` inherits class, synonyms, broader terms and the chosen definition. If it is a term already, it keeps
+        its own synonyms, broader terms and definition. The caller must validate its form. Raises the same errors as
+        `apply`.
         """
         new_text = sanitize_text(new_text)
         with self._database.write() as connection:
@@ -95,6 +98,9 @@ class ReviewHistory:
                 TermClass(rows[text].category),
                 synonyms=tuple(synonym for row in known_rows for synonym in json.loads(row.synonyms)),
                 broader_terms=tuple(term for row in known_rows for term in json.loads(row.broader)),
+                definition=next(
+                    (definition_choice_from_json(row.definition) for row in known_rows if row.definition), None
+                ),
                 create_if_missing=True,
             )
             old_term_edit = TermEdit(
@@ -192,7 +198,9 @@ class ReviewHistory:
         ]
         for change in changes:
             connection.execute(
-                update(terms).where(terms.c.text == change.text).values(**(change.after or {}), version=change.version)
+                update(terms)
+                .where(terms.c.text == change.text)
+                .values(**(change.after or {}), **definition_source_values(change), version=change.version)
             )
         return (
             self._record_decision(connection, kind, changes, actor, now)
@@ -269,8 +277,18 @@ class ReviewHistory:
         if row is None:
             self._insert_terms(connection, [change.text])
         state = previous_state or UNDECIDED_STATE
-        connection.execute(update(terms).where(terms.c.text == change.text).values(**state, version=version))
-        return TermChange(change.text, current_state, state, version)
+        restoring_change = TermChange(change.text, current_state, state, version)
+        source_values = definition_source_values(restoring_change)
+        connection.execute(
+            update(terms).where(terms.c.text == change.text).values(**state, **source_values, version=version)
+        )
+        return restoring_change
+
+
+def definition_source_values(change: TermChange) -> dict[str, str]:
+    """Return the column values that forget the state of the source if the change replaces the definition."""
+    is_same = change.before and change.after and change.before["definition"] == change.after["definition"]
+    return {} if is_same else {"definition_source": DefinitionSource.CURRENT.value}
 
 
 def term_change_for_edit(
@@ -291,6 +309,8 @@ def term_change_for_edit(
         new_state["category"] = edit.category.value
     if edit.synonyms is not None:
         new_state["synonyms"] = to_json_list(clean_synonyms(edit.text, edit.synonyms))
+    if edit.definition is not None:
+        new_state["definition"] = definition_choice_to_json(edit.definition)
     if edit.broader_terms is not None:
         new_state["broader"] = to_json_list(clean_synonyms(edit.text, edit.broader_terms))
     new_state |= {

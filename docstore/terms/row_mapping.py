@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Row
 
 from domain.review import DecisionState
 from domain.storable_text import sanitize_text
-from domain.term import Lexicon, LexiconEntry, Term, TermClass, TermStatus
+from domain.term import DefinitionChoice, DefinitionSource, Lexicon, LexiconEntry, Term, TermClass, TermStatus
 
 DECISION_COLUMNS = (
     "status",
@@ -17,6 +18,7 @@ DECISION_COLUMNS = (
     "broader",
     "weight",
     "tag",
+    "definition",
     "decided_at",
     "decided_by",
     "decided_on",
@@ -28,6 +30,7 @@ UNDECIDED_STATE: DecisionState = {
     "broader": "[]",
     "weight": 0,
     "tag": "",
+    "definition": "",
     "decided_at": None,
     "decided_by": "",
     "decided_on": 0,
@@ -81,6 +84,8 @@ def term_from_row(row: Row[Any]) -> Term:
         broader_terms=tuple(json.loads(row.broader)),
         dictionary_weight=row.weight,
         dictionary_tag=row.tag,
+        definition=definition_choice_from_json(row.definition),
+        definition_source=DefinitionSource(row.definition_source),
         review_score=row.place,
         version=row.version,
         first_seen=row.first_seen,
@@ -100,9 +105,21 @@ def decision_state_to_json(state: Mapping[str, Any] | None) -> str:
 
 
 def decision_state_from_json(text: str) -> DecisionState | None:
-    """Parse the result of `decision_state_to_json`."""
-    state: DecisionState | None = json.loads(text) if text else None
-    return state
+    """Parse the result of `decision_state_to_json`. Older decisions lack newer columns, which get their defaults."""
+    return {**UNDECIDED_STATE, **json.loads(text)} if text else None
+
+
+def definition_choice_to_json(choice: DefinitionChoice) -> str:
+    """Serialize a choice for `terms.definition`."""
+    return json.dumps(
+        {name: sanitize_text(value) if isinstance(value, str) else value for name, value in asdict(choice).items()},
+        ensure_ascii=False,
+    )
+
+
+def definition_choice_from_json(text: str) -> DefinitionChoice | None:
+    """Parse the result of `definition_choice_to_json`; None for ""."""
+    return DefinitionChoice(**json.loads(text)) if text else None
 
 
 def lexicon_entry_from_row(row: Row[Any]) -> LexiconEntry:

@@ -9,7 +9,17 @@ from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
-from domain.term import Definition, Lexicon, LexiconEntry, PublishedTermStates, Term, TermStatus
+from domain.term import (
+    MAX_DEFINITION_CHARS,
+    Definition,
+    DefinitionChoice,
+    DefinitionSource,
+    Lexicon,
+    LexiconEntry,
+    PublishedTermStates,
+    Term,
+    TermStatus,
+)
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
@@ -17,7 +27,7 @@ from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_l
 from search_ui.review.interfaces import RelatedTerms, TermWithStatus, VersionChange, VersionProposal
 from text.folding import word_key
 from text.glosses import Gloss, rank_translations, run_suffixes
-from text.scripts import LANGUAGE_PATTERNS
+from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 MAX_RELATED_TERMS = 6  # of each kind
 MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
@@ -175,8 +185,50 @@ class StoreReview:
         return self._store.lexicons.first_version(text)
 
     def definitions(self, text: str) -> list[Definition]:
+        term = self.find_terms([text]).get(text)
+        choice = term.definition if term else None
+        if term is None or choice is None:
+            return self.definition_candidates(text)
+        if not choice.sentence:
+            return []
+        source = (choice.url_id, choice.url, choice.title, choice.published)
+        is_changed, is_gone = (
+            term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
+        )
+        definition = Definition(text, language_of_term(text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
+        candidates = self.definition_candidates(text)
+        return [definition, *(candidate for candidate in candidates if candidate.sentence != choice.sentence)]
+
+    def definition_candidates(self, text: str) -> list[Definition]:
         stored_definitions = self._store.definitions.find_by_term(text)
         return [definition for definition in stored_definitions if not definition.needs_recheck]
+
+    def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        candidate_by_sentence = {candidate.sentence: candidate for candidate in self.definition_candidates(text)}
+        choice = DefinitionChoice()
+        if sentence:
+            candidate = candidate_by_sentence.get(sentence)
+            if candidate is None:
+                message = f"the definition of {text!r} is no candidate any more: look at the candidates again"
+                raise LexiconError(CodedMessage(message, "no_such_definition", term=text))
+            choice = DefinitionChoice(
+                candidate.sentence, candidate.url_id, candidate.url, candidate.title, candidate.published
+            )
+        return self._define(text, choice, actor, expected_version)
+
+    def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        definition = " ".join(definition.split())
+        if not definition:
+            raise LexiconError(CodedMessage("the definition has no text", "definition_empty"))
+        if len(definition) > MAX_DEFINITION_CHARS:
+            message = f"a definition has at most {MAX_DEFINITION_CHARS} characters, not {len(definition)}"
+            values = {"limit": MAX_DEFINITION_CHARS, "length": len(definition)}
+            raise LexiconError(CodedMessage(message, "definition_too_long", **values))
+        return self._define(text, DefinitionChoice(definition), actor, expected_version)
+
+    def _define(self, text: str, choice: DefinitionChoice, actor: str, version: int | None) -> ReviewDecision:
+        edit = TermEdit(text, definition=choice, seen_version=version)
+        return self.apply(ReviewDecisionKind.DEFINE, [edit], actor)
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         table = self._store.lexicons

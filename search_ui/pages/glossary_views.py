@@ -10,17 +10,15 @@ from urllib.parse import urlencode
 from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from domain.article import document_id
-from domain.term import Definition
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
-from search_ui.pages.article import RelatedArticle, parse_related
+from search_ui.pages.article import parse_related
+from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.term_citation import TermSource, format_bibtex
 from search_ui.pages.term_usage import (
     MIN_MONTH_ARTICLES,
     TermUsage,
-    articles_by_id_params,
     first_use_params,
     largest_percent,
     months_params,
@@ -30,7 +28,7 @@ from search_ui.pages.term_usage import (
     parse_term_counts,
     term_counts_params,
 )
-from search_ui.query.display_text import clean_text, safe_url
+from search_ui.query.display_text import clean_text
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import select_in_background
 from search_ui.vocabulary_cache import current_vocabulary
@@ -131,31 +129,6 @@ def fetch_term_usage(text: str) -> TermUsage:
         parse_related(newest.result(), site.settings),
         parse_related(most_cited.result(), site.settings),
     )
-
-
-@dataclass(frozen=True)
-class QuotedDefinition:
-    """A definition, quoted. `article` is its article if the index has it: only then there is a page with a saved copy.
-
-    `safe_url` is "" if the URL of the source is not safe to follow.
-    """
-
-    definition: Definition
-    safe_url: str
-    article: RelatedArticle | None
-
-
-def fetch_definitions(text: str) -> list[QuotedDefinition]:
-    """Fetch the definitions of a term, best first. Raises what `SolrBackend.select` raises."""
-    site = current_site()
-    definitions = site.backend.review_service.definitions(text)
-    doc_ids = [document_id(definition.url) for definition in definitions]
-    articles = parse_related(site.solr.select(articles_by_id_params(doc_ids)), site.settings) if doc_ids else ()
-    article_by_id = {article.doc_id: article for article in articles}
-    return [
-        QuotedDefinition(definition, safe_url(definition.url), article_by_id.get(doc_id))
-        for definition, doc_id in zip(definitions, doc_ids, strict=True)
-    ]
 
 
 def search_url(text: str, **filters: Any) -> str:

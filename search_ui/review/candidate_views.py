@@ -39,7 +39,7 @@ blueprint.after_request(add_no_store_headers)
 
 TERMS_ON_PAGE = 20
 MAX_BULK_TERMS = 500
-ANY_VALUE, AUTOMATIC = "all", "automatic"
+ANY_VALUE, AUTOMATIC, OUTDATED_DEFINITION = "all", "automatic", "outdated_definition"
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
 LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
 YEAR_SECONDS = 365 * 24 * 3600
@@ -57,8 +57,11 @@ class TermListState:
     def url_params(self) -> dict[str, str]:
         """The filter and order as URL parameters, without the page."""
         query = self.query
+        status = str(query.status or ANY_VALUE)
+        if query.is_automatic or query.is_definition_outdated:
+            status = AUTOMATIC if query.is_automatic else OUTDATED_DEFINITION
         values = {
-            "status": AUTOMATIC if query.is_automatic else str(query.status or ANY_VALUE),
+            "status": status,
             "text": query.text,
             "language": self.language,
             "category": str(query.category or ""),
@@ -84,6 +87,7 @@ def parse_listing(values: Mapping[str, str]) -> TermListState:
             min_documents=min_documents,
             pattern=LANGUAGE_PATTERNS.get(language, ""),
             is_automatic=status == AUTOMATIC,
+            is_definition_outdated=status == OUTDATED_DEFINITION,
             is_rising_first=True,
             order=Order(order) if order in set(Order) else Order.REVIEW,
             offset=(number - 1) * TERMS_ON_PAGE,
@@ -207,6 +211,23 @@ def change_term() -> BaseResponse:
     if operation_name not in operations:
         abort(400)
     return apply_and_respond(operations[operation_name], translate("review.changed", text=clean_text(text)))
+
+
+@blueprint.post("/definition")
+@require_role(Role.REVIEWER)
+def define_term() -> BaseResponse:
+    """Choose the candidate `sentence` as the definition of `term`, "" for none, or `own`, which the reviewer wrote."""
+    form = request.form
+    text, version = form.get("term", "")[:MAX_TERM_CHARS], expected_version(form)
+    if not {"sentence", "own"} & form.keys():
+        abort(400)
+
+    def define(review_service: ReviewService) -> ReviewDecision:
+        if "own" in form:
+            return review_service.write_definition(text, form["own"], current_account_name(), version)
+        return review_service.choose_definition(text, form["sentence"], current_account_name(), version)
+
+    return apply_and_respond(define, translate("review.changed", text=clean_text(text)))
 
 
 @blueprint.post("/undo")

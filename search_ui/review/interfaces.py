@@ -125,7 +125,19 @@ class ReviewService(Protocol):
         """Return the oldest version with a term, without its entries; None if no version has it."""
 
     def definitions(self, text: str) -> list[Definition]:
-        """Return the definitions of a term that its articles still contain, best first."""
+        """Return the definitions of a term for readers: a reviewer's choice first, then the other candidates.
+
+        Without a choice, the candidates. Empty if a reviewer decided that the term has none.
+        """
+
+    def definition_candidates(self, text: str) -> list[Definition]:
+        """Return the sentences that may define a term and that its articles still contain, best first."""
+
+    def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        """Choose the candidate with this sentence as the definition of a term; "": the term has none."""
+
+    def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        """Choose a definition that the reviewer wrote. White space is normalized."""
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import Connection, create_engine, inspect, text
 
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.schema import metadata, migrations
@@ -42,12 +42,12 @@ NEW_TABLES = (
     ),
     *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
-    "definitions",
+    *("definitions", "relation_proposals"),
 )
 NEW_COLUMNS = {
     "terms": (
         *("synonyms", "parts", "category", "broader", "weight", "tag", "place", "version"),
-        *("first_seen", "decided_by", "decided_on"),
+        *("first_seen", "decided_by", "decided_on", "definition", "definition_source"),
     ),
     "lexicon_entries": ("synonyms", "category", "broader"),
     "lexicons": ("by_whom",),
@@ -179,6 +179,12 @@ URL_COLLATION = text(
 
 
 @pytest.mark.postgres
+def drop_definition_columns(connection: Connection) -> None:
+    """Undo the upgrade to version 12."""
+    for column in ("definition", "definition_source"):
+        connection.execute(text(f"ALTER TABLE terms DROP COLUMN {column}"))
+
+
 def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp_path: Path) -> None:
     """Also in a store that an earlier program created: most locales ignore punctuation."""
     origin, urls = Origin("http://a.test"), [f"http://a.test{path}" for path in ("/", "/-b", "/Z", "/z")]
@@ -192,6 +198,7 @@ def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp
             assert connection.scalar(URL_COLLATION) == "C"
             connection.execute(text('ALTER TABLE urls ALTER COLUMN url TYPE TEXT COLLATE "default"'))
             connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
+            drop_definition_columns(connection)
             connection.execute(text("UPDATE meta SET value = '9' WHERE key = 'schema_version'"))
     engine.dispose()
 
@@ -204,6 +211,7 @@ def test_a_store_from_before_ocr_keeps_its_articles(store_url: str, tmp_path: Pa
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE recognized_pages"))
         connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
+        drop_definition_columns(connection)
         connection.execute(text("UPDATE meta SET value = '10' WHERE key = 'schema_version'"))
         connection.execute(text("DELETE FROM meta WHERE key = 'tables'"))
     engine.dispose()

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from domain.errors import StoreFullError
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
-from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, TermClass, TermStatus
+from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
 from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.security import MAX_LIST_BYTES
@@ -503,3 +503,44 @@ def test_columns_of_the_public_list_do_not_apply_to_the_review() -> None:
     style = site_app(FakeSearch(), actions()).test_client().get("/static/style.css").text
     rules = [line for line in style.splitlines() if "columns: 15rem" in line]
     assert rules and all(rule.startswith("#term-list ") for rule in rules)
+
+
+HOSTILE_DEFINITION = "<script>alert(1)</script>页岩气是气。"
+
+
+def test_a_definition_is_chosen_written_and_undone() -> None:
+    held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED)], published=Lexicon(1, (LexiconEntry("页岩气"),)))
+    client, token = reviewing(held)
+    candidates = [
+        Definition(
+            "页岩气", "zh", f"页岩气是{kind}。", number, f"http://a.test/{number}", "甲", "2024-05-01", score, 1.0
+        )
+        for number, (kind, score) in enumerate([("气", 0.9), ("煤", 0.8)], start=1)
+    ]
+    held.review_service.store.definitions.save(candidates, (), 1, 1.0)
+
+    def buttons() -> dict[str, bool]:
+        page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
+        return {one["data-key"]: one.has_attr("disabled") for one in page.select("#definition-choice [data-key]")}
+
+    def shown() -> list[str]:
+        return [one.sentence for one in held.review_service.definitions("页岩气")]
+
+    assert buttons() == {"1": False, "2": False, "0": False, "u": False}
+    assert post(client, token, "definition", term="页岩气", sentence="页岩气是煤。", seen="1").status_code == 200
+    assert buttons() == {"1": False, "2": True, "0": False, "u": False} and shown() == ["页岩气是煤。", "页岩气是气。"]
+    assert post(client, token, "definition", term="页岩气", sentence="", seen="1").status_code == 409
+    assert post(client, token, "definition", term="页岩气", sentence="", seen="2").status_code == 200
+    assert buttons()["0"] and shown() == []
+    assert post(client, token, "definition", term="页岩气", own=HOSTILE_DEFINITION).status_code == 200
+    page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
+    assert page.select_one("#own-definition").text == HOSTILE_DEFINITION and shown()[0] == HOSTILE_DEFINITION
+    assert HOSTILE_DEFINITION in page.select_one("#acts tbody tr").text and page.select("#acts script") == []
+    too_long = post(client, token, "definition", term="页岩气", own="气" * 2001)
+    assert (too_long.status_code, too_long.json["error"]["message"]) == (
+        409,
+        "A definition has at most 2,000 characters, not 2,001.",
+    )
+    assert post(client, token, "definition", term="页岩气").status_code == 400
+    assert post(client, token, "undo").status_code == 200
+    assert shown() == []
