@@ -40,21 +40,21 @@ class SiteKnowledgeState:
     @classmethod
     def load(cls, state_path: Callable[[str], Path]) -> "SiteKnowledgeState":
         """Load the saved parts. `state_path` returns the file for a name such as `lastmod`."""
-        lastmod, likeness, proposed, paces = map(state_path, SITE_STATE_NAMES)
+        lastmod_file, dust_file, suggestions_file, paces_file = map(state_path, SITE_STATE_NAMES)
         return cls(
-            LastmodTrust.load(lastmod),
-            DustRules.load(likeness),
-            HostSuggestionStats.load(proposed),
-            HostPaces.load(paces),
+            LastmodTrust.load(lastmod_file),
+            DustRules.load(dust_file),
+            HostSuggestionStats.load(suggestions_file),
+            HostPaces.load(paces_file),
         )
 
     def save(self, state_path: Callable[[str], Path]) -> None:
         """Save the state of all parts to their files."""
-        lastmod, likeness, proposed, paces = map(state_path, SITE_STATE_NAMES)
-        self.lastmod_trust.save(lastmod)
-        self.dust_rules.save(likeness)
-        self.host_suggestions.save(proposed)
-        self.host_paces.save(paces)
+        lastmod_file, dust_file, suggestions_file, paces_file = map(state_path, SITE_STATE_NAMES)
+        self.lastmod_trust.save(lastmod_file)
+        self.dust_rules.save(dust_file)
+        self.host_suggestions.save(suggestions_file)
+        self.host_paces.save(paces_file)
 
 
 @dataclass
