@@ -35,6 +35,9 @@ _TERM_FOLDABLE = re.compile(f"[{''.join(_TERM_FOLD_TABLE)}]")
 ALPHABETIC = rf"[^\W_{UNSPACED_SCRIPTS}]"
 """Regex class of letters and digits of scripts that separate words with spaces (Latin, Greek, ...)."""
 
+INSIDE_WORD_RE = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
+"""Matches the empty string between two letters of a word in these scripts."""
+
 _HAN_ONLY = re.compile("[\u4e00-\u9fff]+")  # the common case
 _BLANK_RUN = re.compile(r"\s+")
 _REDUNDANT_BLANK = re.compile(f"(?<=[{UNSPACED_SCRIPTS} ]) | (?= *[{UNSPACED_SCRIPTS}])")

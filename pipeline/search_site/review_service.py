@@ -163,9 +163,12 @@ class StoreReview:
             raise NothingToPublishError(
                 CodedMessage(message, "same_version_terms", latest=latest.version, version=version)
             )
-        self._store.review_history.apply(
-            ReviewDecisionKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor
-        )
+        # All other accepted terms become candidates again.
+        target_texts = {entry.text for entry in target.entries}
+        removed_texts = [term.text for term in table.accepted_terms() if term.text not in target_texts]
+        removals = [TermEdit(text, TermStatus.CANDIDATE) for text in removed_texts]
+        edits = removals + [edit_for_entry(entry) for entry in target.entries]
+        self._store.review_history.apply(ReviewDecisionKind.REVERT, edits, actor)
         note = f"as version {version}"
         return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 
@@ -340,13 +343,6 @@ def format_entry(entry: LexiconEntry) -> str:
     parts += ["=", " | ".join(entry.synonyms)] if entry.synonyms else []
     parts += ["<", " | ".join(entry.broader_terms)] if entry.broader_terms else []
     return " ".join([*parts, *([f"({entry.category})"] if entry.category else [])])
-
-
-def edits_to_reach(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
-    """Return the edits that make `entries` the accepted terms; other accepted terms become candidates again."""
-    target_texts = {entry.text for entry in entries}
-    removals = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
-    return removals + [edit_for_entry(entry) for entry in entries]
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:

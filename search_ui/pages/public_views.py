@@ -33,10 +33,10 @@ from search_ui.pages.inline_definitions import are_definitions_off, current_inli
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
-from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.display_text import clean_text, normalize_query, site_display_name, truncate_query
 from search_ui.query.filter_fields import DISPLAY_ORDER, PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import SiteCounts, parse_site_counts, site_display_name
+from search_ui.query.results import SiteCounts, parse_site_counts
 from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
     BadSearchRequestError,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import unquote, urlsplit
 
+from search_ui.settings import SearchSettings
 from text.solr_words import WORD_SEPARATOR
 
 # Characters that reorder or hide the text around them: embeddings, overrides, isolates, marks, BOM.
@@ -73,12 +74,7 @@ def normalize_query(text: str, max_units: int) -> str:
     normalized_query = truncate_query(
         " ".join(searchable_text.split()), max_units
     )  # NFKC can expand one character to eighteen
-    return normalized_query if has_word(normalized_query) or any(map(_is_emoji, normalized_query)) else ""
-
-
-def _is_emoji(char: str) -> bool:
-    """Return True for emoji and other symbols that Solr's tokenizer keeps."""
-    return unicodedata.category(char) == "So"
+    return normalized_query if has_word(normalized_query) or "So" in map(unicodedata.category, normalized_query) else ""
 
 
 def _searchable_char(char: str) -> str:
@@ -230,3 +226,8 @@ def slice_segments(segments: Segments, start: int, end: int) -> list[Segment]:
         if text:
             sliced_segments.append(Segment(text, segment.marked))
     return sliced_segments
+
+
+def site_display_name(site: str, settings: SearchSettings) -> str:
+    """Return the configured name of a site, else its host name."""
+    return settings.site_names.get(site, clean_text(site))
