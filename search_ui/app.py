@@ -1,5 +1,6 @@
 """The Flask application factory and the error pages."""
 
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from search_ui.pages import (
     click_tracking,
     feeds,
     glossary_views,
+    inline_definitions,
     originals,
     public_views,
     rising_terms,
@@ -79,9 +81,11 @@ def create_app(
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters["number"] = format_number
+    app.jinja_env.filters["from_json"] = json.loads
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
     app.extensions[EXTENSION_KEY] = VocabularyCache()
     app.extensions[glossary.EXTENSION_KEY] = glossary.GlossaryCache()
+    app.extensions[inline_definitions.EXTENSION_KEY] = inline_definitions.DefinedTermsCache()
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)
     init_metrics(app, metrics or SiteMetrics())

@@ -1,10 +1,11 @@
 """Lexicon review on the store, for pages and command line: implements `search_ui.review.interfaces.ReviewService`."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
+from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import LexiconError
@@ -40,6 +41,7 @@ from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 MAX_RELATED_TERMS = 6  # of each kind
 MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
+TERMS_PER_QUERY = 500
 REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are ranked again
 
 
@@ -172,9 +174,12 @@ class StoreReview:
             raise NothingToPublishError(
                 CodedMessage(message, "same_version_terms", latest=latest.version, version=version)
             )
-        self._store.review_history.apply(
-            ReviewDecisionKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor
-        )
+        # All other accepted terms become candidates again.
+        target_texts = {entry.text for entry in target.entries}
+        removed_texts = [term.text for term in table.accepted_terms() if term.text not in target_texts]
+        removals = [TermEdit(text, TermStatus.CANDIDATE) for text in removed_texts]
+        edits = removals + [edit_for_entry(entry) for entry in target.entries]
+        self._store.review_history.apply(ReviewDecisionKind.REVERT, edits, actor)
         note = f"as version {version}"
         return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 
@@ -197,17 +202,28 @@ class StoreReview:
             return self.definition_candidates(text)
         if not choice.sentence:
             return []
-        source = (choice.url_id, choice.url, choice.title, choice.published)
-        is_changed, is_gone = (
-            term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
-        )
-        definition = Definition(text, language_of_term(text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
+        definition = chosen_definition(term, choice)
         candidates = self.definition_candidates(text)
         return [definition, *(candidate for candidate in candidates if candidate.sentence != choice.sentence)]
 
     def definition_candidates(self, text: str) -> list[Definition]:
         stored_definitions = self._store.definitions.find_by_term(text)
         return [definition for definition in stored_definitions if not definition.needs_recheck]
+
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        definition_by_text = self._store.definitions.find_best(texts)
+        for text, term in self.find_terms(list(texts)).items():
+            if term.definition is not None:
+                definition_by_text.pop(text, None)
+                if term.definition.sentence:
+                    definition_by_text[text] = chosen_definition(term, term.definition)
+        return definition_by_text
+
+    def defined_terms(self) -> dict[str, int]:
+        return self._store.definitions.document_counts()
+
+    def definitions_revision(self) -> tuple[int, float]:
+        return self._store.definitions.search_state()
 
     def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
         candidate_by_sentence = {candidate.sentence: candidate for candidate in self.definition_candidates(text)}
@@ -277,7 +293,10 @@ class StoreReview:
                 )
                 for entry in entries
             ]
-        return ConceptIndex(add_definitions(terms, self._store.definitions.load_best()))
+        definition_by_term: dict[str, Definition] = {}
+        for batch in batched([term.text for term in terms], TERMS_PER_QUERY):
+            definition_by_term |= self._store.definitions.find_best(batch)
+        return ConceptIndex(add_definitions(terms, definition_by_term))
 
     def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:
         concepts = [group.concept for group in self.concepts(version).groups]
@@ -317,6 +336,15 @@ class StoreReview:
 
     def statistics(self) -> TermStatistics:
         return self._store.review_queue.statistics()
+
+
+def chosen_definition(term: Term, choice: DefinitionChoice) -> Definition:
+    """Return the choice of a reviewer as a definition of the term."""
+    source = (choice.url_id, choice.url, choice.title, choice.published)
+    is_changed, is_gone = (
+        term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
+    )
+    return Definition(term.text, language_of_term(term.text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
 
 
 def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:
@@ -365,13 +393,6 @@ def format_entry(entry: LexiconEntry) -> str:
     parts += ["=", " | ".join(entry.synonyms)] if entry.synonyms else []
     parts += ["<", " | ".join(entry.broader_terms)] if entry.broader_terms else []
     return " ".join([*parts, *([f"({entry.category})"] if entry.category else [])])
-
-
-def edits_to_reach(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
-    """Return the edits that make `entries` the accepted terms; other accepted terms become candidates again."""
-    target_texts = {entry.text for entry in entries}
-    removals = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
-    return removals + [edit_for_entry(entry) for entry in entries]
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:

@@ -29,13 +29,14 @@ from search_ui.pages.home import (
     parse_sections,
     select_home_terms,
 )
+from search_ui.pages.inline_definitions import are_definitions_off, current_inline_definitions, remember_switch
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
-from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.display_text import clean_text, normalize_query, site_display_name, truncate_query
 from search_ui.query.filter_fields import DISPLAY_ORDER, PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import SiteCounts, parse_site_counts, site_display_name
+from search_ui.query.results import SiteCounts, parse_site_counts
 from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
     BadSearchRequestError,
@@ -257,9 +258,11 @@ def article(doc_id: str) -> Response:
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort(404)
-    return render_page(
+    response = render_page(
         "article.html",
         found=article_page,
+        inline=current_inline_definitions(article_page.article.paragraphs),
+        definitions_off=are_definitions_off(),
         one=article_page.article,
         language=_language_name(article_page.article.language),
         glossary=current_glossary(),
@@ -269,6 +272,8 @@ def article(doc_id: str) -> Response:
         query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
         link=_search_url,
     )
+    remember_switch(response)
+    return response
 
 
 @blueprint.get("/story/<story_id>")

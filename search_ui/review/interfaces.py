@@ -1,6 +1,6 @@
 """The interface between the review pages and the lexicon. `pipeline` provides the implementation."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -139,6 +139,15 @@ class ReviewService(Protocol):
 
     def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
         """Choose a definition that the reviewer wrote. White space is normalized."""
+
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        """Return the best definition of each of these terms that has one."""
+
+    def defined_terms(self) -> dict[str, int]:
+        """Return the terms with a definition, with the number of articles that use each."""
+
+    def definitions_revision(self) -> tuple[int, float]:
+        """Return a value that changes when `defined_terms` can have changed without a review decision."""
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""
