@@ -25,6 +25,7 @@ from search_ui.pages import (
     click_tracking,
     feeds,
     glossary_views,
+    inline_definitions,
     originals,
     public_views,
     rising_terms,
@@ -83,6 +84,7 @@ def create_app(
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
     app.extensions[EXTENSION_KEY] = VocabularyCache()
     app.extensions[glossary.EXTENSION_KEY] = glossary.GlossaryCache()
+    app.extensions[inline_definitions.EXTENSION_KEY] = inline_definitions.DefinedTermsCache()
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)
     init_metrics(app, metrics or SiteMetrics())

@@ -29,6 +29,7 @@ from search_ui.pages.home import (
     parse_sections,
     select_home_terms,
 )
+from search_ui.pages.inline_definitions import are_definitions_off, current_inline_definitions, remember_switch
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
@@ -251,9 +252,11 @@ def article(doc_id: str) -> Response:
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort(404)
-    return render_page(
+    response = render_page(
         "article.html",
         found=article_page,
+        inline=current_inline_definitions(article_page.article.paragraphs),
+        definitions_off=are_definitions_off(),
         one=article_page.article,
         language=_language_name(article_page.article.language),
         glossary=current_glossary(),
@@ -263,6 +266,8 @@ def article(doc_id: str) -> Response:
         query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
         link=_search_url,
     )
+    remember_switch(response)
+    return response
 
 
 @blueprint.get("/story/<story_id>")

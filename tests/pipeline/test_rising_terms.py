@@ -14,8 +14,8 @@ from domain.rising_term import RisingTerm
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.bursts import MIN_ARTICLES
 from pipeline.engine import Engine
+from pipeline.lexicon_stage.rising_terms import RISING_DAYS, find_articles, find_rising_terms, update_rising_terms
 from pipeline.progress import NullProgress
-from pipeline.rising_terms import RISING_DAYS, find_articles, find_rising_terms, update_rising_terms
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
