@@ -4,7 +4,7 @@ from docstore.store import Store
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import RelationKind
-from pipeline.relations import propose_relations
+from pipeline.lexicon_stage.relations import propose_relations
 from tests.pipeline.test_definitions import publish, save_article, store
 
 __all__ = ["store"]

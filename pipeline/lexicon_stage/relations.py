@@ -12,7 +12,7 @@ from domain.batches import batched
 from domain.term_relation import RelationProposal, TermRelation
 from lexicon.definitions import iter_sentences
 from lexicon.relations import RelationFinder
-from pipeline.definitions import ARTICLES_PER_READ, MAX_BODY_CHARS, OVERLAP_SECONDS
+from pipeline.lexicon_stage.definitions import ARTICLES_PER_READ, MAX_BODY_CHARS, OVERLAP_SECONDS
 
 if TYPE_CHECKING:
     from docstore.store import Store
