@@ -87,24 +87,6 @@ def threshold_for_precision(probabilities: Float64Array, target_precision: float
 
 
 @dataclass(frozen=True)
-class QualityEstimate:
-    """Expected precision and recall of the retained pages, 0 to 1."""
-
-    precision: float
-    recall: float
-
-
-def estimate_quality(probabilities: Float64Array, threshold: float) -> QualityEstimate:
-    """Return the expected quality if pages from `threshold` on are retained. Precision is 1 if no page is."""
-    is_retained = probabilities >= threshold
-    retained_relevant, total_relevant = float(probabilities[is_retained].sum()), float(probabilities.sum())
-    return QualityEstimate(
-        retained_relevant / int(is_retained.sum()) if is_retained.any() else 1.0,
-        retained_relevant / total_relevant if total_relevant else 0.0,
-    )
-
-
-@dataclass(frozen=True)
 class PlattCorrection:
     """Correction of the probabilities for one topic from a person's labels: logit -> bias + slope * logit."""
 
