@@ -39,7 +39,6 @@ INITIAL_RETENTION_FEATURES = tuple(name for name in RETENTION_FEATURES if name n
 NON_NEGATIVE_FEATURES = frozenset(RETENTION_FEATURES) - {"anchored", "level", "length", "degree"}
 PROBABILITY_EPSILON = 1e-4  # probabilities are clipped to [epsilon, 1 - epsilon] before the logit
 BIAS_VARIANCE, SLOPE_VARIANCE = 1.0, 0.1  # prior variance of a topic's deviation from the pretrained regression
-DEFAULT_QUESTION_COUNT = 10  # pages shown to a person for labelling
 MAX_QUESTION_SIMILARITY = 0.8  # of two pages with a higher cosine, only one is selected for labelling
 
 
