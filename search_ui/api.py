@@ -23,9 +23,10 @@ from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitio
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
+from search_ui.query.facets import Facet
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Facet, Hit, SearchPage
+from search_ui.query.results import Hit, SearchPage
 from search_ui.query.score_explanation import RankExplanation
 from search_ui.query.search_request import SearchRequest, parse_search_request
 from search_ui.query.semantic.answer_extraction import Quotation

@@ -1,10 +1,13 @@
 """The terms that the public pages show: those of the indexed lexicon version that are still accepted."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from string import ascii_uppercase
-from typing import cast
+from typing import NamedTuple, cast
 
 from flask import current_app
 
@@ -12,8 +15,9 @@ from domain.term import Lexicon, TermClass
 from search_ui.context import current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.vocabulary_cache import start_daemon_thread
-from text.folding import word_key
+from text.folding import fold_to_key, word_key
 from text.pinyin import has_han, to_pinyin
+from text.segment import Segmenter
 
 EXTENSION_KEY = "plumbline glossary"
 MAX_NAME_CHARS = 200  # as the store; longer names are no terms
@@ -75,8 +79,21 @@ def _cached_sort_key(text: str) -> str:
 _cached_word_key = lru_cache(MAX_CACHED_KEYS)(word_key)
 
 
+def _is_other_word(word: str, term: GlossaryTerm) -> bool:
+    """True if a word is an abbreviation of the term only without its capitals, as `It` is of IT."""
+    return word.isascii() and not _is_abbreviation(word) and word.upper() in term.abbreviations
+
+
 def _is_abbreviation(word: str) -> bool:
     return len(word) <= MAX_ABBREVIATION_CHARS and " " not in word and sum(map(str.isupper, word)) > len(word) / 2
+
+
+class TermOccurrence(NamedTuple):
+    """A name of a term in a text, with its offsets."""
+
+    start: int
+    end: int
+    term: GlossaryTerm
 
 
 @dataclass(frozen=True)
@@ -92,6 +109,14 @@ class Glossary:
         """Terms by the keys of their names and synonyms. A name has precedence over the synonyms of other terms."""
         synonyms = {key: term for term in reversed(self.terms) for key in term.word_keys[1:]}
         return synonyms | {term.word_keys[0]: term for term in self.terms}
+
+    @cached_property
+    def _key_lengths_by_prefix(self) -> Mapping[str, Sequence[int]]:
+        """The lengths of the names that begin with these two characters, the longest first."""
+        lengths: defaultdict[str, set[int]] = defaultdict(set)
+        for key in self._term_by_key:
+            lengths[key[:2]].add(len(key))
+        return {prefix: sorted(values, reverse=True) for prefix, values in lengths.items() if len(prefix) > 1}
 
     @cached_property
     def sorted_terms(self) -> tuple[GlossaryTerm, ...]:
@@ -112,6 +137,27 @@ class Glossary:
     def find(self, name: str) -> GlossaryTerm | None:
         """Return the term with this name or synonym, in any spelling; None if it is not published."""
         return self._term_by_key.get(word_key(name)) if name and len(name) <= MAX_NAME_CHARS else None
+
+    def iter_occurrences(self, text: str, segmenter: Segmenter) -> Iterator[TermOccurrence]:
+        """Iterate over the names of terms in a text, the longest at each place, without overlaps.
+
+        A name begins and ends at word boundaries of `segmenter`. Names of one character do not count.
+        """
+        key_text, left_out = fold_to_key(text)
+        ends = list(accumulate(map(len, segmenter.cut(text))))
+        key_ends = [end - bisect_left(left_out, end) for end in ends] if left_out else ends
+        end_by_key_end = dict(zip(reversed(key_ends), reversed(ends), strict=True))
+        next_start = 0
+        for start, key_start in zip([0, *ends[:-1]], [0, *key_ends[:-1]], strict=True):
+            if start < next_start or text[start : start + 1].isspace():
+                continue
+            for length in self._key_lengths_by_prefix.get(key_text[key_start : key_start + 2], ()):
+                end = end_by_key_end.get(key_start + length)
+                term = self._term_by_key.get(key_text[key_start : key_start + length]) if end is not None else None
+                if end is not None and term is not None and not _is_other_word(text[start:end], term):
+                    yield TermOccurrence(start, end, term)
+                    next_start = end
+                    break
 
     def select_terms(
         self, text: str = "", initial: str = "", only_new: bool = False, is_prefix: bool = False

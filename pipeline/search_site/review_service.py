@@ -1,11 +1,13 @@
 """Lexicon review on the store, for pages and command line: implements `search_ui.review.interfaces.ReviewService`."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
+from domain.batches import batched
 from domain.coded_message import CodedMessage
+from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
@@ -20,6 +22,14 @@ from domain.term import (
     Term,
     TermStatus,
 )
+from lexicon.concepts.concept_groups import ConceptIndex, add_definitions
+from lexicon.concepts.formats import (
+    FORMATS_WITH_RELATIONS,
+    detect_concept_format,
+    format_concept_file,
+    parse_concept_file,
+)
+from lexicon.concepts.import_plan import ImportPlan, plan_import
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
@@ -31,6 +41,7 @@ from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 MAX_RELATED_TERMS = 6  # of each kind
 MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
+TERMS_PER_QUERY = 500
 REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are ranked again
 
 
@@ -163,9 +174,12 @@ class StoreReview:
             raise NothingToPublishError(
                 CodedMessage(message, "same_version_terms", latest=latest.version, version=version)
             )
-        self._store.review_history.apply(
-            ReviewDecisionKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor
-        )
+        # All other accepted terms become candidates again.
+        target_texts = {entry.text for entry in target.entries}
+        removed_texts = [term.text for term in table.accepted_terms() if term.text not in target_texts]
+        removals = [TermEdit(text, TermStatus.CANDIDATE) for text in removed_texts]
+        edits = removals + [edit_for_entry(entry) for entry in target.entries]
+        self._store.review_history.apply(ReviewDecisionKind.REVERT, edits, actor)
         note = f"as version {version}"
         return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 
@@ -188,17 +202,28 @@ class StoreReview:
             return self.definition_candidates(text)
         if not choice.sentence:
             return []
-        source = (choice.url_id, choice.url, choice.title, choice.published)
-        is_changed, is_gone = (
-            term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
-        )
-        definition = Definition(text, language_of_term(text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
+        definition = chosen_definition(term, choice)
         candidates = self.definition_candidates(text)
         return [definition, *(candidate for candidate in candidates if candidate.sentence != choice.sentence)]
 
     def definition_candidates(self, text: str) -> list[Definition]:
         stored_definitions = self._store.definitions.find_by_term(text)
         return [definition for definition in stored_definitions if not definition.needs_recheck]
+
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        definition_by_text = self._store.definitions.find_best(texts)
+        for text, term in self.find_terms(list(texts)).items():
+            if term.definition is not None:
+                definition_by_text.pop(text, None)
+                if term.definition.sentence:
+                    definition_by_text[text] = chosen_definition(term, term.definition)
+        return definition_by_text
+
+    def defined_terms(self) -> dict[str, int]:
+        return self._store.definitions.document_counts()
+
+    def definitions_revision(self) -> tuple[int, float]:
+        return self._store.definitions.search_state()
 
     def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
         candidate_by_sentence = {candidate.sentence: candidate for candidate in self.definition_candidates(text)}
@@ -235,6 +260,11 @@ class StoreReview:
         return version_changes(table.load_version(before), table.load_version(after))
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
+        concept_format = detect_concept_format(name, content)
+        if concept_format:
+            plan = self.plan_concepts(content, concept_format)
+            self.import_concepts(plan, actor)
+            return len(plan.changes)
         text = decode_dictionary(content)
         entries = parse_word_list(text, detect_word_list_format(name, text))
         if entries:
@@ -247,6 +277,40 @@ class StoreReview:
         lexicon = table.load_latest() if version is None else table.load_version(version)
         entries = [replace(entry, is_automatic=entry.text in automatic_texts) for entry in lexicon.entries]
         return FORMATTERS[list_format](entries)
+
+    def concepts(self, version: int | None = None) -> ConceptIndex:
+        """Return the concepts of the accepted terms, or of the terms of a published version."""
+        terms = self._store.lexicons.accepted_terms()
+        if version is not None:
+            entries = self._store.lexicons.load_version(version).entries
+            stored_terms = self.find_terms([entry.text for entry in entries])
+            terms = [
+                replace(
+                    stored_terms.get(entry.text) or Term(entry.text, 0.0, 0, 0, concept_id=create_concept_id()),
+                    synonyms=entry.synonyms,
+                    category=entry.category,
+                    broader_terms=entry.broader_terms,
+                )
+                for entry in entries
+            ]
+        definition_by_term: dict[str, Definition] = {}
+        for batch in batched([term.text for term in terms], TERMS_PER_QUERY):
+            definition_by_term |= self._store.definitions.find_best(batch)
+        return ConceptIndex(add_definitions(terms, definition_by_term))
+
+    def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:
+        concepts = [group.concept for group in self.concepts(version).groups]
+        return format_concept_file(concepts, concept_format)
+
+    def plan_concepts(self, content: bytes, concept_format: ConceptFormat) -> ImportPlan:
+        concepts = parse_concept_file(content, concept_format)
+        return self.plan_import(concepts, concept_format)
+
+    def plan_import(self, concepts: Sequence[Concept], concept_format: ConceptFormat) -> ImportPlan:
+        return plan_import(concepts, self.concepts(), concept_format in FORMATS_WITH_RELATIONS)
+
+    def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
+        return self._store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)
 
     def proposal(self) -> VersionProposal:
         with self._lock:
@@ -272,6 +336,15 @@ class StoreReview:
 
     def statistics(self) -> TermStatistics:
         return self._store.review_queue.statistics()
+
+
+def chosen_definition(term: Term, choice: DefinitionChoice) -> Definition:
+    """Return the choice of a reviewer as a definition of the term."""
+    source = (choice.url_id, choice.url, choice.title, choice.published)
+    is_changed, is_gone = (
+        term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
+    )
+    return Definition(term.text, language_of_term(term.text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
 
 
 def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:
@@ -320,13 +393,6 @@ def format_entry(entry: LexiconEntry) -> str:
     parts += ["=", " | ".join(entry.synonyms)] if entry.synonyms else []
     parts += ["<", " | ".join(entry.broader_terms)] if entry.broader_terms else []
     return " ".join([*parts, *([f"({entry.category})"] if entry.category else [])])
-
-
-def edits_to_reach(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
-    """Return the edits that make `entries` the accepted terms; other accepted terms become candidates again."""
-    target_texts = {entry.text for entry in entries}
-    removals = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
-    return removals + [edit_for_entry(entry) for entry in entries]
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle
-from search_ui.query.display_text import clean_text
+from search_ui.query.display_text import clean_text, site_display_name
+from search_ui.query.facets import Facet, build_facets, facet_counts
 from search_ui.query.filter_fields import SOLR_FIELD_BY_FILTER
-from search_ui.query.results import Facet, build_facets, facet_counts, site_display_name
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS

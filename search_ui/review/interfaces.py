@@ -1,9 +1,10 @@
 """The interface between the review pages and the lexicon. `pipeline` provides the implementation."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.concept import ConceptFormat
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
 from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
@@ -139,18 +140,30 @@ class ReviewService(Protocol):
     def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
         """Choose a definition that the reviewer wrote. White space is normalized."""
 
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        """Return the best definition of each of these terms that has one."""
+
+    def defined_terms(self) -> dict[str, int]:
+        """Return the terms with a definition, with the number of articles that use each."""
+
+    def definitions_revision(self) -> tuple[int, float]:
+        """Return a value that changes when `defined_terms` can have changed without a review decision."""
+
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
-        """Accept the terms of a file named `name`. Returns their number.
+        """Accept the terms or concepts of a file named `name`. Returns the number of terms or of changed concepts.
 
         Raises:
-            DictionaryError: Some lines are invalid. It lists all of them, and nothing is imported.
+            DictionaryError: Some lines or concepts are invalid. It lists all of them, and nothing is imported.
         """
 
     def export(self, list_format: str) -> str:
         """Return the newest version in a list format."""
+
+    def export_concepts(self, concept_format: ConceptFormat) -> bytes:
+        """Return the concepts of the accepted terms in a format of concepts."""
 
     def proposal(self) -> VersionProposal:
         """Return the version that would be published now."""

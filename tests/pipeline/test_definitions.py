@@ -13,7 +13,7 @@ from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
 from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
-from pipeline.definitions import update_definitions
+from pipeline.lexicon_stage.definitions import update_definitions
 from pipeline.search_site.review_service import StoreReview
 from tests.docstore.test_store import keep_page, one_entry
 from tests.terms import add

@@ -348,6 +348,14 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
     assert len(page.select("#acts tbody tr")) == 1 and page.select("#acts form") == []
 
 
+def test_the_history_lists_synonyms() -> None:
+    held = actions()
+    client, _ = reviewing(held)
+    held.review_service.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("词1", synonyms=("钻头", "钻具"))], "bert")
+    page = get(client, "/admin/lexicon/history")
+    assert "钻头、钻具" in page.select_one("#acts tbody tr").text
+
+
 def test_versions_are_compared_reverted_and_exported() -> None:
     held = actions()
     client, token = reviewing(held)
