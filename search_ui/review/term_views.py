@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import SolrError
 from domain.review import ReviewDecisionKind
-from domain.term import MAX_DEFINITION_CHARS, Term, TermClass
+from domain.term import MAX_DEFINITION_CHARS, ConceptTermStatus, Term, TermClass
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
@@ -67,6 +67,8 @@ def show_term() -> BaseResponse:
         acts=acts,
         undoable=next((act for act in acts if not act.undone and act.kind is not ReviewDecisionKind.UNDO), None),
         classes=list(TermClass),
+        concept=review_service.find_concept(text),
+        concept_statuses=list(ConceptTermStatus),
         moment=format_timestamp,
     )
 
