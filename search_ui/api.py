@@ -148,8 +148,9 @@ def term(name: str) -> Response:
     )
 
 
-def _concept_to_json(concept: Concept | None) -> JsonDict | None:
-    return {"id": concept.concept_id, "terms": [asdict(term) for term in concept.terms]} if concept else None
+def _concept_to_json(concept: Concept | None) -> JsonDict:
+    concept = concept or Concept("", ())
+    return {"id": concept.concept_id, "terms": [asdict(term) for term in concept.terms]}
 
 
 def _definition_to_json(quote: QuotedDefinition) -> JsonDict:
