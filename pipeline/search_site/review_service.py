@@ -14,6 +14,7 @@ from domain.rising_term import RisingTerm
 from domain.term import (
     MAX_DEFINITION_CHARS,
     ConceptTerm,
+    ConceptTermStatus,
     Definition,
     DefinitionChoice,
     DefinitionSource,
@@ -272,9 +273,25 @@ class StoreReview:
         if kind is RelationKind.EQUIVALENT:
             return self.add_synonym(text, other, actor)
         term = self.find_terms([text]).get(text)
+        if term is not None and kind is not RelationKind.BROADER:
+            old, new = (other, text) if kind is RelationKind.FORMER else (text, other)
+            return self._rename_in_concept(term, other, old, new, actor)
         broader_terms, version = (term.broader_terms, term.version) if term else ((), None)
         edit = TermEdit(text, broader_terms=(*broader_terms, other), seen_version=version)
         return self.apply(ReviewDecisionKind.RELATE, [edit], actor)
+
+    def _rename_in_concept(self, term: Term, synonym: str, old: str, new: str, actor: str) -> ReviewDecision:
+        """Add a synonym; of the two names of a renaming, deprecate the old one and prefer the new one."""
+        statuses = {old: ConceptTermStatus.DEPRECATED, new: ConceptTermStatus.PREFERRED}
+        known_terms = {item.text: item for item in term.concept_terms}
+        renamed_terms = [
+            replace(known_terms.get(name) or ConceptTerm(name, language_of_term(name)), status=status)
+            for name, status in statuses.items()
+        ]
+        concept_terms = (*(item for item in term.concept_terms if item.text not in statuses), *renamed_terms)
+        synonyms = (*term.synonyms, synonym)
+        edit = TermEdit(term.text, synonyms=synonyms, concept_terms=concept_terms, seen_version=term.version)
+        return self.apply(ReviewDecisionKind.SYNONYMS, [edit], actor)
 
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
         if not self._store.relations.set_rejected(kind, text, other, actor):

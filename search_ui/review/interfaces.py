@@ -166,7 +166,10 @@ class ReviewService(Protocol):
         """Return rejected proposals, by term."""
 
     def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
-        """Add `other` to the broader terms or, for an equivalent, to the synonyms of the term `text`."""
+        """Add `other` to the broader terms of the term `text` or, for another kind, to its synonyms.
+
+        Of the names of a renaming, the old one becomes deprecated and the new one preferred.
+        """
 
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
         """Reject a proposal: it does not return. With `actor` "", open it again."""
