@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.term import DefinitionChoice, TermClass, TermStatus
+from domain.term import ConceptTerm, DefinitionChoice, TermClass, TermStatus
 
 
 class ReviewDecisionKind(StrEnum):
@@ -17,6 +17,7 @@ class ReviewDecisionKind(StrEnum):
     RELATE = "relate"
     DEFINE = "define"
     SYNONYMS = "synonyms"
+    CONCEPT = "concept"  # the terms of a concept were edited together
     ADD = "add"
     PROPOSE = "propose"
     REVERT = "revert"
@@ -41,6 +42,9 @@ class TermEdit:
     broader_terms: tuple[str, ...] | None = None
     dictionary_weight: int | None = None
     dictionary_tag: str | None = None
+    concept_id: str | None = None
+    source_ids: tuple[str, ...] | None = None
+    concept_terms: tuple[ConceptTerm, ...] | None = None
     definition: DefinitionChoice | None = None
     seen_version: int | None = None
     create_if_missing: bool = False

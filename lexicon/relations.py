@@ -1,9 +1,10 @@
-"""Relations between known terms: broader terms from head words and from phrases, equivalents from glosses. Pure.
+"""Relations between known terms: broader terms from head words and from phrases, equivalents and renamings. Pure.
 
 head      shale gas -> gas, 致密砂岩气藏 -> 气藏
 phrases   "gases such as methane", "methane and other gases", "methane is a kind of gas",
           甲烷、乙烷等烃类, 烃类（如甲烷、乙烷）, 甲烷是一种烃类, 甲烷属于烃类, 烃类分为烷烃和烯烃
 gloss     页岩气 (shale gas), shale gas（页岩气）
+renaming  猴痘更名为猴痘病, mpox (formerly known as monkeypox), see lexicon/renamings.py
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from domain.term_relation import RelationKind, TermRelation
+from lexicon.renamings import PLACEHOLDER, has_renaming_cue, iter_renamings
 from text.folding import fold_term, word_key
 from text.glosses import iter_glosses, run_suffixes
 from text.mixed_terms import MixedTermMatcher
@@ -27,9 +29,11 @@ SCORE_BY_PATTERN: Mapping[str, float] = {
     "divided": 0.8,
     "head": 0.85,
     "gloss": 0.9,
+    "renaming": 0.9,
 }
 
-_T = "\ue000"  # a private-use character that stands for a known term
+_TERM = PLACEHOLDER
+_LETTERS = re.compile(r"[^\W\d_].*[^\W\d_]")
 _QUOTES = r"[“”\"'「」《》]?"
 _BRACKETS = r"(?:\s?[（(][^（）()]{1,40}[）)])?"
 _END_ZH = r"(?=$|[，,。.；;：:！？、）)”」]|[的是在为也均都和与及或])"
@@ -39,9 +43,9 @@ _COUNT_ZH = (
     r"(?:新型|主要|常见|重要|其他|相关|不同|典型|传统|现代|关键|常用)?的?"
 )
 _NOT_END_ZH = r"[^，,。；;：:！？（）()]"
-_LIST_BEFORE = rf"(?<=[{_T}”」》])"  # the list is read backwards from here
-_LIST_AFTER_ZH = rf"(?P<after>{_QUOTES}{_T}{_NOT_END_ZH}*)"
-_BROADER = rf"{_QUOTES}(?P<broader>{_T}){_QUOTES}"
+_LIST_BEFORE = rf"(?<=[{_TERM}”」》])"  # the list is read backwards from here
+_LIST_AFTER_ZH = rf"(?P<after>{_QUOTES}{_TERM}{_NOT_END_ZH}*)"
+_BROADER = rf"{_QUOTES}(?P<broader>{_TERM}){_QUOTES}"
 _PHRASES_ZH = (
     ("and_other", rf"{_LIST_BEFORE}等{_COUNT_ZH}{_BROADER}{_END_ZH}"),
     ("and_other", rf"{_LIST_BEFORE}(?:以?及|和|与|或)其[他它]{_COUNT_ZH}{_BROADER}{_END_ZH}"),
@@ -49,11 +53,11 @@ _PHRASES_ZH = (
     ("divided", rf"{_BROADER}(?:一般|主要|通常)?(?:可以?)?(?:划?分为|分成)[:：]?{_LIST_AFTER_ZH}"),
     (
         "kind_of",
-        rf"(?P<term>{_T}{_QUOTES}){_BRACKETS}(?:就|其实|通常|一般|也|均|都)?(?:是|属于|为|作为)"
+        rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:就|其实|通常|一般|也|均|都)?(?:是|属于|为|作为)"
         rf"(?:最|较|非常)?[^，,。；;：:]{{0,6}}?一[种类项个门款]{_NOT_END_ZH}{{0,25}}{_BROADER}{_CLAUSE_END_ZH}",
     ),
-    ("kind_of", rf"(?P<term>{_T}{_QUOTES}){_BRACKETS}(?:均|都|也)?(?:属于?|是){_BROADER}(?:的一种|之一|范畴)"),
-    ("kind_of", rf"(?P<term>{_T}{_QUOTES}){_BRACKETS}(?:均|都|也)?属于{_BROADER}{_CLAUSE_END_ZH}"),
+    ("kind_of", rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:均|都|也)?(?:属于?|是){_BROADER}(?:的一种|之一|范畴)"),
+    ("kind_of", rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:均|都|也)?属于{_BROADER}{_CLAUSE_END_ZH}"),
 )
 _VERB_AFTER_EN = (
     r"(?:is|are|was|were|has|have|had|can|may|might|will|would|should|could|in|of|for|on|to|that|which|who|with|by|"
@@ -73,12 +77,12 @@ _PHRASES_EN = (
     ),
     (
         "kind_of",
-        rf"(?P<term>{_T}){_BRACKETS}\s+(?:is|are|was|were)\s+(?:an?\s+|one\s+)?{_MODIFIERS_EN}"
+        rf"(?P<term>{_TERM}){_BRACKETS}\s+(?:is|are|was|were)\s+(?:an?\s+|one\s+)?{_MODIFIERS_EN}"
         rf"(?:kinds?|types?|forms?|sorts?)\s+of\s+{_MODIFIERS_EN}{_BROADER}{_END_EN}",
     ),
     (
         "kind_of",
-        rf"^\s*(?:an?\s+|the\s+)?(?P<term>{_T}){_BRACKETS}\s+(?:is|are)\s+(?:an?|any)\s+{_MODIFIERS_EN}{_BROADER}"
+        rf"^\s*(?:an?\s+|the\s+)?(?P<term>{_TERM}){_BRACKETS}\s+(?:is|are)\s+(?:an?|any)\s+{_MODIFIERS_EN}{_BROADER}"
         rf"(?=\s*(?:$|[,.;)]|that\b|which\b|used\b|with\b|in\b|for\b))",
     ),
 )
@@ -97,16 +101,16 @@ class _ListSyntax(NamedTuple):
 _LISTS = {
     "zh": _ListSyntax(
         re.compile(r"(、|以及|[和与及或])"),
-        re.compile(rf"^{_QUOTES}{_T}{_QUOTES}$"),
-        re.compile(rf"[的在对以由将从如为是有含了到]{_QUOTES}{_T}{_QUOTES}$"),
-        re.compile(rf"^{_QUOTES}{_T}{_QUOTES}(?:等|$)"),
+        re.compile(rf"^{_QUOTES}{_TERM}{_QUOTES}$"),
+        re.compile(rf"[的在对以由将从如为是有含了到]{_QUOTES}{_TERM}{_QUOTES}$"),
+        re.compile(rf"^{_QUOTES}{_TERM}{_QUOTES}(?:等|$)"),
         re.compile(rf"{_NOT_END_ZH}*$"),
     ),
     "en": _ListSyntax(
         re.compile(r"(,?\s+(?:and|or)\s+|,\s*)"),
-        re.compile(rf"^(?:the\s+|an?\s+|both\s+)?{_T}$"),
-        re.compile(rf"[a-z]\s+{_T}$"),
-        re.compile(rf"^(?:the\s+|an?\s+)?{_T}(?=$|\s*[)]|\s+{_VERB_AFTER_EN})"),
+        re.compile(rf"^(?:the\s+|an?\s+|both\s+)?{_TERM}$"),
+        re.compile(rf"[a-z]\s+{_TERM}$"),
+        re.compile(rf"^(?:the\s+|an?\s+)?{_TERM}(?=$|\s*[)]|\s+{_VERB_AFTER_EN})"),
         re.compile(rf"{_CLAUSE_EN}*$"),
     ),
 }
@@ -148,7 +152,7 @@ class RelationFinder:
 
     def find(self, sentence: str) -> list[TermRelation]:
         """Return the relations that a sentence shows, each once, the best pattern of each pair."""
-        if len(sentence) > MAX_SENTENCE_CHARS:
+        if len(sentence) > MAX_SENTENCE_CHARS or _TERM in sentence:
             return []
         folded_sentence = fold_term(sentence)
         spans = list(self._matcher.iter_spans_of_folded(folded_sentence))
@@ -156,6 +160,8 @@ class RelationFinder:
         relations = [*self._iter_heads(keys, sentence), *self._iter_glosses(sentence)]
         if len(keys) > 1:
             relations += self._iter_phrases(_mask(sentence, spans), keys, sentence)
+        if keys and has_renaming_cue(sentence):
+            relations += self._iter_renamings(_mask(sentence, spans), keys, spans, sentence)
         best = sorted(relations, key=lambda relation: -relation.score)
         return list({(relation.kind, relation.term, relation.other): relation for relation in reversed(best)}.values())
 
@@ -169,12 +175,12 @@ class RelationFinder:
         language, terms = language_of_term(sentence), [self._term_by_key[key] for key in keys]
         for phrase in _PHRASES_BY_LANGUAGE[language]:
             for match in phrase.regex.finditer(masked_sentence):
-                index = masked_sentence.count(_T, 0, match.start("broader"))
+                index = masked_sentence.count(_TERM, 0, match.start("broader"))
                 broader = terms[index]
                 if phrase.name == "such_as" and language == "en" and not keys[index].endswith("s"):
                     continue  # "neighbours in the periodic table such as lead"
                 for offset in _iter_narrower_offsets(match, language):
-                    term = terms[masked_sentence.count(_T, 0, offset)]
+                    term = terms[masked_sentence.count(_TERM, 0, offset)]
                     if not _is_same_or_narrower(broader, term):
                         yield _relation(RelationKind.BROADER, term, broader, phrase.name, sentence)
 
@@ -184,6 +190,32 @@ class RelationFinder:
             end = next((key for end in run_suffixes(gloss) if (key := word_key(end)) in self._term_by_key), "")
             if end:
                 yield _relation(RelationKind.EQUIVALENT, self._term_by_key[end], equivalent, "gloss", sentence)
+
+    def _iter_renamings(
+        self, masked_sentence: str, keys: Sequence[str], spans: Sequence[tuple[int, int]], sentence: str
+    ) -> Iterator[TermRelation]:
+        surfaces = [sentence[start:end] for start, end in spans]
+        for renaming in iter_renamings(masked_sentence):
+            (old, is_old_known), (new, is_new_known) = (
+                self._read_name(masked_sentence, span, keys, surfaces) for span in renaming
+            )
+            if word_key(old) == word_key(new) or not all(map(_LETTERS.search, (old, new))):
+                continue
+            if is_new_known:
+                yield _relation(RelationKind.FORMER, new, old, "renaming", sentence)
+            elif is_old_known:
+                yield _relation(RelationKind.RENAMED, old, new, "renaming", sentence)
+
+    def _read_name(
+        self, masked_sentence: str, span: tuple[int, int], keys: Sequence[str], surfaces: Sequence[str]
+    ) -> tuple[str, bool]:
+        """Return the name in a span of a masked sentence, and whether it is a known term."""
+        index, masked_name = masked_sentence.count(_TERM, 0, span[0]), masked_sentence[slice(*span)]
+        if masked_name == _TERM:
+            return self._term_by_key[keys[index]], True
+        rest = iter(surfaces[index:])
+        name = "".join(next(rest) if character == _TERM else character for character in masked_name)
+        return self._term_by_key.get(word_key(name), name), word_key(name) in self._term_by_key
 
     def _find_head(self, term: str) -> str:
         """Return the longest known term that is the head word of a term, or ""."""
@@ -231,7 +263,7 @@ def _mask(sentence: str, spans: Iterable[tuple[int, int]]) -> str:
     """Replace each span by the placeholder."""
     parts, offset = [], 0
     for start, end in spans:
-        parts += [sentence[offset:start], _T]
+        parts += [sentence[offset:start], _TERM]
         offset = end
     return "".join([*parts, sentence[offset:]])
 
@@ -257,7 +289,7 @@ def _iter_list_after(text: str, offset: int, syntax: _ListSyntax) -> Iterator[in
         if index % 2 == 0:
             is_item = syntax.item.search(part)
             if is_item or syntax.last_item.search(part):
-                yield offset + part.index(_T)
+                yield offset + part.index(_TERM)
             if not is_item:
                 return
         offset += len(part)
@@ -270,7 +302,7 @@ def _iter_list_before(text: str, end: int, syntax: _ListSyntax) -> Iterator[int]
         part = parts[index]
         is_item = syntax.item.search(part)
         if is_item or syntax.first_item.search(part):
-            yield end - len(part) + part.rindex(_T)
+            yield end - len(part) + part.rindex(_TERM)
         if not is_item:
             return
         end -= len(part) + len(parts[index - 1])

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, delete, or_, select, update
+from sqlalchemy import Row, and_, bindparam, delete, func, or_, select, update
 
 from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
@@ -39,6 +39,35 @@ class DefinitionTable:
             query = query.where(definitions.c.language == language)
         with self._database.read() as connection:
             return [_definition_from_row(row) for row in connection.execute(query)]
+
+    def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
+        """Return the best candidate of each of these terms that has one which needs no recheck."""
+        texts = [sanitize_text(term) for term in wanted_terms]
+        query = select(definitions).where(definitions.c.term.in_(texts), definitions.c.needs_recheck == 0)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(definitions.c.score, definitions.c.url_id.desc())).all()
+        return {row.term: _definition_from_row(row) for row in rows}  # the last row of a term is its best
+
+    def document_counts(self) -> dict[str, int]:
+        """Return the terms with a definition, with the number of articles that use each.
+
+        A term has a definition if a reviewer chose one, or if it has candidates and no reviewer rejected them all.
+        """
+        query = (
+            select(definitions.c.term, func.coalesce(terms.c.documents, 0).label("documents"))
+            .outerjoin(terms, terms.c.text == definitions.c.term)
+            .where(definitions.c.needs_recheck == 0)
+        )
+        choices_query = select(terms.c.text, terms.c.documents, terms.c.definition).where(terms.c.definition != "")
+        with self._database.read() as connection:
+            counts = {row.term: row.documents for row in connection.execute(query)}
+            for row in connection.execute(choices_query):
+                choice = definition_choice_from_json(row.definition)
+                if choice and choice.sentence:
+                    counts[row.text] = row.documents
+                elif choice:
+                    counts.pop(row.text, None)
+        return counts
 
     def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""

@@ -29,6 +29,7 @@ def collect_inputs(engine: Engine) -> AlertInputs:
         firing,
         store.lexicons.blocked_version(),
         {} if can_render_automatically(engine.settings.crawl) else count_unrendered_pages(engine),
+        store.rising_terms.load() if engine.settings.alerts.rising_terms else (),
     )
 
 

@@ -171,7 +171,7 @@ def truncate_segments(segments: Segments, max_chars: int) -> Segments:
     start = _word_boundary(text, start, 1)
     head = (Segment("…"),) if start else ()
     tail = (Segment("…"),) if end < len(text) else ()
-    return merge_segments((*head, *_slice_segments(segments, start, end), *tail))
+    return merge_segments((*head, *slice_segments(segments, start, end), *tail))
 
 
 _SENTENCE_END_RE = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
@@ -217,12 +217,14 @@ def _first_match_offset(segments: Segments) -> int:
     return 0
 
 
-def _slice_segments(segments: Segments, start: int, end: int) -> list[Segment]:
+def slice_segments(segments: Segments, start: int, end: int) -> list[Segment]:
+    """Return the segments of the characters from `start` to `end`."""
     sliced_segments, offset = [], 0
     for segment in segments:
         text = segment.text[max(0, start - offset) : max(0, end - offset)]
         offset += len(segment.text)
-        sliced_segments.append(Segment(text, segment.marked))
+        if text:
+            sliced_segments.append(Segment(text, segment.marked))
     return sliced_segments
 
 
