@@ -10,6 +10,8 @@ bursts Terms whose share of the news rises suddenly; metrics in benchmarks/gloss
 
 statute, zh_docs, en_wiki, en_deft   The sentence that defines a term; metrics in benchmarks/glossary_definitions.py.
 
+tbx, skos   Concepts that are exported and imported; metric in benchmarks/glossary_concepts.py.
+
 relations   Broader terms that are proposed for review; metrics in benchmarks/glossary_relations.py.
 
 Each corpus is mined with models trained without it, as in `make bench-terms`; training takes minutes. `--shipped` uses
@@ -25,6 +27,7 @@ import numpy as np
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.glossary_bursts import burst_figures
+from benchmarks.glossary_concepts import concept_figures
 from benchmarks.glossary_definitions import definition_figures
 from benchmarks.glossary_relations import relation_figures
 from benchmarks.results import SHARED, Figure, publish
@@ -48,6 +51,7 @@ from text.segment import base_segmenter
     burst_step=20,
     definition_step=20,
     relation_step=20,
+    concepts=60,
     shipped=True,
 )
 @data_option()
@@ -58,6 +62,7 @@ from text.segment import base_segmenter
     "--definition-step", default=1, type=click.IntRange(1), help="Use each so-many-th term of the definitions."
 )
 @click.option("--relation-step", default=1, type=click.IntRange(1), help="Search each so-many-th text for relations.")
+@click.option("--concepts", default=1000, type=click.IntRange(1), help="Number of concepts to export and import.")
 @click.option("--shipped", is_flag=True, help="Use the shipped models.")
 def main(
     data: Path,
@@ -66,12 +71,13 @@ def main(
     burst_step: int,
     definition_step: int,
     relation_step: int,
+    concepts: int,
     shipped: bool,
 ) -> None:
     """Measure the glossary."""
     sets = [first_texts(one, texts) for one in read_sets(data) if one.name in set_names]
     figures = [*auto_figures(sets, data, shipped), *burst_figures(data, burst_step)]
-    figures += definition_figures(data, definition_step)
+    figures += [*definition_figures(data, definition_step), *concept_figures(concepts)]
     publish("glossary", [*figures, *relation_figures(data, relation_step)])
 
 
