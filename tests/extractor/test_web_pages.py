@@ -226,3 +226,23 @@ def test_a_generated_index_without_a_file_extension_marks_documentation() -> Non
     page = HEAD.format(title="Entering the harbour").replace("</head>", link)
     page += f"<main><h1>Entering the harbour</h1>{SECTIONS}</main>"
     assert article(page, "http://harbour.test/en/stable/entering/").page_type is PageType.REFERENCE
+
+
+@pytest.mark.parametrize("links", [8, 30, 80])
+@pytest.mark.parametrize("container", ["div", "main"])
+@pytest.mark.parametrize(
+    ("title", "sentences"),
+    [
+        ("Harbour opened again after the storm", TEXT[:3]),
+        ("风暴过后海港重新开放", ["海港重新开放，港务局说。", "三艘船已经等了一个多星期。", "小船必须避开挖泥船。"]),
+    ],
+    ids=["en", "zh"],
+)  # fmt: skip
+def test_a_short_article_below_a_long_ticker_is_complete(
+    links: int, container: str, title: str, sentences: list[str]
+) -> None:
+    ticker = "".join(f"<li><a href='/n/{n}.html'>{title}, part {n} of the report</a></li>" for n in range(links))
+    text = "".join(f"<p>{sentence}</p>" for sentence in sentences)
+    page = f"{HEAD.format(title=title)}<{container}><div><ul>{ticker}</ul></div><h1>{title}</h1>{text}</{container}>"
+    found = article(page)
+    assert (found.title, found.body.split("\n")) == (title, sentences)
