@@ -10,6 +10,10 @@ bursts Terms whose share of the news rises suddenly; metrics in benchmarks/gloss
 
 statute, zh_docs, en_wiki, en_deft   The sentence that defines a term; metrics in benchmarks/glossary_definitions.py.
 
+tbx, skos   Concepts that are exported and imported; metric in benchmarks/glossary_concepts.py.
+
+relations   Broader terms that are proposed for review; metrics in benchmarks/glossary_relations.py.
+
 Each corpus is mined with models trained without it, as in `make bench-terms`; training takes minutes. `--shipped` uses
 the shipped models, which have seen the corpora of ../shared/data.
 """
@@ -23,7 +27,9 @@ import numpy as np
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.glossary_bursts import burst_figures
+from benchmarks.glossary_concepts import concept_figures
 from benchmarks.glossary_definitions import definition_figures
+from benchmarks.glossary_relations import relation_figures
 from benchmarks.results import SHARED, Figure, publish
 from benchmarks.terms import first_texts, unseen_model
 from benchmarks.terms_models import count_in_memory, select_from_table
@@ -38,7 +44,16 @@ from text.scripts import language_of_term
 from text.segment import base_segmenter
 
 
-@benchmark("glossary", set_names="petro,acl_rdtec2", texts=40, burst_step=20, definition_step=20, shipped=True)
+@benchmark(
+    "glossary",
+    set_names="petro,acl_rdtec2",
+    texts=40,
+    burst_step=20,
+    definition_step=20,
+    relation_step=20,
+    concepts=60,
+    shipped=True,
+)
 @data_option()
 @click.option("--sets", "set_names", default="scicn,acl_rdtec2", callback=names, help="Corpora, comma-separated.")
 @click.option("--texts", default=0, type=click.IntRange(0), help="Maximum number of texts per corpus; 0: all.")
@@ -46,14 +61,24 @@ from text.segment import base_segmenter
 @click.option(
     "--definition-step", default=1, type=click.IntRange(1), help="Use each so-many-th term of the definitions."
 )
+@click.option("--relation-step", default=1, type=click.IntRange(1), help="Search each so-many-th text for relations.")
+@click.option("--concepts", default=1000, type=click.IntRange(1), help="Number of concepts to export and import.")
 @click.option("--shipped", is_flag=True, help="Use the shipped models.")
 def main(
-    data: Path, set_names: Sequence[str], texts: int, burst_step: int, definition_step: int, shipped: bool
+    data: Path,
+    set_names: Sequence[str],
+    texts: int,
+    burst_step: int,
+    definition_step: int,
+    relation_step: int,
+    concepts: int,
+    shipped: bool,
 ) -> None:
     """Measure the glossary."""
     sets = [first_texts(one, texts) for one in read_sets(data) if one.name in set_names]
     figures = [*auto_figures(sets, data, shipped), *burst_figures(data, burst_step)]
-    publish("glossary", [*figures, *definition_figures(data, definition_step)])
+    figures += [*definition_figures(data, definition_step), *concept_figures(concepts)]
+    publish("glossary", [*figures, *relation_figures(data, relation_step)])
 
 
 def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator[Figure]:

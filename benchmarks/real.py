@@ -18,11 +18,13 @@ from benchmarks.real_copies import copy_figures
 from benchmarks.real_embed import embed_figures
 from benchmarks.real_lists import list_figures
 from benchmarks.real_nights import night_figures
+from benchmarks.real_publish import publish_figures
 from benchmarks.real_recipe import RECIPE, Site, bring_all, cache_folder, load_sites
 from benchmarks.real_restore import restore_figures
 from benchmarks.real_search import search_figures
 from benchmarks.real_sites import site_figures
 from benchmarks.real_terms import term_figures
+from benchmarks.real_texts import author_figures, gutter_figures
 from benchmarks.real_vertical import Vertical, open_vertical
 from benchmarks.results import Figure, publish
 from domain.errors import PlumblineError
@@ -32,11 +34,14 @@ from pipeline.progress import Progress, TerminalProgress
 SETS: Mapping[str, Callable[[Vertical], Iterator[Figure]]] = {
     "sites": site_figures,
     "lists": list_figures,
+    "authors": author_figures,
+    "gutters": gutter_figures,
     "copies": copy_figures,
     "terms": term_figures,
     "embed": embed_figures,
     "search": search_figures,
     "restore": restore_figures,
+    "publish": publish_figures,
     "nights": night_figures,  # last: it crawls again
 }
 

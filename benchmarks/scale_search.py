@@ -50,7 +50,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings, build_settings
-from pipeline.warc_sources import WarcSource
+from pipeline.warc_import.sources import WarcSource
 from solr_client.session import SolrSession, collection_replicas
 
 SEARCH, CHAOS, OURS = "search", "chaos", "plumbline"

@@ -47,9 +47,10 @@ from search_ui.query.display_text import normalize_query
 from search_ui.query.filters import build_filter_queries
 from search_ui.query.ranking import parse_work_boosts, works_params
 from search_ui.query.search_request import SearchRequest
+from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, select_params
-from search_ui.query.solr_requests import ranking_query, segment_words
+from search_ui.query.solr_requests import ranking_query
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from solr_client.session import auth_headers

@@ -31,9 +31,10 @@ from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import parse_work_boosts, works_params
 from search_ui.query.results import with_full_matches_first
 from search_ui.query.search_request import SearchRequest
+from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords
-from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
+from search_ui.query.solr_requests import hits_params, is_full_match
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from text.segment import RjiebaSegmenter, base_segmenter

@@ -150,7 +150,13 @@ def count_failing_runs(runs: int, under_load: int) -> int:
     for number in range(runs):
         is_loaded = (number + 1) * under_load // runs > number * under_load // runs
         with load_machine() if is_loaded else nullcontext():
-            failing += run_target("make", "test").status != 0
+            run = run_target("make", "test")
+        failing += run.status != 0
+        load = " beside stress-ng" if is_loaded else ""
+        print(
+            f"run {number + 1} of {runs}{load}: {run.passed} passed, {run.failed} failed, {run.seconds:.0f} s",
+            flush=True,
+        )
     return failing
 
 

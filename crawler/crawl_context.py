@@ -21,6 +21,8 @@ from crawler.workers.coordinator import Coordinator
 from domain.frontier import NewUrl, UrlKind
 
 DEFAULT_SEED_PRIORITY = 1.0
+SITE_STATE_NAMES = ("lastmod", "likeness", "proposed", PACES_STATE)
+"""The files of `SiteKnowledgeState`, in the order of its fields. Each file is keyed by host."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,21 @@ class SiteKnowledgeState:
     @classmethod
     def load(cls, state_path: Callable[[str], Path]) -> "SiteKnowledgeState":
         """Load the saved parts. `state_path` returns the file for a name such as `lastmod`."""
+        lastmod_file, dust_file, suggestions_file, paces_file = map(state_path, SITE_STATE_NAMES)
         return cls(
-            LastmodTrust.load(state_path("lastmod")),
-            DustRules.load(state_path("likeness")),
-            HostSuggestionStats.load(state_path("proposed")),
-            HostPaces.load(state_path(PACES_STATE)),
+            LastmodTrust.load(lastmod_file),
+            DustRules.load(dust_file),
+            HostSuggestionStats.load(suggestions_file),
+            HostPaces.load(paces_file),
         )
 
     def save(self, state_path: Callable[[str], Path]) -> None:
         """Save the state of all parts to their files."""
-        self.lastmod_trust.save(state_path("lastmod"))
-        self.dust_rules.save(state_path("likeness"))
-        self.host_suggestions.save(state_path("proposed"))
-        self.host_paces.save(state_path(PACES_STATE))
+        lastmod_file, dust_file, suggestions_file, paces_file = map(state_path, SITE_STATE_NAMES)
+        self.lastmod_trust.save(lastmod_file)
+        self.dust_rules.save(dust_file)
+        self.host_suggestions.save(suggestions_file)
+        self.host_paces.save(paces_file)
 
 
 @dataclass

@@ -53,7 +53,9 @@ _SEED_ERROR_BY_REASON = {
 def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     """Check the settings and build the plan. Raises SettingsError that names the invalid setting."""
     _check_values(settings)
-    strategy, quiet = _checked_strategy(settings), _parse_quiet_setting(settings)
+    strategy, quiet = resolve_strategy(settings), _parse_quiet_setting(settings)
+    if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
+        raise SettingsError("crawl.processes must be 1 when crawl.topic is set. A focused crawl runs in one process.")
     parse_site_options(settings)  # checked only: the fetcher, opened before the plan, sends them
     rendered_sites, inside = parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
     seeds, rules = _seeds_and_rules(settings)
@@ -118,13 +120,6 @@ def _check_values(settings: CrawlSettings) -> None:
         raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
     if not settings.contact.isascii() or not settings.contact.isprintable():
         raise SettingsError("crawl.contact must be printable ASCII")
-
-
-def _checked_strategy(settings: CrawlSettings) -> str:
-    strategy = resolve_strategy(settings)
-    if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
-        raise SettingsError("crawl.processes must be 1 when crawl.topic is set. A focused crawl runs in one process.")
-    return strategy
 
 
 def _parse_quiet_setting(settings: CrawlSettings) -> tuple[int, int] | None:

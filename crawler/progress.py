@@ -164,7 +164,7 @@ class Tally:
     def report(self, seconds: float) -> StageReport:
         """Build the report. Raises PlumblineError if neither a seed nor another page could be fetched."""
         failed_seeds = [
-            f"{url}: {_format_outcome(outcome)}"
+            f"{url}: {outcome.reason}" + (f", {outcome.detail}" if outcome.detail else "")
             for url, outcome in self.seed_outcomes.items()
             if outcome.reason not in _SEED_SUCCESS_REASONS
         ]
@@ -182,7 +182,3 @@ class Tally:
             summary = ", ".join(f"{count} {reason}" for reason, count in self.rejected_links.most_common())
             notes.append(f"links not followed: {summary}")
         return StageReport(Stage.CRAWL, dict(self.visits_by_reason), seconds, tuple(notes))
-
-
-def _format_outcome(outcome: Outcome) -> str:
-    return f"{outcome.reason}, {outcome.detail}" if outcome.detail else str(outcome.reason)

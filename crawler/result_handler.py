@@ -190,8 +190,11 @@ class ResultHandler:
         novelty = self._deduplicator.novelty(parent.url, job_result.fingerprint)
         new_urls = self._without_known_variants(new_urls, known_urls)
         is_same = self._deduplicator.is_duplicate_content(parent.url, job_result.fingerprint)
-        self._trap_detector(parent.host).record_page(parent.url, novelty, new_urls, is_same)
-        self._record_known_links(parent, known_urls)
+        trap_detector = self._trap_detector(parent.host)
+        trap_detector.record_page(parent.url, novelty, new_urls, is_same)
+        if parent.kind is UrlKind.ARTICLE:
+            trap_detector.record_article(parent.url)
+        trap_detector.record_known_links(parent.url, known_urls)
         selected_urls: list[NewUrl] = []
         depth, parent_id, queue_of = parent.depth + 1, parent.url_id, self._plan.queue_of
         for url in new_urls:
@@ -221,13 +224,6 @@ class ResultHandler:
         if len(unique_urls) < len(new_urls):
             self._tally.rejected_links["another form of a known URL"] += len(new_urls) - len(unique_urls)
         return unique_urls
-
-    def _record_known_links(self, parent: FrontierEntry, known_urls: set[str]) -> None:
-        """Record evidence for URL families: the page is an article, or it links to known pages."""
-        trap_detector = self._trap_detector(parent.host)
-        if parent.kind is UrlKind.ARTICLE:
-            trap_detector.record_article(parent.url)
-        trap_detector.record_known_links(parent.url, known_urls)
 
     def _passes_trap_check(self, new_url: NewUrl, host: Host, parent: FrontierEntry) -> bool:
         trap = detect_shape_trap(new_url.url, self._year) or self._trap_detector(host).check_link(

@@ -6,28 +6,41 @@ runs collect the knowledge again.
 
 import json
 import logging
-import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from locks.private_files import open_private
+from locks.private_files import write_private_file
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 CHECKSUM_KEY = "crc32"  # reserved key; no host has this name
 
 
 def read_state(path: Path) -> dict[str, Any]:
     """Read a state file. Returns {} if the file is missing or damaged."""
+    return load_state(path, lambda state: state)
+
+
+def load_state(path: Path, convert: Callable[[dict[str, Any]], T]) -> T:
+    """Read a state file and convert its content.
+
+    Args:
+        path: the state file.
+        convert: raises AttributeError, TypeError or ValueError if the content has another form.
+
+    Returns:
+        The converted content, or `convert({})` if the file is missing or damaged.
+    """
     try:
-        return parse_state(path.read_bytes())
+        return convert(parse_state(path.read_bytes()))
     except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
+        return convert({})
+    except (AttributeError, OSError, TypeError, ValueError) as error:
         logger.warning("%s is corrupt (%s): starting with empty state", path, error)
-        return {}
+        return convert({})
 
 
 def parse_state(data: bytes) -> dict[str, Any]:
@@ -48,12 +61,9 @@ def state_checksum(state: dict[str, Any]) -> int:
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
     """Write the file atomically. An OSError is logged, because the crawl can continue without the file."""
-    temporary_path = path.with_name(path.name + ".new")
+    checked_state = {**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary_path, "w", opener=open_private) as file:
-            file.write(json.dumps({**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}))
-        os.replace(temporary_path, path)
+        write_private_file(path, json.dumps(checked_state).encode())
     except OSError as error:
         logger.warning("%s cannot be written (%s): its content is lost after this run", path, error)
 

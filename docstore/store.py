@@ -16,6 +16,7 @@ store.lexicons           candidate terms, published versions        docstore/ter
 store.review_history     review decisions, undo                     docstore/terms/review_history.py
 store.review_queue       terms in review order                      docstore/terms/review_queue.py
 store.definitions        definitions of published terms             docstore/terms/definitions.py
+store.relations          proposed relations between terms           docstore/terms/relations.py
 store.rising_terms       rising terms of the latest run             docstore/terms/rising_terms.py
 store.glosses            bilingual term pairs from articles         docstore/terms/glosses.py
 store.change_log         changes pending for the index              docstore/change_log.py
@@ -62,6 +63,7 @@ from docstore.schema.base import store_meta
 from docstore.terms.definitions import DefinitionTable
 from docstore.terms.glosses import GlossTable
 from docstore.terms.lexicons import LexiconTable
+from docstore.terms.relations import RelationTable
 from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import ReviewQueue
 from docstore.terms.rising_terms import RisingTermTable
@@ -118,6 +120,7 @@ class Store:
         self.lexicons = LexiconTable(self._database, clock)
         self.review_history = ReviewHistory(self._database, clock)
         self.definitions = DefinitionTable(self._database)
+        self.relations = RelationTable(self._database)
         self.glosses = GlossTable(self._database)
         self.review_queue = ReviewQueue(self._database)
         self.rising_terms = RisingTermTable(self._database)

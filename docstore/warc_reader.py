@@ -195,29 +195,7 @@ def read_warc(
     try:
         with path.open("rb") as file:
             check_warc_magic(file)
-            damage: Exception | None = None
-            while True:
-                records = _open_archive(file)
-                try:
-                    for record in records:
-                        if record.rec_type != "response" or record.http_headers is None:
-                            continue
-                        url = record.rec_headers.get_header("WARC-Target-URI") or ""
-                        yield (
-                            page_from_record(record, max_bytes, decode)
-                            if accept_url(url)
-                            else Outcome(Reason.OUT_OF_SCOPE, url[:200])
-                        )
-                    break
-                except WARC_ERRORS as error:
-                    damage = damage or error
-                    record_start = records.offset or 0
-                search_start = find_damaged_member_end(file, record_start) or record_start + 1
-                if (next_start := find_gzip_record(file, search_start)) is None:
-                    break
-                file.seek(next_start)
-            if damage is not None:
-                raise damage
+            yield from _iter_pages(file, max_bytes, decode, accept_url)
     except _CallbackError as error:
         raise error.cause from None
     except OSError as error:
@@ -229,6 +207,35 @@ def read_warc(
             f"{path} is not a complete WARC file ({detail}): download it again and import it again; its readable "
             "records were imported"
         ) from error
+
+
+def _iter_pages(
+    file: BinaryIO, max_bytes: int, decode: BodyDecoder, accept_url: Callable[[str], bool]
+) -> Iterator[Page | Outcome]:
+    """Iterate over the responses as `read_warc` does. Skips damaged records, and raises the first error at the end."""
+    damage: Exception | None = None
+    while True:
+        records = _open_archive(file)
+        try:
+            for record in records:
+                if record.rec_type != "response" or record.http_headers is None:
+                    continue
+                url = record.rec_headers.get_header("WARC-Target-URI") or ""
+                yield (
+                    page_from_record(record, max_bytes, decode)
+                    if accept_url(url)
+                    else Outcome(Reason.OUT_OF_SCOPE, url[:200])
+                )
+            break
+        except WARC_ERRORS as error:
+            damage = damage or error
+            record_start = records.offset or 0
+        search_start = find_damaged_member_end(file, record_start) or record_start + 1
+        if (next_start := find_gzip_record(file, search_start)) is None:
+            break
+        file.seek(next_start)
+    if damage is not None:
+        raise damage
 
 
 class _CallbackError(Exception):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.term import TermClass, TermStatus
+from domain.term import ConceptTerm, DefinitionChoice, TermClass, TermStatus
 
 
 class ReviewDecisionKind(StrEnum):
@@ -15,7 +15,9 @@ class ReviewDecisionKind(StrEnum):
     RENAME = "rename"
     CLASSIFY = "class"
     RELATE = "relate"
+    DEFINE = "define"
     SYNONYMS = "synonyms"
+    CONCEPT = "concept"  # the terms of a concept were edited together
     ADD = "add"
     PROPOSE = "propose"
     REVERT = "revert"
@@ -40,6 +42,10 @@ class TermEdit:
     broader_terms: tuple[str, ...] | None = None
     dictionary_weight: int | None = None
     dictionary_tag: str | None = None
+    concept_id: str | None = None
+    source_ids: tuple[str, ...] | None = None
+    concept_terms: tuple[ConceptTerm, ...] | None = None
+    definition: DefinitionChoice | None = None
     seen_version: int | None = None
     create_if_missing: bool = False
     keep_existing: bool = False
@@ -65,6 +71,7 @@ class TermQuery:
         min_documents: Minimum number of documents that contain the term.
         pattern: Only terms that match this regular expression.
         is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
+        is_definition_outdated: Only terms whose chosen definition is no longer in its article.
         language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
             languages by these shares. Empty: the review order ignores languages.
         is_rising_first: The review order starts with the rising terms, whatever their score.
@@ -76,6 +83,7 @@ class TermQuery:
     min_documents: int = 0
     pattern: str = ""
     is_automatic: bool = False
+    is_definition_outdated: bool = False
     language_shares: tuple[tuple[str, float], ...] = ()
     is_rising_first: bool = False
     order: Order = Order.REVIEW

@@ -26,6 +26,71 @@ class TermClass(StrEnum):
     JUDGEMENT = "judgement"  # an evaluative term
 
 
+class ConceptTermStatus(StrEnum):
+    """Administrative status of a term of a concept (ISO 30042, `administrativeStatus`)."""
+
+    PREFERRED = "preferred"
+    ADMITTED = "admitted"
+    DEPRECATED = "deprecated"
+
+
+STATUS_ORDER = list(ConceptTermStatus)
+
+
+@dataclass(frozen=True)
+class ConceptTerm:
+    """A term of a concept.
+
+    Attributes:
+        language: Language tag in lower case, such as "zh" or "en-gb".
+        definition: Definition of the concept in this language; only the first term of a language has one.
+        source: Source of the definition; of the term if there is no definition.
+    """
+
+    text: str
+    language: str
+    status: ConceptTermStatus = ConceptTermStatus.ADMITTED
+    definition: str = ""
+    source: str = ""
+    note: str = ""
+
+    @property
+    def sort_key(self) -> tuple[str, int, str]:
+        """Order of the terms of a concept: by language, then preferred terms first."""
+        return self.language, STATUS_ORDER.index(self.status), self.text
+
+
+class DefinitionSource(StrEnum):
+    """State of the article that a chosen definition quotes, as of the last run."""
+
+    CURRENT = ""  # it contains the sentence, or the definition quotes no article
+    CHANGED = "changed"  # it does not contain the sentence any more
+    GONE = "gone"  # the store does not have the article any more
+
+
+MAX_DEFINITION_CHARS = 2000
+"""Length of a definition that a reviewer writes."""
+
+
+@dataclass(frozen=True)
+class DefinitionChoice:
+    """A reviewer's choice of the definition of a term.
+
+    Attributes:
+        sentence: The definition; "" if the term shall have none.
+        url_id: Id of the quoted article; 0 if the reviewer wrote the definition.
+        url: URL of the article.
+        title: Title of the article.
+        published: Publication date of the article, or "".
+    """
+
+    sentence: str = ""
+    url_id: int = 0
+    url: str = ""
+    title: str = ""
+    published: str = ""
+
+
 @dataclass(frozen=True)
 class Term:
     """A candidate term of the domain with its evidence and review state.
@@ -41,6 +106,11 @@ class Term:
         broader_terms: Broader terms, named by a reviewer.
         dictionary_weight: Weight from an imported dictionary; 0 for automatic.
         dictionary_tag: Part of speech from an imported dictionary; "" for automatic.
+        concept_id: Id of the concept of which this term and its synonyms are the terms; see `domain/concept.py`.
+        source_ids: Ids of the concept in the files from which it was imported.
+        concept_terms: Language, status, definition, source and note of this term and its synonyms, where known.
+        definition: The reviewer's choice of a definition; None if no reviewer has chosen.
+        definition_source: State of the source of `definition`.
         review_score: Sort key of the review queue, highest first. Equals `score` until a model is trained on decisions.
         version: Increases with every edit by a person; used for optimistic locking.
         first_seen: Epoch seconds, or None.
@@ -61,6 +131,11 @@ class Term:
     broader_terms: tuple[str, ...] = ()
     dictionary_weight: int = 0
     dictionary_tag: str = ""
+    concept_id: str = field(default="", compare=False)
+    source_ids: tuple[str, ...] = ()
+    concept_terms: tuple[ConceptTerm, ...] = ()
+    definition: DefinitionChoice | None = None
+    definition_source: DefinitionSource = DefinitionSource.CURRENT
     review_score: float = field(default=0.0, compare=False)
     version: int = field(default=0, compare=False)
     first_seen: float | None = field(default=None, compare=False)
@@ -81,13 +156,14 @@ class Definition:
         term: The term as published.
         language: Language of the term.
         sentence: The defining sentence as it stands in the article.
-        url_id: Id of the article. The article may be gone; its URL and saved copy remain.
-        url: URL of the article.
+        url_id: Id of the article, which may be gone; 0 if a reviewer wrote the definition.
+        url: URL of the article; "" if a reviewer wrote the definition.
         title: Title of the article.
         published: Publication date of the article, or "".
         score: Probability that the sentence is a definition, 0 to 1.
         found_at: Epoch seconds.
         needs_recheck: True if the article changed and does not contain the sentence any more.
+        is_source_gone: True if a reviewer chose the definition and the store does not have the article any more.
     """
 
     term: str
@@ -100,6 +176,7 @@ class Definition:
     score: float
     found_at: float
     needs_recheck: bool = False
+    is_source_gone: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,18 @@ cluster.
 
 import hashlib
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 SOLRCONFIG_FILE = "solrconfig.xml"
 NON_CONFIGSET_SUFFIXES = (".py", ".pyc", ".md")
 _CONFIG_END_TAG = b"</config>"
+_DECLARATION_RE = re.compile(r"<(?P<kind>field|dynamicField|fieldType)\s[^>]*?\bname=\"(?P<name>[^\"]+)\"")
+_DECLARATION_TAGS = ("fieldType", "field", "dynamicField")
+_SCHEMA_END_TAG = "</schema>"
 _SHARDED_CONFIG = """
   <!-- Of several shards (indexer/configset.py). -->
   <statsCache class="org.apache.solr.search.stats.ExactStatsCache"/>
@@ -59,3 +64,19 @@ def configset_zip(folder: Path, shards: int = 1) -> bytes:
         for name, data in configset_files(folder, shards):
             archive.writestr(name, data)
     return buffer.getvalue()
+
+
+def add_missing_fields(old_schema: str, new_schema: str) -> str:
+    """Return `old_schema` (XML) with the fields, and their types, that only `new_schema` declares.
+
+    A changed schema means a new collection, which takes time to fill. Until then searches use the old one. Solr rejects
+    a query with an unknown field; a field without values matches nothing.
+
+    Declarations in `old_schema` stay unchanged, because its documents were indexed with them. Returns `old_schema`
+    itself if no field is missing.
+    """
+    declared_names = {(match["kind"], match["name"]) for match in _DECLARATION_RE.finditer(old_schema)}
+    new_elements = (element for kind in _DECLARATION_TAGS for element in ElementTree.fromstring(new_schema).iter(kind))  # noqa: S314 (our own schema file)
+    missing = [element for element in new_elements if (element.tag, element.get("name")) not in declared_names]
+    added_xml = "".join(ElementTree.tostring(element, encoding="unicode") for element in missing)
+    return old_schema.replace(_SCHEMA_END_TAG, added_xml + _SCHEMA_END_TAG)

@@ -65,7 +65,7 @@ def to_solr_document(
         solr_fields.URL: article.url,
         solr_fields.SITE: stored_article.host,
         solr_fields.HOST_SUFFIXES: domain_suffixes(stored_article.host),
-        solr_fields.FETCHED: epoch_to_solr(stored_article.fetched_at),
+        solr_fields.FETCHED: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stored_article.fetched_at)),
         solr_fields.LANGUAGE: article.language,
         solr_fields.LEXICON_VERSION: analysis.lexicon.version,
         solr_fields.ARTICLE_DIGEST: article.digest,
@@ -171,8 +171,3 @@ _cached_word_key = lru_cache(1 << 16)(word_key)  # most words occur in many docu
 def date_to_solr(published: str) -> str:
     """Convert `2016-05-09`, or `2016-05` (its first day), to a Solr date."""
     return f"{published if len(published) == 10 else published + '-01'}T00:00:00Z"
-
-
-def epoch_to_solr(seconds: float) -> str:
-    """Convert epoch seconds to a Solr date."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

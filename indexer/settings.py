@@ -35,7 +35,10 @@ class IndexSettings:
     )
     solr_port: int = field(
         default=0,
-        metadata={"help": "port of the embedded Solr; its ZooKeeper uses port + 1000; 0: choose free ports"},
+        metadata={
+            "help": "port of the embedded Solr; its ZooKeeper uses port + 1000; 0: choose free ports",
+            "least": 0,
+        },
     )
     solr_heap: str = field(
         default="512m",

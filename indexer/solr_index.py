@@ -30,8 +30,7 @@ import requests
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
-from indexer.configset import configset_digest, configset_zip
-from indexer.schema_compat import add_missing_fields
+from indexer.configset import add_missing_fields, configset_digest, configset_zip
 from locks.fences import check_request
 from solr_client import solr_fields
 from solr_client.session import SolrSession, collection_replicas, node_urls, redact_credentials

@@ -7,8 +7,7 @@ After a change of `ROOT_ARTIFACTS`, create the lock again:
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 
 from domain.errors import SolrError
@@ -66,13 +65,9 @@ def write_lock(lock: Path, report_progress: ProgressCallback) -> None:
     coordinates = {(a.groupId, a.artifactId, a.version) for a in artifacts}
     with tempfile.TemporaryDirectory() as scratch:
         client = create_jar_downloader(Path(scratch))
-        jars = sorted(_with_digest(client, Jar(*parts, sha256="")) for parts in coordinates)
+        jars = sorted(Jar(*parts, sha256=file_sha256(client(*parts))) for parts in coordinates)
     lock.write_text("".join(f"{jar.lock_line}\n" for jar in jars), "utf-8")
     report_progress(f"{len(jars)} jars written to {lock}")
-
-
-def _with_digest(client: Callable[[str, str, str], Path], jar: Jar) -> Jar:
-    return replace(jar, sha256=file_sha256(client(jar.group, jar.artifact, jar.version)))
 
 
 if __name__ == "__main__":

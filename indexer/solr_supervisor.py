@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import IO, NoReturn
+from typing import IO
 
 POLL_SECONDS = 0.5
 STOP_TIMEOUT_SECONDS = 20.0
@@ -29,7 +29,8 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 def supervise(users_lock_path: str, command: Sequence[str]) -> int:
     """Run `command` until it ends (returns its exit status) or no process locks `users_lock_path` (returns 0)."""
     with open(users_lock_path, "a") as users_lock_file:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=_parent_death_hook())
+        end_with_parent = _KillWithParent() if sys.platform == "linux" else None
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=end_with_parent)
         try:
             while process.poll() is None:
                 if _try_exclusive_lock(users_lock_file):
@@ -54,11 +55,6 @@ def _try_exclusive_lock(users: IO[str]) -> bool:
     return True
 
 
-def _parent_death_hook() -> "_KillWithParent | None":
-    """Return the function that the child runs before Java, to end it with the supervisor (Linux only)."""
-    return _KillWithParent() if sys.platform == "linux" else None
-
-
 class _KillWithParent:
     """Makes the kernel send SIGKILL to this process when the supervisor ends. A graceful end would not be awaited."""
 
@@ -72,15 +68,11 @@ class _KillWithParent:
             os._exit(1)
 
 
-def _exit_on_sigterm(_signal: int, _frame: object) -> NoReturn:
-    sys.exit(0)
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the command line described in the module; return the exit status."""
     users_lock, lock_fd, *command = arguments
     os.set_inheritable(int(lock_fd), False)  # otherwise Java would hold the supervisor's lock as well
-    signal.signal(signal.SIGTERM, _exit_on_sigterm)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     return supervise(users_lock, command)
 
 

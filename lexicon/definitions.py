@@ -10,6 +10,7 @@ from text.scripts import language_of_term
 
 MIN_SENTENCE_CHARS = 8
 MAX_SENTENCE_CHARS = 600
+HEAD_CHARS = 2  # at the end of a Chinese term; they name the kind of thing that it is
 
 _SENTENCE_END = re.compile(
     r"\n|(?<=[。！？!?])(?![”’」』）)])|(?<=[。！？!?][”’」』）)])|(?<=[a-z0-9)\]][.])\s+(?=[A-Z\"“])"
@@ -59,6 +60,8 @@ _CUES_EN = {
         r"the\s+)?{quotes}?{term}"
     ),
     "apposition": r"{term}{brackets}(?:,| [—–-])\s*(?:or\s+)?(?:which (?:is|are)\s+)?(?:an?|the|any|those)\s",
+    "gloss_after": r"{term}\s*\((?=[a-z]+\s)[^()]{{12,}}\)",
+    "gloss_before": r"\w\s*\((?:(?:its|an?|the|or|called|known as|termed)\s+)*{quotes}?{term}{quotes}?\)",
     "or_alias": r"\bor\s+(?:an?\s+|the\s+)?{quotes}?{term}{quotes}?\s*(?:[,)(;.]|$)",
     "entry": r"{prefix}{term}{after}\s*:\s*\S",
 }
@@ -96,6 +99,7 @@ _WORDS_AFTER_EN = re.compile(
 
 
 _PLACEHOLDER = "\ue000"  # a private-use character that stands for the term
+_PREDICATE_ZH = re.compile(_PLACEHOLDER + "[^，。]*?[是为]([^。；;]*)")
 
 
 def _compile_cues(cues: Mapping[str, str], prefix: str) -> Mapping[str, re.Pattern[str]]:
@@ -163,8 +167,20 @@ def definition_features(term: str, sentence: str) -> dict[str, float]:
         features[name] = float(trait.search(sentence) is not None)
     features["repeats_term"] = float(occurrences > 1)
     features["starts_with_term"] = float(start.match(masked_sentence) is not None)
+    if is_chinese:
+        features["shares_head"] = float(_shares_head(term, masked_sentence))
     features |= _boundary_features(sentence, match, is_chinese)
     return features
+
+
+def _shares_head(term: str, masked_sentence: str) -> bool:
+    """Return whether the sentence says that the term is a kind of its own head: 匿名类型是…的类型."""
+    predicate = _PREDICATE_ZH.search(masked_sentence)
+    head = re.escape(term[-HEAD_CHARS:])
+    return (
+        predicate is not None
+        and re.search(rf"[的种个类项][^，。的]{{0,8}}{head}(?:[，。；;]|$)", predicate[1]) is not None
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from text.folding import ALPHABETIC, fold_term, word_key
+from text.folding import INSIDE_WORD_RE, fold_term, word_key
 from text.mixed_terms import MixedTermMatcher
 
 _CLOSING_PUNCTUATION = "”’」』）)】》〉］]"
@@ -11,8 +11,6 @@ _CLOSING_PUNCTUATION = "”’」』）)】》〉］]"
 _SENTENCE_END = re.compile(
     rf"\n|(?:[。！？!?；;]|\.(?=[\s{re.escape(_CLOSING_PUNCTUATION)}]))[{re.escape(_CLOSING_PUNCTUATION)}]*"
 )
-
-_INSIDE_LATIN_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 
 
 def find_example_sentences(
@@ -49,17 +47,12 @@ def _find_first_positions(
             yield key, start, start + len(key)
         else:
             missing.add(key)
-    # Terms written with other spaces than their key: `PDC 钻头`. Of overlapping terms, each round finds one.
-    while missing:
-        found_keys: set[str] = set()
-        for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded_text):
-            key = word_key(folded_text[start:end])
-            if key in missing and key not in found_keys and is_eligible(start):
-                found_keys.add(key)
-                yield key, start, end
-        missing -= found_keys
-        if not found_keys:
-            break
+    # Terms written with other spaces than their key: `PDC 钻头`.
+    for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded_text, overlapping=True):
+        key = word_key(folded_text[start:end])
+        if key in missing and is_eligible(start):
+            missing.remove(key)
+            yield key, start, end
     yield from (
         (key, start, start + len(key)) for key in missing if (start := folded_text.find(key)) >= 0
     )  # inside a word
@@ -78,7 +71,7 @@ def _find_at_word_boundary(folded_text: str, key: str, is_eligible: Callable[[in
 
 
 def _is_inside_latin_word(text: str, position: int) -> bool:
-    return _INSIDE_LATIN_WORD.match(text, position) is not None
+    return INSIDE_WORD_RE.match(text, position) is not None
 
 
 def _cut_sentence(text: str, start: int, end: int, max_chars: int) -> str:

@@ -21,7 +21,8 @@ class LexiconSettings:
         },
     )
     probability: float = field(
-        default=0.4, metadata={"help": "learned: minimum probability that a candidate is a term, 0 to 1, exclusive"}
+        default=0.4,
+        metadata={"help": "learned: minimum probability that a candidate is a term, 0 to 1, exclusive", "least": 0},
     )
     auto_publish: str = field(
         default=AUTO_PUBLISH_CONFIDENT,
@@ -31,14 +32,19 @@ class LexiconSettings:
             "names": (AUTO_PUBLISH_CONFIDENT, AUTO_PUBLISH_OFF),
         },
     )
-    threshold: float = field(default=3.0, metadata={"help": "c_value: minimum C-value of a term, exclusive"})
+    threshold: float = field(
+        default=3.0, metadata={"help": "c_value: minimum C-value of a term, exclusive", "least": 0}
+    )
     length_unit: str = field(
         default="char",
         metadata={"help": "c_value: unit of the term length: char (characters) or token (words)"},
     )
     depth: int = field(
         default=2000,
-        metadata={"help": "number of best undecided candidates per language that are offered for review; 0: all"},
+        metadata={
+            "help": "number of best undecided candidates per language that are offered for review; 0: all",
+            "least": 0,
+        },
     )
     min_frequency: int = field(default=2, metadata={"help": "minimum number of occurrences of a term in the corpus"})
     rules: str = field(

@@ -79,16 +79,12 @@ def load_page_file(path: Path, url: str) -> LoadedPage:
     """Load a page from disk, or from standard input for `-`. Raises PlumblineError if it cannot be read."""
     if str(path) == "-":
         return LoadedPage("standard input", sys.stdin.buffer.read(), url)
+    format_name = FORMAT_BY_EXTENSION.get(path.suffix.removeprefix(".").lower())
+    content_type = FORMATS_BY_NAME[format_name].media_types[0] if format_name else ""
     try:
-        return LoadedPage(str(path), path.read_bytes(), url, content_type_of_file(path))
+        return LoadedPage(str(path), path.read_bytes(), url, content_type)
     except OSError as error:
         raise PlumblineError(f"cannot read {path}: {error.strerror}") from error
-
-
-def content_type_of_file(path: Path) -> str:
-    """Return the media type of the document format that the file extension names; "" for other extensions."""
-    name = FORMAT_BY_EXTENSION.get(path.suffix.removeprefix(".").lower())
-    return FORMATS_BY_NAME[name].media_types[0] if name else ""
 
 
 def load_stored_page(engine: "Engine", raw_url: str) -> LoadedPage:

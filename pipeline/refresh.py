@@ -10,9 +10,9 @@ from crawler.http.fetch import Fetcher
 from docstore.frontier.frontier_table import FrontierTable
 from domain.article import document_id
 from domain.errors import PlumblineError
-from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
+from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
 from domain.outcome import StageReport
-from domain.page import Host, Origin
+from domain.page import Host
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.local_time import local_time
@@ -43,11 +43,17 @@ class RefreshTimes:
 
 
 class SingleUrlFrontier:
-    """Frontier with one due URL. Links of the page are added to the real frontier; other methods delegate to it."""
+    """Frontier with one due URL. Links of the page are added to the real frontier.
+
+    Without the methods of `crawler.sitemaps.lastmod_trust.SitemapTable`, so that the crawl requests no sitemap.
+    """
 
     def __init__(self, table: FrontierTable, entry: FrontierEntry) -> None:
         self._table = table
         self._entry: FrontierEntry | None = entry
+        self.iter_urls, self.known_urls, self.url_count = table.iter_urls, table.known_urls, table.url_count
+        self.find_robots, self.save_robots = table.find_robots, table.save_robots
+        self.reassign_queues = table.reassign_queues
 
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
         """Return the queue of the page with count 1, or an empty dict after the visit."""
@@ -80,30 +86,6 @@ class SingleUrlFrontier:
     def add_urls(self, urls: Sequence[NewUrl]) -> int:
         """Add URLs to the real frontier, except seeds, so that the crawl does not restart there."""
         return self._table.add_urls([new for new in urls if new.kind is not UrlKind.SEED])
-
-    def iter_urls(self) -> Iterator[str]:
-        """Yield all URLs of the real frontier."""
-        return self._table.iter_urls()
-
-    def known_urls(self, urls: Sequence[str]) -> set[str]:
-        """Return those of `urls` that the real frontier contains."""
-        return self._table.known_urls(urls)
-
-    def url_count(self) -> int:
-        """Return the number of URLs in the real frontier."""
-        return self._table.url_count()
-
-    def find_robots(self, origin: Origin) -> StoredRobots | None:
-        """Return the stored robots.txt of the origin."""
-        return self._table.find_robots(origin)
-
-    def save_robots(self, robots: StoredRobots) -> None:
-        """Save a robots.txt in the real frontier."""
-        self._table.save_robots(robots)
-
-    def reassign_queues(self, policy_name: str, queue_for_url: Callable[[str], int]) -> int:
-        """Reassign the queues of the real frontier."""
-        return self._table.reassign_queues(policy_name, queue_for_url)
 
 
 def refresh_page(engine: Engine, url: str) -> RefreshTimes:

@@ -90,7 +90,8 @@ class ScheduleSettings:
         default=24.0,
         metadata={
             "help": "hours after the scheduled time in which a missed run (machine or plumb schedule not "
-            "running) is still started"
+            "running) is still started",
+            "least": 0,
         },
     )
     stages: Mapping[str, str] = field(
@@ -191,23 +192,6 @@ ALLOWED_VALUES: dict[str, Collection[str]] = {
 }
 MAX_PORT = 65535
 PLAIN_VALUES = {"crawl.rendered": RENDER_AUTOMATICALLY}  # accepted without the brackets of a list
-# Settings outside [crawl] that may be 0; every other number must be positive.
-ZERO_ALLOWED = frozenset(
-    {
-        "cluster.crawlers",
-        "index.solr_port",
-        "search.log_days",
-        "search.port",
-        "search.at_once",
-        "search.trusted_proxies",
-        "embed.passages",
-        "embed.processes",
-        "lexicon.probability",
-        "lexicon.threshold",
-        "schedule.grace_hours",
-        "alerts.silent_days",
-    }
-)
 
 
 def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Settings:
@@ -333,10 +317,7 @@ def check_constraints(setting_path: str, value: Any) -> None:
         raise SettingsError(f"{setting_path} = {value}: the maximum port is {MAX_PORT}")
     if isinstance(value, int | float) and not isinstance(value, bool):
         section, _, key = setting_path.partition(".")
-        metadata = (
-            {"least": 0} if setting_path in ZERO_ALLOWED else SECTIONS[section].__dataclass_fields__[key].metadata
-        )
-        if bound := violated_bound(value, metadata):
+        if bound := violated_bound(value, SECTIONS[section].__dataclass_fields__[key].metadata):
             raise SettingsError(f"{setting_path} = {value}: must be {bound}")
 
 

@@ -32,7 +32,7 @@ from domain.outcome import Reason, Stage, StageReport, has_common_cause
 from domain.term import TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
-from pipeline.crawl_progress import show_crawl_progress
+from pipeline.crawl_stage.crawl_progress import show_crawl_progress
 from pipeline.index_stage import INDEX_LOCK_WAIT_SECONDS, force_merge_index, run_index_stage, wait_for_solr
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None
     from crawler.crawl import crawl as run_crawl
     from crawler.http.fetch import Fetcher
     from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
-    from pipeline.document_backfill import backfill_documents
-    from pipeline.rendered_sites import render_sites_automatically
+    from pipeline.crawl_stage.document_backfill import backfill_documents
+    from pipeline.crawl_stage.rendered_sites import render_sites_automatically
 
     with (
         engine.lock("crawl"),
@@ -217,18 +217,24 @@ def mine_candidates(engine: "Engine") -> StageReport:
 
 
 def update_lexicon(engine: "Engine") -> StageReport:
-    """Mine terms, publish those that need no reviewer (`lexicon.auto_publish`), find rising terms and definitions.
+    """Mine terms and publish those that need no reviewer (`lexicon.auto_publish`).
 
-    Raises BusyError.
+    Then find rising terms, definitions and relations. Raises BusyError.
     """
-    from pipeline.definitions import update_definitions
-    from pipeline.lexicon_update import publish_confident_terms
-    from pipeline.rising_terms import update_rising_terms
+    from pipeline.lexicon_stage.definitions import update_definitions
+    from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
+    from pipeline.lexicon_stage.relations import propose_relations
+    from pipeline.lexicon_stage.rising_terms import update_rising_terms
 
     started, report = time.monotonic(), mine_candidates(engine)
     with engine.lock("lexicon"):
         published_notes = publish_confident_terms(engine)
-        notes = (*published_notes, *update_rising_terms(engine), *update_definitions(engine.store))
+        notes = (
+            *published_notes,
+            *update_rising_terms(engine),
+            *update_definitions(engine.store),
+            *propose_relations(engine.store),
+        )
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 

@@ -6,6 +6,7 @@ Within a version fields can be added, but never removed or changed in meaning. E
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -13,24 +14,21 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
 from domain.article import ARTICLE_FIELDS, ArticleField
+from domain.concept import Concept
 from search_ui.context import current_site, elapsed_ms
 from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
-from search_ui.pages.glossary_views import (
-    QuotedDefinition,
-    display_name,
-    fetch_definitions,
-    fetch_term_usage,
-    page_of_terms,
-)
+from search_ui.pages.glossary_views import display_name, fetch_term_usage, page_of_terms
+from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
+from search_ui.query.facets import Facet
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Facet, Hit, SearchPage
+from search_ui.query.results import Hit, SearchPage
 from search_ui.query.score_explanation import RankExplanation
 from search_ui.query.search_request import SearchRequest, parse_search_request
 from search_ui.query.semantic.answer_extraction import Quotation
@@ -125,16 +123,21 @@ def terms() -> Response:
 @blueprint.get("/terms/<path:name>")
 def term(name: str) -> Response:
     """Return one published term, by its name or a synonym, and where the articles use it."""
-    glossary_term = current_glossary().find(name)
+    glossary = current_glossary()
+    glossary_term = glossary.find(name)
     if glossary_term is None:
         abort(404)
     first_version = current_site().backend.review_service.first_version(glossary_term.text)
-    usage = fetch_term_usage(glossary_term.text)
+    usage = fetch_term_usage(glossary_term, glossary)
     return jsonify(
         {
             **_term_to_json(glossary_term),
             "lexicon_version": first_version.version if first_version else None,
+            "concept": _concept_to_json(current_site().backend.review_service.find_concept(glossary_term.text)),
             "definitions": [_definition_to_json(quote) for quote in fetch_definitions(glossary_term.text)],
+            "broader": list(glossary_term.broader_terms),
+            "narrower": [narrower.text for narrower in glossary.narrower_terms(glossary_term)],
+            "often_together": [{"name": row.text, "articles": row.article_count} for row in usage.cooccurring],
             "articles": usage.counts.article_count,
             "first_use": usage.first.published if usage.first else "",
             "months": [
@@ -147,6 +150,11 @@ def term(name: str) -> Response:
             "most_cited": _neighbours_to_json(usage.most_cited),
         }
     )
+
+
+def _concept_to_json(concept: Concept | None) -> JsonDict:
+    concept = concept or Concept("", ())
+    return {"id": concept.concept_id, "terms": [asdict(term) for term in concept.terms]}
 
 
 def _definition_to_json(quote: QuotedDefinition) -> JsonDict:

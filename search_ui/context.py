@@ -21,7 +21,8 @@ from search_ui.settings import SearchSettings
 
 _EXTENSION_KEY = "plumbline"
 _LANGUAGE_COOKIE = "lang"
-_YEAR_SECONDS = 365 * 24 * 3600
+_UNKEPT_PARAMETERS = frozenset({"lang", "format", "definitions"})  # choices of the reader and of programs
+YEAR_SECONDS = 365 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def elapsed_ms() -> int:
 def _remember_language(response: Response) -> Response:
     if request.args.get("lang") in LANGUAGES:
         response.set_cookie(
-            _LANGUAGE_COOKIE, g.language, max_age=_YEAR_SECONDS, samesite="Lax", httponly=True, secure=request.is_secure
+            _LANGUAGE_COOKIE, g.language, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=request.is_secure
         )
     return response
 
@@ -135,7 +136,7 @@ def _template_context() -> dict[str, Any]:
         "other_language": other_language,
         "other_html_language": HTML_LANGUAGES[other_language],
         "kept_arguments": [
-            (name, value) for name, value in request.args.items(multi=True) if name not in ("lang", "format")
+            (name, value) for name, value in request.args.items(multi=True) if name not in _UNKEPT_PARAMETERS
         ],
         "site_title": site.settings.title,
         "settings": site.settings,

@@ -1,10 +1,13 @@
 """The terms that the public pages show: those of the indexed lexicon version that are still accepted."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from string import ascii_uppercase
-from typing import cast
+from typing import NamedTuple, cast
 
 from flask import current_app
 
@@ -12,8 +15,9 @@ from domain.term import Lexicon, TermClass
 from search_ui.context import current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.vocabulary_cache import start_daemon_thread
-from text.folding import word_key
+from text.folding import fold_to_key, word_key
 from text.pinyin import has_han, to_pinyin
+from text.segment import Segmenter
 
 EXTENSION_KEY = "plumbline glossary"
 MAX_NAME_CHARS = 200  # as the store; longer names are no terms
@@ -29,6 +33,7 @@ class GlossaryTerm:
 
     text: str
     synonyms: tuple[str, ...] = ()
+    broader_terms: tuple[str, ...] = ()
     category: TermClass = TermClass.NONE
     is_automatic: bool = False
     is_new: bool = False
@@ -75,8 +80,21 @@ def _cached_sort_key(text: str) -> str:
 _cached_word_key = lru_cache(MAX_CACHED_KEYS)(word_key)
 
 
+def _is_other_word(word: str, term: GlossaryTerm) -> bool:
+    """True if a word is an abbreviation of the term only without its capitals, as `It` is of IT."""
+    return word.isascii() and not _is_abbreviation(word) and word.upper() in term.abbreviations
+
+
 def _is_abbreviation(word: str) -> bool:
     return len(word) <= MAX_ABBREVIATION_CHARS and " " not in word and sum(map(str.isupper, word)) > len(word) / 2
+
+
+class TermOccurrence(NamedTuple):
+    """A name of a term in a text, with its offsets."""
+
+    start: int
+    end: int
+    term: GlossaryTerm
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,14 @@ class Glossary:
         return synonyms | {term.word_keys[0]: term for term in self.terms}
 
     @cached_property
+    def _key_lengths_by_prefix(self) -> Mapping[str, Sequence[int]]:
+        """The lengths of the names that begin with these two characters, the longest first."""
+        lengths: defaultdict[str, set[int]] = defaultdict(set)
+        for key in self._term_by_key:
+            lengths[key[:2]].add(len(key))
+        return {prefix: sorted(values, reverse=True) for prefix, values in lengths.items() if len(prefix) > 1}
+
+    @cached_property
     def sorted_terms(self) -> tuple[GlossaryTerm, ...]:
         """The terms by initial and pinyin."""
         return tuple(sorted(self.terms, key=lambda term: (INITIALS.index(term.initial), term.sort_key, term.text)))
@@ -105,6 +131,23 @@ class Glossary:
         return tuple(initial for initial in INITIALS if initial in used)
 
     @cached_property
+    def _narrower_by_key(self) -> Mapping[str, Sequence[GlossaryTerm]]:
+        """The terms below each broader term, in their order."""
+        narrower_by_key: defaultdict[str, list[GlossaryTerm]] = defaultdict(list)
+        for term in self.sorted_terms:
+            for broader in term.broader_terms:
+                narrower_by_key[self._key_of_term(broader)].append(term)
+        return narrower_by_key
+
+    def narrower_terms(self, term: GlossaryTerm) -> Sequence[GlossaryTerm]:
+        """Return the terms with this broader term, in any spelling of it."""
+        return self._narrower_by_key.get(term.word_keys[0], ())
+
+    def _key_of_term(self, name: str) -> str:
+        term = self.find(name)
+        return term.word_keys[0] if term else word_key(name)
+
+    @cached_property
     def has_new_terms(self) -> bool:
         """True if any term is new."""
         return any(term.is_new for term in self.terms)
@@ -112,6 +155,27 @@ class Glossary:
     def find(self, name: str) -> GlossaryTerm | None:
         """Return the term with this name or synonym, in any spelling; None if it is not published."""
         return self._term_by_key.get(word_key(name)) if name and len(name) <= MAX_NAME_CHARS else None
+
+    def iter_occurrences(self, text: str, segmenter: Segmenter) -> Iterator[TermOccurrence]:
+        """Iterate over the names of terms in a text, the longest at each place, without overlaps.
+
+        A name begins and ends at word boundaries of `segmenter`. Names of one character do not count.
+        """
+        key_text, left_out = fold_to_key(text)
+        ends = list(accumulate(map(len, segmenter.cut(text))))
+        key_ends = [end - bisect_left(left_out, end) for end in ends] if left_out else ends
+        end_by_key_end = dict(zip(reversed(key_ends), reversed(ends), strict=True))
+        next_start = 0
+        for start, key_start in zip([0, *ends[:-1]], [0, *key_ends[:-1]], strict=True):
+            if start < next_start or text[start : start + 1].isspace():
+                continue
+            for length in self._key_lengths_by_prefix.get(key_text[key_start : key_start + 2], ()):
+                end = end_by_key_end.get(key_start + length)
+                term = self._term_by_key.get(key_text[key_start : key_start + length]) if end is not None else None
+                if end is not None and term is not None and not _is_other_word(text[start:end], term):
+                    yield TermOccurrence(start, end, term)
+                    next_start = end
+                    break
 
     def select_terms(
         self, text: str = "", initial: str = "", only_new: bool = False, is_prefix: bool = False
@@ -163,7 +227,12 @@ def build_glossary(lexicon: Lexicon, lexicon_backend: LexiconBackend) -> Glossar
     return Glossary(
         tuple(
             GlossaryTerm(
-                entry.text, entry.synonyms, entry.category, entry.text in states.automatic, entry.text in states.new
+                entry.text,
+                entry.synonyms,
+                entry.broader_terms,
+                entry.category,
+                entry.text in states.automatic,
+                entry.text in states.new,
             )
             for entry in lexicon.entries
             if entry.text not in states.withdrawn

@@ -18,7 +18,7 @@ class SearchSettings:
     """Section [search]: settings of the search site. Raises SettingsError if `longest_query` is out of range."""
 
     host: str = field(default="127.0.0.1", metadata={"help": "IP address or host name to listen on"})
-    port: int = field(default=8080, metadata={"help": "TCP port to listen on; 0: choose a free port"})
+    port: int = field(default=8080, metadata={"help": "TCP port to listen on; 0: choose a free port", "least": 0})
     base_url: str = field(
         default="",
         metadata={
@@ -46,19 +46,23 @@ class SearchSettings:
     )
     at_once: int = field(
         default=0,
-        metadata={"help": "maximum number of concurrent Solr requests; 0: number of CPU cores plus one"},
+        metadata={"help": "maximum number of concurrent Solr requests; 0: number of CPU cores plus one", "least": 0},
     )
     workers: int = field(default=1, metadata={"help": "number of server processes, each with 8 threads"})
     trusted_proxies: int = field(
         default=0,
         metadata={
             "help": "number of reverse proxies in front of the site whose X-Forwarded-For and X-Forwarded-Proto "
-            "are trusted; 0: none"
+            "are trusted; 0: none",
+            "least": 0,
         },
     )
     log_days: int = field(
         default=90,
-        metadata={"help": "days that searches stay in the search log, without personal data; 0: no search log"},
+        metadata={
+            "help": "days that searches stay in the search log, without personal data; 0: no search log",
+            "least": 0,
+        },
     )
     access_log: bool = field(
         default=False,

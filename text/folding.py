@@ -35,8 +35,12 @@ _TERM_FOLDABLE = re.compile(f"[{''.join(_TERM_FOLD_TABLE)}]")
 ALPHABETIC = rf"[^\W_{UNSPACED_SCRIPTS}]"
 """Regex class of letters and digits of scripts that separate words with spaces (Latin, Greek, ...)."""
 
+INSIDE_WORD_RE = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
+"""Matches the empty string between two letters of a word in these scripts."""
+
 _HAN_ONLY = re.compile("[\u4e00-\u9fff]+")  # the common case
 _BLANK_RUN = re.compile(r"\s+")
+_REDUNDANT_BLANK = re.compile(f"(?<=[{UNSPACED_SCRIPTS} ]) | (?= *[{UNSPACED_SCRIPTS}])")
 _BLANK_BESIDE_HAN = re.compile(f"(?<=[{UNSPACED_SCRIPTS}]) | (?=[{UNSPACED_SCRIPTS}])")
 
 
@@ -62,6 +66,17 @@ def word_key(text: str) -> str:
     if _HAN_ONLY.fullmatch(text):
         return fold_width(text)
     return _BLANK_BESIDE_HAN.sub("", _BLANK_RUN.sub(" ", fold_term(text).strip()))
+
+
+def fold_to_key(text: str) -> tuple[str, list[int]]:
+    """Fold a line of text like `word_key`, so that the keys of the terms in it are parts of the result.
+
+    Returns:
+        The folded text, and the offsets in `text` of the blanks that it does not have, ascending.
+    """
+    folded_text = fold_term(text)
+    left_out = [match.start() for match in _REDUNDANT_BLANK.finditer(folded_text)]
+    return (_REDUNDANT_BLANK.sub("", folded_text) if left_out else folded_text), left_out
 
 
 def _lowercase_same_length(text: str) -> str:

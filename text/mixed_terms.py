@@ -6,10 +6,11 @@ case-sensitive. Every term that is not purely Chinese is therefore matched here,
 case and width folded, at word boundaries (`AI` not in `OpenAI`, `2号井` not in `12号井`), with an optional blank
 between a Latin and a Chinese letter.
 
-The terms with the same first character become one regular expression in the form of a trie. The work at each position
-is bounded by the depth of the trie, not by the number of terms:
+Terms and texts are read in units: a run of letters and digits, or any other character, with the blank before it. The
+matcher looks up the beginnings of terms by unit. The work at each position is bounded by the units of the longest
+term, not by the number of terms:
 
-    pdc, pdc钻头, pdc drill   ->   pdc(?: {0,3}钻头| {1,3}drill(?!L)|(?!L))        L a letter or digit
+    pdc, pdc钻头, pdc drill   ->   pdc (a term), pdc钻, pdc钻头 (a term), pdc drill (a term)
 """
 
 import re
@@ -18,84 +19,62 @@ from collections.abc import Iterable, Iterator
 from text.folding import ALPHABETIC, fold_term, word_key
 
 _ALPHABETIC = re.compile(ALPHABETIC)
-_BLANK = " {1,3}"  # bounded, so that a page of blanks costs nothing
-_OPTIONAL_BLANK = " {0,3}"
-
-
-class _Node(dict[str, "_Node"]):
-    """A trie node: regex units -> next nodes.
-
-    `end_pattern` is the pattern at the end of a term, None if no term ends here.
-    """
-
-    end_pattern: str | None = None
+_UNIT = re.compile(f"( {{0,3}})({ALPHABETIC}+|[^ ])")  # bounded, so that a page of blanks costs nothing
 
 
 class MixedTermMatcher:
     """Finds the spans of given terms in any text. Immutable."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        roots: dict[str, _Node] = {}
-        for key in sorted({word_key(term) for term in terms} - {""}):
-            _insert(roots.setdefault(key[0], _Node()), key)
-        self._pattern_by_first_char = {first: re.compile(_node_pattern(root)) for first, root in roots.items()}
-        self._first_char_pattern = re.compile(_first_pattern(roots)) if roots else None
+        self._is_term_by_prefix: dict[str, bool] = {}
+        for key in {word_key(term) for term in terms} - {""}:
+            for unit in _UNIT.finditer(key):
+                self._is_term_by_prefix.setdefault(key[: unit.end()], False)
+            self._is_term_by_prefix[key] = True
+        first_chars = {prefix[0] for prefix in self._is_term_by_prefix}
+        self._first_unit_pattern = re.compile(_first_pattern(first_chars)) if first_chars else None
 
     def iter_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Iterate over start and end of each term in `text`, ascending, not overlapping, longest match first."""
         return self.iter_spans_of_folded(fold_term(text))
 
-    def iter_spans_of_folded(self, folded_text: str) -> Iterator[tuple[int, int]]:
-        """Iterate over the spans in a text that is already folded by `fold_term`."""
-        if self._first_char_pattern is None:
-            return
-        first = self._first_char_pattern.search(folded_text)
-        while first:
-            term = self._pattern_by_first_char[first[0]].match(folded_text, first.start())
-            if term:
-                yield term.span()
-            first = self._first_char_pattern.search(folded_text, term.end() if term else first.end())
+    def iter_spans_of_folded(self, folded_text: str, overlapping: bool = False) -> Iterator[tuple[int, int]]:
+        """Iterate over the spans in a text that is already folded by `fold_term`.
+
+        Args:
+            folded_text: The text.
+            overlapping: Yield all terms, also those that overlap others or are parts of others.
+        """
+        start = 0
+        while self._first_unit_pattern and (first := self._first_unit_pattern.search(folded_text, start)):
+            ends = self._term_ends(folded_text, first) if first[0] in self._is_term_by_prefix else ()
+            for end in ends if overlapping else ends[-1:]:
+                yield first.start(), end
+            start = ends[-1] if ends and not overlapping else first.end()
+
+    def _term_ends(self, text: str, first: re.Match[str]) -> list[int]:
+        """Return the ends of the terms that start at the unit `first`, ascending."""
+        prefix, position = first[0], first.end()
+        ends = [position] if self._is_term_by_prefix[prefix] else []
+        while unit := _UNIT.match(text, position):
+            blank, chars = unit.groups()
+            prefix += " " + chars if blank and not _is_script_boundary(prefix[-1], chars[0]) else chars
+            if (is_term := self._is_term_by_prefix.get(prefix)) is None:
+                break
+            position = unit.end()
+            if is_term:
+                ends.append(position)
+        return ends
 
 
 def _first_pattern(firsts: Iterable[str]) -> str:
-    """Pattern of possible term starts: a first character; a letter or digit only at the start of a word."""
+    """Pattern of the first unit of a term: a word with one of the given first characters, or another of them."""
     alphabetic = "".join(re.escape(char) for char in firsts if _ALPHABETIC.match(char))
     other_chars = "".join(re.escape(char) for char in firsts if not _ALPHABETIC.match(char))
-    parts = [f"(?<!{ALPHABETIC})[{alphabetic}]"] if alphabetic else []
+    parts = [f"(?<!{ALPHABETIC})[{alphabetic}]{ALPHABETIC}*"] if alphabetic else []
     return "|".join([*parts, f"[{other_chars}]"] if other_chars else parts)
-
-
-def _insert(root: _Node, key: str) -> None:
-    node = root
-    for unit in _iter_regex_units(key):
-        node = node.setdefault(unit, _Node())
-    node.end_pattern = f"(?!{ALPHABETIC})" if _ALPHABETIC.match(key[-1]) else ""
-
-
-def _iter_regex_units(key: str) -> Iterator[str]:
-    """Yield one regex per character of the term, with an optional blank where scripts meet."""
-    for previous, char in zip(" " + key, key, strict=False):
-        if char == " ":
-            yield _BLANK
-        elif _is_script_boundary(previous, char):
-            yield _OPTIONAL_BLANK + re.escape(char)
-        else:
-            yield re.escape(char)
 
 
 def _is_script_boundary(left: str, right: str) -> bool:
     """True between a Latin and a Chinese letter, where a blank is optional."""
     return left.isalnum() and right.isalnum() and bool(_ALPHABETIC.match(left)) != bool(_ALPHABETIC.match(right))
-
-
-def _node_pattern(node: _Node) -> str:
-    chain = ""
-    while (
-        len(node) == 1 and node.end_pattern is None
-    ):  # a chain needs no group, so nesting is only as deep as the branches
-        unit, node = next(iter(node.items()))
-        chain += unit
-    branches = [unit + _node_pattern(child) for unit, child in sorted(node.items())]
-    if node.end_pattern is not None:
-        branches.append(node.end_pattern)  # last, so that a longer term is tried first
-    return chain + (branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")

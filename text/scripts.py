@@ -25,6 +25,7 @@ LANGUAGE_PATTERNS = {"zh": f"[{HAN}]", "en": f"^[^{HAN}]*$"}
 """Language -> regex of its terms. A term with a Chinese character is Chinese, any other English."""
 
 _HAN = re.compile(f"[{HAN}]")
+_UNSPACED = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _HAN_NAME_PREFIXES = frozenset({"CJK", "IDEOGRAPHIC"})
 _MIXABLE_SCRIPTS = frozenset({"Latin", "Greek", "Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"})
 # Greek letters -> the Latin letters that they look like.
@@ -42,6 +43,11 @@ def char_script(char: str) -> str:
     if first in ("MODIFIER", "KATAKANA-HIRAGANA", ""):
         return ""
     return "Han" if first in _HAN_NAME_PREFIXES else first.capitalize()
+
+
+def is_unspaced(text: str) -> bool:
+    """Return True if the first character of `text` belongs to a script without blanks between words."""
+    return _UNSPACED.match(text) is not None
 
 
 def language_of_term(text: str) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from crawler.state_files import read_state, write_state
+from crawler.state_files import load_state, write_state
 from crawler.urls.ignored_parameters import remove_parameters
 from crawler.urls.registrable_domains import registrable_domain
 
@@ -165,16 +165,15 @@ class DustRules:
     @classmethod
     def load(cls, path: Path) -> "DustRules":
         """Load the evidence of earlier runs."""
-        try:
-            evidence_by_site = read_state(path)
-            return cls(
+        return load_state(
+            path,
+            lambda evidence_by_site: cls(
                 {
                     site: {str(t): [int(a), int(b)] for t, (a, b) in evidence.items()}
                     for site, evidence in evidence_by_site.items()
                 }
-            )
-        except (ValueError, TypeError, AttributeError):
-            return cls()
+            ),
+        )
 
     def save(self, path: Path) -> None:
         """Save the evidence to the file `path`."""

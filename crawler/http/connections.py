@@ -88,7 +88,9 @@ class ConnectionPool:
         }
         request_options |= {"assert_same_host": False, "preload_content": False, "decode_content": False}
         if proxy:
-            self._check_proxy_target(str(parts.host), parts.port or 80)
+            host = str(parts.host)
+            if _is_ip_literal(host) or host.rpartition(".")[2] == "localhost":  # the proxy resolves all other names
+                self._ip_policy.resolve_allowed(host, parts.port or 80)
             return self._proxy_manager(proxy).urlopen("GET", url, **request_options)
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
         return pool.urlopen("GET", parts.request_uri, **request_options)
@@ -109,11 +111,6 @@ class ConnectionPool:
         response = pool.urlopen("POST", parts.request_uri, body=body, **request_options, preload_content=False)
         response.close()
         return int(response.status)
-
-    def _check_proxy_target(self, host: str, port: int) -> None:
-        """Check IP literals and localhost names against the policy. The proxy resolves all other names."""
-        if _is_ip_literal(host) or host.rpartition(".")[2] == "localhost":
-            self._ip_policy.resolve_allowed(host, port)
 
     def _proxy_manager(self, proxy: str) -> ProxyManager:
         with self._lock:

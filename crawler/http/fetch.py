@@ -41,6 +41,7 @@ from domain.outcome import Outcome, Reason
 from domain.page import Page
 
 _CHUNK_BYTES = 1 << 16
+_CONNECTION_CLOSED_ERRORS = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 _USUAL_COMPRESSION_RATIO = 16  # HTML is compressed to a tenth; a body with a higher ratio reserves the maximum size
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 _SUCCESS_STATUSES = frozenset((200, 203))
@@ -277,7 +278,8 @@ class Fetcher:
             return self._connections.get(url, headers, self._timeout, proxy)
         except (u3.HTTPError, OSError) as error:
             # The server may close an idle connection just as it is reused. That is not a failure.
-            if not (self._connections.request_state().is_connection_reused and _is_connection_closed(error)):
+            is_closed = any(isinstance(cause, _CONNECTION_CLOSED_ERRORS) for cause in _iter_causes(error))
+            if not (self._connections.request_state().is_connection_reused and is_closed):
                 raise
             return self._connections.get(url, headers, self._timeout, proxy)
 
@@ -366,12 +368,6 @@ def _iter_causes(error: BaseException) -> Iterator[BaseException]:
         yield cause
         inner = (*cause.args, getattr(cause, "reason", None), cause.__cause__, cause.__context__)
         pending.extend(item for item in inner if isinstance(item, BaseException))
-
-
-def _is_connection_closed(error: Exception) -> bool:
-    return any(
-        isinstance(cause, RemoteDisconnected | ConnectionResetError | BrokenPipeError) for cause in _iter_causes(error)
-    )
 
 
 def _conditional_headers(entry: FrontierEntry) -> dict[str, str]:

@@ -100,7 +100,9 @@ class PublicOnlyPolicy:
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
         """Return the resolved IP addresses, all of them public or allowed."""
         name = host.lower().strip("[]").removesuffix(".")
-        ips = self._resolve_host(name, port)
+        # RFC 6761: names below localhost are loopback and need no DNS request.
+        is_loopback = name == "localhost" or name.endswith(".localhost")
+        ips = ["127.0.0.1"] if is_loopback else self._resolve(name, port)
         if not self._allowed_private.allows_host(name, port):
             private_ips = [ip for ip in ips if not is_public_ip(ip) and not self._allowed_private.allows_ip(ip)]
             if private_ips or not ips:
@@ -109,12 +111,6 @@ class PublicOnlyPolicy:
                     "To allow it, add the host, domain or network to crawl.inside_hosts."
                 )
         return [(ip, port) for ip in ips]
-
-    def _resolve_host(self, name: str, port: int) -> list[str]:
-        # RFC 6761: names below localhost are loopback and need no DNS request.
-        if name == "localhost" or name.endswith(".localhost"):
-            return ["127.0.0.1"]
-        return self._resolve(name, port)
 
 
 class UnrestrictedPolicy:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from urllib3.util.url import parse_url
-
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Scope, parse_scope
 from domain.errors import SettingsError
@@ -89,6 +87,8 @@ def _parse_cookie(text: str, line_label: str) -> str:
 
 
 def _parse_proxy(text: str, line_label: str) -> str:
+    from urllib3.util.url import parse_url  # doubles the imports of crawl_plan, which most commands need
+
     try:
         parts = parse_url(text)
     except ValueError:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from crawler.http.fetch import Fetcher, FetchError, HttpResponse
+from crawler.http.fetch import Fetcher, FetchError
 from crawler.robots.robots_txt import RobotsTxt, parse_robots_txt
 from domain.frontier import StoredRobots
 from domain.outcome import Outcome, Reason
@@ -151,17 +151,15 @@ def fetch_robots(
             )
             target = response.redirect_url
             if target is None or isinstance(target, Reason):
-                robots = StoredRobots(origin, _effective_status(response), response.body, now())
-                return RobotsFetch(robots, responded_at=response.responded_at)
+                # RFC 9309: a redirect without a valid target, or one redirect too many, counts as 404.
+                status = _NOT_FOUND_STATUS if 300 <= response.status < 400 else response.status
+                return RobotsFetch(
+                    StoredRobots(origin, status, response.body, now()), responded_at=response.responded_at
+                )
             url = target
     except FetchError as error:
         return RobotsFetch(StoredRobots(origin, 0, b"", now()), _failure_outcome(error.outcome), error.host_failed)
     return RobotsFetch(StoredRobots(origin, _NOT_FOUND_STATUS, b"", now()))
-
-
-def _effective_status(response: HttpResponse) -> int:
-    """Return the status. A redirect without a valid target, or one redirect too many, counts as 404 (RFC 9309)."""
-    return _NOT_FOUND_STATUS if 300 <= response.status < 400 else response.status
 
 
 def _failure_outcome(outcome: Outcome) -> Outcome:

@@ -149,7 +149,7 @@ class _RobotsParser:
 
     def add_line(self, key: str, value: str) -> None:
         """Process one line of a robots.txt file."""
-        kind = _directive_kind(key)
+        kind = next((kind for kind, names in _KEY_PREFIXES_BY_KIND.items() if key.startswith(names)), "")
         if kind == "agent":
             self._add_user_agent(value)
         elif kind == "delay":
@@ -183,10 +183,6 @@ class _RobotsParser:
         """Return the rules of all lines so far."""
         group = self._agent_group if self._has_agent_group else self._wildcard_group
         return RobotsTxt(tuple(group.allow), tuple(group.disallow), _parse_delay(group.delay), tuple(self._sitemaps))
-
-
-def _directive_kind(key: str) -> str:
-    return next((kind for kind, names in _KEY_PREFIXES_BY_KIND.items() if key.startswith(names)), "")
 
 
 def _normalize_pattern(pattern: str) -> str:

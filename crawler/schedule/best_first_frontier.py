@@ -55,7 +55,13 @@ class BestFirstFrontier(Frontier):
         self._stale_queues.clear()
         best: FrontierEntry | None = None
         soonest = NO_KNOWN_START
-        for entry in self._iter_queue_heads():
+        queue_heads = (
+            entries[0]
+            for queues in self._windows_by_host.values()
+            for queue, entries in queues.items()
+            if queue not in self._busy_queues
+        )
+        for entry in queue_heads:
             start = self._throttle.earliest_start(entry.host, now)
             if start <= now:
                 best = entry if best is None or _sort_key(entry) < _sort_key(best) else best
@@ -65,13 +71,6 @@ class BestFirstFrontier(Frontier):
             return best
         self._ready_heap = [(soonest, 0, Host(""))] if soonest < NO_KNOWN_START else []
         return None
-
-    def _iter_queue_heads(self) -> Iterable[FrontierEntry]:
-        """Iterate over the best URL of each free queue."""
-        for queues in self._windows_by_host.values():
-            for queue, entries in queues.items():
-                if queue not in self._busy_queues:
-                    yield entries[0]
 
     def _remove_head(self, entry: FrontierEntry) -> None:
         """Remove an entry from the window. An empty queue is reloaded."""

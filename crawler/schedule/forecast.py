@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crawler.schedule.throttle import HostStatus
 from crawler.settings import CrawlSettings
-from crawler.state_files import read_state, write_state
+from crawler.state_files import load_state, write_state
 from domain.frontier import HostBacklog
 
 PACES_STATE = "paces"
@@ -29,10 +29,7 @@ class HostPaces:
     @classmethod
     def load(cls, path: Path) -> "HostPaces":
         """Load the values of earlier runs."""
-        try:
-            return cls({host: float(seconds) for host, seconds in read_state(path).items()})
-        except (ValueError, TypeError):
-            return cls()
+        return load_state(path, lambda state: cls({host: float(seconds) for host, seconds in state.items()}))
 
     @classmethod
     def load_all(cls, folder: Path) -> "HostPaces":

@@ -160,7 +160,7 @@ class HostThrottle:
         self._adapt_delay_multiplier(host_state, responded_at is not None, is_clean and not is_host_failure)
         start_times = [
             (now if responded_at is None else responded_at) + self._current_delay(host_state),
-            now + self._clamped_retry_after(retry_after),
+            now + min(retry_after or 0.0, MAX_RETRY_AFTER_SECONDS),
         ]
         if is_aborted:
             start_times.append(now + min(now - host_state.started_at, MAX_ADAPTIVE_DELAY_SECONDS))
@@ -246,9 +246,6 @@ class HostThrottle:
             state.requested_delay,
             min(self._delay_factor * state.response_seconds, MAX_ADAPTIVE_DELAY_SECONDS),
         )
-
-    def _clamped_retry_after(self, retry_after: float | None) -> float:
-        return min(retry_after or 0.0, MAX_RETRY_AFTER_SECONDS)
 
     def _state(self, host: Host) -> _HostState:
         return self._hosts.setdefault(host, _HostState())

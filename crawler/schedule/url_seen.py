@@ -10,14 +10,13 @@ File: magic (8 bytes), sha256 of the rest (32), number of URLs (8, little-endian
 
 import hashlib
 import logging
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
 from crawler.schedule.bloom_filters import FILTER_BY_NAME, FingerprintFilter
 from crawler.schedule.frontier import CrawlTable
-from locks.private_files import open_private
+from locks.private_files import write_private_file
 
 logger = logging.getLogger(__name__)
 
@@ -58,13 +57,11 @@ class UrlSeenTest:
         elif path.exists():
             logger.warning("the seen filter %s is damaged or out of date: rebuilding it from the frontier", path)
         if url_seen._url_count < url_count:
-            url_seen._add_from_table(islice(table.iter_urls(), url_seen._url_count, None))
+            new_urls = islice(table.iter_urls(), url_seen._url_count, None)
+            while batch := list(islice(new_urls, _BATCH_SIZE)):
+                url_seen._filter.update(map(url_fingerprint, batch))
+                url_seen._url_count += len(batch)
         return url_seen
-
-    def _add_from_table(self, urls: Iterator[str]) -> None:
-        while batch := list(islice(urls, _BATCH_SIZE)):
-            self._filter.update(map(url_fingerprint, batch))
-            self._url_count += len(batch)
 
     def filter_unseen(self, urls: Iterable[str]) -> list[str]:
         """Return the URLs that were never added, each once, in their order."""
@@ -88,22 +85,13 @@ class UrlSeenTest:
 
     def save(self, path: Path) -> None:
         """Write the filter atomically. An OSError is logged, because the next crawl can rebuild the filter."""
-        try:
-            self._write(path)
-        except OSError as error:
-            logger.warning("the seen filter %s cannot be written (%s): the next crawl rebuilds it", path, error)
-
-    def _write(self, path: Path) -> None:
         remainder = (
             self._url_count.to_bytes(8, "little") + self._kind.encode().ljust(_KIND_BYTES) + self._filter.to_bytes()
         )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary_path = path.with_name(path.name + ".new")
-        with open(temporary_path, "wb", opener=open_private) as file:
-            file.write(_MAGIC + hashlib.sha256(remainder).digest() + remainder)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary_path.replace(path)
+        try:
+            write_private_file(path, _MAGIC + hashlib.sha256(remainder).digest() + remainder)
+        except OSError as error:
+            logger.warning("the seen filter %s cannot be written (%s): the next crawl rebuilds it", path, error)
 
     def _remember(self, urls: Iterable[str]) -> None:
         for url in urls:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from crawler.sitemaps.sitemap import SitemapEntry
 from crawler.sitemaps.sitemap_parser import LastmodTrustLevel, rate_lastmod
-from crawler.state_files import read_state, write_state
+from crawler.state_files import load_state, write_state
 from domain.frontier import LastVisit
 from domain.page import Host, Origin
 
@@ -53,20 +53,16 @@ class LastmodTrust:
     @classmethod
     def load(cls, path: Path) -> "LastmodTrust":
         """Load the observations of earlier runs. Starts empty if the file is not readable."""
-        try:
-            return cls({host: [(bool(a), bool(b)) for a, b in pairs] for host, pairs in read_state(path).items()})
-        except (ValueError, TypeError):
-            return cls()
+        return load_state(
+            path,
+            lambda state: cls({host: [(bool(a), bool(b)) for a, b in pairs] for host, pairs in state.items()}),
+        )
 
     def save(self, path: Path) -> None:
         """Save the observations to the file `path`."""
         write_state(
             path, {host: [[int(a), int(b)] for a, b in pairs] for host, pairs in self.observations_by_host.items()}
         )
-
-    def trust_level(self, host: Host) -> LastmodTrustLevel:
-        """Return how reliable the host's lastmod is."""
-        return rate_lastmod(self.observations_by_host.get(host, ()))
 
     def record_visit(self, host: Host, url: str, changed: bool) -> None:
         """Compare a fetched page with the prediction of its lastmod."""
@@ -80,7 +76,8 @@ class LastmodTrust:
         self, host: Host, entries: Iterable[SitemapEntry], last_visit_by_url: Mapping[str, LastVisit], due_before: float
     ) -> dict[str, float]:
         """Return the known URLs with a new due time (epoch seconds). `due_before` is the due limit of this run."""
-        is_trusted = self.trust_level(host) is not LastmodTrustLevel.UNRELIABLE
+        trust_level = rate_lastmod(self.observations_by_host.get(host, ()))
+        is_trusted = trust_level is not LastmodTrustLevel.UNRELIABLE
         due: dict[str, float] = {}
         for entry in entries:
             visit = last_visit_by_url.get(entry.url)

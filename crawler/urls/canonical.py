@@ -330,16 +330,12 @@ def _query_forms(query: str) -> tuple[str, str]:
     if "&" not in canonical_query:
         return request_query, _drop_empty_equals(canonical_query)
     pairs = dict.fromkeys(filter(None, map(_drop_empty_equals, canonical_query.split("&"))))
-    return request_query, "&".join(sorted(pairs, key=_parameter_name))
+    return request_query, "&".join(sorted(pairs, key=lambda pair: pair.partition("=")[0]))
 
 
 def _drop_empty_equals(pair: str) -> str:
     """Return `a` for `a=`, and any other parameter unchanged."""
     return pair[:-1] if pair.endswith("=") and pair.count("=") == 1 else pair
-
-
-def _parameter_name(pair: str) -> str:
-    return pair.partition("=")[0]
 
 
 def _normalize_escape(match: re.Match[str]) -> str:

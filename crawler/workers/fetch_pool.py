@@ -135,11 +135,6 @@ LeaseLostError of a host's lease.
 """
 
 
-def unrestricted_slot(entry: FrontierEntry) -> AbstractContextManager[bool]:
-    """Allow every request, for a crawl with a single process."""
-    return nullcontext(True)
-
-
 class JobRunner:
     """Runs jobs in any thread. Raises SettingsError if pages must be rendered but no renderer is available."""
 
@@ -149,7 +144,7 @@ class JobRunner:
         plan: CrawlPlan,
         now: Callable[[], float],
         focused_policy: FocusedPolicy | None = None,
-        request_slot: RequestSlot = unrestricted_slot,
+        request_slot: RequestSlot = lambda entry: nullcontext(True),
     ) -> None:
         self._focused_policy = focused_policy
         self._request_slot = request_slot

@@ -152,7 +152,11 @@ class FocusedDecisionTable:
         query = _CURRENT_DECISIONS_QUERY.where(focused_decisions.c.strategy == strategy)
         for rows in self._database.iter_batches(query, focused_decisions.c.url_id, _BATCH_SIZE * 10):
             row_revisions = ((row, revisions[row.url]) for row in rows if row.url in revisions)
-            changes = [(row, revision) for row, revision in row_revisions if _is_changed(row, revision)]
+            changes = [
+                (row, revision)
+                for row, revision in row_revisions
+                if revision.is_retained != bool(row.kept) or abs(revision.score - row.score) > _MIN_SCORE_CHANGE
+            ]
             if changes:
                 parameters = [
                     {"key": row.url_id, "new_score": revision.score, "new_kept": int(revision.is_retained)}
@@ -224,10 +228,6 @@ def write_focused_decisions(
         for link in decision.rejected_links
     }
     database.upsert(connection, rejected_links, list(rows.values()))
-
-
-def _is_changed(row: Any, revision: RevisedDecision) -> bool:
-    return revision.is_retained != bool(row.kept) or abs(revision.score - row.score) > _MIN_SCORE_CHANGE
 
 
 def _write_priorities(connection: Connection, priorities: Mapping[str, float]) -> None:

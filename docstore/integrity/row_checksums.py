@@ -44,7 +44,7 @@ def columns_except(table: Table, *names: str) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns if column.name not in names)
 
 
-TERM_DECISION_COLUMNS = ("text", "status", "category", "synonyms", "broader", "weight", "tag", "version")
+TERM_DECISION_COLUMNS = ("text", "status", "category", "synonyms", "broader", "weight", "tag", "definition", "version")
 CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
     item.table.name: item
     for item in (

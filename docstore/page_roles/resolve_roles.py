@@ -318,11 +318,7 @@ def load_first_pages(
     first_ids = list(connection.scalars(url_ids.limit(limit)))
     if len(first_ids) == limit:
         rest_query = url_ids.where(column > first_ids[-1])
-        mark_for_extraction(connection, rest_query if rest_filter is None else rest_query.where(rest_filter))
+        rest_ids = rest_query if rest_filter is None else rest_query.where(rest_filter)
+        is_target = and_(outcomes.c.stage == Stage.EXTRACT, outcomes.c.url_id.in_(rest_ids))
+        connection.execute(update(outcomes).where(is_target).values(input=""))
     return set(first_ids)
-
-
-def mark_for_extraction(connection: Connection, url_ids: Select[int]) -> None:
-    """Mark pages for extraction, which resolves their roles in later batches."""
-    is_target = and_(outcomes.c.stage == Stage.EXTRACT, outcomes.c.url_id.in_(url_ids))
-    connection.execute(update(outcomes).where(is_target).values(input=""))

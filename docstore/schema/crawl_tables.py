@@ -12,8 +12,7 @@ learned          learned state of sites, shared by several machines
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
-from docstore.schema.base import BigIntegerId, BytewiseText, metadata
-from docstore.schema.coded_text import CodedText
+from docstore.schema.base import BigIntegerId, BytewiseText, CodedText, metadata
 
 urls = Table(
     "urls",

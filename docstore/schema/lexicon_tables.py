@@ -4,6 +4,7 @@ terms                       candidate terms with their evidence and review state
 term_acts, term_changes     review decisions, with the state of each term before and after
 lexicons, lexicon_entries   published versions; immutable once written
 definitions                 sentences of articles that define published terms
+relation_proposals          relations between published terms, with sentences that show them
 """
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table, Text
@@ -28,11 +29,16 @@ terms = Table(
     Column("broader", Text, nullable=False, server_default="[]"),  # JSON list of strings
     Column("weight", Integer, nullable=False, server_default="0"),  # frequency in the dictionary; 0: automatic
     Column("tag", String(16), nullable=False, server_default=""),
+    Column("definition", Text, nullable=False, server_default=""),  # JSON of a DefinitionChoice; "": no choice
+    Column("definition_source", String(16), nullable=False, server_default=""),  # see DefinitionSource
     Column("place", Float, nullable=False, server_default="0"),  # sort key of the review queue, highest first
     Column("version", Integer, nullable=False, server_default="0"),  # number of edits by people
     Column("first_seen", Float),
     Column("decided_by", String(64), nullable=False, server_default=""),
     Column("decided_on", Integer, nullable=False, server_default="0"),  # frequency at the time of the decision
+    Column("concept_id", String(32), nullable=False, server_default=""),
+    Column("source_ids", Text, nullable=False, server_default="[]"),  # JSON list of strings
+    Column("concept_terms", Text, nullable=False, server_default="[]"),  # JSON list of the fields of ConceptTerm
     Index("terms_by_score", "status", "score"),
     Index("terms_by_place", "status", "place"),
     Index("terms_by_decision", "decided_at"),
@@ -98,4 +104,23 @@ definitions = Table(
     Column("found_at", Float, nullable=False),
     Column("needs_recheck", Integer, nullable=False),  # 1: the article changed and does not contain the sentence
     Index("definitions_by_article", "url_id"),
+)
+
+relation_proposals = Table(
+    "relation_proposals",
+    metadata,
+    Column("term", String(200), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    Column("other", String(200), primary_key=True),
+    Column("pattern", String(16), nullable=False),
+    Column("score", Float, nullable=False),
+    Column("evidence", Text, nullable=False),
+    Column("url_id", BigInteger, nullable=False),  # not a foreign key: a rejected proposal outlives the article
+    Column("url", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("found_at", Float, nullable=False),
+    Column("state", String(16), nullable=False),  # proposed or rejected; `terms` has the accepted relations
+    Column("decided_by", String(64), nullable=False),
+    Index("relation_proposals_by_article", "url_id"),
+    Index("relation_proposals_by_score", "state", "score"),
 )

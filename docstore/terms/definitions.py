@@ -1,17 +1,18 @@
 """Sentences of articles that define published terms."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, and_, delete, or_, select, update
+from sqlalchemy import Row, and_, bindparam, delete, func, or_, select, update
 
 from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
-from docstore.schema.lexicon_tables import definitions
+from docstore.schema.lexicon_tables import definitions, terms
+from docstore.terms.row_mapping import definition_choice_from_json
 from domain.batches import batched
 from domain.storable_text import sanitize_text
-from domain.term import Definition
+from domain.term import Definition, DefinitionChoice, DefinitionSource
 
 MAX_DEFINITIONS_PER_TERM = 3
 BATCH_SIZE = 200
@@ -39,12 +40,56 @@ class DefinitionTable:
         with self._database.read() as connection:
             return [_definition_from_row(row) for row in connection.execute(query)]
 
+    def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
+        """Return the best candidate of each of these terms that has one which needs no recheck."""
+        texts = [sanitize_text(term) for term in wanted_terms]
+        query = select(definitions).where(definitions.c.term.in_(texts), definitions.c.needs_recheck == 0)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(definitions.c.score, definitions.c.url_id.desc())).all()
+        return {row.term: _definition_from_row(row) for row in rows}  # the last row of a term is its best
+
+    def document_counts(self) -> dict[str, int]:
+        """Return the terms with a definition, with the number of articles that use each.
+
+        A term has a definition if a reviewer chose one, or if it has candidates and no reviewer rejected them all.
+        """
+        query = (
+            select(definitions.c.term, func.coalesce(terms.c.documents, 0).label("documents"))
+            .outerjoin(terms, terms.c.text == definitions.c.term)
+            .where(definitions.c.needs_recheck == 0)
+        )
+        choices_query = select(terms.c.text, terms.c.documents, terms.c.definition).where(terms.c.definition != "")
+        with self._database.read() as connection:
+            counts = {row.term: row.documents for row in connection.execute(query)}
+            for row in connection.execute(choices_query):
+                choice = definition_choice_from_json(row.definition)
+                if choice and choice.sentence:
+                    counts[row.text] = row.documents
+                elif choice:
+                    counts.pop(row.text, None)
+        return counts
+
     def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""
         for batch in batched(sorted(url_ids), BATCH_SIZE):
             with self._database.read() as connection:
                 rows = connection.execute(select(definitions).where(definitions.c.url_id.in_(batch))).all()
             yield from map(_definition_from_row, rows)
+
+    def iter_choices(self) -> Iterable[tuple[str, DefinitionChoice]]:
+        """Return the terms with a chosen definition that quotes an article, and the definitions."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(terms.c.text, terms.c.definition).where(terms.c.definition != "")).all()
+        choices = ((row.text, definition_choice_from_json(row.definition)) for row in rows)
+        return [(text, choice) for text, choice in choices if choice and choice.url_id]
+
+    def save_sources(self, source_by_term: Mapping[str, DefinitionSource]) -> None:
+        """Save the states of the sources of chosen definitions."""
+        statement = update(terms).where(terms.c.text == bindparam("term")).values(definition_source=bindparam("source"))
+        rows = [{"term": term, "source": source.value} for term, source in source_by_term.items()]
+        if rows:
+            with self._database.write() as connection:
+                connection.execute(statement, rows)
 
     def search_state(self) -> tuple[int, float]:
         """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""

@@ -13,7 +13,7 @@ from docstore.terms.row_mapping import term_from_row
 from domain.batches import batched
 from domain.review import Order, TermQuery, TermStatistics
 from domain.storable_text import sanitize_text
-from domain.term import AUTOMATIC_ACTOR, Term, TermStatus
+from domain.term import AUTOMATIC_ACTOR, DefinitionSource, Term, TermStatus
 
 BATCH_SIZE = 500
 RANKED_DECISION_KEY = "ranked_act"  # key of the last decision that the ranking was learned from
@@ -201,6 +201,8 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
         query = query.where(terms.c.status == term_query.status)
     if term_query.is_automatic:
         query = query.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
+    if term_query.is_definition_outdated:
+        query = query.where(terms.c.definition_source == DefinitionSource.CHANGED)
     if term_query.category is not None:
         query = query.where(terms.c.category == term_query.category)
     if term_query.min_documents:

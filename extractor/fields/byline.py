@@ -82,7 +82,8 @@ LABEL_PATTERN = (
 )
 NON_NAME_PATTERN = "(?:整合|整理|编译|综合|报道)"
 HAN_NAME_PATTERN = rf"[{HAN}]{{2,4}}(?:·[{HAN}]{{1,8}}){{0,3}}"
-CAPITALIZED_WORD_PATTERN = r"[A-Z\u00c0-\u024f][\w.'’-]{0,24}"
+# A longer word, and one with an underscore, is an identifier of a program.
+CAPITALIZED_WORD_PATTERN = r"[A-Z\u00c0-\u024f](?:[^\W_]|[.'’-]){0,24}(?![A-Za-z0-9_\u00c0-\u024f])"
 LATIN_NAME_PATTERN = (
     rf"{CAPITALIZED_WORD_PATTERN}(?: (?:(?:de|van|von|der|den|da|la|le|du|bin|al) )?{CAPITALIZED_WORD_PATTERN}){{0,4}}"
 )
@@ -153,7 +154,8 @@ def strip_role(text: str) -> str:
     name = UNCLOSED_PARENTHESIS_RE.sub(
         "", TRAILING_ROLE_RE.sub("", ROLE_SUFFIX_RE.sub("", BYLINE_PREFIX_RE.sub("", text)))
     )
-    return name.strip(NAME_STRIP_CHARS)
+    name = name.strip(NAME_STRIP_CHARS)
+    return f"{name})" if "(" in name and ")" not in name else name
 
 
 def may_be_person_name(name: str, site_names: frozenset[str]) -> bool:
@@ -210,8 +212,16 @@ NAME_AND_MEDIUM_RE = re.compile(
 )  # 张三/某某报
 MAX_REPORTER_CHARS = 60  # beginning of a line of text that is searched for （记者张三）
 ENGLISH_AUTHOR_RE = re.compile(
-    rf"(?:^|[|•·]\s?|\b)(?:(?:[Ww]ritten|[Rr]eported|[Pp]osted|[Ww]ords|[Ss]tory|[Aa]rticle) )?(?:[Bb]y|BY|Von|Par|Por)"
-    rf":?\s{{1,2}}(?P<names>{LATIN_NAME_PATTERN}(?:(?:, and |, | and | & ){LATIN_NAME_PATTERN}){{0,6}})"
+    rf"\b(?:[Bb]y|BY|Von|Par|Por):?\s{{1,2}}"
+    rf"(?P<names>{LATIN_NAME_PATTERN}(?:(?:, and |, | and | & ){LATIN_NAME_PATTERN}){{0,6}})"
+)
+# The line before "by": nothing, a separator, a date or time, or the article and what its author did. A sentence
+# such as "a statement prepared by PREPARE" names no author.
+BEFORE_BY_RE = re.compile(
+    r"(?:.*(?:[|•·:>»–—-]|\d{4}|\bago|\d{1,2}[:.]\d\d(?:\s?[ap]\.?m\.?)?(?:\s[a-z]{2,4})?))?\s*"
+    r"(?:(?:[\w'’-]+\s){0,2}(?:written|reported|posted|published|submitted|contributed|created|updated"
+    r"|(?:words|text|story)(?:\s(?:and|&)\s(?:photos|pictures|images))?|article|report|review|opinion|analysis|interview|column|commentary|essay|post|blog)\s)?",
+    re.I,
 )
 SOURCE_RE = re.compile(
     rf"(?:(?:(?<![{HAN}])|(?<=日))(?:稿件|文章|信息|新闻|资料|本文|内容)?(?:来源|來源)(?:于|自)?\s?[:：]?|"
@@ -227,8 +237,10 @@ SOURCE_META_NAMES = (
     "source", "mediaid", "news_source", "article:source", "contentsource", "originalsource", "dc.source",
     "original-source", "syndication-source",
 )  # fmt: skip
+# A writer or reporter within a longer identifier may be a program: `guc-wal-writer-delay`.
 AUTHOR_CLASS_RE = re.compile(
-    r"(?:^|[\s_-])(?:author|authors|byline|writer|reporter|zuozhe)(?:s?[_-]{0,2}name)?(?:$|[\s_-])|"
+    r"(?:^|[\s_-])(?:author|authors|byline|zuozhe)(?:s?[_-]{0,2}name)?(?:$|[\s_-])|"
+    r"(?:^|\s)(?:(?:article|news|story|post|art|view)[_-])?(?:writer|reporter)(?:s?[_-]{0,2}(?:name|info))?(?:$|\s)|"
     r"bylinename|authorname|byline-?author"
 )
 SOURCE_CLASS_RE = re.compile(r"(?:^|[\s_-])(?:source|laiyuan|origin|copyfrom|media-?name)(?:$|[\s_-])|source_baidu")
@@ -304,9 +316,12 @@ def spaced_text(line: Line) -> str:
 
 def match_english_author(line: Line) -> re.Match[str] | None:
     """Match "By" with names in a short line; returns None if not found."""
-    if line.size > MIN_TEXT_LINE_SIZE or "y" not in line.text or HAN_RE.search(line.text):
+    if line.size > MIN_TEXT_LINE_SIZE or not {"y", "Y"} & {*line.text} or HAN_RE.search(line.text):
         return None
-    return ENGLISH_AUTHOR_RE.search(line.text[:150])
+    text = line.text[:150]
+    return next(
+        (match for match in ENGLISH_AUTHOR_RE.finditer(text) if BEFORE_BY_RE.fullmatch(text, 0, match.start())), None
+    )
 
 
 def author_link_text(line: Line) -> str:

@@ -31,12 +31,20 @@ MAX_BREADCRUMB_LINES = 8
 BREADCRUMB_SEPARATOR_RE = re.compile(r"\s*(?:-{1,2}>|>{1,2}|＞|»|›|→|/|\||┊|·)\s*")
 NON_SECTION_LABELS = frozenset(
     (
-        "首页", "首頁", "主页", "网站首页", "home", "homepage", "正文", "文章", "内容", "详情", "文章正文",
-        "新闻正文", "article", "blog", "当前位置", "查看内容", "浏览", "您的位置", "所在位置", "startseite",
-        "accueil", "inicio", "you are here", "breadcrumb", "tags", "返回", "上一页", "下一页", "articles", "index",
-        "news detail", "more",
+        "首页", "首頁", "主页", "网站首页", "home", "homepage", "正文", "文章", "内容", "详情", "article", "blog",
+        "当前位置", "浏览", "您的位置", "所在位置", "startseite", "accueil", "inicio", "you are here", "breadcrumb",
+        "tags", "返回", "上一页", "下一页", "articles", "index", "more",
     )
 )  # fmt: skip
+# A breadcrumb step that names the page or an action: 浏览文章, 新闻正文, 查看详细内容, "read article", "news details".
+PAGE_ACTION_RE = re.compile(
+    r"(?:正在|当前)?(?:浏览|查看|阅读|显示)(?:文章|新闻|资讯|信息|公告|帖子|正文|全文|原文|内容|详细|详情|页面){1,2}"
+    r"|(?:文章|新闻|资讯|信息|公告|帖子|详细)(?:浏览|查看|阅读|正文|全文|内容|详细|详情|显示)页?面?"
+    r"|(?:当前|文章|新闻|内容|详情)页面?"
+    r"|(?:view|read|show|browse)(?: the| this)?(?: full)? (?:article|story|post|page|news|text|content|details?)"
+    r"|(?:article|news|story|post|page) (?:details?|contents?|text|view)",
+    re.I,
+)
 BREADCRUMB_PREFIX_RE = re.compile(r"^.{0,12}?(?:位置|当前在|您在|you are here)(?:是|[:：])?\s*[:：]?\s*", re.I)
 BREADCRUMB_RE = re.compile(r"(?:首页|首頁|主页|正文|\bhome|位置).{0,60}[>＞»›]|[>＞»›].{0,30}正文|位置[:：]", re.I)
 SECTION_META_NAMES = (
@@ -163,6 +171,7 @@ def is_section(text: str, site_names: frozenset[str]) -> bool:
     if (
         not 1 < len(text) <= MAX_SECTION_CHARS
         or text.casefold() in NON_SECTION_LABELS
+        or PAGE_ACTION_RE.fullmatch(text)
         or normalize_letters(text) in site_names
     ):
         return False

@@ -1,12 +1,11 @@
 """C-value, the score of the paper's candidates."""
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lexicon.c_value.candidates import TermCandidate
-from text.folding import ALPHABETIC
+from text.folding import INSIDE_WORD_RE
 
 
 @dataclass(frozen=True)
@@ -39,16 +38,13 @@ class CValue:
         return scores
 
 
-_INSIDE_WORD = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
-
-
 def find_nested_candidates(key: str, candidates: Mapping[str, TermCandidate]) -> set[str]:
     """Return the distinct shorter candidates inside `key`. No Latin word is split (gas in gasoline).
 
     Every substring of `key` is looked up, so time is quadratic in its length but independent of the number of
     candidates.
     """
-    inside_words = {match.start() for match in _INSIDE_WORD.finditer(key)}
+    inside_words = {match.start() for match in INSIDE_WORD_RE.finditer(key)}
     boundaries = [position for position in range(len(key) + 1) if position not in inside_words]
     parts = {key[start:end] for first, start in enumerate(boundaries) for end in boundaries[first + 1 :]}
     return {part for part in parts if part in candidates and part != key}

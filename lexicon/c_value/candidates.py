@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from lexicon.c_value.rules import TagRules
 from text.folding import word_key
-from text.scripts import UNSPACED_SCRIPTS
+from text.scripts import UNSPACED_SCRIPTS, is_unspaced
 from text.segment import Segmenter
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -37,7 +37,10 @@ class WordSpan(NamedTuple):
     @property
     def text(self) -> str:
         """The words joined with spaces, but without a space next to a Chinese character."""
-        joints = ("" if _is_han(word[-1]) or _is_han(next_word[0]) else " " for word, next_word in pairwise(self.words))
+        joints = (
+            "" if is_unspaced(word[-1]) or is_unspaced(next_word[0]) else " "
+            for word, next_word in pairwise(self.words)
+        )
         return self.words[0] + "".join(joint + word for joint, word in zip(joints, self.words[1:], strict=True))
 
 
@@ -203,9 +206,5 @@ class CandidateCounts:
 
 def _is_separated(word: str, next_word: str, after_blank: bool) -> bool:
     """Return True if two adjacent words do not belong together: Chinese words with a space, Latin words without."""
-    is_chinese = _is_han(word[-1]), _is_han(next_word[0])
+    is_chinese = is_unspaced(word[-1]), is_unspaced(next_word[0])
     return (all(is_chinese) and after_blank) or not (any(is_chinese) or after_blank)
-
-
-def _is_han(char: str) -> bool:
-    return _HAN_RUN.match(char) is not None

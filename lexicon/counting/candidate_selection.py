@@ -18,7 +18,7 @@ from lexicon.counting.ngram_table import (
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS
 from lexicon.counting.tokens import Vocabulary
 from lexicon.model.term_model import LANGUAGES, MAX_SAMPLE_ROWS, CandidateSelection, ModelByLanguage, is_likely
-from lexicon.model.word_features import is_han
+from text.scripts import is_unspaced
 
 MAX_CANDIDATE_ROWS = 300_000  # rows with the highest expected number of terms; about 250 bytes each
 MIN_LOG_PROBABILITY_STEPS = -7 * STEPS_PER_LOG_ODDS  # rows whose best log-probability is lower are evicted
@@ -127,7 +127,7 @@ def top_rows(rows: NgramRows) -> NgramRows:
 def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str]:
     """Return the most frequent spelling of each word, as `CountedCorpus.usual_spellings`."""
     words_by_folded_form: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    forms = {form(word) for word in words if not is_han(word) for form in CASE_VARIANTS}
+    forms = {form(word) for word in words if not is_unspaced(word) for form in CASE_VARIANTS}
     for _, word, occurrences in counts_store.iter_words("word", sorted(forms.union(words))):
         words_by_folded_form[word.lower()].append((occurrences, word))
     return [

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import LexiconError
-from lexicon.arrays import Int32Array, Int64Array
+from lexicon.arrays import Int32Array, Int64Array, IntegerArray
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
     COUNT_COLUMNS,
@@ -25,7 +25,6 @@ from lexicon.counting.occurrences import MAX_SPAN_WORDS, to_fixed_probability
 
 ZLIB_LEVEL = 1  # higher levels take more time and save little space
 LEADING_COUNT_COLUMNS = len(COUNT_COLUMNS) - len(NEIGHBOUR_COLUMNS)  # count columns before the neighbour columns
-NumberArray = NDArray[np.integer]
 
 
 def serialize_rows(rows: NgramRows) -> bytes:
@@ -79,7 +78,7 @@ def deserialize_rows(data: bytes) -> NgramRows:
     )
 
 
-def _split_columns(data: bytes) -> list[NumberArray]:
+def _split_columns(data: bytes) -> list[IntegerArray]:
     count = 1 + LEADING_COUNT_COLUMNS + len(SUM_COLUMNS) + 8
     header = np.frombuffer(data, dtype=np.int64, count=2 * count).reshape(-1, 2)
     byte_offsets = np.append(header.nbytes, header.nbytes + np.cumsum(header.prod(axis=1))).tolist()
@@ -124,20 +123,20 @@ def _predicted_expected(log_probability_sum: Int64Array, frequency: Int32Array) 
     )
 
 
-def _to_sparse(table: NumberArray, padding: int) -> tuple[NumberArray, NumberArray, NumberArray]:
+def _to_sparse(table: IntegerArray, padding: int) -> tuple[IntegerArray, IntegerArray, IntegerArray]:
     """Return the number of values per column, then the row and the value of all values, column by column."""
     is_present = (table != padding).T
     positions = np.flatnonzero(is_present)
     return is_present.sum(axis=1), positions % len(table), np.ascontiguousarray(table.T).reshape(-1)[positions]
 
 
-def _from_sparse(sizes: NumberArray, values: NumberArray, height: int, padding: int) -> Int64Array:
+def _from_sparse(sizes: IntegerArray, values: IntegerArray, height: int, padding: int) -> Int64Array:
     table = np.full((len(sizes), height), padding, dtype=np.int64)
     table[np.arange(height) < sizes[:, None]] = values
     return np.ascontiguousarray(table.T)
 
 
-def _downcast(column: NumberArray) -> NumberArray:
+def _downcast(column: IntegerArray) -> IntegerArray:
     """Return the column with the smallest integer type that fits."""
     low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
     kinds = (np.int8, np.int16, np.int32, np.int64)
@@ -145,7 +144,7 @@ def _downcast(column: NumberArray) -> NumberArray:
     return column.astype(kind)
 
 
-def _from_byte_planes(planes: NDArray[np.uint8], size: int) -> NumberArray:
+def _from_byte_planes(planes: NDArray[np.uint8], size: int) -> IntegerArray:
     kind = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}[size]
-    values: NumberArray = np.ascontiguousarray(planes.reshape(size, -1).T).view(kind).reshape(-1)
+    values: IntegerArray = np.ascontiguousarray(planes.reshape(size, -1).T).view(kind).reshape(-1)
     return values

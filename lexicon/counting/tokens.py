@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexicon.arrays import Int32Array, Int64Array, UInt64Array
-from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER, WordFeatureTable, is_han
+from lexicon.model.word_features import IDENTIFIER_PLACEHOLDER, WordFeatureTable
 from text import scripts
 from text.folding import fold_term
+from text.scripts import is_unspaced
 from text.segment import cut_by_dictionary
 
 TOKENIZER_BATCH_CHARS = 100_000  # characters tokenized at a time
@@ -91,7 +92,7 @@ def word_hashes(word: str) -> tuple[int, int]:
 
 def hash_word(word: str) -> int:
     """Return a 64-bit hash of the folded word, equal on every machine."""
-    folded_word = word if is_han(word) else fold_term(word)
+    folded_word = word if is_unspaced(word) else fold_term(word)
     return int.from_bytes(hashlib.blake2b(folded_word.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
@@ -183,6 +184,6 @@ def _merge_blanks(language: str, ids: Int32Array, documents: Int64Array, vocabul
 def _word_kind(word: str) -> int:
     if word.isspace() and "\n" not in word:
         return BLANK_KIND
-    if is_han(word):
+    if is_unspaced(word):
         return HAN_KIND
     return LATIN_KIND if word.strip(" ")[:1].isalnum() else OTHER_KIND

@@ -12,20 +12,16 @@ from importlib.resources import files
 from math import log, log1p
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lexicon.arrays import Float32Array, Int64Array
+from lexicon.arrays import Float32Array, Int64Array, IntegerArray
 from lexicon.c_value.noise_filters import edge_words
 from text.background_frequencies import iter_jieba_dictionary
-from text.scripts import UNSPACED_SCRIPTS
-
-IndexArray = NDArray[np.integer]
+from text.scripts import is_unspaced
 
 JOINER_CHARACTERS = frozenset("-/·.+&'’~_–—")
 IDENTIFIER_PLACEHOLDER = "\ue001"  # private-use character that replaces identifiers (lexicon/counting/prose_filter.py)
 _UNKNOWN_LATIN_WORD = "Xyzzyq"  # identifiers get the features of this unknown Latin word
 UNTAGGED = -1
-_HAN = re.compile(f"[{UNSPACED_SCRIPTS}]")
 _DIGIT = re.compile("[0-9]")
 _NUMBER = re.compile(r"[\d.,%]+")
 
@@ -116,11 +112,6 @@ def general_dictionary() -> dict[str, tuple[int, str]]:
     return {word.lower(): (frequency, tag) for word, frequency, tag in iter_jieba_dictionary()}
 
 
-def is_han(text: str) -> bool:
-    """Return True if `text` begins with a Chinese character."""
-    return _HAN.match(text) is not None
-
-
 class WordFeatureTable:
     """Features and tags of a growing list of words, computed on demand."""
 
@@ -137,7 +128,7 @@ class WordFeatureTable:
             self._features = np.concatenate([self._features, np.array(new_features, dtype=np.float32)])
         return self._features
 
-    def tag_ids(self, language: str, word_ids: IndexArray | None = None) -> Int64Array:
+    def tag_ids(self, language: str, word_ids: IntegerArray | None = None) -> Int64Array:
         """Return the index in TAGS_BY_LANGUAGE[language] of each word's tag, for the words `word_ids` or all words.
 
         In a vocabulary of both languages, tags are computed only for the requested words.
@@ -193,7 +184,7 @@ def chinese_tag(word: str) -> str:
         while tag and tag not in _ZH_TAGS:
             tag = tag[:-1]
         return tag or "x"
-    return "x" if is_han(word) else "eng"
+    return "x" if is_unspaced(word) else "eng"
 
 
 def english_tag(word: str) -> str:
@@ -201,7 +192,7 @@ def english_tag(word: str) -> str:
     word = _UNKNOWN_LATIN_WORD if word == IDENTIFIER_PLACEHOLDER else word
     if (non_word_tag := _non_word_tag(word)) is not None:
         return non_word_tag
-    if is_han(word) and is_han(word[-1]):
+    if is_unspaced(word) and is_unspaced(word[-1]):
         return "other"
     lowercase_word = word.lower()
     if lowercase_word in english_words():

@@ -70,9 +70,10 @@ class MailChannel:
         except TimeoutError as error:
             raise DeliveryError(f"mail server {settings.smtp} timed out after {settings.seconds:g} s") from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            raise DeliveryError(
-                f"cannot send mail through {settings.smtp}: {redact(password, describe_smtp_error(error))}"
-            ) from None
+            reason = describe_smtp_error(error)
+            if password:
+                reason = reason.replace(password, "***")
+            raise DeliveryError(f"cannot send mail through {settings.smtp}: {reason}") from None
 
     def _build_message(self, notification: AlertNotification) -> EmailMessage:
         settings, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
@@ -212,11 +213,6 @@ def describe_smtp_error(exc: Exception) -> str:
     if isinstance(exc, smtplib.SMTPRecipientsRefused):
         return "all recipients were rejected"
     return f"{type(exc).__name__} {' '.join(str(exc).split())}"[:MAX_REASON_LENGTH]
-
-
-def redact(secret: str, text: str) -> str:
-    """Replace a secret in a text by ***."""
-    return text.replace(secret, "***") if secret else text
 
 
 def ca_bundle_path() -> str | None:

@@ -4,8 +4,8 @@ import time
 
 from crawler.rendered_sites import can_render_automatically
 from pipeline.alerts.rules import AlertInputs, BadRun, SiteInputs
+from pipeline.crawl_stage.rendered_sites import count_unrendered_pages
 from pipeline.engine import Engine
-from pipeline.rendered_sites import count_unrendered_pages
 from pipeline.runs.run_history import load_run_history
 from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
 
@@ -29,6 +29,7 @@ def collect_inputs(engine: Engine) -> AlertInputs:
         firing,
         store.lexicons.blocked_version(),
         {} if can_render_automatically(engine.settings.crawl) else count_unrendered_pages(engine),
+        store.rising_terms.load() if engine.settings.alerts.rising_terms else (),
     )
 
 

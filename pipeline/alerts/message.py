@@ -8,6 +8,7 @@ from search_ui.admin.alert_messages import alert_message
 from search_ui.i18n import translate_to
 
 MAX_MESSAGE_LINES = 200  # further alerts are only counted
+KINDS_WITHOUT_END = ("rising_terms",)  # nobody waits for their end
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,18 @@ def pending_notification(
 ) -> AlertNotification:
     """Build the notification for a channel; each start and each end of an alert is delivered once.
 
+    The end of alerts of KINDS_WITHOUT_END is not delivered.
+
     Args:
         firing: All alerts that fire.
         unresolved_notices: Key -> values of the alerts whose start the channel has delivered, but not their end.
     """
     firing_keys = {alert.key for alert in firing}
-    resolved_alerts = tuple(Alert(key, values) for key, values in unresolved_notices.items() if key not in firing_keys)
+    resolved_alerts = tuple(
+        Alert(key, values)
+        for key, values in unresolved_notices.items()
+        if key not in firing_keys and key.kind not in KINDS_WITHOUT_END
+    )
     return AlertNotification(tuple(alert for alert in firing if alert.key not in unresolved_notices), resolved_alerts)
 
 

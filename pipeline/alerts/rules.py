@@ -3,6 +3,7 @@
 `run_failed`     no run has succeeded since one that failed or was killed
 `night_missed`   a scheduled run was missed
 `lexicon_blocked` an automatic lexicon version would have made articles harder to find
+`rising_terms`   terms suddenly occur in many more documents (only with `alerts.rising_terms`)
 `site_stopped`   a site that returned pages before returned none in its newest run
 `robots`         the robots.txt of a site forbids most of the pages that it allowed before
 `certificate`    the certificate of a site that returned pages before is invalid
@@ -19,6 +20,7 @@ from docstore.reports.site_runs import CERTIFICATE_ERROR
 from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason
+from domain.rising_term import RisingTerm
 from domain.run import ReasonCounts, SiteArticles, SiteRun
 from pipeline.local_time import local_minute
 
@@ -26,6 +28,7 @@ ALERT_KINDS = (
     "run_failed",
     "night_missed",
     "lexicon_blocked",
+    "rising_terms",
     "site_stopped",
     "robots",
     "certificate",
@@ -54,6 +57,7 @@ MIN_PAGES_READ = 8  # extracted pages, in the newest run and in the baseline
 MIN_EMPTY_RATE_RISE = 0.1  # difference of the shares of pages without an extracted body
 MIN_DAYS_WITH_NEW_PAGES = 3  # below this, a site without new pages is not unusual
 SECONDS_PER_DAY = 86_400.0
+MAX_RISING_TERMS_NAMED = 10  # in one alert
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ class AlertInputs:
         blocked_lexicon: The automatic lexicon version that was not published; None if there is none.
         javascript_pages: Number of pages that need JavaScript, by host; only hosts to which an administrator must
             react.
+        rising_terms: The rising terms of the newest run; none without `alerts.rising_terms`.
         silent_days: Setting `alerts.silent_days`: days without a new page; 0: never alert.
         firing: The alerts that fired at the last evaluation.
     """
@@ -104,6 +109,7 @@ class AlertInputs:
     firing: Mapping[AlertKey, Alert] = field(default_factory=dict)
     blocked_lexicon: BlockedVersion | None = None
     javascript_pages: Mapping[str, int] = field(default_factory=dict)
+    rising_terms: Sequence[RisingTerm] = ()
 
 
 def evaluate_rules(inputs: AlertInputs) -> list[Alert]:
@@ -124,6 +130,10 @@ def _run_alerts(inputs: AlertInputs) -> Iterator[Alert]:
     if blocked := inputs.blocked_lexicon:
         counts = {"all": blocked.query_count, "lost": blocked.lost_count, "gained": blocked.gained_count}
         yield Alert(AlertKey("lexicon_blocked"), {"time": local_minute(blocked.at), **counts})
+    for day in sorted({term.since for term in inputs.rising_terms}):  # one alert for all terms that rise since a day
+        texts = [term.text for term in inputs.rising_terms if term.since == day]
+        names = ", ".join(texts[:MAX_RISING_TERMS_NAMED])
+        yield Alert(AlertKey("rising_terms", day), {"day": day, "n": len(texts), "terms": names})
 
 
 def _site_alerts(site: SiteInputs, inputs: AlertInputs) -> Iterator[Alert]:

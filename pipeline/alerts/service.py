@@ -58,14 +58,14 @@ def send_to_channel(engine: Engine, channel: "Channel", firing: Sequence[Alert])
     """
     from pipeline.alerts.message import pending_notification
 
-    notification = pending_notification(firing, engine.store.alerts.unresolved_notices(channel.name))
+    unresolved_notices = engine.store.alerts.unresolved_notices(channel.name)
+    notification = pending_notification(firing, unresolved_notices)
     if not notification:
         return ""
     try:
         channel.send(notification)
     except PlumblineError as error:
         return f"alerts not delivered by {channel.name}, will be retried: {error}"
-    engine.store.alerts.record_notified(
-        channel.name, notification.started, [alert.key for alert in notification.resolved]
-    )
+    resolved_keys = unresolved_notices.keys() - {alert.key for alert in firing}
+    engine.store.alerts.record_notified(channel.name, notification.started, resolved_keys)
     return ""

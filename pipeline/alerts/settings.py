@@ -56,7 +56,10 @@ class AlertSettings:
         default="en", metadata={"help": "language of mails and webhook messages: en or zh", "names": LANGUAGES}
     )
     silent_days: int = field(
-        default=7, metadata={"help": "alert when a site has had no new page for this many days; 0: never"}
+        default=7, metadata={"help": "alert when a site has had no new page for this many days; 0: never", "least": 0}
+    )
+    rising_terms: bool = field(
+        default=False, metadata={"help": "alert when terms suddenly occur in many more documents"}
     )
     seconds: float = field(default=30.0, metadata={"help": "timeout in seconds for one mail or webhook request"})
 

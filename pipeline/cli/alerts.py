@@ -1,7 +1,7 @@
 """`plumb alerts`: list open alerts, and test the alert channels."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,12 +65,7 @@ def firing_rows(engine: "Engine") -> list[dict[str, Any]]:
 
 
 def format_alerts(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Format the rows of `firing_rows` as lines."""
+    """Format each row of `firing_rows` as one line: time to the minute, text."""
     if not rows:
         yield "no open alerts"
-    yield from (format_alert(row) for row in rows)
-
-
-def format_alert(row: Mapping[str, Any]) -> str:
-    """Format an alert as one line: time to the minute, text."""
-    return f"since {row['since'][:16]}  {row['text']}"
+    yield from (f"since {row['since'][:16]}  {row['text']}" for row in rows)

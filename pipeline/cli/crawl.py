@@ -29,7 +29,7 @@ from pipeline.cli.console import (
     stderr_console,
 )
 from pipeline.cli.session import check_crawl_settings, load_call_settings, open_engine, print_reports, with_engine
-from pipeline.crawl_progress import format_progress, line_reporter
+from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter
 from pipeline.local_time import local_minute
 from pipeline.progress import TerminalProgress
 

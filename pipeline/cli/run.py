@@ -21,7 +21,7 @@ from pipeline.cli.session import (
 from pipeline.index_stage import force_merge_index, wait_for_solr
 from pipeline.logs import configure_logging
 from pipeline.progress import TerminalProgress
-from pipeline.warc_sources import COMMON_CRAWL_URL
+from pipeline.warc_import.sources import COMMON_CRAWL_URL
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
@@ -153,8 +153,8 @@ def import_pages(
     processes: int,
 ) -> None:
     """Import pages from WARC files, folders, buckets, or lists of them."""
-    from pipeline.warc_import import import_warc_files
-    from pipeline.warc_sources import ImportFilter, resolve_sources
+    from pipeline.warc_import.importer import import_warc_files
+    from pipeline.warc_import.sources import ImportFilter, resolve_sources
 
     sources, url_filter = resolve_sources(locations, base), ImportFilter(urls, domains)
     print_reports([import_warc_files(engine, sources, url_filter, processes or os.cpu_count() or 1)])

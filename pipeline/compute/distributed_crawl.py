@@ -15,14 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.crawl_context import CrawlContext, begin_crawl
+from crawler.crawl_context import SITE_STATE_NAMES, CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.progress import CrawlProgress, Tally
-from crawler.schedule.forecast import PACES_STATE
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from crawler.state_files import read_state, state_path_factory, write_state
 from crawler.workers.host_leases import HOST_LEASE_KIND, LEASED_HOSTS_PER_THREAD, LeaseCoordinator
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEASE_POLL_SECONDS = 2.0  # interval of the check for leases of lost crawlers
-SHARED_STATE_KEYS = ("lastmod", "likeness", "proposed", PACES_STATE)  # files of the site state, keyed by host
 MAX_IDLE_ROUNDS = 20  # consecutive rounds, a heartbeat apart, in which URLs were due and no crawler fetched any
 HOST_QUEUE_POLICY = "host"  # the queue policy whose numbers name hosts
 
@@ -57,7 +55,7 @@ def is_distributed_crawl(settings: Settings) -> bool:
 
 def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], None]) -> StageReport:
     """Crawl until no URL is due, or the time or page limit is reached. Returns the number of visits by reason."""
-    started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
+    started, settings, table = time.monotonic(), crawler_settings(engine.settings), engine.store.frontier
     plan = cluster_crawl_plan(settings)
     tally = begin_crawl(table, plan)
     crawl_task = partial(
@@ -151,9 +149,17 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
         time.sleep(0.0 if visit_count else heartbeat_seconds)
 
 
+def crawler_settings(settings: Settings) -> Settings:
+    """Return the settings of the crawlers, with the hosts that this process has added or chosen to render.
+
+    The files with these hosts are in the data folder of this machine, and the other machines do not read it.
+    """
+    return replace(settings, crawl=with_added_sites(settings.crawl, settings.data_dir))
+
+
 def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
-    """Build the crawl plan of all crawlers. Queues are per host, because a lease covers one queue."""
-    crawl = with_added_sites(settings.crawl, settings.data_dir)
+    """Build the crawl plan of all crawlers from `crawler_settings`. Queues are per host: a lease covers one queue."""
+    crawl = settings.crawl
     pages_per_crawler = -(-crawl.max_pages // settings.cluster.crawlers)
     crawl = replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY, max_pages=pages_per_crawler)
     return build_crawl_plan(crawl)
@@ -164,6 +170,7 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
 
     Args:
         crawler_number: index of this crawler, from 0; names its state folder
+        settings: `crawler_settings` of the process that started the crawl
         due_before: only URLs that were due then, in epoch seconds
         deadline: epoch seconds
     """
@@ -202,12 +209,12 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
 
 def load_shared_state(shared_state: SiteStateTable, seen_path: Path) -> None:
     """Copy the shared site state of all crawlers into the state files of this crawler."""
-    for key in SHARED_STATE_KEYS:
+    for key in SITE_STATE_NAMES:
         write_state(state_path_factory(seen_path)(key), shared_state.load(key))
 
 
 def save_shared_state(shared_state: SiteStateTable, seen_path: Path, visited_hosts: Collection[str]) -> None:
     """Share the state that this crawler has learned about the hosts it visited."""
-    for key in SHARED_STATE_KEYS:
+    for key in SITE_STATE_NAMES:
         state_by_host = read_state(state_path_factory(seen_path)(key))
         shared_state.save(key, {host: state for host, state in state_by_host.items() if host in visited_hosts})

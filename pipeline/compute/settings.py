@@ -44,6 +44,7 @@ class ClusterSettings:
         metadata={
             "help": "crawlers that run on the workers at the same time, each on its own hosts; 0: only this machine "
             "crawls",
+            "least": 0,
         },
     )
     block: int = field(default=1000, metadata={"help": "pages or articles in one task of a worker"})

@@ -128,7 +128,9 @@ def generate_articles(seed: int = SEED) -> tuple[DemoArticle, ...]:
     plan = [(story, site) for story, site in _assign_stories(load_stories(), rng)]
     rng.shuffle(plan)
     used_titles: set[str] = set()
-    days = _separate_templates(plan, _random_dates(len(plan), rng))
+    demo_days = (LAST_DAY - FIRST_DAY).days
+    random_dates = sorted(FIRST_DAY + timedelta(rng.randint(0, demo_days)) for _ in plan)
+    days = _separate_templates(plan, random_dates)
     return tuple(
         _build_article(number, story, site, day, rng, words, used_titles)
         for number, ((story, site), day) in enumerate(zip(plan, days, strict=True), start=1)
@@ -161,12 +163,6 @@ def _assign_stories(stories: Sequence[StoryTemplate], rng: random.Random) -> Ite
     sites = [site for site, share in ARTICLES_PER_SITE.items() for _ in range(share)]
     rng.shuffle(sites)
     yield from zip(remaining_stories, sites, strict=True)
-
-
-def _random_dates(count: int, rng: random.Random) -> list[date]:
-    """Return `count` sorted random dates of the demo period."""
-    span = (LAST_DAY - FIRST_DAY).days
-    return sorted(FIRST_DAY + timedelta(rng.randint(0, span)) for _ in range(count))
 
 
 def _separate_templates(plan: Sequence[tuple[StoryTemplate, str]], days: Sequence[date]) -> list[date]:

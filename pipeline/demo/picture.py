@@ -11,8 +11,6 @@ _SUN_INDEX, _GROUND_INDEX, _STEEL_INDEX = 16, 17, 18  # in the palette; 0 to 15 
 
 _EARTH_COLOUR, _SEA_COLOUR = (60, 58, 50), (38, 66, 92)
 
-Colour = tuple[int, int, int]
-
 
 def draw_scene(number: int) -> bytes:
     """Draw derricks, platforms or tanks under a coloured sky. Returns PNG data; equal numbers give equal bytes."""
@@ -27,7 +25,14 @@ def draw_scene(number: int) -> bytes:
     draw = (_draw_derrick, _draw_platform, _draw_tank)[number % 3]
     for x in sorted(rng.sample(range(60, WIDTH - 60, 84), 3)):
         draw(canvas, x, rng.randint(80, 180))
-    return _to_png(image, _build_palette(rng, _SEA_COLOUR if draw is _draw_platform else _EARTH_COLOUR))
+    red, green, blue = rng.randint(20, 90), rng.randint(40, 90), rng.randint(110, 200)
+    sky = [(red + i * 10, green + i * 6, max(60, blue - i * 4)) for i in range(16)]
+    ground = _SEA_COLOUR if draw is _draw_platform else _EARTH_COLOUR
+    palette = [*sky, (255, 236, 170), ground, (30, 32, 38)]
+    image.putpalette([value for colour in palette for value in colour])
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def draw_icon() -> bytes:
@@ -60,16 +65,3 @@ def _draw_tank(canvas: ImageDraw.ImageDraw, x: int, height: int) -> None:
     top = _HORIZON - height // 3
     canvas.rectangle((x - 34, top, x + 34, _HORIZON + 7), _STEEL_INDEX)
     canvas.polygon(((x - 34, top), (x + 34, top), (x + 4, top - 15), (x - 4, top - 15)), _STEEL_INDEX)
-
-
-def _build_palette(rng: random.Random, ground: Colour) -> list[Colour]:
-    red, green, blue = rng.randint(20, 90), rng.randint(40, 90), rng.randint(110, 200)
-    sky = [(red + i * 10, green + i * 6, max(60, blue - i * 4)) for i in range(16)]
-    return [*sky, (255, 236, 170), ground, (30, 32, 38)]
-
-
-def _to_png(image: Image.Image, palette: list[Colour]) -> bytes:
-    image.putpalette([value for colour in palette for value in colour])
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", optimize=True)
-    return buffer.getvalue()

@@ -192,22 +192,24 @@ class _SiteRenderer:
     def _render_article(self, article: DemoArticle) -> str:
         design, section, title = self.design, self.design.section_for(article), _escape(article.title)
         title_template = Template(design.title_form)
+        paragraphs = [design.paragraph(text) for text in article.paragraphs]
+        if article.attachment:
+            link = f'<a href="/{_escape(article.attachment)}">{_escape(article.attachment_title)} (PDF)</a>'
+            paragraphs.append(design.fill_template("paragraph", text=link))
+        picture = ""
+        if article.has_picture:
+            picture = design.fill_template("picture", image="/" + _picture_path(article), title=title)
         main = design.fill_template(
             "article",
             title=title,
             section=section.name,
             section_url=design.list_url(section),
             byline=self._render_byline(article),
-            picture=self._render_picture(article),
-            body="\n".join([*map(design.paragraph, article.paragraphs), *self._iter_attachments(article)]),
+            picture=picture,
+            body="\n".join(paragraphs),
             related=self._render_links(self._related_articles(article, section)),
         )
         return self._wrap_page(title_template.substitute(title=title, section=section.name, site=design.name), main)
-
-    def _iter_attachments(self, article: DemoArticle) -> Iterator[str]:
-        if article.attachment:
-            link = f'<a href="/{_escape(article.attachment)}">{_escape(article.attachment_title)} (PDF)</a>'
-            yield self.design.fill_template("paragraph", text=link)
 
     def _render_byline(self, article: DemoArticle) -> str:
         clock = f"{8 + article.number % 11:02d}:{article.number * 7 % 60:02d}"
@@ -218,11 +220,6 @@ class _SiteRenderer:
             date=article.date.isoformat(),
             clock=clock,
         )
-
-    def _render_picture(self, article: DemoArticle) -> str:
-        if not article.has_picture:
-            return ""
-        return self.design.fill_template("picture", image="/" + _picture_path(article), title=_escape(article.title))
 
     def _related_articles(self, article: DemoArticle, section: Section) -> list[DemoArticle]:
         """Return the articles of the same section that are closest in time."""

@@ -161,8 +161,10 @@ def load_model(spec: ModelSpec) -> "OnnxEmbedder":
     from text.embedding.onnx_model import OnnxEmbedder  # imports numpy, which callers without vectors do not need
 
     try:
-        if jar := next((jar for jar in locked_jars() if jar.file_name == spec.path.name), None):
-            verify_jar(spec.path, jar)
+        jar = next((jar for jar in locked_jars() if jar.file_name == spec.path.name), None)
+        if jar and not matches_lock(spec.path, jar):
+            advice = f"delete {spec.path.parent}, then run plumb embed"
+            raise EmbeddingError(f"{spec.path} is missing or does not match the lock file: {advice}")
         embedder = OnnxEmbedder(spec)
     except EmbeddingUnavailableError as error:
         raise EmbeddingError(f"semantic search is not installed ({error}): {INSTALL_ADVICE}") from error
@@ -175,14 +177,6 @@ def load_model(spec: ModelSpec) -> "OnnxEmbedder":
             "set embed.model to another model"
         )
     return embedder
-
-
-def verify_jar(path: Path, jar: Jar) -> None:
-    """Raise EmbeddingError unless the file is identical to the jar of the lock file."""
-    if not matches_lock(path, jar):
-        raise EmbeddingError(
-            f"{path} is missing or does not match the lock file: delete {path.parent}, then run plumb embed"
-        )
 
 
 def detect_query_language(text: str) -> str:

@@ -36,7 +36,10 @@ class EmbedSettings:
     passages: int = field(
         default=4,
         metadata={
-            "help": "passages of a longer article that are embedded after its beginning, for result excerpts; 0: none"
+            "help": "passages of a longer article that are embedded after its beginning, for result excerpts; 0: none",
+            "least": 0,
         },
     )
-    processes: int = field(default=0, metadata={"help": "embedding processes, one core each; 0: one per core"})
+    processes: int = field(
+        default=0, metadata={"help": "embedding processes, one core each; 0: one per core", "least": 0}
+    )

@@ -4,6 +4,7 @@ The output is one self-contained HTML file without scripts. The template, extrac
 page and has no links to other files.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +18,7 @@ from extractor.body_methods.explanation import VERDICT_REASONS
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import CODE_TAG
 from extractor.page.tag_info import Hint
-from pipeline.explain.extraction_report import ExtractionReport, count_verdicts, element_of_span, format_value
+from pipeline.explain.extraction_report import ExtractionReport, element_of_span, format_value
 
 MAX_CHIP_LENGTH = 40  # characters; dropped lines up to this length share a row
 ARTICLE_FIELDS = ("title", "published_at", "published", "date_source", "author", "source", "section", "language")
@@ -80,7 +81,7 @@ def iter_title_sources(report: ExtractionReport, title: str) -> Iterator[str]:
 
 def sort_reasons(report: ExtractionReport) -> list[tuple[str, int]]:
     """Return (reason, line count): those of VERDICT_REASONS in their order, then the method's own reasons."""
-    line_counts = dict(count_verdicts(report))
+    line_counts = dict(Counter(verdict.why for verdict in report.explanation.verdicts).most_common())
     reasons = [reason for reason in VERDICT_REASONS if reason in line_counts]
     return [(reason, line_counts[reason]) for reason in dict.fromkeys((*reasons, *line_counts))]
 
@@ -102,17 +103,18 @@ def split_at_chosen_element(report: ExtractionReport) -> list[tuple[str, Sequenc
 
 
 def group_chips(report: ExtractionReport, verdicts: Sequence[LineVerdict]) -> Iterator[tuple[bool, list[LineVerdict]]]:
-    """Yield (is_chip, verdicts); short dropped lines with the same reason are one group, which shares a row."""
-    for (group_is_chip, _), group in groupby(verdicts, key=lambda verdict: (is_chip(report, verdict), verdict.why)):
-        yield group_is_chip, list(group)
+    """Yield (is_chip, verdicts); short dropped lines with the same reason are one group, which shares a row.
 
+    A line that shows an article field is not a chip.
+    """
+    lines = report.document.layout.lines
 
-def is_chip(report: ExtractionReport, verdict: LineVerdict) -> bool:
-    """True for a short dropped line that shows no article field."""
-    highlights = verdict.line in report.fields_by_line
-    return (
-        not verdict.kept and not highlights and len(report.document.layout.lines[verdict.line].text) <= MAX_CHIP_LENGTH
-    )
+    def chip_key(verdict: LineVerdict) -> tuple[bool, str]:
+        is_dropped = not verdict.kept and verdict.line not in report.fields_by_line
+        return is_dropped and len(lines[verdict.line].text) <= MAX_CHIP_LENGTH, verdict.why
+
+    for (is_chip, _), group in groupby(verdicts, key=chip_key):
+        yield is_chip, list(group)
 
 
 def text_class(tag: str) -> str:

@@ -3,7 +3,6 @@
 For an administrator who debugs the extraction: as tables (this module) or as an annotated page (extraction_html.py).
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -181,11 +180,6 @@ def line_table(report: ExtractionReport) -> Table:
         cells = (f"{verdict.weight:.1f}", reason_text, element_of_span(layout, line.span_index), text)
         table.add_row(str(verdict.line), "●" if verdict.kept else "", *map(Text, cells))
     return table
-
-
-def count_verdicts(report: ExtractionReport) -> list[tuple[str, int]]:
-    """Count the lines of each reason, most frequent first."""
-    return Counter(verdict.why for verdict in report.explanation.verdicts).most_common()
 
 
 def report_json(report: ExtractionReport) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from docstore.articles.article_table import ArticleTable
 from docstore.reports.url_report import UrlReport
-from domain.article import Article
 from pipeline.local_time import local_time
 from text.similarity.duplicates import ComparedArticle, DifferenceKind, TextDifference
 from text.similarity.duplicates import compare_articles as compare
@@ -126,17 +125,15 @@ def copy_verdicts(articles: ArticleTable, report: UrlReport) -> dict[int, CopyVe
     article_id = report.article.url_id
     other_ids = dict.fromkeys(other_id.url_id for other_id in (*report.near_duplicates, *report.similar_articles))
     stored_articles = articles.load_by_url_ids([*other_ids, article_id])
-    texts = {url_id: comparable_text(stored_article.article) for url_id, stored_article in stored_articles.items()}
+    texts: dict[int, ComparedArticle] = {}
+    for url_id, stored_article in stored_articles.items():
+        article = stored_article.article
+        texts[url_id] = ComparedArticle(article.title, article.body, article.published)
     return (
         {other_id: compare_articles(texts[article_id], texts[other_id]) for other_id in other_ids if other_id in texts}
         if article_id in texts
         else {}
     )
-
-
-def comparable_text(article: Article) -> ComparedArticle:
-    """Return the parts of an article that duplicate detection compares."""
-    return ComparedArticle(article.title, article.body, article.published)
 
 
 def compare_articles(text: ComparedArticle, other: ComparedArticle) -> CopyVerdict:

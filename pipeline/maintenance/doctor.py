@@ -62,7 +62,7 @@ def run_checks(settings: Settings) -> Iterator[CheckResult]:
 
 def check_disk(settings: Settings) -> Iterator[CheckResult]:
     """Check free space, free inodes and write access of the disk with the data folder."""
-    folder = nearest_existing_parent(settings.data_dir)
+    folder = next(parent for parent in (settings.data_dir, *settings.data_dir.parents) if parent.exists())
     free = shutil.disk_usage(folder).free
     yield CheckResult(
         "disk", free >= MIN_FREE_BYTES, f"{free / 1e9:.1f} GB free at {folder}", "free some space, or move data_dir"
@@ -281,11 +281,6 @@ def connect_to_any(addresses: Sequence[tuple[str, int]]) -> None:
         except OSError:
             if index == len(addresses) - 1:
                 raise
-
-
-def nearest_existing_parent(folder: Path) -> Path:
-    """Return the folder, or its nearest parent that exists."""
-    return next(parent for parent in (folder, *folder.parents) if parent.exists())
 
 
 CHECKS: Mapping[str, Callable[[Settings], Iterator[CheckResult]]] = {

@@ -34,8 +34,8 @@ from pipeline.maintenance.file_checksums import delete_if_damaged
 from pipeline.maintenance.integrity_check import Fault, iter_state_file_faults, iter_warc_faults
 from pipeline.maintenance.preflight import BLOCKING_COMPONENTS
 from pipeline.settings import Settings
-from pipeline.warc_import import IncompleteImportError, import_warc_files
-from pipeline.warc_sources import WarcSource
+from pipeline.warc_import.importer import IncompleteImportError, import_warc_files
+from pipeline.warc_import.sources import WarcSource
 
 SQLITE_SIDE_SUFFIXES = ("-wal", "-shm", "-sums")
 DELETE_BATCH_SIZE = 500

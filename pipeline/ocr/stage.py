@@ -1,4 +1,4 @@
-"""Stage `ocr`: read the text of scanned and garbled pages of PDF files from their pictures.
+"""Stage `ocr`: read the text of scanned and garbled pages of PDF and OFD files from their pictures.
 
 One worker process reads page by page, and each page is saved at once. The stage can therefore be killed at any time and
 resumes with the next page. A complete document is marked for extraction, which uses the saved pages.
@@ -7,7 +7,6 @@ resumes with the next page. A complete document is marked for extraction, which 
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import closing
 from importlib.util import find_spec
 
@@ -50,7 +49,9 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
     if not is_ocr_installed():
         if settings.enabled == ON:
             raise PlumblineError(f"ocr.enabled is on, but OCR is not installed: {INSTALL_HINT}")
-        return StageReport(Stage.OCR, {}, 0.0, missing_extra_notes(documents))
+        note = f"documents with scanned or garbled pages: {len(documents)}; to read them: {INSTALL_HINT}"
+        notes = [note, *(document.url for document in documents[:MAX_DOCUMENTS_LISTED])] if documents else []
+        return StageReport(Stage.OCR, {}, 0.0, tuple(notes))
     deadline = None if seconds is None else started_at + seconds
     with engine.lock("ocr"):
         reading = DocumentReading(engine, deadline)
@@ -63,14 +64,6 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
     if pending_count := engine.store.recognized_pages.pending_count():
         notes.append(f"{pending_count} document{'s' * (pending_count != 1)} left to read")
     return StageReport(Stage.OCR, reading.outcome_counts, time.monotonic() - started_at, tuple(notes))
-
-
-def missing_extra_notes(documents: Sequence[ArchivedPage]) -> tuple[str, ...]:
-    """Return notes that list documents with unreadable pages and say what to install; () without documents."""
-    if not documents:
-        return ()
-    head = f"documents with scanned or garbled pages: {len(documents)}; to read them: {INSTALL_HINT}"
-    return (head, *(document.url for document in documents[:MAX_DOCUMENTS_LISTED]))
 
 
 class DocumentReading:

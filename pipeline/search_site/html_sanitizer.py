@@ -81,11 +81,6 @@ def is_noarchive_page(root: Element, robots: Sequence[str], robots_agent: str) -
     return directives.noarchive
 
 
-def is_noarchive_file(robots: Sequence[str], robots_agent: str) -> bool:
-    """True if the headers of a file forbid saved copies."""
-    return parse_x_robots_tag(robots, robots_agent).noarchive
-
-
 def sanitize_tree(root: Element, url: str) -> None:
     """Remove active, loading and unknown content from a tree, in place."""
     url = base_url(root, url)

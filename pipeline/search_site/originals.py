@@ -14,12 +14,13 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from crawler.robots.page_directives import parse_x_robots_tag
 from crawler.robots.robots_txt import product_token
 from docstore.articles.source_pages import ArchivedPage, SourcePageTable
 from docstore.warc_archive import WarcRecordLostError
 from domain.file_formats import HTML_FORMAT, format_for_content_type
 from domain.page import Page
-from pipeline.search_site.html_sanitizer import MAX_HTML_LENGTH, is_noarchive_file, sanitize_page, x_robots_tags
+from pipeline.search_site.html_sanitizer import MAX_HTML_LENGTH, sanitize_page, x_robots_tags
 from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from search_ui.interfaces import OriginalDocument, OriginalError
 
@@ -74,7 +75,7 @@ class Originals:
             raise OriginalError("not_found")
         with self._exclusive():
             page = self._read(archived_page)
-        if is_noarchive_file(x_robots_tags(page.headers), self._robots_agent):
+        if parse_x_robots_tag(x_robots_tags(page.headers), self._robots_agent).noarchive:
             raise OriginalError("refused")
         return page.body
 

@@ -1,26 +1,58 @@
 """Lexicon review on the store, for pages and command line: implements `search_ui.review.interfaces.ReviewService`."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
+from domain.batches import batched
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError
+from domain.concept import Concept, ConceptFormat, create_concept_id
+from domain.errors import ConceptFileError, LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
-from domain.term import Definition, Lexicon, LexiconEntry, PublishedTermStates, Term, TermStatus
+from domain.term import (
+    MAX_DEFINITION_CHARS,
+    ConceptTerm,
+    ConceptTermStatus,
+    Definition,
+    DefinitionChoice,
+    DefinitionSource,
+    Lexicon,
+    LexiconEntry,
+    PublishedTermStates,
+    Term,
+    TermStatus,
+)
+from domain.term_relation import RelationKind, RelationProposal
+from lexicon.concepts.checks import check_concepts
+from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
+from lexicon.concepts.formats import (
+    FORMATS_WITH_RELATIONS,
+    detect_concept_format,
+    format_concept_file,
+    parse_concept_file,
+)
+from lexicon.concepts.import_plan import ImportPlan, plan_import
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
-from search_ui.review.interfaces import RelatedTerms, TermWithStatus, VersionChange, VersionProposal
+from search_ui.review.interfaces import (
+    ConceptPreview,
+    ImportPreview,
+    RelatedTerms,
+    TermWithStatus,
+    VersionChange,
+    VersionProposal,
+)
 from text.folding import word_key
 from text.glosses import Gloss, rank_translations, run_suffixes
-from text.scripts import LANGUAGE_PATTERNS
+from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 MAX_RELATED_TERMS = 6  # of each kind
 MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
+TERMS_PER_QUERY = 500
 REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are ranked again
 
 
@@ -153,9 +185,12 @@ class StoreReview:
             raise NothingToPublishError(
                 CodedMessage(message, "same_version_terms", latest=latest.version, version=version)
             )
-        self._store.review_history.apply(
-            ReviewDecisionKind.REVERT, edits_to_reach(target.entries, table.accepted_terms()), actor
-        )
+        # All other accepted terms become candidates again.
+        target_texts = {entry.text for entry in target.entries}
+        removed_texts = [term.text for term in table.accepted_terms() if term.text not in target_texts]
+        removals = [TermEdit(text, TermStatus.CANDIDATE) for text in removed_texts]
+        edits = removals + [edit_for_entry(entry) for entry in target.entries]
+        self._store.review_history.apply(ReviewDecisionKind.REVERT, edits, actor)
         note = f"as version {version}"
         return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
 
@@ -172,8 +207,96 @@ class StoreReview:
         return self._store.lexicons.first_version(text)
 
     def definitions(self, text: str) -> list[Definition]:
+        term = self.find_terms([text]).get(text)
+        choice = term.definition if term else None
+        if term is None or choice is None:
+            return self.definition_candidates(text)
+        if not choice.sentence:
+            return []
+        definition = chosen_definition(term, choice)
+        candidates = self.definition_candidates(text)
+        return [definition, *(candidate for candidate in candidates if candidate.sentence != choice.sentence)]
+
+    def definition_candidates(self, text: str) -> list[Definition]:
         stored_definitions = self._store.definitions.find_by_term(text)
         return [definition for definition in stored_definitions if not definition.needs_recheck]
+
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        definition_by_text = self._store.definitions.find_best(texts)
+        for text, term in self.find_terms(list(texts)).items():
+            if term.definition is not None:
+                definition_by_text.pop(text, None)
+                if term.definition.sentence:
+                    definition_by_text[text] = chosen_definition(term, term.definition)
+        return definition_by_text
+
+    def defined_terms(self) -> dict[str, int]:
+        return self._store.definitions.document_counts()
+
+    def definitions_revision(self) -> tuple[int, float]:
+        return self._store.definitions.search_state()
+
+    def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        candidate_by_sentence = {candidate.sentence: candidate for candidate in self.definition_candidates(text)}
+        choice = DefinitionChoice()
+        if sentence:
+            candidate = candidate_by_sentence.get(sentence)
+            if candidate is None:
+                message = f"the definition of {text!r} is no candidate any more: look at the candidates again"
+                raise LexiconError(CodedMessage(message, "no_such_definition", term=text))
+            choice = DefinitionChoice(
+                candidate.sentence, candidate.url_id, candidate.url, candidate.title, candidate.published
+            )
+        return self._define(text, choice, actor, expected_version)
+
+    def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        definition = " ".join(definition.split())
+        if not definition:
+            raise LexiconError(CodedMessage("the definition has no text", "definition_empty"))
+        if len(definition) > MAX_DEFINITION_CHARS:
+            message = f"a definition has at most {MAX_DEFINITION_CHARS} characters, not {len(definition)}"
+            values = {"limit": MAX_DEFINITION_CHARS, "length": len(definition)}
+            raise LexiconError(CodedMessage(message, "definition_too_long", **values))
+        return self._define(text, DefinitionChoice(definition), actor, expected_version)
+
+    def _define(self, text: str, choice: DefinitionChoice, actor: str, version: int | None) -> ReviewDecision:
+        edit = TermEdit(text, definition=choice, seen_version=version)
+        return self.apply(ReviewDecisionKind.DEFINE, [edit], actor)
+
+    def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
+        return self._store.relations.list_open(limit)
+
+    def rejected_relations(self, limit: int) -> list[RelationProposal]:
+        return self._store.relations.list_rejected(limit)
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+        if kind is RelationKind.EQUIVALENT:
+            return self.add_synonym(text, other, actor)
+        term = self.find_terms([text]).get(text)
+        if term is not None and kind is not RelationKind.BROADER:
+            old, new = (other, text) if kind is RelationKind.FORMER else (text, other)
+            return self._rename_in_concept(term, other, old, new, actor)
+        broader_terms, version = (term.broader_terms, term.version) if term else ((), None)
+        edit = TermEdit(text, broader_terms=(*broader_terms, other), seen_version=version)
+        return self.apply(ReviewDecisionKind.RELATE, [edit], actor)
+
+    def _rename_in_concept(self, term: Term, synonym: str, old: str, new: str, actor: str) -> ReviewDecision:
+        """Add a synonym; of the two names of a renaming, deprecate the old one and prefer the new one."""
+        statuses = {old: ConceptTermStatus.DEPRECATED, new: ConceptTermStatus.PREFERRED}
+        known_terms = {item.text: item for item in term.concept_terms}
+        renamed_terms = [
+            replace(known_terms.get(name) or ConceptTerm(name, language_of_term(name)), status=status)
+            for name, status in statuses.items()
+        ]
+        concept_terms = (*(item for item in term.concept_terms if item.text not in statuses), *renamed_terms)
+        synonyms = (*term.synonyms, synonym)
+        edit = TermEdit(term.text, synonyms=synonyms, concept_terms=concept_terms, seen_version=term.version)
+        return self.apply(ReviewDecisionKind.SYNONYMS, [edit], actor)
+
+    def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
+        if not self._store.relations.set_rejected(kind, text, other, actor):
+            message = f"there is no proposal to relate {text!r} to {other!r} any more"
+            raise LexiconError(CodedMessage(message, "no_such_proposal", term=text, other=other))
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         table = self._store.lexicons
@@ -183,6 +306,11 @@ class StoreReview:
         return version_changes(table.load_version(before), table.load_version(after))
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
+        concept_format = detect_concept_format(name, content)
+        if concept_format:
+            plan = self.plan_concepts(content, concept_format)
+            self.import_concepts(plan, actor)
+            return len(plan.changes)
         text = decode_dictionary(content)
         entries = parse_word_list(text, detect_word_list_format(name, text))
         if entries:
@@ -195,6 +323,70 @@ class StoreReview:
         lexicon = table.load_latest() if version is None else table.load_version(version)
         entries = [replace(entry, is_automatic=entry.text in automatic_texts) for entry in lexicon.entries]
         return FORMATTERS[list_format](entries)
+
+    def concepts(self, version: int | None = None) -> ConceptIndex:
+        """Return the concepts of the accepted terms, or of the terms of a published version."""
+        terms = self._store.lexicons.accepted_terms()
+        if version is not None:
+            entries = self._store.lexicons.load_version(version).entries
+            stored_terms = self.find_terms([entry.text for entry in entries])
+            terms = [
+                replace(
+                    stored_terms.get(entry.text) or Term(entry.text, 0.0, 0, 0, concept_id=create_concept_id()),
+                    synonyms=entry.synonyms,
+                    category=entry.category,
+                    broader_terms=entry.broader_terms,
+                )
+                for entry in entries
+            ]
+        definition_by_term: dict[str, Definition] = {}
+        for batch in batched([term.text for term in terms], TERMS_PER_QUERY):
+            definition_by_term |= self._store.definitions.find_best(batch)
+        return ConceptIndex(add_definitions(terms, definition_by_term))
+
+    def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:
+        concepts = [group.concept for group in self.concepts(version).groups]
+        return format_concept_file(concepts, concept_format)
+
+    def plan_concepts(self, content: bytes, concept_format: ConceptFormat) -> ImportPlan:
+        concepts = parse_concept_file(content, concept_format)
+        return self.plan_import(concepts, concept_format)
+
+    def plan_import(self, concepts: Sequence[Concept], concept_format: ConceptFormat) -> ImportPlan:
+        return plan_import(concepts, self.concepts(), concept_format in FORMATS_WITH_RELATIONS)
+
+    def preview_import(self, name: str, content: bytes) -> ImportPreview:
+        concept_format = detect_concept_format(name, content)
+        if concept_format is None:
+            message = "only files of concepts have a preview: TBX, SKOS, or CSV with the column concept id"
+            raise LexiconError(CodedMessage(message, "no_import_preview"))
+        plan = self.plan_concepts(content, concept_format)
+        changes = tuple(ConceptPreview(item.after.label, item.before is None, *item.lines()) for item in plan.changes)
+        return ImportPreview(changes, plan.unchanged_count)
+
+    def find_concept(self, text: str) -> Concept | None:
+        term = self.find_terms([text]).get(text)
+        is_accepted = term is not None and term.status is TermStatus.ACCEPTED
+        return group_terms(add_definitions([term], {}))[0].concept if term and is_accepted else None
+
+    def edit_concept(
+        self, text: str, terms: Sequence[ConceptTerm], actor: str, expected_version: int | None
+    ) -> ReviewDecision:
+        index = self.concepts()
+        group = index.find_by_term(text)
+        if group is None or group.head.text != text:
+            message = f"{text} is no accepted term with a concept of its own"
+            raise LexiconError(CodedMessage(message, "no_own_concept", term=text))
+        try:
+            concepts = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms)))])
+            plan = plan_import(concepts, index, has_relations=False)
+        except ConceptFileError as error:
+            raise LexiconError(error.line_errors[0][1]) from error
+        edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
+        return self._store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor)
+
+    def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
+        return self._store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)
 
     def proposal(self) -> VersionProposal:
         with self._lock:
@@ -220,6 +412,15 @@ class StoreReview:
 
     def statistics(self) -> TermStatistics:
         return self._store.review_queue.statistics()
+
+
+def chosen_definition(term: Term, choice: DefinitionChoice) -> Definition:
+    """Return the choice of a reviewer as a definition of the term."""
+    source = (choice.url_id, choice.url, choice.title, choice.published)
+    is_changed, is_gone = (
+        term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
+    )
+    return Definition(term.text, language_of_term(term.text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
 
 
 def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:
@@ -268,13 +469,6 @@ def format_entry(entry: LexiconEntry) -> str:
     parts += ["=", " | ".join(entry.synonyms)] if entry.synonyms else []
     parts += ["<", " | ".join(entry.broader_terms)] if entry.broader_terms else []
     return " ".join([*parts, *([f"({entry.category})"] if entry.category else [])])
-
-
-def edits_to_reach(entries: Sequence[LexiconEntry], accepted: Sequence[Term]) -> list[TermEdit]:
-    """Return the edits that make `entries` the accepted terms; other accepted terms become candidates again."""
-    target_texts = {entry.text for entry in entries}
-    removals = [TermEdit(term.text, TermStatus.CANDIDATE) for term in accepted if term.text not in target_texts]
-    return removals + [edit_for_entry(entry) for entry in entries]
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:

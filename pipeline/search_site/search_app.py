@@ -102,6 +102,8 @@ def create_search_app(
         opens_solr: whether a search may start Solr, see `EngineSearchClient`.
         query_vectors: computes the vectors of queries; default: models that are loaded when first used.
     """
+    # Authorizes /metrics requests from other machines.
+    metrics_token = load_or_create_private_text(engine.settings.data_dir / "metrics.token", secrets.token_urlsafe)
     return create_app(
         engine.settings.search,
         EngineSearchClient(engine, opens_solr),
@@ -109,17 +111,10 @@ def create_search_app(
         engine.store.accounts,
         search_log or SearchLogWriter(engine.store.search_log.save, max_pending=0),  # 0: drops every entry
         topic_backend=StoreTopics(engine),
-        metrics=SiteMetrics(
-            StoreMetrics(engine), load_or_create_metrics_token(engine.settings.data_dir / "metrics.token")
-        ),
+        metrics=SiteMetrics(StoreMetrics(engine), metrics_token),
         query_vectors=query_vectors or StoreQueryVectors(engine),
         secret_key=load_session_key(engine),
     )
-
-
-def load_or_create_metrics_token(path: Path) -> str:
-    """Return the token that authorizes /metrics requests from other machines; created on the first call."""
-    return load_or_create_private_text(path, secrets.token_urlsafe)
 
 
 def load_session_key(engine: Engine) -> bytes:

@@ -102,17 +102,14 @@ class IndexFollower:
             except BusyError:
                 self._stop.wait(BUSY_RETRY_SECONDS)
             except PlumblineError as error:
-                self._report_once(str(error))
+                if str(error) != self._last_message:
+                    self._last_message = str(error)
+                    log.warning("index update failed, retrying in %g s: %s", ERROR_RETRY_SECONDS, error)
+                    self._engine.progress.note(f"index update failed, retrying in {ERROR_RETRY_SECONDS:g} s: {error}")
                 self._stop.wait(ERROR_RETRY_SECONDS)
             except Exception:
                 log.exception("index update failed, retrying in %g s", ERROR_RETRY_SECONDS)
                 self._stop.wait(ERROR_RETRY_SECONDS)
-
-    def _report_once(self, text: str) -> None:
-        if text != self._last_message:
-            log.warning("index update failed, retrying in %g s: %s", ERROR_RETRY_SECONDS, text)
-            self._engine.progress.note(f"index update failed, retrying in {ERROR_RETRY_SECONDS:g} s: {text}")
-            self._last_message = text
 
 
 def is_index_stale(engine: Engine) -> bool:

@@ -6,7 +6,6 @@ no vectors, and the strategies train their own on the pages that the crawl fetch
 """
 
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -41,15 +40,11 @@ def corpus_vectors(engine: Engine, tokenize: WordTokenizer) -> WordVectors | Non
     if cached is not None and article_count < RETRAIN_GROWTH_FACTOR * cached.article_count:
         return cached.vectors
     engine.progress.note(f"training word vectors on {min(article_count, MAX_ARTICLES)} articles")
-    trained_vectors = TrainedVectors(train_word_vectors(iter_article_tokens(engine, tokenize)), article_count)
+    articles = (stored_article.article for stored_article in islice(engine.store.articles.iter_all(), MAX_ARTICLES))
+    tokens_by_article = (tokenize(f"{article.title}\n{article.body}") for article in articles)
+    trained_vectors = TrainedVectors(train_word_vectors(tokens_by_article), article_count)
     save_vectors(path, trained_vectors)
     return trained_vectors.vectors
-
-
-def iter_article_tokens(engine: Engine, tokenize: WordTokenizer) -> Iterator[tuple[str, ...]]:
-    """Yield the tokens of each article, title first."""
-    for stored_article in islice(engine.store.articles.iter_all(), MAX_ARTICLES):
-        yield tokenize(f"{stored_article.article.title}\n{stored_article.article.body}")
 
 
 def save_vectors(path: Path, trained_vectors: TrainedVectors) -> None:

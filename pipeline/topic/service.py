@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 
 from domain.errors import PlumblineError, TopicError
 from domain.topic import ExamplePage, Topic, TopicState, TopicTermClass
-from focused.topic.concept_loader import load_concepts
+from focused.concepts.loader import load_concepts
 from focused.topic.term_decisions import operator_terms
 from focused.topic.term_proposals import (
     PROPOSALS_PER_TERM,
     RESULTS_PER_SEARCH,
     SearchFunction,
-    SearchSource,
     TopicProposals,
     propose_from_concepts,
     propose_from_search,
@@ -19,7 +18,7 @@ from focused.topic.term_proposals import (
 from focused.topic.tokenizing import make_tokenizer
 from focused.topic.topic_file_store import TopicFileStore
 from pipeline.engine import Engine
-from pipeline.page_source import LoadedPage, canonical_url, fetch_page, load_stored_page
+from pipeline.page_source import canonical_url, fetch_page, load_stored_page
 from pipeline.topic.example_search import index_search, loaded_page_to_example, template_search
 from pipeline.topic.page_reader import create_topic_segmenter
 
@@ -89,9 +88,9 @@ def collect_proposals(engine: Engine, topic: Topic, template: str, max_results: 
     words = [term.text for term in topic.terms if term.state is TopicState.CONFIRMED] or list(topic.words)
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
     proposals = propose_from_concepts(words, load_concepts(files))
-    search_source = choose_search(engine, template)
-    if search_source is None:
+    if not template and not engine.store.status.freshness().indexed_count:
         return proposals
+    search_source = template_search(engine, template) if template else index_search(engine)
     tokenize = make_tokenizer(create_topic_segmenter(engine.store.lexicons.load_latest(), words))
     with engine.progress.task("topic", len(words)) as advance:
         return proposals + propose_from_search(
@@ -101,13 +100,6 @@ def collect_proposals(engine: Engine, topic: Topic, template: str, max_results: 
             max_results,
             max_terms,
         )
-
-
-def choose_search(engine: Engine, template: str) -> SearchSource | None:
-    """Return the search source; None if there is no template and the index is empty."""
-    if template:
-        return template_search(engine, template)
-    return index_search(engine) if engine.store.status.freshness().indexed_count else None
 
 
 def with_progress(search: SearchFunction, advance: Callable[[int], None]) -> SearchFunction:
@@ -129,17 +121,13 @@ def read_examples(engine: Engine, urls: Sequence[str]) -> tuple[ExamplePage, ...
     examples: list[ExamplePage] = []
     with engine.progress.task("examples", len(urls)) as advance:
         for url in dict.fromkeys(map(canonical_url, urls)):
-            page = loaded_page_to_example(load_or_fetch(engine, url))
+            try:
+                loaded_page = load_stored_page(engine, url)
+            except PlumblineError:
+                loaded_page = fetch_page(url, engine.settings.crawl)
+            page = loaded_page_to_example(loaded_page)
             if not page.blocks and not page.title:
                 raise TopicError(f"{url} has no text: choose another example")
             examples.append(replace(page, url=url))
             advance(1)
     return tuple(examples)
-
-
-def load_or_fetch(engine: Engine, url: str) -> LoadedPage:
-    """Load a page from the store, or fetch it if the store does not have it."""
-    try:
-        return load_stored_page(engine, url)
-    except PlumblineError:
-        return fetch_page(url, engine.settings.crawl)

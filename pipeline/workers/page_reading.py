@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from crawler.http.content_type import parse_content_type
 from crawler.urls.canonical import canonicalize_url
-from domain.article import Article, ExtractionResult, SiteTemplate, Teaser
+from domain.article import Article, ExtractionResult, SiteTemplate
 from domain.file_formats import HTML_MEDIA_TYPES
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
@@ -38,7 +38,9 @@ def extract_page(
         reading = extract_document(data, url, content_type, fetched_at, recognized_pages)
         return replace(reading, result=finalize_article(reading.result, url))
     reading = ArticleExtractor(settings).extract_with_site(data, url, content_type, fetched_at, site)
-    return replace(reading, result=finalize_article(reading.result, url), teaser=canonical_teaser(reading.teaser, url))
+    teaser_url = canonical_or_empty(reading.teaser.url, url) if reading.teaser else ""
+    teaser = replace(reading.teaser, url=teaser_url) if reading.teaser and teaser_url else None
+    return replace(reading, result=finalize_article(reading.result, url), teaser=teaser)
 
 
 def read_article(
@@ -76,12 +78,6 @@ def finalize_article(result: Article | Outcome, url: str) -> Article | Outcome:
         canonical_url=canonical_or_empty(result.canonical_url, url),
         next_url=canonical_or_empty(result.next_url, url),
     )
-
-
-def canonical_teaser(teaser: Teaser | None, url: str) -> Teaser | None:
-    """Return the teaser with a canonical URL; None if there is no teaser or its URL is not valid."""
-    target = canonical_or_empty(teaser.url, url) if teaser is not None else ""
-    return replace(teaser, url=target) if teaser is not None and target else None
 
 
 def canonical_or_empty(url: str, base: str) -> str:

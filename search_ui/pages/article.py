@@ -9,8 +9,8 @@ from typing import Any
 from domain.article import ARTICLE_FIELDS
 from domain.file_formats import HTML_FORMAT
 from domain.page_offsets import PageOffsets, page_number_at, parse_page_offsets
-from search_ui.query.display_text import Segment, Segments, clean_text, safe_url, split_highlights
-from search_ui.query.results import display_format, display_title, plain_text, site_display_name
+from search_ui.query.display_text import Segment, Segments, clean_text, safe_url, site_display_name, split_highlights
+from search_ui.query.results import display_format, display_title, plain_text
 from search_ui.query.score_explanation import RankExplanation, parse_explain
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrResponse, documents

@@ -18,9 +18,9 @@ from search_ui.query.display_text import (
     truncate_segments,
 )
 from search_ui.query.ranking import build_rank_query
+from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrBackend
 from search_ui.query.solr_query import QueryVariant, select_params
-from search_ui.query.solr_requests import segment_words
 from solr_client import solr_fields
 from text.segment import Segmenter
 

@@ -1,7 +1,7 @@
 """The public pages of the lexicon: one page for each published term, and the list of terms."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,30 +10,32 @@ from urllib.parse import urlencode
 from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from domain.article import document_id
-from domain.term import Definition
+from domain.term import ConceptTerm, ConceptTermStatus
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
-from search_ui.pages.article import RelatedArticle, parse_related
+from search_ui.pages.article import parse_related
+from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.term_citation import TermSource, format_bibtex
 from search_ui.pages.term_usage import (
     MIN_MONTH_ARTICLES,
     TermUsage,
-    articles_by_id_params,
+    cooccurring_terms_params,
     first_use_params,
     largest_percent,
     months_params,
     most_cited_params,
     newest_articles_params,
+    parse_cooccurring_terms,
     parse_months,
     parse_term_counts,
     term_counts_params,
 )
-from search_ui.query.display_text import clean_text, safe_url
+from search_ui.query.display_text import clean_text
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import select_in_background
 from search_ui.vocabulary_cache import current_vocabulary
+from text.folding import word_key
 
 blueprint = Blueprint("glossary", __name__)
 
@@ -42,20 +44,31 @@ TERMS_PER_PAGE = 100
 
 @blueprint.get("/term/<path:name>")
 def term(name: str) -> BaseResponse:
-    """Show a published term. Another spelling or a synonym redirects to it."""
+    """Show a published term. Another spelling or a synonym redirects to it; `deprecated` names a deprecated term."""
     glossary = current_glossary()
     glossary_term = glossary.find(name)
     if glossary_term is None:
         abort(404)
+    concept = current_site().backend.review_service.find_concept(glossary_term.text)
+    concept_terms = concept.terms if concept else ()
+    deprecated_keys = {word_key(item.text) for item in concept_terms if item.status is ConceptTermStatus.DEPRECATED}
     if glossary_term.text != name:
-        return redirect(url_for("glossary.term", name=glossary_term.text, lang=request.args.get("lang")))
+        deprecated = name if word_key(name) in deprecated_keys else None
+        language = request.args.get("lang")
+        return redirect(url_for("glossary.term", name=glossary_term.text, lang=language, deprecated=deprecated))
+    deprecated_name = request.args.get("deprecated", "")
     label = display_name(glossary_term.text)
     source = _term_source(glossary_term, glossary, label)
-    usage, definitions = fetch_term_usage(glossary_term.text), fetch_definitions(glossary_term.text)
+    usage, definitions = fetch_term_usage(glossary_term, glossary), fetch_definitions(glossary_term.text)
     return render_page(
         "term.html",
         term=glossary_term,
+        broader=[(name, glossary.find(name)) for name in glossary_term.broader_terms],
+        narrower=glossary.narrower_terms(glossary_term),
+        name_of=display_name,
         label=label,
+        deprecated_name=deprecated_name if word_key(deprecated_name) in deprecated_keys else "",
+        word_groups=group_words(glossary_term, concept_terms),
         usage=usage,
         largest_percent=largest_percent(usage.months),
         first_version=current_site().backend.review_service.first_version(glossary_term.text),
@@ -68,6 +81,26 @@ def term(name: str) -> BaseResponse:
         min_month_articles=MIN_MONTH_ARTICLES,
         query_box="",
     )
+
+
+def group_words(term: GlossaryTerm, concept_terms: Sequence[ConceptTerm]) -> Mapping[str, Sequence[str]]:
+    """Return the other words of a term by the key of their heading; deprecated and preferred ones have their own."""
+    words_by_status = {
+        status: tuple(dict.fromkeys(item.text for item in concept_terms if item.status is status))
+        for status in ConceptTermStatus
+    }
+    preferred, deprecated = words_by_status[ConceptTermStatus.PREFERRED], words_by_status[ConceptTermStatus.DEPRECATED]
+    groups = {
+        "term.abbreviation": term.abbreviations,
+        "term.equivalent": term.equivalents,
+        "term.synonyms": term.variants,
+    }
+    special_words = {*preferred, *deprecated}
+    return {
+        "term.preferred": [word for word in preferred if word in term.synonyms],
+        **{key: [word for word in words if word not in special_words] for key, words in groups.items()},
+        "term.deprecated": [word for word in deprecated if word in term.synonyms],
+    }
 
 
 @blueprint.get("/terms")
@@ -115,12 +148,17 @@ def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage
     return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
 
 
-def fetch_term_usage(text: str) -> TermUsage:
+def fetch_term_usage(term: GlossaryTerm, glossary: Glossary) -> TermUsage:
     """Fetch where the articles use a term. Raises what `SolrBackend.select` raises."""
-    site = current_site()
-    first, newest, most_cited = (
+    site, text = current_site(), term.text
+    first, newest, most_cited, cooccurring = (
         select_in_background(site.solr, params)
-        for params in (first_use_params(text), newest_articles_params(text), most_cited_params(text))
+        for params in (
+            first_use_params(text),
+            newest_articles_params(text),
+            most_cited_params(text),
+            cooccurring_terms_params(text),
+        )
     )
     counts = parse_term_counts(site.solr.select(term_counts_params(text)), site.settings)
     months = parse_months(site.solr.select(months_params(text, counts))) if counts.first_month else ()
@@ -130,38 +168,26 @@ def fetch_term_usage(text: str) -> TermUsage:
         next(iter(parse_related(first.result(), site.settings)), None),
         parse_related(newest.result(), site.settings),
         parse_related(most_cited.result(), site.settings),
+        parse_cooccurring_terms(cooccurring.result(), _other_terms(term, glossary)),
     )
 
 
-@dataclass(frozen=True)
-class QuotedDefinition:
-    """A definition, quoted. `article` is its article if the index has it: only then there is a page with a saved copy.
+def _other_terms(term: GlossaryTerm, glossary: Glossary) -> Callable[[str], bool]:
+    """Return a function that is true for published terms without a stated relation to a term."""
+    narrower_keys = (narrower.word_keys[0] for narrower in glossary.narrower_terms(term))
+    related_keys = {*term.word_keys, *map(word_key, term.broader_terms), *narrower_keys}
 
-    `safe_url` is "" if the URL of the source is not safe to follow.
-    """
+    def is_other_term(text: str) -> bool:
+        other = glossary.find(text)
+        return other is not None and other.text == text and related_keys.isdisjoint(other.word_keys)
 
-    definition: Definition
-    safe_url: str
-    article: RelatedArticle | None
-
-
-def fetch_definitions(text: str) -> list[QuotedDefinition]:
-    """Fetch the definitions of a term, best first. Raises what `SolrBackend.select` raises."""
-    site = current_site()
-    definitions = site.backend.review_service.definitions(text)
-    doc_ids = [document_id(definition.url) for definition in definitions]
-    articles = parse_related(site.solr.select(articles_by_id_params(doc_ids)), site.settings) if doc_ids else ()
-    article_by_id = {article.doc_id: article for article in articles}
-    return [
-        QuotedDefinition(definition, safe_url(definition.url), article_by_id.get(doc_id))
-        for definition, doc_id in zip(definitions, doc_ids, strict=True)
-    ]
+    return is_other_term
 
 
 def search_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
     settings = current_site().settings
-    search_request = SearchRequest(terms=(text,), profile=settings.profile, **filters)
+    search_request = SearchRequest(**{"terms": (text,), "profile": settings.profile, **filters})
     return url_for("public.search") + "?" + urlencode(search_request.to_url_params(settings))
 
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from search_ui.query.display_text import clean_text
-from search_ui.query.results import Facet, Hit, build_facets, build_plain_hits, facet_counts, site_specific_values
+from search_ui.query.facets import Facet, build_facets, facet_counts, site_specific_values
+from search_ui.query.results import Hit, build_plain_hits
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS, MAX_SITE_FACETS, TOP_SITE_SUBFACET

@@ -29,13 +29,14 @@ from search_ui.pages.home import (
     parse_sections,
     select_home_terms,
 )
+from search_ui.pages.inline_definitions import are_definitions_off, current_inline_definitions, remember_switch
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
-from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.display_text import clean_text, normalize_query, site_display_name, truncate_query
 from search_ui.query.filter_fields import DISPLAY_ORDER, PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import SiteCounts, parse_site_counts, site_display_name
+from search_ui.query.results import SiteCounts, parse_site_counts
 from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
     BadSearchRequestError,
@@ -127,6 +128,7 @@ def _log_search(request: SearchRequest, total: int, number: int, is_corrected: b
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
     request, search_page, settings = outcome.request, outcome.page, current_site().settings
     term = _find_searched_term(request)
+    feed_query = urlencode(request.with_changes(sort=SortOrder.RELEVANCE).to_url_params(settings))
     return {
         "asked": request,
         "found": search_page,
@@ -153,10 +155,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "related_numbers": page_number_window(
             search_page.page - search_page.full_pages + 1, search_page.numbered_pages - search_page.full_pages + 1
         ),
-        "feeds": {
-            kind: _search_endpoint_url("feeds.feed", request.with_changes(sort=SortOrder.RELEVANCE), kind=kind)
-            for kind in FEED_KINDS
-        },
+        "feeds": {kind: f"{url_for('feeds.feed', kind=kind)}?{feed_query}" for kind in FEED_KINDS},
     }
 
 
@@ -184,10 +183,6 @@ def _search_url(request: SearchRequest) -> str:
     if "search_path" not in g:
         g.search_path = url_for("public.search")
     return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
-
-
-def _search_endpoint_url(endpoint: str, request: SearchRequest, **values: Any) -> str:
-    return url_for(endpoint, **values) + "?" + urlencode(request.to_url_params(current_site().settings))
 
 
 @dataclass(frozen=True)
@@ -257,9 +252,11 @@ def article(doc_id: str) -> Response:
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort(404)
-    return render_page(
+    response = render_page(
         "article.html",
         found=article_page,
+        inline=current_inline_definitions(article_page.article.paragraphs),
+        definitions_off=are_definitions_off(),
         one=article_page.article,
         language=_language_name(article_page.article.language),
         glossary=current_glossary(),
@@ -269,6 +266,8 @@ def article(doc_id: str) -> Response:
         query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
         link=_search_url,
     )
+    remember_switch(response)
+    return response
 
 
 @blueprint.get("/story/<story_id>")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import unquote, urlsplit
 
+from search_ui.settings import SearchSettings
 from text.solr_words import WORD_SEPARATOR
 
 # Characters that reorder or hide the text around them: embeddings, overrides, isolates, marks, BOM.
@@ -73,12 +74,7 @@ def normalize_query(text: str, max_units: int) -> str:
     normalized_query = truncate_query(
         " ".join(searchable_text.split()), max_units
     )  # NFKC can expand one character to eighteen
-    return normalized_query if has_word(normalized_query) or any(map(_is_emoji, normalized_query)) else ""
-
-
-def _is_emoji(char: str) -> bool:
-    """Return True for emoji and other symbols that Solr's tokenizer keeps."""
-    return unicodedata.category(char) == "So"
+    return normalized_query if has_word(normalized_query) or "So" in map(unicodedata.category, normalized_query) else ""
 
 
 def _searchable_char(char: str) -> str:
@@ -175,7 +171,7 @@ def truncate_segments(segments: Segments, max_chars: int) -> Segments:
     start = _word_boundary(text, start, 1)
     head = (Segment("…"),) if start else ()
     tail = (Segment("…"),) if end < len(text) else ()
-    return merge_segments((*head, *_slice_segments(segments, start, end), *tail))
+    return merge_segments((*head, *slice_segments(segments, start, end), *tail))
 
 
 _SENTENCE_END_RE = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+")
@@ -221,10 +217,17 @@ def _first_match_offset(segments: Segments) -> int:
     return 0
 
 
-def _slice_segments(segments: Segments, start: int, end: int) -> list[Segment]:
+def slice_segments(segments: Segments, start: int, end: int) -> list[Segment]:
+    """Return the segments of the characters from `start` to `end`."""
     sliced_segments, offset = [], 0
     for segment in segments:
         text = segment.text[max(0, start - offset) : max(0, end - offset)]
         offset += len(segment.text)
-        sliced_segments.append(Segment(text, segment.marked))
+        if text:
+            sliced_segments.append(Segment(text, segment.marked))
     return sliced_segments
+
+
+def site_display_name(site: str, settings: SearchSettings) -> str:
+    """Return the configured name of a site, else its host name."""
+    return settings.site_names.get(site, clean_text(site))

@@ -38,13 +38,8 @@ class RequestFilter:
     request_field: str = ""
 
 
-def no_synonyms(word: str) -> Sequence[str]:
-    """Return no synonyms, for every word."""
-    return ()
-
-
 def build_filters(
-    request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup = no_synonyms
+    request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup = lambda word: ()
 ) -> list[RequestFilter]:
     """Build the filters of a request: those typed as operators first, then those chosen beside the results.
 

@@ -1,6 +1,6 @@
 """Reads Solr's responses into the model of a results page. No text of a response is treated as markup."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,10 +14,12 @@ from search_ui.query.display_text import (
     from_sentence_with,
     is_spaced_script,
     safe_url,
+    site_display_name,
     split_highlights,
     truncate_segments,
     url_file_name,
 )
+from search_ui.query.facets import Facet, build_date_facets, build_facet, facet_counts
 from search_ui.query.filter_fields import FILTER_NAMES, FilterFields
 from search_ui.query.highlight import MarkRefiner, build_mark_refiner
 from search_ui.query.min_should_match import is_ranked
@@ -29,7 +31,6 @@ from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
     HIGHLIGHT_END,
     HIGHLIGHT_START,
-    MAX_FACET_VALUES,
     is_full_match,
 )
 from search_ui.settings import SearchSettings
@@ -96,17 +97,6 @@ class Hit:
     def plain_title(self) -> str:
         """The title without highlighting marks."""
         return plain_text(self.title)
-
-
-@dataclass(frozen=True)
-class Facet:
-    """One value of a facet. `bar_steps`: its count in twentieths of the largest count, 0 only for a count of 0."""
-
-    value: str
-    label: str
-    count: int
-    selected: bool
-    bar_steps: int
 
 
 @dataclass(frozen=True)
@@ -198,8 +188,8 @@ def build_search_page(
         full_pages=min(numbered_pages, -(-total // size)) if full_first else numbered_pages,
         span=page_span(request.page, *paging),
         hits=tuple(_iter_hits(answers, request, settings, words)),
-        **{name: _build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
-        dates=_date_facets(count_response, request),
+        **{name: build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
+        dates=build_date_facets(count_response, request),
     )
 
 
@@ -363,11 +353,6 @@ def display_format(doc: Mapping[str, Any]) -> str:
     return name if name in FORMATS_BY_NAME else HTML_FORMAT
 
 
-def site_display_name(site: str, settings: SearchSettings) -> str:
-    """Return the configured name of a site, else its host name."""
-    return settings.site_names.get(site, clean_text(site))
-
-
 def _get_text(doc: Mapping[str, Any], name: str) -> str:
     value = doc.get(name, "")
     return str(value[0]) if isinstance(value, list) and value else str(value)
@@ -388,102 +373,6 @@ def _build_snippet(fragments: Sequence[str], mark_refiner: MarkRefiner) -> Segme
 
 def _join_fragments(fragments: Sequence[str]) -> Segments:
     return split_highlights(" … ".join(fragments), HIGHLIGHT_START, HIGHLIGHT_END)
-
-
-SITE_BOILERPLATE_SHARE = 0.9  # values of this share of a site's documents are boilerplate
-
-
-def _build_facet(
-    response: SolrResponse, name: str, request: SearchRequest, settings: SearchSettings
-) -> tuple[Facet, ...]:
-    """Build the values of a facet; () if there are fewer than two.
-
-    Values that all matching documents have are omitted. Sections and authors of nearly all documents of one site and of
-    no other site are omitted as well: they are boilerplate of the site. Selected values are always included.
-    """
-    selected_values: tuple[str, ...] = getattr(request, name)
-    hidden_values = site_specific_values(response, name)
-    hidden_values |= frozenset() if selected_values else _universal_values(response, name)
-    counts = [
-        (value, count)
-        for value, count in facet_counts(response, name)
-        if value in selected_values or value not in hidden_values
-    ]
-    counts += [(value, 0) for value in selected_values if value not in dict(counts)]
-    if len(counts) < 2 and not selected_values:
-        return ()
-    labelled_counts = [
-        (value, site_display_name(value, settings) if name == "sites" else clean_text(value), n) for value, n in counts
-    ]
-    if name == "terms":
-        labelled_counts = _select_characteristic_terms(response, labelled_counts, selected_values)
-    else:
-        labelled_counts.sort(key=lambda labelled_count: -labelled_count[2])
-    return build_facets(labelled_counts, frozenset(selected_values))
-
-
-def _select_characteristic_terms(
-    response: SolrResponse, labelled_counts: Sequence[tuple[str, str, int]], selected_terms: Collection[str]
-) -> list[tuple[str, str, int]]:
-    """Return the terms most characteristic of the results first, at most MAX_FACET_VALUES and the selected ones.
-
-    Terms of a single result follow the others: in few results, `relatedness` prefers them to terms of most results.
-    """
-    relatedness_by_term = {
-        str(bucket["val"]): float(bucket.get("relatedness", {}).get("relatedness", 0.0))
-        for bucket in buckets(response, "terms")
-    }
-    sorted_counts = sorted(
-        labelled_counts, key=lambda row: (row[2] < 2, -relatedness_by_term.get(row[0], 0.0), -row[2])
-    )
-    return [row for n, row in enumerate(sorted_counts) if n < MAX_FACET_VALUES or row[0] in selected_terms]
-
-
-def _universal_values(response: SolrResponse, name: str) -> frozenset[str]:
-    """Return the facet values that every matching document has."""
-    count = match_count(response)
-    return frozenset(str(bucket["val"]) for bucket in buckets(response, name) if bucket["count"] == count)
-
-
-def site_specific_values(response: SolrResponse, name: str) -> frozenset[str]:
-    """Return the values of nearly every document of one site that no other site has."""
-    count_by_site = {str(bucket["val"]): int(bucket["count"]) for bucket in buckets(response, f"{name}_of_sites")}
-    specific = set()
-    for bucket in buckets(response, name):
-        for site in bucket.get("of", {}).get("buckets", ())[:1]:
-            site_total = count_by_site.get(str(site["val"]), 0)
-            if site["count"] == bucket["count"] >= SITE_BOILERPLATE_SHARE * site_total > 0:
-                specific.add(str(bucket["val"]))
-    return frozenset(specific)
-
-
-def facet_counts(response: SolrResponse, name: str) -> list[tuple[str, int]]:
-    """Return the values of a facet with their document counts, near-duplicates counted once."""
-    return [(str(bucket["val"]), int(bucket.get("n", 0))) for bucket in buckets(response, name)]
-
-
-def _date_facets(response: SolrResponse, request: SearchRequest) -> tuple[Facet, ...]:
-    """Build the facets of years (`2016`) or months (`2016-05`), oldest first.
-
-    Empty ones between others are included, so that the histogram has a linear time axis.
-    """
-    length = 7 if request.single_year() else 4
-    buckets = [(moment[:length], count) for moment, count in facet_counts(response, "dates")]
-    non_empty = [n for n, (_, count) in enumerate(buckets) if count]
-    counts = buckets[non_empty[0] : non_empty[-1] + 1] if non_empty else []
-    selected_values = {request.since} if request.since == request.until else set()
-    return build_facets([(day, day, count) for day, count in counts], frozenset(selected_values))
-
-
-def build_facets(
-    labelled_counts: Sequence[tuple[str, str, int]], selected: frozenset[str] = frozenset()
-) -> tuple[Facet, ...]:
-    """Build facets from values with their labels and counts."""
-    largest = max((count for _, _, count in labelled_counts), default=1) or 1
-    return tuple(
-        Facet(value, label, count, value in selected, -(-20 * count // largest))
-        for value, label, count in labelled_counts
-    )
 
 
 def plain_text(segments: Segments) -> str:

@@ -19,9 +19,7 @@ from functools import cached_property, partial
 from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
 from search_ui.interfaces import LexiconBackend
-from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
-from search_ui.query.display_text import has_word
 from search_ui.query.min_should_match import content_parts, lists_full_matches_first, ranks_full_matches_first
 from search_ui.query.paging import PageSpan, page_span
 from search_ui.query.query_parser import as_plain_words
@@ -40,7 +38,8 @@ from search_ui.query.results import (
     with_full_matches_first,
 )
 from search_ui.query.search_request import SearchRequest, SortOrder, last_page, max_numbered_hits
-from search_ui.query.semantic.answer_extraction import ANSWER_MODELS, MAX_QUOTES
+from search_ui.query.segmentation import segment_query
+from search_ui.query.semantic.answer_extraction import ANSWER_MODELS, MAX_QUOTES, Quotation
 from search_ui.query.semantic.hybrid import (
     FusedCandidates,
     QueryVector,
@@ -72,9 +71,8 @@ from search_ui.query.solr_requests import (
     exact_title_params,
     hits_params,
     parse_index_counts,
-    segment_words,
 )
-from search_ui.query.thesaurus import Thesaurus, find_synonym_groups
+from search_ui.query.thesaurus import Thesaurus
 from search_ui.settings import SearchSettings
 from search_ui.spelling.corrections import parse_spellcheck, spellcheck_params
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
@@ -179,34 +177,8 @@ class SearchService:
         return select_in_background(_NamedBackend(self, name), params)
 
     def segment_query(self, request: SearchRequest) -> QueryWords:
-        """Segment the query as the documents were: with the indexed lexicon and, if ranked by, the base dictionary.
-
-        After a publication some documents are still segmented with an older version. New words are searched in them as
-        consecutive characters.
-        """
-        segmenter, *older_segmenters = self._segmenters
-        text = request.parsed_query.ranking_text
-        if not request.parsed_query.conditions:
-            text = drop_question_words(text, segmenter.cut(text))
-        segmented_words = segmenter.cut(text)
-        newest = tuple(filter(has_word, segmented_words))
-        old_lexicon_words = [segment_words(text, old_segmenter) for old_segmenter in older_segmenters]
-        older = tuple(word for segmented_words in old_lexicon_words for word in segmented_words)
-        synonyms = find_synonym_groups(request.parsed_query, newest, self.thesaurus)
-        new_words = tuple(word for word in newest if old_lexicon_words and word not in older)
-        content, residual_chars = split_content_words(text, segmented_words)
-        words = {
-            QueryVariant.TEXT: (text,),
-            QueryVariant.DOMAIN: newest,
-            QueryVariant.CONTENT: content,
-            QueryVariant.RESIDUAL_CHARS: residual_chars,
-            QueryVariant.OLD_LEXICON: older,
-            QueryVariant.NEW_WORDS: new_words,
-            QueryVariant.SYNONYMS: synonyms,
-        }
-        if any(clause.variant is QueryVariant.BASE for clause in PROFILES[request.profile].field_clauses):
-            words[QueryVariant.BASE] = segment_words(text, self.lexicon_backend.base_segmenter())
-        return words
+        """Segment the query; see `segmentation.segment_query`."""
+        return segment_query(request, self._segmenters, self.lexicon_backend.base_segmenter(), self.thesaurus)
 
     def resolve_exact_title(self, request: SearchRequest) -> SearchRequest:
         """Return a request for plain words if the query equals the title of a document.
@@ -278,18 +250,13 @@ class SearchService:
         responses = self._fetch_details(request, words, hits_response, count_response, candidates)
         page = build_search_page(responses, request, self.settings, words[QueryVariant.DOMAIN], full_first)
         segmenter, question = self.lexicon_backend.base_segmenter(), request.parsed_query.ranking_text
+        quotations: tuple[Quotation, ...] = ()
+        if candidates and request.page == 1:
+            cosines = partial(self.query_vectors.text_cosines, candidates.vector)
+            quotations = answer_from_hits(question, words, candidates, page.hits, responses.bodies, cosines)
         return replace(
             page,
-            quotations=answer_from_hits(
-                question,
-                words,
-                candidates,
-                page.hits,
-                responses.bodies,
-                partial(self.query_vectors.text_cosines, candidates.vector),
-            )
-            if candidates and request.page == 1
-            else (),
+            quotations=quotations,
             cursor=self._next_cursor(request, words, ranked_hits, span, is_related),
             terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
             spelling=parse_spellcheck(count_response),
@@ -406,7 +373,11 @@ class SearchService:
         if not ids:
             return SearchResponses(hits, count_response)
         semantic_ids = candidates.semantic_match_ids(ids) if candidates else []
-        body_ids = [*semantic_ids, *_file_ids(hits), *self._answer_source_ids(request, ids, candidates)]
+        # The passages of files have page numbers.
+        file_ids = [
+            doc_id for doc_id, doc in zip(ids, documents(hits), strict=True) if display_format(doc) != HTML_FORMAT
+        ]
+        body_ids = [*semantic_ids, *file_ids, *self._answer_source_ids(request, ids, candidates)]
         bodies_future = (
             self._start(SolrRequest.BODIES, body_params(list(dict.fromkeys(body_ids)))) if body_ids else None
         )
@@ -496,9 +467,3 @@ class _NamedBackend:
     def select(self, params: Params) -> SolrResponse:
         """Send a request under the name of this sender, as `SearchService.select` does."""
         return self.service.select(self.name, params)
-
-
-def _file_ids(hits: SolrResponse) -> list[str]:
-    """Return the ids of the files in a response: their passages have page numbers."""
-    id_and_doc = zip(ids_and_clusters(hits)[0], documents(hits), strict=True)
-    return [doc_id for doc_id, doc in id_and_doc if display_format(doc) != HTML_FORMAT]

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 from search_ui.query.cursors import FIRST_CURSOR_MARK
-from search_ui.query.display_text import has_word
 from search_ui.query.filter_fields import FILTER_NAMES, FILTERS_WITH_SITE_VALUES, PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.filters import build_filter_queries
 from search_ui.query.min_should_match import any_part_query, enough_parts_query, ranks_full_matches_first
@@ -26,7 +25,6 @@ from search_ui.query.solr_query import (
     select_params,
 )
 from solr_client import solr_fields
-from text.segment import Segmenter
 from text.titles import title_key
 
 HIGHLIGHT_START, HIGHLIGHT_END = "\U0010fffc", "\U0010fffd"  # around a match; private use characters of plane 16
@@ -46,11 +44,6 @@ _SORT_CLAUSES: Mapping[SortOrder, str] = {
         f"if(exists({solr_fields.PUBLISHED}),0,1) asc,{solr_fields.PUBLISHED} asc,score desc,{solr_fields.ID} asc"
     ),
 }
-
-
-def segment_words(text: str, segmenter: Segmenter) -> tuple[str, ...]:
-    """Return the words of `text` in order, without punctuation and spaces."""
-    return tuple(word for word in segmenter.cut(text) if has_word(word))
 
 
 def hits_params(

@@ -14,12 +14,13 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import Term, TermClass, TermStatus
+from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
 from search_ui.i18n import translate, translate_error
 from search_ui.query.display_text import clean_text
 from search_ui.review import lexicon_views as review_pages
+from search_ui.review import relation_views as review_relations
 from search_ui.review import term_views as review_term
 from search_ui.review.interfaces import ReviewService
 from search_ui.review.term_display import (
@@ -35,11 +36,14 @@ from text.scripts import LANGUAGE_PATTERNS
 blueprint = Blueprint("review", __name__, url_prefix="/admin/lexicon")
 blueprint.register_blueprint(review_term.blueprint)
 blueprint.register_blueprint(review_pages.blueprint)
+blueprint.register_blueprint(review_relations.blueprint)
 blueprint.after_request(add_no_store_headers)
 
 TERMS_ON_PAGE = 20
 MAX_BULK_TERMS = 500
-ANY_VALUE, AUTOMATIC = "all", "automatic"
+MAX_CONCEPT_ROWS = 60
+CONCEPT_FIELDS = ("word", "language", "status", "definition", "source", "note")  # in the order of ConceptTerm
+ANY_VALUE, AUTOMATIC, OUTDATED_DEFINITION = "all", "automatic", "outdated_definition"
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
 LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
 YEAR_SECONDS = 365 * 24 * 3600
@@ -57,8 +61,11 @@ class TermListState:
     def url_params(self) -> dict[str, str]:
         """The filter and order as URL parameters, without the page."""
         query = self.query
+        status = str(query.status or ANY_VALUE)
+        if query.is_automatic or query.is_definition_outdated:
+            status = AUTOMATIC if query.is_automatic else OUTDATED_DEFINITION
         values = {
-            "status": AUTOMATIC if query.is_automatic else str(query.status or ANY_VALUE),
+            "status": status,
             "text": query.text,
             "language": self.language,
             "category": str(query.category or ""),
@@ -84,6 +91,7 @@ def parse_listing(values: Mapping[str, str]) -> TermListState:
             min_documents=min_documents,
             pattern=LANGUAGE_PATTERNS.get(language, ""),
             is_automatic=status == AUTOMATIC,
+            is_definition_outdated=status == OUTDATED_DEFINITION,
             is_rising_first=True,
             order=Order(order) if order in set(Order) else Order.REVIEW,
             offset=(number - 1) * TERMS_ON_PAGE,
@@ -207,6 +215,43 @@ def change_term() -> BaseResponse:
     if operation_name not in operations:
         abort(400)
     return apply_and_respond(operations[operation_name], translate("review.changed", text=clean_text(text)))
+
+
+@blueprint.post("/definition")
+@require_role(Role.REVIEWER)
+def define_term() -> BaseResponse:
+    """Choose the candidate `sentence` as the definition of `term`, "" for none, or `own`, which the reviewer wrote."""
+    form = request.form
+    text, version = form.get("term", "")[:MAX_TERM_CHARS], expected_version(form)
+    if not {"sentence", "own"} & form.keys():
+        abort(400)
+
+    def define(review_service: ReviewService) -> ReviewDecision:
+        if "own" in form:
+            return review_service.write_definition(text, form["own"], current_account_name(), version)
+        return review_service.choose_definition(text, form["sentence"], current_account_name(), version)
+
+    return apply_and_respond(define, translate("review.changed", text=clean_text(text)))
+
+
+@blueprint.post("/concept")
+@require_role(Role.REVIEWER)
+def edit_concept() -> BaseResponse:
+    """Replace the terms of the concept of `term`. Each term has one value of each field; empty terms are removed."""
+    form = request.form
+    text, version = form.get("term", "")[:MAX_TERM_CHARS], expected_version(form)
+    columns = [form.getlist(name)[:MAX_CONCEPT_ROWS] for name in CONCEPT_FIELDS]
+    if len({len(column) for column in columns}) != 1 or not set(columns[2]) <= set(ConceptTermStatus):
+        abort(400)
+    terms = [
+        ConceptTerm(word, language, ConceptTermStatus(status), *texts)
+        for word, language, status, *texts in zip(*columns, strict=True)
+        if word.strip()
+    ]
+    return apply_and_respond(
+        lambda review_service: review_service.edit_concept(text, terms, current_account_name(), version),
+        translate("review.changed", text=clean_text(text)),
+    )
 
 
 @blueprint.post("/undo")
@@ -334,6 +379,8 @@ def _redirect_back() -> BaseResponse:
     origin = request.form.get("from", "")
     if origin == "term":
         return redirect(url_for("review.term.show_term", text=request.form.get("term", "")), 303)
+    if origin == "relations":
+        return redirect(url_for("review.relations.show_relations"), 303)
     if origin == "history":
         return redirect(url_for("review.pages.history"), 303)
     listing = parse_listing(request.form)

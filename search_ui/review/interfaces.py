@@ -1,12 +1,14 @@
 """The interface between the review pages and the lexicon. `pipeline` provides the implementation."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.concept import Concept, ConceptFormat
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
-from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term import ConceptTerm, Definition, Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term_relation import RelationKind, RelationProposal
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]
@@ -52,6 +54,24 @@ class VersionProposal:
     segmenter: Segmenter
     word_changes: tuple[tuple[VersionChange, str], ...]
     other_changes: tuple[VersionChange, ...]
+
+
+@dataclass(frozen=True)
+class ConceptPreview:
+    """What an import would do to a concept: the lines of text that describe it lose some and gain others."""
+
+    label: str
+    is_new: bool
+    removed_lines: Sequence[str]
+    added_lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class ImportPreview:
+    """The concepts that an import would add or change, and the number of the other concepts of the file."""
+
+    changes: Sequence[ConceptPreview]
+    unchanged_count: int
 
 
 class ReviewService(Protocol):
@@ -125,20 +145,73 @@ class ReviewService(Protocol):
         """Return the oldest version with a term, without its entries; None if no version has it."""
 
     def definitions(self, text: str) -> list[Definition]:
-        """Return the definitions of a term that its articles still contain, best first."""
+        """Return the definitions of a term for readers: a reviewer's choice first, then the other candidates.
+
+        Without a choice, the candidates. Empty if a reviewer decided that the term has none.
+        """
+
+    def definition_candidates(self, text: str) -> list[Definition]:
+        """Return the sentences that may define a term and that its articles still contain, best first."""
+
+    def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        """Choose the candidate with this sentence as the definition of a term; "": the term has none."""
+
+    def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
+        """Choose a definition that the reviewer wrote. White space is normalized."""
+
+    def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
+        """Return the number of open proposals of relations, and the best `limit` of them."""
+
+    def rejected_relations(self, limit: int) -> list[RelationProposal]:
+        """Return rejected proposals, by term."""
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+        """Add `other` to the broader terms of the term `text` or, for another kind, to its synonyms.
+
+        Of the names of a renaming, the old one becomes deprecated and the new one preferred.
+        """
+
+    def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
+        """Reject a proposal: it does not return. With `actor` "", open it again."""
+
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        """Return the best definition of each of these terms that has one."""
+
+    def defined_terms(self) -> dict[str, int]:
+        """Return the terms with a definition, with the number of articles that use each."""
+
+    def definitions_revision(self) -> tuple[int, float]:
+        """Return a value that changes when `defined_terms` can have changed without a review decision."""
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
-        """Accept the terms of a file named `name`. Returns their number.
+        """Accept the terms or concepts of a file named `name`. Returns the number of terms or of changed concepts.
 
         Raises:
-            DictionaryError: Some lines are invalid. It lists all of them, and nothing is imported.
+            DictionaryError: Some lines or concepts are invalid. It lists all of them, and nothing is imported.
+        """
+
+    def preview_import(self, name: str, content: bytes) -> ImportPreview:
+        """Return what the import of a file of concepts would add and change. Raises the errors of `import_list`."""
+
+    def find_concept(self, text: str) -> Concept | None:
+        """Return the concept of an accepted term, without those of its synonyms; None for another text."""
+
+    def edit_concept(
+        self, text: str, terms: Sequence[ConceptTerm], actor: str, expected_version: int | None
+    ) -> ReviewDecision:
+        """Replace the terms of the concept of the accepted term `text`.
+
+        Raises ConcurrentEditError if the term has another version than `expected_version`.
         """
 
     def export(self, list_format: str) -> str:
         """Return the newest version in a list format."""
+
+    def export_concepts(self, concept_format: ConceptFormat) -> bytes:
+        """Return the concepts of the accepted terms in a format of concepts."""
 
     def proposal(self) -> VersionProposal:
         """Return the version that would be published now."""

@@ -1,12 +1,14 @@
 """The other review pages: history, versions, preview of the next version, statistics."""
 
 import re
+from collections.abc import Mapping
 
 from flask import Blueprint, Response, flash, redirect, request, url_for
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
+from domain.concept import ConceptFormat
 from domain.errors import DictionaryError, LexiconError
 from domain.review import TermStatistics
 from domain.term import TermStatus
@@ -34,7 +36,10 @@ EXPORT_EXTENSIONS = {
     "csv": "csv",
     "synonyms": "txt",
     "skos": "ttl",
-}  # file extension by list format
+    "tbx": "tbx",
+    "concepts": "csv",
+}  # file extension by format
+CONCEPT_FORMATS: Mapping[str, ConceptFormat] = {"skos": "skos", "tbx": "tbx", "concepts": "csv"}
 _NUMBER_RE = re.compile("[0-9]{1,6}")
 
 
@@ -97,15 +102,25 @@ def revert() -> BaseResponse:
 @blueprint.post("/import")
 @require_role(Role.REVIEWER)
 def import_list() -> BaseResponse:
-    """Import an uploaded list of terms, completely or not at all."""
+    """Import an uploaded list of terms or concepts, completely or not at all; with `preview`, show the changes."""
     upload = request.files.get("list")
     if upload is None or not upload.filename:
         flash(translate("review.no_list"))
         return redirect(url_for("review.pages.versions"), 303)
+    review_service, content = current_site().backend.review_service, upload.read()
     try:
-        added = current_site().backend.review_service.import_list(
-            upload.filename, upload.read(), current_account_name()
-        )
+        if "preview" in request.form:
+            preview = review_service.preview_import(upload.filename, content)
+            return render_page(
+                "review_import.html",
+                name=clean_text(upload.filename),
+                changes=preview.changes[:MAX_CHANGES_SHOWN],
+                more=len(preview.changes) - MAX_CHANGES_SHOWN,
+                new_count=sum(change.is_new for change in preview.changes),
+                total=len(preview.changes),
+                unchanged_count=preview.unchanged_count,
+            )
+        added = review_service.import_list(upload.filename, content, current_account_name())
     except DictionaryError as error:
         faults = [(number, translate_message(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
         hidden_count = len(error.line_errors) - len(faults)
@@ -122,10 +137,12 @@ def import_list() -> BaseResponse:
 @blueprint.get("/export/<form>")
 @require_role(Role.REVIEWER)
 def export(form: str) -> BaseResponse:
-    """Download the newest version in a list format."""
+    """Download the newest version in a list format, or the concepts of the accepted terms."""
     if form not in EXPORT_EXTENSIONS:
         raise NotFound
-    response = Response(current_site().backend.review_service.export(form), mimetype="text/plain")
+    review_service, concept_format = current_site().backend.review_service, CONCEPT_FORMATS.get(form)
+    content = review_service.export_concepts(concept_format) if concept_format else review_service.export(form)
+    response = Response(content, mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="lexicon-{form}.{EXPORT_EXTENSIONS[form]}"'
     return response
 

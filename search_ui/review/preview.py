@@ -18,9 +18,10 @@ from search_ui.query.ranking import PROFILES, lexicon_term_weight
 from search_ui.query.results import with_full_matches_first
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
+from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrBackend, documents
 from search_ui.query.solr_query import QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
-from search_ui.query.solr_requests import hits_params, is_full_match, segment_words
+from search_ui.query.solr_requests import hits_params, is_full_match
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
 from search_ui.review.interfaces import VersionChange, VersionProposal
 from solr_client import solr_fields

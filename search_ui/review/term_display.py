@@ -1,5 +1,6 @@
 """Shared parts of the review pages: the current account, and terms as they are shown."""
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from search_ui.review.interfaces import RelatedTerms
 MAX_TERM_CHARS = 200  # all lexicon terms are much shorter
 MAX_NOTE_CHARS = 300  # of a published version
 MAX_CONTEXT_CHARS = 120
+MAX_EXCERPT_CHARS = 60  # of a definition in the history
 KWIC_CONTEXT_CHARS = 24  # on each side
 
 
@@ -74,6 +76,12 @@ def term_to_json(text: str, term: Term | None) -> dict[str, Any]:
         return {"text": text, "status": "gone", "version": 0, "category": ""}
     relations = {"synonyms": list(term.synonyms), "broader": list(term.broader_terms)}
     return {"text": text, "status": term.status, "version": term.version, "category": term.category, **relations}
+
+
+def definition_excerpt(state_json: str) -> str:
+    """Return the beginning of the chosen definition in the state of a decision; "" if the choice is none."""
+    sentence = clean_text(json.loads(state_json)["sentence"])
+    return sentence if len(sentence) <= MAX_EXCERPT_CHARS else f"{sentence[:MAX_EXCERPT_CHARS]}…"
 
 
 def find_kwic_lines(text: str, word: str, doc_id: str, title: str, limit: int) -> list[KwicLine]:

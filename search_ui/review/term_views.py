@@ -6,10 +6,13 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import SolrError
-from domain.term import TermClass
+from domain.review import ReviewDecisionKind
+from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus, Term, TermClass
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
+from search_ui.pages.quoted_definitions import QuotedDefinition, quote_definitions
+from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
@@ -53,15 +56,33 @@ def show_term() -> BaseResponse:
     term = review_service.find_terms([text]).get(text)
     if term is None:
         raise NotFound
+    acts, concept = review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1], review_service.find_concept(text)
     return render_page(
         "review_term.html",
         row=build_term_row(term, review_service.related_terms([term])[0], review_service.rising_terms().get(term.text)),
         places=find_kwic_in_articles(text),
         narrower=review_service.narrower_terms(text),
-        acts=review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1],
+        definitions=_quoted_definitions(term),
+        max_definition_chars=MAX_DEFINITION_CHARS,
+        acts=acts,
+        undoable=next((act for act in acts if not act.undone and act.kind is not ReviewDecisionKind.UNDO), None),
         classes=list(TermClass),
+        concept_rows=(*concept.terms, ConceptTerm("", "")) if concept else (),
+        concept_statuses=list(ConceptTermStatus),
         moment=format_timestamp,
     )
+
+
+def _quoted_definitions(term: Term) -> list[QuotedDefinition]:
+    """Return the definitions to choose from, with a choice that is no candidate any more. Without Solr: no articles."""
+    review_service = current_site().backend.review_service
+    candidates, choice = review_service.definition_candidates(term.text), term.definition
+    if choice and choice.url_id and choice.sentence not in {candidate.sentence for candidate in candidates}:
+        candidates = [review_service.definitions(term.text)[0], *candidates]
+    try:
+        return quote_definitions(candidates)
+    except SolrError:
+        return [QuotedDefinition(candidate, safe_url(candidate.url), None) for candidate in candidates]
 
 
 @blueprint.get("/article")

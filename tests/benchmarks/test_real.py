@@ -16,6 +16,7 @@ from benchmarks.real_recipe import RECIPE, RecipeError, Site, Source, bring, bri
 from benchmarks.real_search import QUERIES, load_items, place_of
 from benchmarks.real_terms import JUDGED, load_verdicts, term_figures
 from benchmarks.real_terms_corpus import FileCorpus, changed, multiplied, write_documents
+from benchmarks.real_texts import has_line_numbers, is_whole_name
 from benchmarks.real_web import reply_of
 from benchmarks.results import Figure, output_to
 from domain.errors import PlumblineError
@@ -157,6 +158,32 @@ def test_a_corpus_of_any_size_is_made_of_real_articles(tmp_path: Path) -> None:
     assert 3 < len(other) < 20
     number = other[0][0]
     assert next(both.iter_documents([number])).body != documents[number - 1].body
+
+
+def test_authors_and_line_numbers_of_saved_articles_are_checked_with_the_page(
+    trees: dict[Site, Path], tmp_path: Path
+) -> None:
+    by_jane = article(7, ["alone.html"]).replace("</h1>", "</h1><p class='author'>Jane Doe</p>")
+    numbers = "".join(f"<tr><td>{n}</td></tr>" for n in range(1, 9))
+    gutter = f"<table><tr><td class='gutter'><table>{numbers}</table></td><td>x = 1</td></tr></table>"
+    write(trees[MANUAL], {"one.html": by_jane, "alone.html": article(8).replace("</article>", f"{gutter}</article>")})
+    found = values(real.measure(trees, tmp_path / "kept", ["authors", "gutters"], NullProgress()))
+    assert found["authors", "names"] >= 1 and found["authors", "whole"] == 1
+    assert (found["gutters", "pages"], found["gutters", "kept"]) == (1, 0)
+    assert is_whole_name("Jane Doe", "<p>By Jane Doe, staff writer") and is_whole_name("张三", "作者：张三 编辑：李四")
+    assert not is_whole_name("Jane", "<p>By Jane Doe") and not is_whole_name("Doe", "<p>By Jane Doe")
+    assert not is_whole_name("VACUUM", "<p>freed by <code>VACUUM</code>")
+    assert not is_whole_name("UserAttribute", "<p>refused by UserAttributeValidator")
+    assert has_line_numbers("before\n7\n8\n9\n10\n11\nafter") and has_line_numbers("1 2 3 4 5 x = 1")
+    assert not has_line_numbers("1\n2\n3") and not has_line_numbers("2020 2025 2030 2035 2040")
+
+
+@pytest.mark.solr
+def test_publishing_segments_only_what_contains_a_term(trees: dict[Site, Path], tmp_path: Path) -> None:
+    for _ in range(2):  # the terms are taken out again
+        found = values(real.measure(trees, tmp_path / "kept", ["publish"], NullProgress()))
+        assert found["publish", "terms"] >= 1 and found["publish", "containing"] >= 1
+        assert 0 < found["publish", "resegmented_share"] <= 1.2
 
 
 @pytest.mark.solr

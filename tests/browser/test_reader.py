@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from domain.article import Article, StoredArticle, document_id
-from domain.term import TermStatus
+from domain.term import Definition, TermStatus
 from indexer.document_mapping import strip_unindexable, to_solr_document
 from pipeline.demo.run import ACCEPTED_TERM_COUNT
 from pipeline.engine import Engine
@@ -617,6 +617,72 @@ def test_the_list_of_terms_is_filtered_while_typing(visit: Visit) -> None:
     total = number(page.locator("#articles"))
     follow(page.locator("#articles"))
     assert number(page.locator("#total")) == total > 0
+
+
+def open_defined_article(visit: Visit, vertical: Vertical, **options: object) -> Page:
+    """Open an article in which a term has a definition."""
+    term = next(entry.text for entry in vertical.engine.store.lexicons.load_latest().entries if len(entry.text) > 3)
+    url = "https://elsewhere.example/definition"
+    definition = Definition(term, "zh", f"{term}是一种<b>东西</b>。", 1, url, "来源", "2024-05-01", 0.9, 1.0)
+    _, until = vertical.engine.store.definitions.search_state()
+    vertical.engine.store.definitions.save([definition], (), 1, until + 1)
+    page = visit(**options)
+    page.goto(f"/search?q=“{term}”")
+    page.goto(address_of(page.locator("#hits .reason").first))
+    return page
+
+
+def test_a_definition_opens_by_pointer_and_by_key(visit: Visit, vertical: Vertical) -> None:
+    page = open_defined_article(visit, vertical)
+    link, card = page.locator("a.defined").first, page.locator(".definition-card").first
+    expect(card).to_be_hidden()
+    link.hover()
+    expect(card).to_be_visible()
+    card.hover()  # it stays open
+    page.wait_for_timeout(500)
+    expect(card).to_be_visible()
+    page.mouse.move(0, 0)
+    expect(card).to_be_hidden()
+    link.focus()
+    expect(card).to_be_visible()
+    assert faults(page) == []
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.definition-card') !== null")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(link).to_be_focused()
+    follow(link)
+    expect(page.locator("h1")).to_contain_text(re.compile(".{4}"))
+
+
+def test_a_definition_opens_by_tap_and_moves_nothing(visit: Visit, vertical: Vertical) -> None:
+    page = open_defined_article(visit, vertical, viewport={"width": 360, "height": 740}, has_touch=True)
+    page.evaluate("""() => {
+        window.shift = 0;
+        new PerformanceObserver(list => list.getEntries().forEach(one => { window.shift += one.value; })).observe(
+            {type: "layout-shift", buffered: true});
+    }""")
+    address, card = page.url, page.locator(".definition-card").first
+    page.locator("a.defined").first.tap()
+    expect(card).to_be_visible()
+    assert page.url == address and page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert faults(page) == [] and structure_faults(page) == []
+    page.locator("h1").tap()
+    expect(card).to_be_hidden()
+    assert page.evaluate("window.shift") == 0
+    page.locator("a.defined").first.tap()
+    follow(card.locator(".to-term"))
+    assert "/term/" in page.url
+
+
+def test_without_scripts_a_definition_is_a_link_and_can_be_turned_off(visit: Visit, vertical: Vertical) -> None:
+    page = open_defined_article(visit, vertical, java_script_enabled=False)
+    expect(page.locator(".definition-card").first).to_be_hidden()
+    follow(page.locator("#definitions-switch button"))
+    expect(page.locator("a.defined")).to_have_count(0)
+    follow(page.locator("#definitions-switch button"))
+    follow(page.locator("a.defined").first)
+    assert "/term/" in page.url
 
 
 # -- for everyone

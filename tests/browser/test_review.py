@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from domain.focused_decision import FocusedDecision
 from domain.review import ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import Term, TermClass, TermStatus
+from domain.term import Definition, Term, TermClass, TermStatus
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import TopicFileStore
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, follow, odd_addresses, sign_in, wait_for
@@ -219,6 +220,59 @@ def results(page: Page, query: str) -> list[str]:
         "all => [...new Set(all.map(a => a.pathname))]"
     )
     return found
+
+
+def save_candidates(vertical: Vertical) -> Term:
+    """Save three candidates for the definition of a term; the last is markup. Returns the term."""
+    store = vertical.engine.store
+    [found] = store.review_queue.find_page(TermQuery(limit=1))[1]
+    articles = list(islice(store.articles.iter_all(), 3))
+    store.definitions.save(
+        [
+            Definition(
+                found.text, "zh", sentence, one.url_id, one.article.url, one.article.title, "2024-05-01", 0.9, 1.0
+            )
+            for one, sentence in zip(articles, ("第一句。", "第二句。", HOSTILE), strict=True)
+        ],
+        (),
+        0,
+        0.0,
+    )
+    return found
+
+
+@pytest.mark.parametrize(("width", "language"), [(360, "en"), (1280, "zh")])
+def test_a_definition_is_chosen_with_one_key(visit: Visit, vertical: Vertical, width: int, language: str) -> None:
+    name = save_candidates(vertical).text
+    page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
+    page.goto(f"/admin/lexicon/term?text={name}")
+    candidates = page.locator("#definition-choice .definitions > li")
+    expect(candidates.locator("blockquote")).to_have_text(["第一句。", "第二句。", HOSTILE])
+    expect(candidates.locator("time")).to_have_count(3)
+    assert (candidates.locator("a.kept").first.get_attribute("href") or "").startswith("/article/")
+
+    def press(key: str) -> tuple[str, ...]:
+        with page.expect_navigation():
+            page.keyboard.press(key)
+        choice = term_of(vertical, name).definition
+        return () if choice is None else (choice.sentence,)
+
+    assert press("2") == ("第二句。",)
+    expect(candidates.nth(1)).to_have_class("chosen")
+    assert press("3") == (HOSTILE,)
+    assert press("0") == ("",)
+    expect(page.locator("#definition-choice .chosen")).to_have_count(0)
+    assert press("u") == (HOSTILE,)
+    assert faults(page) == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    own = page.locator("#own-definition")
+    own.fill("气" * 2001)
+    page.locator(".own-definition button").click()
+    assert "2,001" in own.evaluate("field => field.validationMessage.replace('2001', '2,001')")
+    own.fill("1 <i>自己的</i>定义")
+    follow(page.locator(".own-definition button"))
+    expect(page.locator("#own-definition")).to_have_value("1 <i>自己的</i>定义")
+    expect(page.locator("#acts tbody tr").first).to_contain_text("<i>自己的</i>")
+    assert faults(page) == []
 
 
 @pytest.mark.parametrize(("width", "language"), [(360, "en"), (1280, "zh")])  # English is the wider

@@ -101,7 +101,7 @@ def test_a_failed_save_leaves_the_old_file_and_is_said(
     seen = UrlSeenTest.load(path, table_of("a"))
     seen.save(path)
     before = path.read_bytes()
-    monkeypatch.setattr("crawler.schedule.url_seen.os.fsync", lambda number: (_ for _ in ()).throw(OSError(28, "full")))
+    monkeypatch.setattr("locks.private_files.os.fsync", lambda number: (_ for _ in ()).throw(OSError(28, "full")))
     seen.save(path)
     assert path.read_bytes() == before
     assert "cannot be written" in caplog.text

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from threading import get_native_id
 
 import pytest
 
@@ -21,8 +22,8 @@ from crawler.focused_policy import (
 )
 from crawler.settings import FOCUSED_STRATEGIES
 from domain.focused_decision import StoredFocusedDecision
+from focused.concepts.synonym_groups import CilinConcepts
 from focused.paper_strategies.semantic import SemanticStrategy
-from focused.paper_strategies.synonym_groups import CilinConcepts
 from focused.paper_strategies.topic_knowledge import OperatorResources
 from focused.state_snapshot import FILE_MAGIC, StateSnapshot, code_digest
 from focused.strategy_registry import STRATEGIES
@@ -214,7 +215,7 @@ def test_a_long_run_keeps_its_state_now_and_then(tmp_path: Path, monkeypatch: py
 
 
 def test_a_disk_that_is_full_does_not_end_the_crawl(tmp_path: Path) -> None:
-    (tmp_path / "guide.state.new").mkdir()
+    (tmp_path / f"guide.state.{get_native_id()}.new").mkdir()
     saved_in(tmp_path)
     assert loaded(tmp_path).next_seq == 0
 

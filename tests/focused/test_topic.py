@@ -37,7 +37,8 @@ from tests.local_workers import local_workers
 from tests.web_fixture import PATIENCE, Answer, Site, page
 
 NAME = "页岩气"
-DAMPENED = {"delay": 0.001, "delay_factor": 0.0, "depth": 6, "threads": 2, "sitemaps": False}
+# with one thread every run fetches the same pages in the same order, on a busy machine too
+DAMPENED = {"delay": 0.001, "delay_factor": 0.0, "depth": 6, "threads": 1, "sitemaps": False}
 
 
 @pytest.fixture(autouse=True)
@@ -66,21 +67,13 @@ def crawled(folder: Path, seeds: list[str], **crawl: Any) -> StageReport:
 
 @pytest.fixture(scope="module")
 def crawled_folder(demo: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A vertical with at least 25 pages, crawled without a topic, and the URL of an article among them.
-
-    Which of the demo's pages the threads fetch first differs from run to run.
-    """
+    """A vertical with 25 pages, crawled without a topic, and the URL of an article among them."""
     folder = tmp_path_factory.mktemp("crawled")
     report = crawled(folder, demo, max_pages=25)
     assert Reason.OFF_TOPIC not in report.outcome_counts
-    for _ in range(10):
-        with Engine(settings_of(folder, demo), NullProgress()) as engine:
-            rows = engine.store.frontier.admin.iter_urls("*")
-        articles = [row.url for row in rows if row.reason == Reason.FETCHED and "/system/2" in row.url]
-        if articles:
-            return folder, articles[0]
-        crawled(folder, demo, max_pages=5)
-    raise AssertionError("no article among the first 75 pages")
+    with Engine(settings_of(folder, demo), NullProgress()) as engine:
+        rows = engine.store.frontier.admin.iter_urls("*")
+    return folder, next(row.url for row in rows if row.reason == Reason.FETCHED and "/system/2" in row.url)
 
 
 @pytest.fixture

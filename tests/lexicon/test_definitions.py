@@ -17,11 +17,27 @@ from lexicon.definitions import choose_definitions, iter_sentences, score_defini
             "An isotope is a form of an element with a certain mass number.",
             "This isotope was found in 1934.",
         ),
+        (
+            "polyphony",
+            "Polyphony (multiple simultaneous tones, which enables chords) came with electronic organs.",
+            "Gregorian chant played a role in the development of polyphony (Smith 1990).",
+        ),
         ("erosion", "Erosion refers to the removal of soil by wind and water.", "They studied soil erosion in Spain."),
     ],
 )
 def test_definition_is_chosen_among_sentences(term: str, definition: str, other: str) -> None:
     assert [index for index, _ in choose_definitions(term, [other, definition])] == [1]
+
+
+def test_a_term_in_brackets_is_defined_before_them() -> None:
+    gloss = "Brightness depends on size and on the share of light that it reflects (its albedo)."
+    mention = "Brightness depends on size and on the albedo of the ice that it has on its surface."
+    assert score_definition("albedo", gloss) > 2 * score_definition("albedo", mention)
+
+
+def test_a_kind_of_the_head_of_the_term_is_the_better_definition() -> None:
+    kind, praise = "匿名类型是由编译器命名的引用类型。", "匿名类型是由编译器命名的常用办法。"
+    assert score_definition("匿名类型", kind) > score_definition("匿名类型", praise)
 
 
 def test_term_without_a_definition_has_none() -> None:

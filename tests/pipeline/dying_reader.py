@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from domain.outcome import Outcome
 from domain.page import Page
-from pipeline.warc_sources import ImportFilter, WarcSource, read_matching
+from pipeline.warc_import.sources import ImportFilter, WarcSource, read_matching
 
 
 def die_of_the_first(source: WarcSource) -> Iterator[Page | Outcome]:

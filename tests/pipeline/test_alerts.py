@@ -20,6 +20,7 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 from domain.alert import Alert, AlertKey
 from domain.errors import PlumblineError, SettingsError
 from domain.page import Origin
+from domain.rising_term import RisingTerm
 from domain.run import RunState, SiteArticles, SiteRun, StageRun
 from pipeline import stages
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
@@ -154,6 +155,17 @@ def test_a_site_that_is_shut_is_not_told_to_be_silent_as_well() -> None:
     assert kinds(site(replace(run(9, {"unreachable": 1}), started_at=NOW), run(8, GOOD), articles=had)) == [
         "site_stopped"
     ]
+
+
+def test_terms_that_rise_since_one_day_are_one_alert_without_an_end() -> None:
+    rising = [RisingTerm("台风", "2024-05-19", 24, 0), RisingTerm("救援", "2024-05-19", 9, 1)]
+    alerts = decided(rising_terms=[*rising, RisingTerm("页岩气", "2024-05-17", 8, 0)])
+    assert [(one.key.subject, one.message_values["n"]) for one in alerts] == [("2024-05-17", 1), ("2024-05-19", 2)]
+    assert message_lines(AlertNotification(alerts), "en") == [
+        "Since 2024-05-17, 1 term suddenly occurs in many more documents: 页岩气",
+        "Since 2024-05-19, 2 terms suddenly occur in many more documents: 台风, 救援",
+    ]
+    assert not pending_notification([], {alerts[0].key: {}})
 
 
 # -- words

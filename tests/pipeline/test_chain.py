@@ -32,8 +32,8 @@ from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.search_site.search_app import compare_term, load_or_create_secret
 from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
-from pipeline.warc_import import import_warc_files
-from pipeline.warc_sources import WarcSource
+from pipeline.warc_import.importer import import_warc_files
+from pipeline.warc_import.sources import WarcSource
 from solr_client import solr_fields
 from tests.local_workers import local_workers
 from tests.solr_fixture import RunningSolr

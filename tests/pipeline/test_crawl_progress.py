@@ -9,14 +9,14 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-import pipeline.crawl_progress
+import pipeline.crawl_stage.crawl_progress
 from crawler.progress import CrawlProgress
 from crawler.schedule.forecast import HostPaces, forecast_host, max_runs
 from crawler.settings import CrawlSettings
 from domain.frontier import HostBacklog, NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason
 from pipeline.cli.main import cli
-from pipeline.crawl_progress import format_progress, line_reporter, show_crawl_progress
+from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter, show_crawl_progress
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress, TerminalProgress
 from pipeline.settings import Settings, load_settings
@@ -135,7 +135,7 @@ def test_status_foretells_the_nights(tmp_path: Path) -> None:
 
 
 def test_a_crawl_without_a_terminal_says_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline.crawl_progress.line_reporter, "__defaults__", (0.0,))
+    monkeypatch.setattr(pipeline.crawl_stage.crawl_progress.line_reporter, "__defaults__", (0.0,))
     with Site({"/": page("/a"), "/a": page()}) as site:
         engine_settings(tmp_path, site)
         done = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "-s", "crawl.delay=0", "crawl"])

@@ -8,9 +8,15 @@ import pytest
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store, open_sqlite_store
 from domain.article import Article
-from domain.term import Lexicon, LexiconEntry
-from pipeline.definitions import update_definitions
-from tests.docstore.test_store import keep_page
+from domain.errors import ConcurrentEditError, LexiconError
+from domain.frontier import Visit
+from domain.outcome import Outcome, Reason
+from domain.review import TermQuery
+from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
+from pipeline.lexicon_stage.definitions import update_definitions
+from pipeline.search_site.review_service import StoreReview
+from tests.docstore.test_store import keep_page, one_entry
+from tests.terms import add
 
 DEFINITION = "页岩气是指赋存于富有机质泥页岩中的非常规天然气。"
 OTHER = "页岩气是一种清洁高效的非常规天然气资源，主要成分为甲烷。"
@@ -92,3 +98,90 @@ def test_a_definition_whose_sentence_is_gone_is_marked(store: Store) -> None:
 def test_a_store_without_a_lexicon_has_no_definitions(store: Store) -> None:
     save_article(store, 1, DEFINITION)
     assert update_definitions(store) == () and sentences(store, "页岩气") == []
+
+
+@pytest.fixture
+def review(store: Store) -> StoreReview:
+    """Reviews a store with a published term and two candidates for its definition."""
+    save_article(store, 1, OTHER)
+    save_article(store, 2, DEFINITION)
+    add(store, ["页岩气"])
+    publish(store, "页岩气")
+    update_definitions(store)
+    return StoreReview(store)
+
+
+def shown(review: StoreReview) -> list[str]:
+    return [definition.sentence for definition in review.definitions("页岩气")]
+
+
+def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: StoreReview) -> None:
+    assert shown(review) == [DEFINITION, OTHER]
+    decision = review.choose_definition("页岩气", OTHER, "anna", 1)
+    update_definitions(store)
+    assert shown(review) == [OTHER, DEFINITION] and review.definitions("页岩气")[0].url == "http://a.test/1"
+    assert (decision.by, decision.kind.value) == ("anna", "define") and review.history("页岩气", "anna", 0, 9)[0] == 1
+    with pytest.raises(ConcurrentEditError):
+        review.choose_definition("页岩气", "", "bert", 1)
+    review.choose_definition("页岩气", "", "bert", 2)
+    update_definitions(store)
+    assert shown(review) == []
+    review.undo("bert", None)
+    assert shown(review) == [OTHER, DEFINITION]
+    review.undo("anna", decision.act_id)
+    assert shown(review) == [DEFINITION, OTHER]
+    with pytest.raises(LexiconError, match="no candidate any more"):
+        review.choose_definition("页岩气", MENTION, "anna", None)
+
+
+def test_a_reviewer_writes_a_definition(store: Store, review: StoreReview) -> None:
+    review.write_definition("页岩气", " 赋存于<b>页岩</b>\n的天然气。 ", "anna", None)
+    update_definitions(store)
+    [own, *_] = review.definitions("页岩气")
+    assert (own.sentence, own.url_id, own.url) == ("赋存于<b>页岩</b> 的天然气。", 0, "")
+    assert shown(review)[1:] == [DEFINITION, OTHER]
+    review.write_definition("页岩气", "气" * MAX_DEFINITION_CHARS, "anna", None)
+    with pytest.raises(LexiconError, match="at most 2000 characters, not 2001"):
+        review.write_definition("页岩气", "气" * (MAX_DEFINITION_CHARS + 1), "anna", None)
+    with pytest.raises(LexiconError, match="no text"):
+        review.write_definition("页岩气", " \n ", "anna", None)
+    review.rename("页岩气", "页岩天然气", "anna", None)
+    assert review.definitions("页岩天然气")[0].sentence == "气" * MAX_DEFINITION_CHARS
+
+
+def test_a_chosen_definition_follows_its_article(store: Store, review: StoreReview) -> None:
+    review.choose_definition("页岩气", OTHER, "anna", None)
+    save_article(store, 1, MENTION)
+    assert "1 chosen definition changed in the source" in update_definitions(store)
+    assert update_definitions(store) == ("definitions found for 1 term",)  # a change is reported once
+    [term] = review.find_page(TermQuery(None, is_definition_outdated=True))[1]
+    assert term.text == "页岩气" and term.definition_source is DefinitionSource.CHANGED
+    chosen = review.definitions("页岩气")[0]
+    assert chosen.sentence == OTHER and chosen.needs_recheck and not chosen.is_source_gone
+    save_article(store, 1, f"{MENTION}{OTHER}")
+    update_definitions(store)
+    assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
+    save_article(store, 1, MENTION)
+    update_definitions(store)
+    review.choose_definition("页岩气", DEFINITION, "anna", None)
+    assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
+
+
+def test_a_chosen_definition_outlives_its_article(store: Store, review: StoreReview) -> None:
+    review.choose_definition("页岩气", OTHER, "anna", None)
+    entry = one_entry(store, "http://a.test/1")
+    store.frontier.record_visits([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, is_gone=True)])
+    update_definitions(store)
+    chosen = review.definitions("页岩气")[0]
+    assert (chosen.sentence, chosen.url, chosen.is_source_gone) == (OTHER, "http://a.test/1", True)
+
+
+def test_decisions_from_before_definitions_can_be_undone(store: Store, review: StoreReview) -> None:
+    decision = review.decide(["页岩气"], TermStatus.REJECTED, "anna")
+    with store._database.write() as connection:
+        for column in ("before", "after"):
+            connection.exec_driver_sql(
+                f'UPDATE term_changes SET "{column}" = replace("{column}", \'"definition": "", \', \'\')'
+            )
+    review.undo("anna", decision.act_id)
+    assert review.find_terms(["页岩气"])["页岩气"].status is TermStatus.ACCEPTED

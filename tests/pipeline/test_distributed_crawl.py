@@ -1,19 +1,35 @@
-"""A crawl on a cluster says what it waits for."""
+"""A crawl on a cluster says what it waits for, and its workers crawl as the process that started it decides."""
 
 import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from crawler import rendered_sites
+from crawler.host_suggestions import add_site
+from crawler.http.render import Renderer
+from crawler.rendered_sites import add_rendered_hosts
 from crawler.schedule.queues import fold_hash
+from crawler.workers import fetch_pool
 from crawler.workers.host_leases import HOST_LEASE_KIND
 from domain.frontier import NewUrl, UrlKind
+from domain.page import Host, Page
 from pipeline.compute import distributed_crawl
-from pipeline.compute.distributed_crawl import describe_lease_wait, host_lease_seconds, reported_lease_waits
+from pipeline.compute.cluster_worker import get_worker
+from pipeline.compute.distributed_crawl import (
+    crawl_on_cluster,
+    describe_lease_wait,
+    host_lease_seconds,
+    reported_lease_waits,
+)
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings
-from tests.web_fixture import PATIENCE
+from tests.web_fixture import PATIENCE, Site, page
 
 HOSTS = ("a.test", "b.test")
 
@@ -46,3 +62,66 @@ def test_hosts_that_wait_for_a_lost_crawler_are_reported_once(tmp_path: Path, mo
             time.sleep(0.1)
     [line] = notes.lines
     assert line.startswith("crawl: 1 hosts wait until")
+
+
+class OtherMachine:
+    """A compute backend of one worker with its own data folder; opens the store of the vertical."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def map_unordered(self, function: "partial[Any]", items: Iterable[int]) -> Iterator[tuple[int, Any]]:
+        settings = replace(function.keywords["settings"], folder=self.folder)
+        try:
+            for item in items:
+                yield item, partial(function, settings=settings)(item)
+        finally:
+            worker = get_worker(settings)
+            worker.heartbeat.close()
+            worker.store.close()
+
+    def close(self) -> None:
+        pass
+
+
+def test_workers_render_and_crawl_the_hosts_that_the_starting_process_has_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered_urls: list[str] = []
+
+    class FakeRenderer(Renderer):
+        def _import_playwright(self) -> None:
+            pass
+
+        def render(self, page: Page) -> Page:
+            rendered_urls.append(page.url)
+            return page
+
+    monkeypatch.setattr(fetch_pool, "Renderer", FakeRenderer)
+    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
+    with Site({"/": page("/news/1"), "/news/1": page()}) as scripted, Site({"/": page()}) as added:
+        settings = build_settings(
+            {
+                "store": {"url": f"sqlite:///{tmp_path / 'store.db'}"},
+                "crawl": {
+                    "seeds": [scripted.url()],
+                    "inside_hosts": [scripted.host, added.host],
+                    "delay": 0.001,
+                    "rendered": "auto",
+                    "sitemaps": False,
+                },
+                "cluster": {"crawlers": 1},
+            },
+            tmp_path / "starting",
+        )
+        with Engine(settings, NullProgress()) as engine:
+            monkeypatch.setattr(engine, "_compute_backend", OtherMachine(tmp_path / "other"))
+            add_rendered_hosts(settings.data_dir, [Host(scripted.host)])
+            add_site(settings.data_dir, added.url())
+            crawl_on_cluster(engine, lambda _: None)
+            assert {url.url for url in engine.store.frontier.admin.iter_urls()} >= {
+                added.url(),
+                scripted.url("/news/1"),
+            }
+    assert set(rendered_urls) >= {scripted.url(), scripted.url("/news/1")}
+    assert not (tmp_path / "other" / "data" / "rendered.json").exists()

@@ -22,14 +22,14 @@ from indexer.settings import IndexSettings
 from pipeline import stages
 from pipeline.cli.main import cli
 from pipeline.cli.status import collect_status, format_status
-from pipeline.document_backfill import backfill_documents
+from pipeline.crawl_stage.document_backfill import backfill_documents
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.settings import Settings, build_settings
 from pipeline.topic.page_reader import PageReader
-from pipeline.warc_import import import_warc_files
-from pipeline.warc_sources import WarcSource
+from pipeline.warc_import.importer import import_warc_files
+from pipeline.warc_import.sources import WarcSource
 from search_ui.query.solr_client import SolrSearchClient
 from tests.document_files import docx, pdf, pdf_bomb
 from tests.local_workers import extract_pages, local_workers

@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -77,23 +78,30 @@ def settings(folder: Path, **embed: object) -> Settings:
     return Settings(folder, embed=EmbedSettings(**embed))  # type: ignore[arg-type]
 
 
+@contextmanager
+def opened_with_solr(solr_node: EmbeddedSolr, folder: Path, collection: str, **embed: object) -> Iterator[Engine]:
+    """A vertical with a Solr collection, which is empty afterwards."""
+    index = IndexSettings(solr_url=solr_node.url, collection=collection, request_timeout=PATIENCE)
+    search = SearchSettings(timeout=60.0, page_size=5, log_days=0, developer_tools=True)
+    with Engine(replace(settings(folder, processes=1, **embed), index=index, search=search), NullProgress()) as opened:
+        yield opened
+        opened.index.delete_all()
+
+
+def wells(count: int) -> list[Article]:
+    return [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(count)]
+
+
 @pytest.fixture(scope="module")
 def engine(solr_node: EmbeddedSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A vertical that was embedded and indexed."""
-    index = IndexSettings(solr_url=solr_node.url, collection="meaning", request_timeout=PATIENCE)
-    made = replace(
-        settings(tmp_path_factory.mktemp("meaning"), processes=1),
-        index=index,
-        search=SearchSettings(timeout=60.0, page_size=5, log_days=0, developer_tools=True),
-    )
-    with Engine(made, NullProgress()) as opened:
+    with opened_with_solr(solr_node, tmp_path_factory.mktemp("meaning"), "meaning") as opened:
         fill(opened.store, articles())
         report = stages.embed(opened)
         assert report.outcome_counts == {Reason.EMBEDDED: 53}
         assert stages.embed(opened).outcome_counts == {}
         stages.index(opened)
         yield opened
-        opened.index.delete_all()
 
 
 @pytest.fixture(scope="module")
@@ -268,11 +276,7 @@ def test_the_time_limit_is_one_note(tmp_path: Path, caplog: pytest.LogCaptureFix
 
 @pytest.mark.solr
 def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
-    made = replace(
-        settings(tmp_path, processes=1),
-        index=IndexSettings(solr_url=solr_node.url, collection="passages_last", request_timeout=PATIENCE),
-    )
-    with Engine(made, NullProgress()) as engine:
+    with opened_with_solr(solr_node, tmp_path, "passages_last") as engine:
         fill(engine.store, articles())
         order = []
         record = RunRecord(engine.store, "run", on_report=lambda report: order.append((report.stage, report.notes)))
@@ -282,44 +286,36 @@ def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path
             stages.embed_remaining(engine, record)
         assert [stage for stage, _ in order] == [Stage.EMBED, Stage.INDEX, Stage.EMBED]
         assert order[0][1] == () and "passage vectors" in order[2][1][0]
-        engine.index.delete_all()
 
 
 @pytest.mark.solr
 def test_a_first_run_indexes_each_article_once_however_long_embedding_takes(
     solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = replace(
-        settings(tmp_path, processes=1, passages=0),
-        index=IndexSettings(solr_url=solr_node.url, collection="first_run", request_timeout=PATIENCE),
-    )
     monkeypatch.setattr(stages, "EMBED_BEFORE_INDEX_SECONDS", 0.0)  # one batch of articles, then the limit
     monkeypatch.setitem(stages.STAGES, "embed", partial(stages.embed_if_possible, seconds=0.0, with_passages=False))
     for name in ("crawl", "extract", "lexicon"):
         monkeypatch.setitem(stages.STAGES, name, lambda engine, name=name: StageReport(Stage(name), {}, 0.0))
     monkeypatch.setattr(stages, "crawl_with_index_opening", lambda engine, with_index: stages.STAGES["crawl"](engine))
-    with Engine(made, NullProgress()) as engine:
-        texts = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(150)]
-        fill(engine.store, [*texts, Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")])
+    with opened_with_solr(solr_node, tmp_path, "first_run", passages=0) as engine:
+        fill(
+            engine.store,
+            [*wells(150), Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")],
+        )
         reports = stages.run(engine)
         indexed_counts = [
             report.outcome_counts[Reason.INDEXED] for report in reports if Reason.INDEXED in report.outcome_counts
         ]
         assert sum(indexed_counts) == 151 == engine.index.count() and len(indexed_counts) > 1
         assert engine.count_pending_embeddings() == 0
-        engine.index.delete_all()
 
 
 @pytest.mark.solr
 def test_a_first_run_indexes_articles_that_cannot_be_embedded(
     solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = replace(
-        settings(tmp_path, processes=1, passages=0),
-        index=IndexSettings(solr_url=solr_node.url, collection="first_broken", request_timeout=PATIENCE),
-    )
-    with Engine(made, NullProgress()) as engine:
-        fill(engine.store, [Article(f"http://a.test/{n}", "井", f"第{n}口井。", language="zh") for n in range(150)])
+    with opened_with_solr(solr_node, tmp_path, "first_broken", passages=0) as engine:
+        fill(engine.store, wells(150))
         with RunRecord(engine.store, "run") as record:
             record.run_stage(Stage.EMBED, partial(stages.embed_if_possible, engine, 0.0, with_passages=False))
             monkeypatch.setattr(
@@ -328,11 +324,10 @@ def test_a_first_run_indexes_articles_that_cannot_be_embedded(
             stages.index_when_embedded(engine, record)
             record.run_stage(Stage.INDEX, partial(stages.index, engine))
         assert engine.index.count() == 150 and engine.count_pending_embeddings() > 0
-        engine.index.delete_all()
 
 
 def test_a_new_model_serves_when_it_is_complete(tmp_path: Path) -> None:
-    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(3)]
+    made = wells(3)
     with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
         fill(engine.store, made)
         stages.embed(engine)
@@ -403,7 +398,7 @@ class TestBadInput:
 
 
 def test_status_tells_what_is_left(tmp_path: Path) -> None:
-    made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。", language="zh") for n in range(12)]
+    made = wells(12)
     with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
         fill(engine.store, [*made, Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")])
         assert "vectors   articles to embed: 12 (plumb embed)" in list(format_status(collect_status(engine)))

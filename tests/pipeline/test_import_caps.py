@@ -21,7 +21,7 @@ from docstore.warc_reader import read_warc
 from domain.errors import StoreError
 from domain.outcome import Outcome, Reason
 from domain.page import Page, WarcPointer
-from pipeline.warc_sources import decode_body
+from pipeline.warc_import.sources import decode_body
 
 CAP = 1_000_000
 LITTLE = 200_000_000  # bytes of URL space beyond what the program takes by itself
@@ -90,8 +90,8 @@ PROGRAM = """
 import json, resource, sys
 from pathlib import Path
 from pipeline.engine import Engine
-from pipeline.warc_import import import_warc_files
-from pipeline.warc_sources import WarcSource
+from pipeline.warc_import.importer import import_warc_files
+from pipeline.warc_import.sources import WarcSource
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from domain.errors import PlumblineError

@@ -19,8 +19,8 @@ from domain.page import Host
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings
-from pipeline.warc_import import import_warc_files
-from pipeline.warc_sources import ImportFilter, SourceFailure, WarcSource, read_sources, resolve_sources
+from pipeline.warc_import.importer import import_warc_files
+from pipeline.warc_import.sources import ImportFilter, SourceFailure, WarcSource, read_sources, resolve_sources
 from tests.pipeline.dying_reader import die_of_the_first
 from tests.pipeline.test_chain import warc
 from tests.web_fixture import PATIENCE

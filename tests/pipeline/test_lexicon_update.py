@@ -11,11 +11,11 @@ from domain.article import Article
 from domain.review import TermQuery
 from domain.term import AUTOMATIC_ACTOR, Term, TermStatus
 from lexicon.settings import LexiconSettings
-from pipeline import lexicon_update
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
 from pipeline.engine import Engine
-from pipeline.lexicon_update import publish_confident_terms
+from pipeline.lexicon_stage import lexicon_update
+from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
 from pipeline.progress import NullProgress
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from threading import get_native_id
 
 import pytest
 
@@ -101,9 +102,21 @@ def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
         file.write(b"half")
         raise ValueError("stop")
     assert path.read_bytes() == b"first"
-    left_by_a_killed_process = path.with_name("secret.new")
+    left_by_a_killed_process = path.with_name(f"secret.{get_native_id()}.new")
     left_by_a_killed_process.touch()
     left_by_a_killed_process.chmod(0o666)
     write_private_file(path, b"second")
     assert path.read_bytes() == b"second" and stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_two_processes_can_replace_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "checksums"
+    script = "import sys; from pathlib import Path; from locks.private_files import write_private_file"
+    with replace_file(path) as file:
+        file.write(b"first")
+        subprocess.run(
+            [sys.executable, "-c", f"{script}; write_private_file(Path(sys.argv[1]), b'second')", path], check=True
+        )
+        assert path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first" and list(tmp_path.iterdir()) == [path]

@@ -14,8 +14,8 @@ from domain.rising_term import RisingTerm
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.bursts import MIN_ARTICLES
 from pipeline.engine import Engine
+from pipeline.lexicon_stage.rising_terms import RISING_DAYS, find_articles, find_rising_terms, update_rising_terms
 from pipeline.progress import NullProgress
-from pipeline.rising_terms import RISING_DAYS, find_articles, find_rising_terms, update_rising_terms
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
@@ -67,6 +67,12 @@ def test_spelling_is_ignored_and_latin_terms_are_whole_words() -> None:
     assert {term: list(indices) for term, indices in found.items()} == {
         "PDC钻头": [0, 5], "Shale gas": [1], "oil": [3],
     }  # fmt: skip
+
+
+def test_the_end_of_a_title_and_the_beginning_of_the_text_form_no_term() -> None:
+    assert find_articles([ArticleLead("a.test", TODAY, "压裂井用", "水平井完钻。")], ["用水", "水平井"]) == {
+        "水平井": [0]
+    }
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """One TOML file: what is filled in, what is refused, and that every setting is documented."""
 
 import dataclasses
+import re
 import tomllib
 from pathlib import Path
 
@@ -64,6 +65,19 @@ def test_what_is_refused_is_named_in_one_line(tmp_path: Path, text: str, message
         load_settings(write(tmp_path, text))
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_setting_accepts_0_if_its_description_says_what_0_does(tmp_path: Path) -> None:
+    zero_settings = [
+        (section, setting.name)
+        for section, settings_class in SECTIONS.items()
+        for setting in dataclasses.fields(settings_class)
+        if type(setting.default) in (int, float) and re.search(r"\b0:", setting.metadata["help"])
+    ]
+    assert ("lexicon", "depth") in zero_settings
+    for section, name in zero_settings:
+        settings = load_settings(write(tmp_path, f"[{section}]\n{name} = 0"))
+        assert getattr(getattr(settings, section), name) == 0
 
 
 def test_a_missing_file_says_what_to_do(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from flask.testing import FlaskClient
 from domain.article import Article, StoredArticle, document_id
 from domain.term import Lexicon
 from indexer import solr_index
+from indexer.configset import add_missing_fields
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
-from indexer.schema_compat import add_missing_fields
 from indexer.solr_index import SCHEMA_FILE, ConfigsetState, SolrIndex
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress

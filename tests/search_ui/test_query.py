@@ -10,8 +10,9 @@ from werkzeug.datastructures import MultiDict
 from domain.errors import SettingsError
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest, SortOrder, parse_search_request
+from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_query import Params, QueryVariant
-from search_ui.query.solr_requests import count_params, details_params, hits_params, segment_words
+from search_ui.query.solr_requests import count_params, details_params, hits_params
 from search_ui.settings import PROFILE_NAMES, SearchSettings
 from tests.search_ui_fakes import BASE
 from text.solr_words import WORD_SEPARATOR

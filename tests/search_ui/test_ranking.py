@@ -20,9 +20,10 @@ from search_ui.query.ranking import (
     works_params,
 )
 from search_ui.query.search_request import SearchRequest
+from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
-from search_ui.query.solr_requests import count_params, segment_words
+from search_ui.query.solr_requests import count_params
 from solr_client import solr_fields
 from tests.solr_fixture import index_at
 from text.segment import base_segmenter

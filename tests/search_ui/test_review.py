@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from domain.errors import StoreFullError
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
-from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, TermClass, TermStatus
+from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
 from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.security import MAX_LIST_BYTES
@@ -348,6 +348,14 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
     assert len(page.select("#acts tbody tr")) == 1 and page.select("#acts form") == []
 
 
+def test_the_history_lists_synonyms() -> None:
+    held = actions()
+    client, _ = reviewing(held)
+    held.review_service.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("词1", synonyms=("钻头", "钻具"))], "bert")
+    page = get(client, "/admin/lexicon/history")
+    assert "钻头、钻具" in page.select_one("#acts tbody tr").text
+
+
 def test_versions_are_compared_reverted_and_exported() -> None:
     held = actions()
     client, token = reviewing(held)
@@ -503,3 +511,113 @@ def test_columns_of_the_public_list_do_not_apply_to_the_review() -> None:
     style = site_app(FakeSearch(), actions()).test_client().get("/static/style.css").text
     rules = [line for line in style.splitlines() if "columns: 15rem" in line]
     assert rules and all(rule.startswith("#term-list ") for rule in rules)
+
+
+HOSTILE_DEFINITION = "<script>alert(1)</script>页岩气是气。"
+
+
+def test_a_definition_is_chosen_written_and_undone() -> None:
+    held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED)], published=Lexicon(1, (LexiconEntry("页岩气"),)))
+    client, token = reviewing(held)
+    candidates = [
+        Definition(
+            "页岩气", "zh", f"页岩气是{kind}。", number, f"http://a.test/{number}", "甲", "2024-05-01", score, 1.0
+        )
+        for number, (kind, score) in enumerate([("气", 0.9), ("煤", 0.8)], start=1)
+    ]
+    held.review_service.store.definitions.save(candidates, (), 1, 1.0)
+
+    def buttons() -> dict[str, bool]:
+        page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
+        return {one["data-key"]: one.has_attr("disabled") for one in page.select("#definition-choice [data-key]")}
+
+    def shown() -> list[str]:
+        return [one.sentence for one in held.review_service.definitions("页岩气")]
+
+    assert buttons() == {"1": False, "2": False, "0": False, "u": False}
+    assert post(client, token, "definition", term="页岩气", sentence="页岩气是煤。", seen="1").status_code == 200
+    assert buttons() == {"1": False, "2": True, "0": False, "u": False} and shown() == ["页岩气是煤。", "页岩气是气。"]
+    assert post(client, token, "definition", term="页岩气", sentence="", seen="1").status_code == 409
+    assert post(client, token, "definition", term="页岩气", sentence="", seen="2").status_code == 200
+    assert buttons()["0"] and shown() == []
+    assert post(client, token, "definition", term="页岩气", own=HOSTILE_DEFINITION).status_code == 200
+    page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
+    assert page.select_one("#own-definition").text == HOSTILE_DEFINITION and shown()[0] == HOSTILE_DEFINITION
+    assert HOSTILE_DEFINITION in page.select_one("#acts tbody tr").text and page.select("#acts script") == []
+    too_long = post(client, token, "definition", term="页岩气", own="气" * 2001)
+    assert (too_long.status_code, too_long.json["error"]["message"]) == (
+        409,
+        "A definition has at most 2,000 characters, not 2,001.",
+    )
+    assert post(client, token, "definition", term="页岩气").status_code == 400
+    assert post(client, token, "undo").status_code == 200
+    assert shown() == []
+
+
+CONCEPT_FIELDS = ("word", "language", "status", "definition", "source", "note")
+
+
+def concept_form(page: BeautifulSoup) -> dict[str, list[str]]:
+    """The values of the form of the concept, as a browser sends them."""
+    rows = page.select("#concept-terms tbody tr")
+    values = {name: [row.select_one(f"[name={name}]") for row in rows] for name in CONCEPT_FIELDS}
+    values["status"] = [select.select_one("[selected]") for select in values["status"]]
+    return {name: [cell["value"] for cell in cells] for name, cells in values.items()}
+
+
+def test_the_second_editor_of_a_concept_overwrites_nothing() -> None:
+    held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED, synonyms=("shale gas",))])
+    held.review_service.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("页岩气", synonyms=("shale gas",))], "anna")
+    client, token = reviewing(held)
+    page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
+    form = concept_form(page)
+    assert form["word"] == ["shale gas", "页岩气", ""] and form["status"] == ["admitted", "preferred", "admitted"]
+    seen = page.select_one("#concept [name=seen]")["value"]
+    sent = {"token": token, "term": "页岩气", "seen": seen, "from": "term", **form}
+    first = {**sent, "status": ["deprecated", "preferred", "admitted"], "word": ["shale gas", "页岩气", "泥页岩气"],
+             "language": ["en", "zh", "zh"]}  # fmt: skip
+    second = {**sent, "definition": ["", "另一个定义", ""]}
+    client.post("/admin/lexicon/concept", data=first)
+    rejected = client.post("/admin/lexicon/concept", data=second, headers=JSON)
+    assert rejected.status_code == 409 and rejected.json["terms"][0]["synonyms"] == ["泥页岩气", "shale gas"]
+    concept = held.review_service.find_concept("页岩气")
+    assert concept and [(item.text, item.status.value, item.definition) for item in concept.terms] == [
+        ("shale gas", "deprecated", ""), ("页岩气", "preferred", ""), ("泥页岩气", "admitted", ""),
+    ]  # fmt: skip
+    seen = get(client, "/admin/lexicon/term?text=页岩气").select_one("#concept [name=seen]")["value"]
+    bad = {**first, "seen": seen, "word": ["<b>", "页岩气", ""]}
+    rejected = client.post("/admin/lexicon/concept", data=bad, headers=JSON)
+    assert rejected.status_code == 409 and "“<b>”" in rejected.json["error"]["message"]
+    assert client.post("/admin/lexicon/concept", data={**bad, "status": ["x"] * 3}).status_code == 400
+    assert held.review_service.find_concept("页岩气") == concept
+    post(client, token, "undo")
+    concept = held.review_service.find_concept("页岩气")
+    assert concept and [item.text for item in concept.terms] == ["shale gas", "页岩气"]
+
+
+def test_concepts_are_previewed_and_imported() -> None:
+    held = actions(2)
+    client, token = reviewing(held)
+    content = "concept id,language,term,status,definition\nk1,zh,页岩气,preferred,定义\nk1,en,shale gas,deprecated,\n"
+    send = {"token": token, "preview": "1", "list": (BytesIO(content.encode()), "c.csv")}
+    page = BeautifulSoup(
+        client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data").text, "lxml"
+    )
+    assert [item.text for item in page.select(".diff .plus code")] == [
+        "shale gas (en, deprecated)", "页岩气 (zh, preferred): 定义", "id k1",
+    ]  # fmt: skip
+    assert held.review_service.find_concept("页岩气") is None
+    send = {"token": token, "list": (BytesIO(content.encode()), "c.csv")}
+    client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data")
+    assert held.review_service.find_concept("页岩气")
+    for form, part in (
+        ("tbx", "<term>页岩气</term>"),
+        ("skos", '"页岩气"@zh'),
+        ("concepts", ",en,shale gas,deprecated"),
+    ):
+        assert part in client.get(f"/admin/lexicon/export/{form}").text
+    send = {"token": token, "list": (BytesIO(content.replace("页岩气", "<b>").encode()), "c.csv")}
+    response = client.post("/admin/lexicon/import?lang=en", data=send, content_type="multipart/form-data")
+    assert response.status_code == 422 and "k1" in response.text
+    send = {"token": token, "preview": "1", "list": (BytesIO("页岩气".encode()), "c.txt")}
+    assert client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data").status_code == 303

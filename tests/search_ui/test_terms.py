@@ -10,7 +10,16 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.article import Article, StoredArticle, document_id
-from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
+from domain.term import (
+    AUTOMATIC_ACTOR,
+    ConceptTerm,
+    ConceptTermStatus,
+    Definition,
+    Lexicon,
+    LexiconEntry,
+    TermClass,
+    TermStatus,
+)
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.pages.term_citation import TermSource, format_bibtex
@@ -23,7 +32,8 @@ from text.segment import RjiebaSegmenter
 pytestmark = pytest.mark.solr
 
 GAS = LexiconEntry("页岩气", synonyms=("shale gas", "LNG-X", "页岩瓦斯"), category=TermClass.SUBJECT)
-LEXICON = Lexicon(1, (GAS, LexiconEntry("tcp/ip"), LexiconEntry("水平井")), published_at=1_700_000_000.0)
+NARROW = LexiconEntry("水平井", broader_terms=("页岩气", "未发布词"))
+LEXICON = Lexicon(1, (GAS, LexiconEntry("tcp/ip"), NARROW), published_at=1_700_000_000.0)
 ROWS = [
     # host, title, published, section, author, whether the body has the term, number of citations
     ("a", "第一篇", "2015-03-02", "新闻", "张三", True, 0),
@@ -41,7 +51,8 @@ def stored(
     number: int, host: str, title: str, published: str, section: str, author: str, has_term: bool, cited: int
 ) -> StoredArticle:
     url = f"http://{host}.example/{number}"
-    body = f"四川的{'页岩气' if has_term else '煤'}产量在第{number}年增长了。" + chr(0x4E00 + 40 * number) * 30
+    subject = "页岩气tcp/ip" if has_term else "煤"
+    body = f"四川的{subject}产量在第{number}年增长了。" + chr(0x4E00 + 40 * number) * 30
     article = Article(url, title, body, published, section=section, author=author)
     return replace(StoredArticle(number, document_id(url), f"{host}.example", article), citation_count=cited)
 
@@ -108,6 +119,17 @@ def test_every_count_equals_the_linked_search(reader: FlaskClient) -> None:
     assert [total(reader, row.a["href"]) for row in rows] == [int(row.td.text) for row in rows] == [2, 2]
 
 
+def test_related_terms_are_shown_with_the_number_of_common_articles(reader: FlaskClient) -> None:
+    page = soup(reader, "/term/页岩气?lang=en")
+    assert [link.text for link in page.select("#narrower a")] == ["水平井"] and not page.select("#broader")
+    term_link, count_link = page.select("#often-together a")
+    assert (term_link.text, count_link.text) == ("tcp/ip", "6 articles") and total(reader, count_link["href"]) == 6
+    assert "computed from the articles" in page.select_one("#often-together").text
+    narrow = soup(reader, "/term/水平井?lang=zh").select_one("#broader")
+    assert [word.text for word in narrow.select("bdi")] == ["页岩气", "未发布词"]
+    assert [link.text for link in narrow.select("a")] == ["页岩气"]
+
+
 def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> None:
     page = soup(reader, "/term/页岩气?lang=en")
     details = {row.dt.text: row.dd.text.strip() for row in page.select("#details > div")}
@@ -170,12 +192,34 @@ def test_the_api_returns_the_same(reader: FlaskClient) -> None:
     assert response.status_code == 200 and fits(response.json, schema_of("/terms/{name}", "200")), response.text
     answer = response.json
     assert (answer["name"], answer["articles"], answer["first_use"]) == ("页岩气", 6, "2015-03-02")
+    assert (answer["broader"], answer["narrower"]) == ([], ["水平井"])
+    assert answer["often_together"] == [{"name": "tcp/ip", "articles": 6}]
     assert answer["months"] == [
         {"month": "2015-03", "articles": 2, "all_articles": 22},
         {"month": "2015-04", "articles": 0, "all_articles": 0},
         {"month": "2015-05", "articles": 2, "all_articles": 3},
     ]
     assert reader.get("/api/v1/terms/tcp/ip").json["automatic"] is False
+
+
+def test_the_terms_of_a_concept_have_their_status(reader: FlaskClient, actions: FakeActions) -> None:
+    terms = [
+        ConceptTerm("页岩气", "zh", ConceptTermStatus.PREFERRED),
+        ConceptTerm("shale gas", "en", ConceptTermStatus.PREFERRED, "gas in shale"),
+        ConceptTerm("LNG-X", "en"),
+        ConceptTerm("页岩瓦斯", "zh", ConceptTermStatus.DEPRECATED),
+    ]
+    actions.review_service.edit_concept("页岩气", terms, "anna", None)
+    names = {row.dt.text: row.dd.text for row in soup(reader, "/term/页岩气?lang=en").select("#details > div")}
+    assert (names["Preferred terms"], names["Deprecated terms"]) == ("shale gas", "页岩瓦斯")
+    assert names["Abbreviation"] == "LNG-X" and "Synonyms" not in names and "In the other language" not in names
+    response = reader.get("/term/页岩瓦斯?lang=en", follow_redirects=True)
+    note = BeautifulSoup(response.text, "lxml").select_one("#deprecated").text
+    assert note == "“页岩瓦斯” is a deprecated term. The preferred term is “页岩气”."
+    assert not soup(reader, "/term/页岩气?lang=en&deprecated=x").select("#deprecated")
+    answer = reader.get("/api/v1/terms/页岩气").json
+    assert fits(answer, schema_of("/terms/{name}", "200"))
+    assert {item["text"]: item["status"] for item in answer["concept"]["terms"]}["页岩瓦斯"] == "deprecated"
 
 
 def listed(page: BeautifulSoup) -> list[str]:
@@ -240,7 +284,8 @@ def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
 
 def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, actions: FakeActions) -> None:
     address = f"/article/{document_id('http://a.example/0')}"
-    assert [link["href"] for link in soup(reader, address).select("#terms a")] == [f"/term/{quote('页岩气')}"]
+    links = {link["href"] for link in soup(reader, address).select("#terms a")}
+    assert links == {f"/term/{quote('页岩气')}", "/term/tcp/ip"}
     actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
     assert [link["href"] for link in soup(reader, address).select("#terms a")] == [f"/search?q={quote('页岩气')}"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from text.folding import SIMPLIFIED_BY_TRADITIONAL, fold_term, fold_width, render_solr_mapping, word_key
+from text.folding import SIMPLIFIED_BY_TRADITIONAL, fold_term, fold_to_key, fold_width, render_solr_mapping, word_key
 from text.segment import RjiebaSegmenter
 
 
@@ -51,3 +51,10 @@ def test_solr_reads_one_pair_a_line() -> None:
     comment, *lines = render_solr_mapping().splitlines()
     assert comment.startswith("#") and len(lines) == len(SIMPLIFIED_BY_TRADITIONAL)
     assert '"鑽" => "钻"' in lines
+
+
+@pytest.mark.parametrize("text", ["用 PDC  钻头 钻井", "Shale  Gas", "页 岩 气", "a   中", "頁岩\u3000氣", "PDC钻头"])
+def test_a_folded_line_consists_of_keys(text: str) -> None:
+    folded, left_out = fold_to_key(text)
+    assert folded == word_key(text)
+    assert len(folded) == len(text) - len(left_out) and all(text[offset].isspace() for offset in left_out)

@@ -14,7 +14,6 @@ import pytest
 from benchmarks.results import read_floors
 from tests.conftest import SHARED
 from text.folding import fold_width, word_key
-from text.mixed_terms import MixedTermMatcher
 from text.segment import MAX_FREQUENCY, RjiebaSegmenter, Segmenter, base_segmenter
 
 DOMAIN = [
@@ -158,12 +157,6 @@ def test_threads_may_share_a_segmenter(domain: RjiebaSegmenter) -> None:
 def test_unusable_words_are_refused(word: tuple[str, int, str]) -> None:
     with pytest.raises(ValueError, match=r"word|frequency"):
         RjiebaSegmenter([word])
-
-
-def test_many_terms_with_a_common_beginning_compile_and_match() -> None:
-    terms = MixedTermMatcher(["a" * n for n in range(2, 65)] + ["b" + " c" * n for n in range(1, 31)])
-    assert list(terms.iter_spans("a" * 64 + "," + "a" * 65 + " b c c")) == [(0, 64), (131, 136)]
-    assert list(MixedTermMatcher([]).iter_spans("abc")) == []
 
 
 @pytest.mark.parametrize(

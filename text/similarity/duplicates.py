@@ -303,7 +303,7 @@ def changes_names(pair: Alignment, edit: Edit) -> bool:
     capitals = [
         token
         for token in Counter(left_tokens) - Counter(right_tokens) | Counter(right_tokens) - Counter(left_tokens)
-        if is_capital(token)
+        if token[0].isupper() and len(token) > 1
     ]
     if not capitals:
         return False
@@ -339,11 +339,6 @@ def classify_replacement(
             return DifferenceKind.WORDING if is_edge else DifferenceKind.NUMBERS
     chinese = max(sum(map(is_cjk_token, left_tokens)), sum(map(is_cjk_token, right_tokens)))
     return DifferenceKind.NAMES if chinese > 1 else DifferenceKind.WORDING
-
-
-def is_capital(token: str) -> bool:
-    """True if the token is capitalized and has several letters."""
-    return token[0].isupper() and len(token) > 1
 
 
 def is_cjk_token(token: str) -> bool:

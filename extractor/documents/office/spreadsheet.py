@@ -8,7 +8,7 @@ import datetime
 import io
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import python_calamine
 from python_calamine import CalamineWorkbook, SheetTypeEnum
@@ -40,6 +40,8 @@ RECORD_FILEPASS, RECORDS_BOF = 0x2F, (0x0809, 0x0409, 0x0209)
 RECORDS_CELL = frozenset(
     (0x06, 0x27E, 0x203, 0x204, 0xD6, 0xFD, 0xBD, 0x205, 0x02, 0x03, 0x04, 0x05, 0x7E)
 )  # record kinds of cells with a value
+ROW_RECORD, SHEET_DATA_RECORD, SHEET_DATA_END_RECORD = 0, 145, 146  # of XLSB
+XLSB_CELL_RECORDS = range(2, 12)  # record kinds of cells with a value
 ZIP_MAGIC, OLE_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 
@@ -71,16 +73,68 @@ def read(data: bytes) -> DocumentContent:
 def reject_oversized_sheets(package: ZipPackage) -> None:
     """Raise UnreadableError if the cells of a sheet are too far apart, or a part is too large."""
     for name in package.part_names:
-        part = package.read(name) if name.endswith((".xml", ".bin")) else b""
-        if b"sheetData" not in part:
+        if name.endswith(".xml"):
+            row_count, column_count = measure_xml_sheet(package.read(name))
+        elif name.endswith(".bin"):
+            row_count, column_count = measure_binary_sheet(package.read(name))
+        else:
             continue
-        columns, row = set[bytes](), 0
-        for match in CELL_REFERENCE_RE.finditer(part):
-            columns.add(match[1])
-            row = max(row, int(match[2]))
-        if row * max(map(column_number, columns), default=0) > MAX_CELLS:
-            message = f"{name} has cells {row:,} rows below the first"
-            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "sheet_too_large", n=row))
+        if row_count * column_count > MAX_CELLS:
+            message = f"{name} has cells {row_count:,} rows below the first"
+            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "sheet_too_large", n=row_count))
+
+
+def measure_xml_sheet(part: bytes) -> tuple[int, int]:
+    """Return the number of rows and columns up to the last cells of an XLSX sheet; zeros for other parts."""
+    if b"sheetData" not in part:
+        return 0, 0
+    columns, row = set[bytes](), 0
+    for match in CELL_REFERENCE_RE.finditer(part):
+        columns.add(match[1])
+        row = max(row, int(match[2]))
+    return row, max(map(column_number, columns), default=0)
+
+
+def measure_binary_sheet(part: bytes) -> tuple[int, int]:
+    """Return the number of rows and columns up to the last cells of an XLSB sheet; zeros for other parts.
+
+    Cells follow the record of their row [MS-XLSB 2.2.1].
+    """
+    row = row_count = column_count = 0
+    is_sheet_data = False
+    for kind, position, size in iter_binary_records(part):
+        if kind in (SHEET_DATA_RECORD, SHEET_DATA_END_RECORD):
+            is_sheet_data = kind == SHEET_DATA_RECORD
+        elif is_sheet_data and size >= 4 and (kind == ROW_RECORD or kind in XLSB_CELL_RECORDS):
+            (index,) = struct.unpack_from("<I", part, position)
+            if kind == ROW_RECORD:
+                row = index
+            else:
+                row_count, column_count = max(row_count, row + 1), max(column_count, index + 1)
+    return row_count, column_count
+
+
+def iter_binary_records(part: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield kind, position and size in bytes of the content of each complete record of an XLSB part [MS-XLSB 2.1.4]."""
+    position = 0
+    while position < len(part):
+        numbers = []
+        for max_bytes in (2, 4):  # kind and size, seven bits a byte, the lowest first
+            number = 0
+            for shift in range(0, 7 * max_bytes, 7):
+                if position >= len(part):
+                    return
+                byte = part[position]
+                position += 1
+                number |= (byte & 0x7F) << shift
+                if byte < 0x80:
+                    break
+            numbers.append(number)
+        kind, size = numbers
+        if position + size > len(part):
+            return
+        yield kind, position, size
+        position += size
 
 
 def reject_oversized_or_locked(workbook: bytes) -> None:

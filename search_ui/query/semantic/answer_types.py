@@ -58,14 +58,10 @@ class ExpectedAnswer:
         text = sentence if self.kind is AnswerKind.NAME else fold_term(sentence)
         if self.kind in (AnswerKind.DEFINITION, AnswerKind.REASON):
             return bool(self.pattern.search(text))
-        return any(_is_new(match[0], self.question) for match in self.pattern.finditer(text))
+        return any(fold_term(match[0]).strip() not in self.question for match in self.pattern.finditer(text))
 
 
 _DIGITS_RE = re.compile(r"\d+")
-
-
-def _is_new(answer: str, question: str) -> bool:
-    return fold_term(answer).strip() not in question
 
 
 def expected_answer(question: str) -> ExpectedAnswer:

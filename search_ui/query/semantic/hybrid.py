@@ -223,27 +223,9 @@ def fuse(
     coverage = _vector_coverage(lexical_docs.values(), vector)
     vector_docs = dict(islice(neighbours.items(), round(coverage * len(neighbours))))
     exact_titles = {cluster for cluster, doc in lexical_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0}
-    lexical_scores = _standardize_scores(
-        {cluster: _score_without_tier(doc) for cluster, doc in lexical_docs.items() if cluster not in exact_titles}
+    candidate_by_cluster = _score_candidates(
+        lexical_docs, vector_docs, exact_titles, vector, weight * coverage**COVERAGE_EXPONENT
     )
-    lexical_scores |= dict.fromkeys(exact_titles, max(lexical_scores.values(), default=1.0))
-    semantic_scores = _standardize_scores(
-        {cluster: _cosine_with_authority(doc) for cluster, doc in vector_docs.items()}
-    )
-    semantic_only = {
-        cluster
-        for cluster, doc in vector_docs.items()
-        if cluster not in lexical_docs and neighbour_cosine(doc) >= vector.min_cosine
-    }
-    candidate_by_cluster = {
-        cluster: Candidate(
-            doc,
-            lexical_scores.get(cluster, 0.0),
-            weight * coverage**COVERAGE_EXPONENT * semantic_scores.get(cluster, 0.0),
-            cluster in semantic_only,
-        )
-        for cluster, doc in (lexical_docs | {cluster: vector_docs[cluster] for cluster in semantic_only}).items()
-    }
     ranked_clusters = _rank_candidates(candidate_by_cluster, lexical_docs, exact_titles)
     if full_first:
         ranked_clusters.sort(key=lambda cluster: not is_full_match(candidate_by_cluster[cluster].doc))
@@ -260,6 +242,50 @@ def fuse(
             for response in (lexical_response, vector_response)
         ),
     )
+
+
+def _score_candidates(
+    lexical_docs: dict[str, SolrDocument],
+    vector_docs: dict[str, SolrDocument],
+    exact_titles: Collection[str],
+    vector: QueryVector,
+    semantic_weight: float,
+) -> dict[str, Candidate]:
+    """Return the lexical hits and the neighbours that are similar enough, by cluster, with their scores.
+
+    Args:
+        lexical_docs: The lexical hits, by cluster.
+        vector_docs: The nearest neighbours, by cluster.
+        exact_titles: The clusters whose title equals the query.
+        vector: The query vector.
+        semantic_weight: Weight of the semantic score.
+    """
+    # The remainder is the score without that of full matches, if those rank first.
+    lexical_scores = _standardize_scores(
+        {
+            cluster: float(doc["score"]) % FULL_MATCH_SCORE
+            for cluster, doc in lexical_docs.items()
+            if cluster not in exact_titles
+        }
+    )
+    lexical_scores |= dict.fromkeys(exact_titles, max(lexical_scores.values(), default=1.0))
+    semantic_scores = _standardize_scores(
+        {cluster: _cosine_with_authority(doc) for cluster, doc in vector_docs.items()}
+    )
+    semantic_only = {
+        cluster
+        for cluster, doc in vector_docs.items()
+        if cluster not in lexical_docs and neighbour_cosine(doc) >= vector.min_cosine
+    }
+    return {
+        cluster: Candidate(
+            doc,
+            lexical_scores.get(cluster, 0.0),
+            semantic_weight * semantic_scores.get(cluster, 0.0),
+            cluster in semantic_only,
+        )
+        for cluster, doc in (lexical_docs | {cluster: vector_docs[cluster] for cluster in semantic_only}).items()
+    }
 
 
 def _rank_candidates(
@@ -287,11 +313,6 @@ def _vector_coverage(docs: Iterable[SolrDocument], vector: QueryVector) -> float
 
 def _has_vector(doc: SolrDocument) -> bool:
     return float(doc.get(SIMILARITY_FIELD, 0.0)) > 0
-
-
-def _score_without_tier(doc: SolrDocument) -> float:
-    """Return the score without that of full matches, if those rank first."""
-    return float(doc["score"]) % FULL_MATCH_SCORE
 
 
 def neighbour_cosine(doc: SolrDocument) -> float:

@@ -1,5 +1,6 @@
 """Decide which sites are rendered in a browser (`crawl.rendered = "auto"`), by the outcomes of their pages."""
 
+from crawler.crawl_plan import parse_rendered_sites
 from crawler.host_suggestions import with_added_sites
 from crawler.rendered_sites import add_rendered_hosts, can_render_automatically
 from domain.page import Host
@@ -11,8 +12,6 @@ def count_unrendered_pages(engine: Engine) -> dict[str, int]:
     counts = engine.store.status.javascript_page_counts()
     if not counts:
         return {}
-    from crawler.crawl_plan import parse_rendered_sites  # imported late because it loads urllib3
-
     scopes = parse_rendered_sites(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
     return {host: count for host, count in counts.items() if not any(scope.covers(host, "/") for scope in scopes)}
 

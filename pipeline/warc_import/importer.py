@@ -17,7 +17,7 @@ from domain.frontier import NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from pipeline.engine import Engine
-from pipeline.warc_sources import NO_FILTER, ImportFilter, SourceFailure, WarcSource, read_matching, read_sources
+from pipeline.warc_import.sources import NO_FILTER, ImportFilter, SourceFailure, WarcSource, read_matching, read_sources
 
 
 class IncompleteImportError(StoreError):

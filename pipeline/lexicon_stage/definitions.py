@@ -5,11 +5,11 @@ Each run searches changed articles for all terms, and all articles for the terms
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.batches import batched
-from domain.term import Definition
+from domain.term import Definition, DefinitionChoice, DefinitionSource
 from lexicon.definitions import choose_definitions, iter_sentences
 from text.folding import fold_term, word_key
 from text.mixed_terms import MixedTermMatcher
@@ -51,8 +51,37 @@ def update_definitions(store: "Store") -> tuple[str, ...]:
     new_definitions = list(_build_definitions(store, sentences_by_term, started_at))
     lost_definitions = _find_lost_definitions(store, changed_ids)
     store.definitions.save(new_definitions, lost_definitions, lexicon.version, started_at)
-    count = len({definition.term for definition in new_definitions})
-    return (f"definitions found for {count} term{'s' * (count != 1)}",) if count else ()
+    count, changed_count = len({definition.term for definition in new_definitions}), _check_choices(store)
+    notes = [f"definitions found for {count} term{'s' * (count != 1)}"] if count else []
+    if changed_count:
+        notes.append(f"{changed_count} chosen definition{'s' * (changed_count != 1)} changed in the source")
+    return tuple(notes)
+
+
+def _check_choices(store: "Store") -> int:
+    """Save whether the articles still contain the definitions that reviewers chose.
+
+    Returns:
+        The number of definitions whose articles do not contain the sentence any more, and did in the last run.
+    """
+    choices = dict(store.definitions.iter_choices())
+    bodies = {
+        url_id: body for url_id, _, body in store.articles.iter_plain_texts([row.url_id for row in choices.values()])
+    }
+    source_by_term = {term: _source_state(choice, bodies) for term, choice in choices.items()}
+    known_terms = store.review_queue.find_terms(sorted(choices))
+    store.definitions.save_sources(source_by_term)
+    return sum(
+        source is DefinitionSource.CHANGED and known_terms[term].definition_source is not source
+        for term, source in source_by_term.items()
+    )
+
+
+def _source_state(choice: DefinitionChoice, bodies: Mapping[int, str]) -> DefinitionSource:
+    if choice.url_id not in bodies:
+        return DefinitionSource.GONE
+    is_current = choice.sentence in bodies[choice.url_id]
+    return DefinitionSource.CURRENT if is_current else DefinitionSource.CHANGED
 
 
 def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> dict[str, list[ScoredSentence]]:

@@ -1,16 +1,15 @@
 """Finds the rising terms of a vertical after term mining, in the dates and beginnings of its newest articles."""
 
-import re
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from domain.rising_term import RisingTerm
 from domain.term import TermStatus
-from text.folding import ALPHABETIC, word_key
+from text.folding import fold_term, word_key
+from text.mixed_terms import MixedTermMatcher
 
 if TYPE_CHECKING:
     from docstore.articles.article_table import ArticleLead
@@ -21,7 +20,6 @@ RISING_DAYS = 7  # days after a burst was noticed on which its term counts as ri
 MAX_ARTICLES = 50_000  # newest articles that are read
 MAX_TERMS = 50  # rising published terms, and rising candidates
 MIN_KEY_CHARS = 2
-WORD_CHAR_RE = re.compile(ALPHABETIC)
 
 
 def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[str, ...]:
@@ -91,35 +89,14 @@ def find_rising_terms(
 
 def find_articles(leads: Sequence["ArticleLead"], terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
     """Return the indices of the articles whose title or first characters contain each term, whatever its spelling."""
-    terms_by_start: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    terms_by_key: defaultdict[str, list[str]] = defaultdict(list)
     for term in terms:
-        if len(key := word_key(term)) >= MIN_KEY_CHARS:
-            terms_by_start[key[:MIN_KEY_CHARS]].append((key, term))
+        terms_by_key[word_key(term)].append(term)
+    matcher = MixedTermMatcher(key for key in terms_by_key if len(key) >= MIN_KEY_CHARS)
     articles_by_term: defaultdict[str, list[int]] = defaultdict(list)
     for index, lead in enumerate(leads):
-        for term in find_contained(word_key(f"{lead.title}\n{lead.text}"), terms_by_start):
-            articles_by_term[term].append(index)
+        text = fold_term(f"{lead.title}\n{lead.text}")
+        for key in {word_key(text[start:end]) for start, end in matcher.iter_spans_of_folded(text, overlapping=True)}:
+            for term in terms_by_key[key]:
+                articles_by_term[term].append(index)
     return articles_by_term
-
-
-def find_contained(text: str, terms_by_start: Mapping[str, Sequence[tuple[str, str]]]) -> set[str]:
-    """Return the terms in a text, Latin ones only as whole words.
-
-    Args:
-        text: A folded text.
-        terms_by_start: Pairs of folded and original term, by the first MIN_KEY_CHARS characters.
-    """
-    positions = range(len(text) - MIN_KEY_CHARS + 1)
-    pairs = chain.from_iterable(
-        ((start, *pair) for pair in terms_by_start.get(text[start : start + MIN_KEY_CHARS], ())) for start in positions
-    )
-    return {
-        term
-        for start, key, term in pairs
-        if text.startswith(key, start) and not _cuts_word(text, start) and not _cuts_word(text, start + len(key))
-    }
-
-
-def _cuts_word(text: str, offset: int) -> bool:
-    """True if the characters on both sides of an offset belong to one word of a script with spaces between words."""
-    return 0 < offset < len(text) and all(map(WORD_CHAR_RE.match, text[offset - 1 : offset + 1]))

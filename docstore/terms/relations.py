@@ -1,0 +1,147 @@
+"""Relations between published terms that articles show, proposed to reviewers.
+
+An accepted relation is stored with its terms (`ReviewHistory`) and its proposal is hidden. If the acceptance is undone,
+the proposal is open again.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, case, delete, func, literal, or_, select, update
+
+from docstore.bookkeeping import read_meta, write_meta
+from docstore.database import Database
+from docstore.schema.lexicon_tables import relation_proposals, terms
+from domain.batches import batched
+from domain.storable_text import sanitize_text
+from domain.term import TermStatus
+from domain.term_relation import RelationKind, RelationProposal, TermRelation
+
+BATCH_SIZE = 200
+LEXICON_VERSION_KEY = "relations_lexicon"  # the terms of this version were searched in all articles
+SEARCHED_UNTIL_KEY = "relations_until"  # epoch seconds; articles extracted before were searched
+BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, relation_proposals.c.other)
+
+
+class ProposalState(StrEnum):
+    """State of a stored proposal."""
+
+    PROPOSED = "proposed"
+    REJECTED = "rejected"
+
+
+class RelationTable:
+    """Save, list and reject proposed relations (`store.relations`)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def search_state(self) -> tuple[int, float]:
+        """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""
+        with self._database.read() as connection:
+            version, until = (read_meta(connection, key) for key in (LEXICON_VERSION_KEY, SEARCHED_UNTIL_KEY))
+        return int(version or 0), float(until or 0)
+
+    def save(
+        self,
+        new_proposals: Iterable[RelationProposal],
+        lost_proposals: Collection[RelationProposal],
+        lexicon_version: int,
+        searched_until: float,
+    ) -> int:
+        """Add proposals. Those that are stored already keep their evidence and their state.
+
+        Args:
+            new_proposals: The proposals of a search.
+            lost_proposals: Open proposals whose articles do not contain the sentence any more; they are deleted first.
+            lexicon_version: See `search_state`.
+            searched_until: See `search_state`.
+
+        Returns:
+            The number of proposals that are new.
+        """
+        rows, new_count = [_row_of_proposal(proposal) for proposal in new_proposals], 0
+        with self._database.write() as connection:
+            for batch in batched([_matches_relation(proposal.relation) for proposal in lost_proposals], BATCH_SIZE):
+                is_open = relation_proposals.c.state == ProposalState.PROPOSED
+                connection.execute(delete(relation_proposals).where(is_open, or_(*batch)))
+            for some_rows in batched(rows, BATCH_SIZE):
+                new_count += self._database.insert_missing(connection, relation_proposals, some_rows)
+            write_meta(self._database, connection, LEXICON_VERSION_KEY, lexicon_version)
+            write_meta(self._database, connection, SEARCHED_UNTIL_KEY, repr(searched_until))
+        return new_count
+
+    def iter_open_by_articles(self, url_ids: Sequence[int]) -> Iterable[RelationProposal]:
+        """Iterate over the open proposals with evidence from these articles."""
+        is_open = relation_proposals.c.state == ProposalState.PROPOSED
+        for batch in batched(sorted(url_ids), BATCH_SIZE):
+            query = select(relation_proposals).where(is_open, relation_proposals.c.url_id.in_(batch))
+            with self._database.read() as connection:
+                rows = connection.execute(query).all()
+            yield from map(_proposal_from_row, rows)
+
+    def list_open(self, limit: int) -> tuple[int, list[RelationProposal]]:
+        """Return the number of open proposals between accepted terms, and the best `limit` of them."""
+        broader_terms = terms.alias("broader_terms")
+        kind, other = relation_proposals.c.kind, relation_proposals.c.other
+        stored_words = case((kind == RelationKind.BROADER, terms.c.broader), else_=terms.c.synonyms)
+        is_new = func.replace(stored_words, literal('"') + other + '"', "") == stored_words
+        is_known = or_(kind != RelationKind.BROADER, broader_terms.c.status == TermStatus.ACCEPTED)
+        tables = relation_proposals.join(terms, terms.c.text == relation_proposals.c.term)
+        query = (
+            select(relation_proposals)
+            .select_from(tables.outerjoin(broader_terms, broader_terms.c.text == other))
+            .where(relation_proposals.c.state == ProposalState.PROPOSED, terms.c.status == TermStatus.ACCEPTED)
+            .where(is_known, is_new)
+        )
+        with self._database.read() as connection:
+            total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
+            rows = connection.execute(query.order_by(*BEST_FIRST).limit(limit)).all()
+        return total, [_proposal_from_row(row) for row in rows]
+
+    def list_rejected(self, limit: int) -> list[RelationProposal]:
+        """Return rejected proposals, by term."""
+        query = select(relation_proposals).where(relation_proposals.c.state == ProposalState.REJECTED)
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(*BEST_FIRST[1:]).limit(limit)).all()
+        return [_proposal_from_row(row) for row in rows]
+
+    def set_rejected(self, kind: RelationKind, term: str, other: str, rejected_by: str) -> bool:
+        """Reject a proposal, or open it again if `rejected_by` is "". Returns False if there is no such proposal."""
+        state = ProposalState.REJECTED if rejected_by else ProposalState.PROPOSED
+        matches = _matches_relation(TermRelation(kind, term, other, "", 0.0, ""))
+        values = {"state": state, "decided_by": sanitize_text(rejected_by)[:64]}
+        with self._database.write() as connection:
+            return bool(connection.execute(update(relation_proposals).where(matches).values(**values)).rowcount)
+
+
+def _matches_relation(relation: TermRelation) -> ColumnElement[bool]:
+    return and_(
+        relation_proposals.c.term == sanitize_text(relation.term),
+        relation_proposals.c.kind == relation.kind,
+        relation_proposals.c.other == sanitize_text(relation.other),
+    )
+
+
+def _row_of_proposal(proposal: RelationProposal) -> dict[str, Any]:
+    relation = proposal.relation
+    return {
+        "term": sanitize_text(relation.term),
+        "kind": relation.kind,
+        "other": sanitize_text(relation.other),
+        "pattern": relation.pattern,
+        "score": relation.score,
+        "evidence": sanitize_text(relation.evidence),
+        "url_id": proposal.url_id,
+        "url": proposal.url,
+        "title": sanitize_text(proposal.title),
+        "found_at": proposal.found_at,
+        "state": ProposalState.PROPOSED,
+        "decided_by": "",
+    }
+
+
+def _proposal_from_row(row: Row[Any]) -> RelationProposal:
+    relation = TermRelation(RelationKind(row.kind), row.term, row.other, row.pattern, row.score, row.evidence)
+    return RelationProposal(relation, row.url_id, row.url, row.title, row.found_at, row.decided_by)

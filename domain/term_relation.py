@@ -1,0 +1,53 @@
+"""Relations between terms, proposed to reviewers."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RelationKind(StrEnum):
+    """What the second term of a relation is to the first."""
+
+    BROADER = "broader"
+    EQUIVALENT = "equivalent"  # the same in the other language, or an abbreviation
+    FORMER = "former"  # an earlier name, not used any more
+    RENAMED = "renamed"  # the name that replaces the first term
+
+
+@dataclass(frozen=True)
+class TermRelation:
+    """A relation between two terms, with a sentence that shows it.
+
+    Attributes:
+        term: A known term.
+        other: Its broader term, which is a known term too, or its equivalent or other name, which need not be known.
+        pattern: Name of the rule that found the relation, a key of `lexicon.relations.SCORE_BY_PATTERN`.
+        score: Probability that the relation is right, 0 to 1.
+        evidence: The sentence.
+    """
+
+    kind: RelationKind
+    term: str
+    other: str
+    pattern: str
+    score: float
+    evidence: str
+
+
+@dataclass(frozen=True)
+class RelationProposal:
+    """A relation with the article of its evidence. The article may be gone.
+
+    Attributes:
+        url_id: Id of the article.
+        url: URL of the article.
+        title: Title of the article.
+        found_at: Epoch seconds.
+        rejected_by: Account that rejected the proposal; "" if it is open.
+    """
+
+    relation: TermRelation
+    url_id: int
+    url: str
+    title: str
+    found_at: float
+    rejected_by: str = ""

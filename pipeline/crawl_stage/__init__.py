@@ -1,0 +1,1 @@
+"""What the crawl stage does besides the crawl: its progress, linked documents, rendered sites."""

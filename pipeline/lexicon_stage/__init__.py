@@ -1,0 +1,1 @@
+"""What the lexicon stage does besides the term mining: definitions, relations, rising terms, automatic publication."""

@@ -1,0 +1,1 @@
+"""`plumb import`: pages of WARC files from disks, web servers and object stores."""

@@ -1,0 +1,79 @@
+"""Relations between terms from head words, phrases and glosses."""
+
+import pytest
+
+from domain.term_relation import RelationKind
+from lexicon.relations import RelationFinder
+
+TERMS = (
+    *("页岩气", "煤层气", "天然气", "非常规天然气", "致密砂岩气藏", "气藏", "大气层", "气层", "发动机", "动机"),
+    *("甲烷", "乙烷", "烃类", "烷烃", "烯烃", "非金属", "金属", "勘探与开发", "开发"),
+    *("shale gas", "gas", "methane", "ethane", "hydrocarbon", "periodic table", "lead"),
+    *("degree of freedom", "freedom", "degree", "oil and gas"),
+)
+FINDER = RelationFinder(TERMS)
+
+
+def broader_terms(sentence: str) -> set[tuple[str, str, str]]:
+    return {
+        (relation.pattern, relation.term, relation.other)
+        for relation in FINDER.find(sentence)
+        if relation.kind is RelationKind.BROADER
+    }
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("甲烷、乙烷等烃类的用途很广。", {("and_other", "甲烷", "烃类"), ("and_other", "乙烷", "烃类")}),
+        ("烃类（如甲烷、乙烷等）很多。", {("such_as", "甲烷", "烃类"), ("such_as", "乙烷", "烃类")}),
+        ("甲烷是一种简单的烃类。", {("kind_of", "甲烷", "烃类")}),
+        ("甲烷属于烃类。", {("kind_of", "甲烷", "烃类")}),
+        ("烃类分为烷烃和烯烃。", {("divided", "烷烃", "烃类"), ("divided", "烯烃", "烃类")}),
+        (
+            "Hydrocarbons, such as methane and ethane, burn.",
+            {("such_as", "methane", "hydrocarbon"), ("such_as", "ethane", "hydrocarbon")},
+        ),
+        (
+            "They burn methane, ethane and other hydrocarbons.",
+            {("and_other", "methane", "hydrocarbon"), ("and_other", "ethane", "hydrocarbon")},
+        ),
+        ("Methane is a kind of light hydrocarbon.", {("kind_of", "methane", "hydrocarbon")}),
+        ("Methane is a colourless gas that burns.", {("kind_of", "methane", "gas")}),
+    ],
+)
+def test_phrases_name_a_broader_term(sentence: str, expected: set[tuple[str, str, str]]) -> None:
+    assert broader_terms(sentence) == expected
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "甲烷、乙烷等烃类开发项目。",  # the list explains 项目
+        "甲烷在乙烷、烃类之后。",
+        "Other metals in the periodic table such as lead are heavy.",
+        "Methane is the source of gas.",
+        "甲烷是一种烃类气体。",
+        "甲烷\ue000属于烃类。",
+    ],
+)
+def test_other_sentences_name_none(sentence: str) -> None:
+    assert broader_terms(sentence) == set()
+
+
+def test_head_words_are_whole_words() -> None:
+    assert broader_terms("致密砂岩气藏") == {("head", "致密砂岩气藏", "气藏")}
+    assert broader_terms("Shale gas and degrees of freedom.") == {("head", "shale gas", "gas")}
+    assert broader_terms("A degree of freedom.") == {("head", "degree of freedom", "degree")}
+    for term in ("大气层", "发动机", "非金属", "勘探与开发", "oil and gas"):
+        assert broader_terms(term) == set()
+
+
+def test_glosses_name_equivalents_in_both_directions() -> None:
+    relations = [*FINDER.find("川南页岩气（shale gas）增产。"), *FINDER.find("the shale gas（页岩气） boom")]
+    equivalents = [relation for relation in relations if relation.kind is RelationKind.EQUIVALENT]
+    assert [(relation.term, relation.other) for relation in equivalents] == [
+        ("页岩气", "shale gas"),
+        ("shale gas", "页岩气"),
+    ]
+    assert equivalents[0].evidence == "川南页岩气（shale gas）增产。"

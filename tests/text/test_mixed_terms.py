@@ -1,0 +1,77 @@
+"""Terms with Latin letters in any text: the rule of a match, and the work that many terms cost."""
+
+import random
+import re
+
+import pytest
+
+from text import mixed_terms
+from text.folding import ALPHABETIC, INSIDE_WORD_RE, fold_term, word_key
+from text.mixed_terms import MixedTermMatcher
+
+LETTER_RE = re.compile(ALPHABETIC)
+ALPHABET = "aab1页岩气- -.  _ \nβカ한éА\u0301İ\u3000/"
+
+
+def spans_by_rule(text: str, terms: list[str]) -> set[tuple[int, int]]:
+    """The spans of all terms in a folded text, each term by a regular expression of its own."""
+    spans = set()
+    for pattern in [re.compile(term_pattern(key)) for key in {word_key(term) for term in terms} - {""}]:
+        matches = filter(None, (pattern.match(text, start) for start in range(len(text))))
+        spans |= {match.span() for match in matches if not {match.start(), match.end()} & inside_words(text)}
+    return spans
+
+
+def inside_words(text: str) -> set[int]:
+    return {match.start() for match in INSIDE_WORD_RE.finditer(text)}
+
+
+def term_pattern(key: str) -> str:
+    parts = []
+    for left, char in zip(" " + key, key, strict=False):
+        is_boundary = len({bool(LETTER_RE.match(c)) for c in left + char}) == 2 and (left + char).isalnum()
+        parts.append(" {1,3}" if char == " " else " {0,3}" * is_boundary + re.escape(char))
+    return "".join(parts)
+
+
+def leftmost_longest(spans: set[tuple[int, int]]) -> list[tuple[int, int]]:
+    chosen: list[tuple[int, int]] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not chosen or start >= chosen[-1][1]:
+            chosen.append((start, end))
+    return chosen
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_spans_are_those_of_one_expression_for_each_term(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(60):
+        terms = ["".join(rng.choices(ALPHABET, k=rng.randint(0, 6))) for _ in range(8)]
+        pieces = [rng.choice([*terms, "".join(rng.choices(ALPHABET, k=3)), "  "]) for _ in range(10)]
+        text = fold_term("".join(pieces))
+        expected = spans_by_rule(text, terms)
+        matcher = MixedTermMatcher(terms)
+        assert list(matcher.iter_spans_of_folded(text, overlapping=True)) == sorted(expected)
+        assert list(matcher.iter_spans_of_folded(text)) == leftmost_longest(expected)
+
+
+def test_terms_with_a_common_beginning_are_matched() -> None:
+    matcher = MixedTermMatcher(["a" * n for n in range(2, 65)] + ["b" + " c" * n for n in range(1, 31)])
+    assert list(matcher.iter_spans("a" * 64 + "," + "a" * 65 + " b c c")) == [(0, 64), (131, 136)]
+    assert list(MixedTermMatcher([]).iter_spans("abc")) == []
+
+
+def test_many_terms_cost_no_more_compilation_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regular expressions of 12,000 terms with one first letter took half a minute to compile."""
+    pattern_lengths = []
+    compile_pattern = re.compile
+
+    def count(pattern: str) -> re.Pattern[str]:
+        pattern_lengths.append(len(pattern))
+        return compile_pattern(pattern)
+
+    monkeypatch.setattr(mixed_terms.re, "compile", count)
+    MixedTermMatcher(["c0 drill"])
+    matcher = MixedTermMatcher([f"c{n} drill" for n in range(12_000)])
+    assert len(pattern_lengths) == 2 and pattern_lengths[0] == pattern_lengths[1]
+    assert list(matcher.iter_spans("a c11999 drill")) == [(2, 14)]
