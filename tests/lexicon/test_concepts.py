@@ -23,6 +23,7 @@ from lexicon.concepts.formats import (
     parse_concept_file,
 )
 from pipeline.search_site.review_service import StoreReview
+from search_ui.query.thesaurus import build_thesaurus
 
 PREFERRED, ADMITTED, DEPRECATED = ConceptTermStatus
 GAS = Concept("c0000000000000001", (ConceptTerm("天然气", "zh", PREFERRED),), category=TermClass.SUBJECT)
@@ -324,6 +325,12 @@ def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
     assert review.plan_concepts(content, "csv").changes == ()
 
 
+def test_search_uses_all_terms_of_a_concept(review: StoreReview) -> None:
+    import_file(review, format_concept_file(CONCEPTS, "tbx"), "tbx")
+    thesaurus = build_thesaurus(review.publish("anna"))
+    assert set(thesaurus.find_synonyms("页岩瓦斯")) == {term.text for term in SHALE_GAS.terms} - {"页岩瓦斯"}
+
+
 def test_the_definition_of_a_reviewer_counts(review: StoreReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     assert [item.sentence for item in review.definitions("页岩气")] == ["页岩中的天然气"]
@@ -341,6 +348,7 @@ def test_tbx_has_the_levels_of_tbx_basic() -> None:
     assert (root.get("type"), root.get("style")) == ("TBX-Basic", "dca")
     assert len(root.findall(".//t:langSec/t:descripGrp/t:descrip[@type='definition']", ns)) == 4
     assert not root.findall(".//t:termSec//t:descrip", ns)
+    assert [element.get("target") for element in root.iterfind(".//t:xref", ns)] == ["http://a.test/1?x=1&y=2"]
     assert {element.text for element in root.iterfind(".//t:termNote[@type='administrativeStatus']", ns)} == set(
         tbx.TBX_STATUS_BY_STATUS.values()
     )
