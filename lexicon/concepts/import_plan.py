@@ -149,7 +149,7 @@ def _merge(
             concept,
             concept_id=concept_id,
             source_ids=tuple(sorted(source_ids)),
-            broader_ids=tuple(sorted(broader_ids - {concept_id})),
+            broader_ids=tuple(sorted(broader_ids)),
         )
     stored_concept = group.concept
     known_ids = {stored_concept.concept_id, *stored_concept.source_ids}
@@ -160,7 +160,7 @@ def _merge(
         stored_concept.concept_id,
         concept.terms if is_same else _union(concept.terms, stored_concept.terms),
         tuple(sorted(source_ids | set(stored_concept.source_ids))),
-        tuple(sorted(broader_ids - {stored_concept.concept_id})),
+        tuple(sorted(broader_ids)),
         concept.category or stored_concept.category,
         stored_concept.is_automatic,
     )

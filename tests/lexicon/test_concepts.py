@@ -209,6 +209,14 @@ def test_entities_are_not_expanded() -> None:
         parse_concept_file(text.replace("页岩气", "&b;").encode(), "tbx")
 
 
+def test_csv_without_status() -> None:
+    content = "concept id,term\n1,页岩气\n1,泥页岩气\n1,shale gas\n,天然气\n".encode()
+    concepts = parse_concept_file(content, "csv")
+    assert [(term.text, term.status) for concept in concepts for term in concept.terms] == [
+        ("shale gas", PREFERRED), ("页岩气", PREFERRED), ("泥页岩气", ADMITTED), ("天然气", PREFERRED),
+    ]  # fmt: skip
+
+
 def test_formats_are_detected() -> None:
     csv_start = concept_csv.format_csv([])
     assert [
@@ -253,6 +261,7 @@ def test_what_does_not_fit_the_store_is_refused(review: StoreReview) -> None:
         ([Concept("x", (ConceptTerm("天然气", "zh", PREFERRED), ConceptTerm("shale gas", "en")))],
          "the term shale gas is already in concept shale gas|the term 天然气 is already"),
         ([replace(GAS, broader_ids=(SHALE_GAS.concept_id,))], "form a cycle"),
+        ([replace(GAS, broader_ids=(GAS.concept_id,))], "form a cycle: 天然气 > 天然气"),
         ([Concept("x", (ConceptTerm("页岩气", "zh", PREFERRED),)),
           Concept("y", (ConceptTerm("shale gas", "en", PREFERRED),))], "the same stored concept"),
     ):  # fmt: skip
