@@ -18,9 +18,9 @@ import click
 from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
 from domain.errors import PlumblineError
-from focused.paper_strategies.concept_source import ConceptSource
-from focused.paper_strategies.hownet import read_pooled_sememes
-from focused.paper_strategies.synonym_groups import read_data_lines
+from focused.concepts.hownet import read_pooled_sememes
+from focused.concepts.source import ConceptSource
+from focused.concepts.synonym_groups import read_data_lines
 from focused.paper_strategies.word_similarity import DEFAULT_SETTINGS, SimilaritySettings, combine_similarities
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, train_word_vectors
 from text.segment import base_segmenter

@@ -7,6 +7,7 @@ status. Code that calls a library wraps the library's errors.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from domain.concept import Concept
     from domain.term import LexiconEntry
 
 
@@ -93,6 +94,19 @@ class DictionaryError(LexiconError):
         super().__init__(text)
         self.line_errors = line_errors
         self.valid_entries = valid_entries
+
+
+class ConceptFileError(DictionaryError):
+    """A file of concepts has invalid concepts, and nothing was imported.
+
+    `line_errors` lists all of them as (line number or 0, reason), `valid_concepts` the other concepts.
+    """
+
+    def __init__(
+        self, text: str, line_errors: tuple[tuple[int, str], ...], valid_concepts: "tuple[Concept, ...]" = ()
+    ) -> None:
+        super().__init__(text, line_errors)
+        self.valid_concepts = valid_concepts
 
 
 class ConcurrentEditError(LexiconError):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.term import DefinitionChoice, TermClass, TermStatus
+from domain.term import ConceptTerm, DefinitionChoice, TermClass, TermStatus
 
 
 class ReviewDecisionKind(StrEnum):
@@ -41,6 +41,9 @@ class TermEdit:
     broader_terms: tuple[str, ...] | None = None
     dictionary_weight: int | None = None
     dictionary_tag: str | None = None
+    concept_id: str | None = None
+    source_ids: tuple[str, ...] | None = None
+    concept_terms: tuple[ConceptTerm, ...] | None = None
     definition: DefinitionChoice | None = None
     seen_version: int | None = None
     create_if_missing: bool = False

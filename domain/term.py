@@ -26,6 +26,40 @@ class TermClass(StrEnum):
     JUDGEMENT = "judgement"  # an evaluative term
 
 
+class ConceptTermStatus(StrEnum):
+    """Administrative status of a term of a concept (ISO 30042, `administrativeStatus`)."""
+
+    PREFERRED = "preferred"
+    ADMITTED = "admitted"
+    DEPRECATED = "deprecated"
+
+
+STATUS_ORDER = list(ConceptTermStatus)
+
+
+@dataclass(frozen=True)
+class ConceptTerm:
+    """A term of a concept.
+
+    Attributes:
+        language: Language tag in lower case, such as "zh" or "en-gb".
+        definition: Definition of the concept in this language; only the first term of a language has one.
+        source: Source of the definition; of the term if there is no definition.
+    """
+
+    text: str
+    language: str
+    status: ConceptTermStatus = ConceptTermStatus.ADMITTED
+    definition: str = ""
+    source: str = ""
+    note: str = ""
+
+    @property
+    def sort_key(self) -> tuple[str, int, str]:
+        """Order of the terms of a concept: by language, then preferred terms first."""
+        return self.language, STATUS_ORDER.index(self.status), self.text
+
+
 class DefinitionSource(StrEnum):
     """State of the article that a chosen definition quotes, as of the last run."""
 
@@ -72,6 +106,9 @@ class Term:
         broader_terms: Broader terms, named by a reviewer.
         dictionary_weight: Weight from an imported dictionary; 0 for automatic.
         dictionary_tag: Part of speech from an imported dictionary; "" for automatic.
+        concept_id: Id of the concept of which this term and its synonyms are the terms; see `domain/concept.py`.
+        source_ids: Ids of the concept in the files from which it was imported.
+        concept_terms: Language, status, definition, source and note of this term and its synonyms, where known.
         definition: The reviewer's choice of a definition; None if no reviewer has chosen.
         definition_source: State of the source of `definition`.
         review_score: Sort key of the review queue, highest first. Equals `score` until a model is trained on decisions.
@@ -94,6 +131,9 @@ class Term:
     broader_terms: tuple[str, ...] = ()
     dictionary_weight: int = 0
     dictionary_tag: str = ""
+    concept_id: str = field(default="", compare=False)
+    source_ids: tuple[str, ...] = ()
+    concept_terms: tuple[ConceptTerm, ...] = ()
     definition: DefinitionChoice | None = None
     definition_source: DefinitionSource = DefinitionSource.CURRENT
     review_score: float = field(default=0.0, compare=False)

@@ -9,5 +9,6 @@ relevance decision per page and a priority per link. The crawler depends only on
     strategy_registry.py   strategies by name
     fused/                 our strategy: learns during the crawl which links lead to relevant pages
     paper_strategies/      strategies of Zhou 2019, Wu 2015 and Zhang 2017, each with the baseline of its paper
+    concepts/              concepts of words from the administrator's files
     topic/                 topic files, term proposals and the administrator's decisions
 """

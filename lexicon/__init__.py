@@ -13,6 +13,7 @@ lexicon version, built from the accepted terms in the format of a jieba user dic
     publishing.py         builds the next lexicon version from accepted terms, and compares versions
     jieba_dictionary.py   reads and writes jieba dictionary lines
     word_lists.py         other import and export formats
+    concepts/             concepts of the terms, and their formats TBX, SKOS and CSV
     example_sentences.py  sentences that show a term in use
     definitions.py        the sentence that defines a term; definition_weights.py has learned weights
     similar_terms.py      known terms with similar spelling

@@ -4,7 +4,9 @@
          thuocl   word, tab, number of documents: THUOCL's lists; the number is checked, but not used
          plain    one word per line
          csv      a header with column names: term, frequency, tag, synonyms, class, broader, origin
-    out  jieba, csv, synonyms (Solr's), skos (Turtle)
+    out  jieba, csv, synonyms (Solr's)
+
+Concepts with terms in several languages have other formats: lexicon/concepts/.
 
 Every line is checked, and each invalid line is reported with its number and the reason. A list is imported completely
 or not at all. In a CSV cell, several words are separated by `|`, which no term contains.
@@ -14,8 +16,6 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from urllib.parse import quote
 
 from domain.coded_message import CodedMessage
 from domain.errors import DictionaryError
@@ -165,47 +165,6 @@ def _format_synonyms(entries: Iterable[LexiconEntry]) -> str:
     )
 
 
-_TURTLE_HEADER = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
-@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-
-<urn:plumbline:lexicon> rdf:type skos:ConceptScheme .
-"""
-
-
-def _format_skos(entries: Sequence[LexiconEntry]) -> str:
-    """Format entries as SKOS (W3C Recommendation 2009) in Turtle: one concept per term, one collection per class."""
-    blocks = [_TURTLE_HEADER, *map(_format_skos_concept, entries)]
-    entries_with_class = sorted((entry for entry in entries if entry.category), key=lambda entry: entry.category)
-    for category, group in groupby(entries_with_class, key=lambda entry: entry.category):
-        members = " ,\n    ".join(_term_uri(entry.text) for entry in group)
-        blocks.append(
-            f"<urn:plumbline:class:{category}> rdf:type skos:Collection ;\n"
-            f'  skos:prefLabel "{category}"@en ;\n  skos:member {members} .\n'
-        )
-    return "\n".join(blocks)
-
-
-def _format_skos_concept(entry: LexiconEntry) -> str:
-    triples = [
-        "rdf:type skos:Concept",
-        "skos:inScheme <urn:plumbline:lexicon>",
-        f"skos:prefLabel {_turtle_literal(entry.text)}",
-        *(f"skos:altLabel {_turtle_literal(word)}" for word in entry.synonyms),
-        *(f"skos:broader {_term_uri(word)}" for word in entry.broader_terms),
-        *(['skos:editorialNote "accepted automatically"@en'] if entry.is_automatic else ()),
-    ]
-    return f"{_term_uri(entry.text)} " + " ;\n  ".join(triples) + " .\n"
-
-
-def _term_uri(word: str) -> str:
-    return f"<urn:plumbline:term:{quote(word, safe='')}>"
-
-
-def _turtle_literal(word: str) -> str:
-    escaped_word = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
-    return f'"{escaped_word}"@{"en" if word.isascii() else "zh"}'
-
-
 PARSERS: Mapping[str, Callable[[str], list[LexiconEntry]]] = {
     "jieba": parse_dictionary,
     "thuocl": lambda text: _parse_lines(text, _parse_thuocl_line),
@@ -216,5 +175,4 @@ FORMATTERS: Mapping[str, Callable[[Sequence[LexiconEntry]], str]] = {
     "jieba": format_dictionary,
     "csv": _format_csv,
     "synonyms": _format_synonyms,
-    "skos": _format_skos,
 }

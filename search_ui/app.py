@@ -47,6 +47,21 @@ from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
 _STARTUP_RETRY_SECONDS = 5  # reload interval while Solr starts
+_BLUEPRINTS = (
+    public_views.blueprint,
+    glossary_views.blueprint,
+    feeds.blueprint,
+    rising_terms.blueprint,
+    api.blueprint,
+    click_tracking.blueprint,
+    thumbnails.blueprint,
+    suggestions.blueprint,
+    originals.blueprint,
+    candidate_views.blueprint,
+    topic_pages,
+    views.blueprint,
+    metrics_pages,
+)
 
 
 def create_app(
@@ -80,8 +95,7 @@ def create_app(
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.filters["number"] = format_number
-    app.jinja_env.filters["from_json"] = json.loads
+    app.jinja_env.filters.update(number=format_number, from_json=json.loads)
     init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
     app.extensions[EXTENSION_KEY] = VocabularyCache()
     app.extensions[glossary.EXTENSION_KEY] = glossary.GlossaryCache()
@@ -91,23 +105,12 @@ def create_app(
     init_metrics(app, metrics or SiteMetrics())
     if settings.access_log:
         app.after_request(log_response)
-    public_blueprints = (
-        public_views.blueprint,
-        glossary_views.blueprint,
-        feeds.blueprint,
-        rising_terms.blueprint,
-        api.blueprint,
-        click_tracking.blueprint,
-        thumbnails.blueprint,
-        suggestions.blueprint,
-        originals.blueprint,
-    )
-    for blueprint in (*public_blueprints, candidate_views.blueprint, topic_pages, views.blueprint, metrics_pages):
+    for blueprint in _BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(click_tracking.blueprint)  # its parameters are signed
-    app.jinja_env.globals["definition_excerpt"] = definition_excerpt
-    app.jinja_env.globals["ping"] = click_tracking.click_url
-    app.jinja_env.globals["has_picture"] = thumbnails.has_thumbnail
+    app.jinja_env.globals.update(
+        definition_excerpt=definition_excerpt, ping=click_tracking.click_url, has_picture=thumbnails.has_thumbnail
+    )
     _register_errors(app)
     return app
 

@@ -36,6 +36,9 @@ terms = Table(
     Column("first_seen", Float),
     Column("decided_by", String(64), nullable=False, server_default=""),
     Column("decided_on", Integer, nullable=False, server_default="0"),  # frequency at the time of the decision
+    Column("concept_id", String(32), nullable=False, server_default=""),
+    Column("source_ids", Text, nullable=False, server_default="[]"),  # JSON list of strings
+    Column("concept_terms", Text, nullable=False, server_default="[]"),  # JSON list of the fields of ConceptTerm
     Index("terms_by_score", "status", "score"),
     Index("terms_by_place", "status", "place"),
     Index("terms_by_decision", "decided_at"),

@@ -73,6 +73,13 @@ TO_VERSION_12 = (
     "ALTER TABLE terms ADD COLUMN definition TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE terms ADD COLUMN definition_source VARCHAR(16) NOT NULL DEFAULT ''",
 )
+# A random id for each term: {random_hex} is an SQL expression of 16 hexadecimal digits.
+TO_VERSION_13 = (
+    "ALTER TABLE terms ADD COLUMN concept_id VARCHAR(32) NOT NULL DEFAULT ''",
+    "ALTER TABLE terms ADD COLUMN source_ids TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE terms ADD COLUMN concept_terms TEXT NOT NULL DEFAULT '[]'",
+    "UPDATE terms SET concept_id = 'c' || {random_hex}",
+)
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -85,6 +92,7 @@ MIGRATIONS_BY_VERSION = {
     9: TO_VERSION_10,
     10: TO_VERSION_11,
     11: TO_VERSION_12,
+    12: TO_VERSION_13,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}
@@ -93,10 +101,13 @@ POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}
 def upgrade_schema(connection: Connection, from_version: int) -> None:
     """Upgrade the tables of a store from `from_version` to SCHEMA_VERSION."""
     is_postgresql = connection.dialect.name == "postgresql"
-    types = {"bytes": "BYTEA" if is_postgresql else "BLOB"}
+    values = {
+        "bytes": "BYTEA" if is_postgresql else "BLOB",
+        "random_hex": "substr(md5(random()::text || text), 1, 16)" if is_postgresql else "lower(hex(randomblob(8)))",
+    }
     for version in sorted(MIGRATIONS_BY_VERSION):
         if version < from_version:
             continue
         extra_statements = POSTGRESQL_MIGRATIONS_BY_VERSION.get(version, ()) if is_postgresql else ()
         for statement in (*MIGRATIONS_BY_VERSION[version], *extra_statements):
-            connection.exec_driver_sql(statement.format_map(types))
+            connection.exec_driver_sql(statement.format_map(values))

@@ -17,6 +17,8 @@ from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
+    concept_terms_from_json,
+    concept_terms_to_json,
     decision_state_from_json,
     decision_state_from_row,
     decision_state_to_json,
@@ -27,13 +29,14 @@ from docstore.terms.row_mapping import (
 )
 from domain.batches import batched
 from domain.coded_message import CodedMessage
+from domain.concept import create_concept_id, sort_terms
 from domain.errors import ConcurrentEditError, LexiconError
-from domain.review import ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
+from domain.review import DecisionState, ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
 from domain.storable_text import sanitize_text
-from domain.term import DefinitionSource, Term, TermClass, TermStatus
+from domain.term import ConceptTermStatus, DefinitionSource, Term, TermClass, TermStatus
 
 BATCH_SIZE = 500
-MAX_SYNONYMS = 8  # per term
+MAX_SYNONYMS = 40  # per term: a concept has terms in several languages
 MAX_SYNONYM_CHARS = 64
 
 
@@ -72,18 +75,30 @@ class ReviewHistory:
                 tuple(json.loads(rows[term_text].synonyms)) for term_text in (target_text, text)
             )
             synonyms = tuple(dict.fromkeys((*target_synonyms, text, *source_synonyms)))
+            target_terms, source_terms = (
+                concept_terms_from_json(rows[term_text].concept_terms) for term_text in (target_text, text)
+            )
+            merged_terms = tuple(replace(term, status=demoted_status(term.status)) for term in source_terms)
+            source_ids = (*json.loads(rows[target_text].source_ids), *json.loads(rows[text].source_ids))
             edits = (
-                TermEdit(text, TermStatus.MERGED, synonyms=(), seen_version=seen_version),
-                TermEdit(target_text, synonyms=synonyms),
+                TermEdit(
+                    text, TermStatus.MERGED, synonyms=(), source_ids=(), concept_terms=(), seen_version=seen_version
+                ),
+                TermEdit(
+                    target_text,
+                    synonyms=synonyms,
+                    source_ids=tuple(dict.fromkeys(source_ids)),
+                    concept_terms=(*target_terms, *merged_terms),
+                ),
             )
             return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
 
     def rename(self, text: str, new_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
-        `new_text` inherits class, synonyms, broader terms and the chosen definition. If it is a term already, it keeps
-        its own synonyms, broader terms and definition. The caller must validate its form. Raises the same errors as
-        `apply`.
+        `new_text` inherits class, synonyms, broader terms, the chosen definition and the concept. If it is a term
+        already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept id.
+        The caller must validate its form. Raises the same errors as `apply`.
         """
         new_text = sanitize_text(new_text)
         with self._database.write() as connection:
@@ -92,19 +107,33 @@ class ReviewHistory:
             if text == new_text:
                 raise LexiconError(CodedMessage(f"{text!r} is what the term is called already", "same_text", term=text))
             known_rows = [rows[known_text] for known_text in (new_text, text) if known_text in rows]
+            has_own_concept = new_text in rows and rows[new_text].status == TermStatus.ACCEPTED
+            concept_terms = [term for row in known_rows for term in concept_terms_from_json(row.concept_terms)]
             new_term_edit = TermEdit(
                 new_text,
                 TermStatus.ACCEPTED,
                 TermClass(rows[text].category),
                 synonyms=tuple(synonym for row in known_rows for synonym in json.loads(row.synonyms)),
                 broader_terms=tuple(term for row in known_rows for term in json.loads(row.broader)),
+                concept_id=None if has_own_concept else rows[text].concept_id,
+                source_ids=tuple(dict.fromkeys(item for row in known_rows for item in json.loads(row.source_ids))),
+                concept_terms=tuple(
+                    replace(term, text=new_text) if term.text == text else term for term in concept_terms
+                ),
                 definition=next(
                     (definition_choice_from_json(row.definition) for row in known_rows if row.definition), None
                 ),
                 create_if_missing=True,
             )
             old_term_edit = TermEdit(
-                text, TermStatus.REJECTED, synonyms=(), broader_terms=(), seen_version=seen_version
+                text,
+                TermStatus.REJECTED,
+                synonyms=(),
+                broader_terms=(),
+                concept_id=create_concept_id(),
+                source_ids=(),
+                concept_terms=(),
+                seen_version=seen_version,
             )
             edits = (old_term_edit, new_term_edit)
             return self._apply(connection, ReviewDecisionKind.RENAME, edits, actor)
@@ -125,7 +154,7 @@ class ReviewHistory:
             rows = term_rows(connection, [change.text for change in decision.changes])
             for change in decision.changes:
                 row = rows.get(change.text)
-                if (None if row is None else decision_state_from_row(row)) != change.after:
+                if not is_in_state(row, change.after):
                     raise concurrent_edit_error(connection, change.text, row.status if row else "gone")
             restored_changes = [
                 self._restore_term(connection, change, rows.get(change.text)) for change in decision.changes
@@ -313,14 +342,37 @@ def term_change_for_edit(
         new_state["definition"] = definition_choice_to_json(edit.definition)
     if edit.broader_terms is not None:
         new_state["broader"] = to_json_list(clean_synonyms(edit.text, edit.broader_terms))
+    if edit.source_ids is not None:
+        new_state["source_ids"] = to_json_list(edit.source_ids)
+    if edit.synonyms is not None or edit.concept_terms is not None:
+        words = {edit.text, *json.loads(new_state["synonyms"])}
+        concept_terms = concept_terms_from_json(row.concept_terms) if edit.concept_terms is None else edit.concept_terms
+        term_by_key = {(term.text, term.language): term for term in reversed(concept_terms) if term.text in words}
+        new_state["concept_terms"] = concept_terms_to_json(sort_terms(term_by_key.values()))
     new_state |= {
         name: value
-        for name, value in (("weight", edit.dictionary_weight), ("tag", edit.dictionary_tag))
+        for name, value in (
+            ("weight", edit.dictionary_weight),
+            ("tag", edit.dictionary_tag),
+            ("concept_id", edit.concept_id),
+        )
         if value is not None
     }
     return TermChange(
         edit.text, None if previous_row is None else decision_state_from_row(previous_row), new_state, row.version + 1
     )
+
+
+def is_in_state(row: Row[Any] | None, state: DecisionState | None) -> bool:
+    """True if a term has a saved state. States saved by earlier versions lack the newest columns."""
+    if row is None or state is None:
+        return row is None and state is None
+    return {name: value for name, value in decision_state_from_row(row).items() if name in state} == state
+
+
+def demoted_status(status: ConceptTermStatus) -> ConceptTermStatus:
+    """Return the status of a term after its concept was merged into another concept."""
+    return ConceptTermStatus.ADMITTED if status is ConceptTermStatus.PREFERRED else status
 
 
 def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:

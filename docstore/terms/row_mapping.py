@@ -1,15 +1,26 @@
 """Conversion of terms, lexicons and review states to and from table rows and JSON."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, astuple
 from typing import Any
 
 from sqlalchemy import Row
 
+from domain.concept import create_concept_id
 from domain.review import DecisionState
 from domain.storable_text import sanitize_text
-from domain.term import DefinitionChoice, DefinitionSource, Lexicon, LexiconEntry, Term, TermClass, TermStatus
+from domain.term import (
+    ConceptTerm,
+    ConceptTermStatus,
+    DefinitionChoice,
+    DefinitionSource,
+    Lexicon,
+    LexiconEntry,
+    Term,
+    TermClass,
+    TermStatus,
+)
 
 DECISION_COLUMNS = (
     "status",
@@ -22,6 +33,9 @@ DECISION_COLUMNS = (
     "decided_at",
     "decided_by",
     "decided_on",
+    "concept_id",
+    "source_ids",
+    "concept_terms",
 )
 UNDECIDED_STATE: DecisionState = {
     "status": TermStatus.CANDIDATE.value,
@@ -34,6 +48,8 @@ UNDECIDED_STATE: DecisionState = {
     "decided_at": None,
     "decided_by": "",
     "decided_on": 0,
+    "source_ids": "[]",
+    "concept_terms": "[]",
 }
 
 
@@ -60,12 +76,27 @@ def term_row(term: Term, mined_at: float | None, now: float) -> dict[str, Any]:
         "version": 0,
         "first_seen": now,
         "mined_at": mined_at,
+        "concept_id": create_concept_id(),
     }
 
 
 def to_json_list(words: tuple[str, ...]) -> str:
     """Serialize words to a JSON list."""
     return json.dumps([sanitize_text(word) for word in words], ensure_ascii=False)
+
+
+def concept_terms_to_json(concept_terms: Iterable[ConceptTerm]) -> str:
+    """Serialize the terms of a concept to a JSON list."""
+    rows = [[sanitize_text(value) for value in astuple(term)] for term in concept_terms]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def concept_terms_from_json(text: str) -> tuple[ConceptTerm, ...]:
+    """Parse the result of `concept_terms_to_json`."""
+    return tuple(
+        ConceptTerm(word, language, ConceptTermStatus(status), *texts)
+        for word, language, status, *texts in json.loads(text)
+    )
 
 
 def term_from_row(row: Row[Any]) -> Term:
@@ -84,6 +115,9 @@ def term_from_row(row: Row[Any]) -> Term:
         broader_terms=tuple(json.loads(row.broader)),
         dictionary_weight=row.weight,
         dictionary_tag=row.tag,
+        concept_id=row.concept_id,
+        source_ids=tuple(json.loads(row.source_ids)),
+        concept_terms=concept_terms_from_json(row.concept_terms),
         definition=definition_choice_from_json(row.definition),
         definition_source=DefinitionSource(row.definition_source),
         review_score=row.place,

@@ -11,7 +11,7 @@ from heapq import nlargest
 from operator import itemgetter
 
 from crawler.focused_policy import Words
-from focused.paper_strategies.concept_source import ConceptSource
+from focused.concepts.source import ConceptSource
 from focused.paper_strategies.topic_knowledge import unit_tfidf_vector
 from focused.paper_strategies.word_vectors import WordVectors
 from focused.word_weights import WordStatistics

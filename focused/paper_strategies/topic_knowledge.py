@@ -13,7 +13,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from crawler.focused_policy import PageWords, TopicWords, Words
-from focused.paper_strategies.concept_source import ConceptSource
+from focused.concepts.source import ConceptSource
 from focused.paper_strategies.topic_tree import TopicTree, build_term_tree
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, train_word_vectors
 from focused.sparse_vectors import normalize

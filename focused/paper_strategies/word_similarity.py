@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.paper_strategies.concept_source import ConceptSource
+from focused.concepts.source import ConceptSource
 from focused.paper_strategies.word_vectors import WordVectors
 
 

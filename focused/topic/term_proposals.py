@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from crawler.focused_policy import PageWords, WordTokenizer
 from domain.coded_message import CodedMessage
 from domain.topic import ExamplePage, TopicSeed, TopicTerm
-from focused.paper_strategies.concept_source import ConceptSource
+from focused.concepts.source import ConceptSource
 from focused.topic.tokenizing import tokenize_example
 
 RESULTS_PER_SEARCH = 10  # L: result pages used per search [D]

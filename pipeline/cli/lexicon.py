@@ -1,6 +1,6 @@
 """The `plumb lexicon` commands to mine, import, export and publish terms. Review commands: lexicon_review.py."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,16 +9,23 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from domain.errors import DictionaryError, LexiconError
+from domain.concept import Concept, ConceptFormat
+from domain.errors import ConceptFileError, DictionaryError, LexiconError
 from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import LexiconEntry, Term, TermStatus
 from lexicon.c_value.rule_derivation import derive_rules, format_rules
+from lexicon.concepts.formats import (
+    CONCEPT_FORMATS,
+    detect_concept_format,
+    ensure_file_size,
+    parse_concept_file,
+)
 from lexicon.jieba_dictionary import MAX_LISTED_ERRORS, decode_dictionary
 from lexicon.publishing import NothingToPublishError
 from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
 from pipeline import stages
 from pipeline.cli.config_argument import VerticalGroup
-from pipeline.cli.console import json_option, print_line, print_table_or_json, stderr_console
+from pipeline.cli.console import json_option, print_line, print_lines, print_table_or_json, stderr_console
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS, open_review
 from pipeline.cli.session import load_call_settings, open_engine, print_reports, read_file, terminal_user, with_engine
 from text.scripts import LANGUAGE_PATTERNS
@@ -144,16 +151,41 @@ def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
 
 @lexicon.command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--form", "list_format", type=click.Choice(list(PARSERS)), help="File format [detected].")
-@click.option("--leave-out-bad", is_flag=True, help="Skip invalid lines and import the rest.")
+@click.option("--form", "list_format", type=click.Choice(list(PARSERS)), help="Format of a word list [detected].")
+@click.option(
+    "--format", "concept_format", type=click.Choice(CONCEPT_FORMATS), help="Format of a file of concepts [detected]."
+)
+@click.option("--preview", is_flag=True, help="Show what a file of concepts would add and change.")
+@click.option("--leave-out-bad", is_flag=True, help="Skip invalid lines or concepts and import the rest.")
 @click.pass_context
-def import_terms(context: click.Context, file: Path, list_format: str | None, leave_out_bad: bool) -> None:
-    """Import and accept terms from a jieba dictionary, a THUOCL list, a list with one term per line, or CSV.
+def import_terms(
+    context: click.Context,
+    file: Path,
+    list_format: str | None,
+    concept_format: ConceptFormat | None,
+    preview: bool,
+    leave_out_bad: bool,
+) -> None:
+    """Import and accept terms from a word list, or concepts from TBX-Basic, SKOS (Turtle) or CSV.
 
-    Nothing is imported if a line is invalid, unless --leave-out-bad is given.
+    A word list is a jieba dictionary, a THUOCL list, a list with one term per line, or CSV. Nothing is imported if a
+    line or a concept is invalid, unless --leave-out-bad is given.
     """
     settings = load_call_settings(context)
-    text = decode_dictionary(read_file(file))
+    ensure_file_size(file.name, file.stat().st_size)
+    content = read_file(file)
+    if list_format is None:
+        concept_format = concept_format or detect_concept_format(file.name, content)
+    if concept_format:
+        if list_format:
+            raise click.UsageError("pass --form for a word list, or --format for concepts")
+        concepts = read_concepts(content, concept_format, leave_out_bad)
+        with open_engine(settings) as engine:
+            print_lines(import_concepts(engine, concepts, concept_format, preview))
+        return
+    if preview:
+        raise click.UsageError("--preview needs a file of concepts: TBX, SKOS or CSV with a column `concept id`")
+    text = decode_dictionary(content)
     entries = parse_entries(text, list_format or detect_word_list_format(file.name, text), leave_out_bad)
     with open_engine(settings) as engine:
         from pipeline.search_site.review_service import edit_for_entry
@@ -162,6 +194,37 @@ def import_terms(context: click.Context, file: Path, list_format: str | None, le
             ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user()
         )
         print_line(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them")
+
+
+def read_concepts(content: bytes, concept_format: ConceptFormat, leave_out_bad: bool) -> list[Concept]:
+    """Parse a file of concepts. Raises ConceptFileError for invalid concepts; with `leave_out_bad`, prints them."""
+    try:
+        return parse_concept_file(content, concept_format)
+    except ConceptFileError as error:
+        if not (leave_out_bad and error.valid_concepts):
+            raise
+        print_bad_lines(error.line_errors)
+        return list(error.valid_concepts)
+
+
+def import_concepts(
+    engine: "Engine", concepts: Sequence[Concept], concept_format: ConceptFormat, preview: bool
+) -> Iterator[str]:
+    """Import concepts, or only preview the import. Yields the lines to print."""
+    review = open_review(engine)
+    plan = review.plan_import(concepts, concept_format)
+    for change in plan.changes if preview else ():
+        removed_lines, added_lines = change.lines()
+        yield f"{change.after.label}{'' if change.before else ' (new)'}"
+        yield from (f"  - {line}" for line in removed_lines)
+        yield from (f"  + {line}" for line in added_lines)
+    counts = f"{plan.added_count} new, {len(plan.changes) - plan.added_count} changed, {plan.unchanged_count} unchanged"
+    if preview:
+        yield f"would import {counts}; nothing was changed"
+        return
+    if plan.edits:
+        review.import_concepts(plan, terminal_user())
+    yield f"imported concepts: {counts}; run `plumb lexicon publish` to apply them"
 
 
 def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[LexiconEntry]:
@@ -189,14 +252,21 @@ def print_bad_lines(bad_lines: tuple[tuple[int, str], ...]) -> None:
 
 
 @lexicon.command("export")
-@click.argument("list_format", type=click.Choice(list(FORMATTERS)), default="jieba")
-@click.option("--version", type=int, help="Version to export [newest].")
+@click.argument("list_format", type=click.Choice([*FORMATTERS, "skos"]), default="jieba")
+@click.option("--format", "concept_format", type=click.Choice(CONCEPT_FORMATS), help="Export concepts in this format.")
+@click.option("--version", type=int, help="Version to export [concepts: the accepted terms; word lists: newest].")
 @with_engine
-def export_lexicon(engine: "Engine", list_format: str, version: int | None) -> None:
-    """Print the published lexicon as a jieba dictionary, CSV, Solr synonyms or SKOS (Turtle)."""
-    from pipeline.search_site.review_service import StoreReview  # imports the store: errors of settings need none
-
-    click.echo(StoreReview(engine.store).export(list_format, version), nl=False)
+def export_lexicon(
+    engine: "Engine", list_format: str, concept_format: ConceptFormat | None, version: int | None
+) -> None:
+    """Print a word list (jieba dictionary, CSV, Solr synonyms), or concepts as TBX-Basic, SKOS (Turtle) or CSV."""
+    review = open_review(engine)
+    if concept_format is None and list_format == "skos":
+        concept_format = "skos"
+    if concept_format:
+        click.echo(review.export_concepts(concept_format, version), nl=False)
+    else:
+        click.echo(review.export(list_format, version), nl=False)
 
 
 @lexicon.command("rules", cls=click.Command)

@@ -5,7 +5,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
+from domain.batches import batched
 from domain.coded_message import CodedMessage
+from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
@@ -20,6 +22,14 @@ from domain.term import (
     Term,
     TermStatus,
 )
+from lexicon.concepts.concept_groups import ConceptIndex, add_definitions
+from lexicon.concepts.formats import (
+    FORMATS_WITH_RELATIONS,
+    detect_concept_format,
+    format_concept_file,
+    parse_concept_file,
+)
+from lexicon.concepts.import_plan import ImportPlan, plan_import
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
@@ -31,6 +41,7 @@ from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 MAX_RELATED_TERMS = 6  # of each kind
 MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
+TERMS_PER_QUERY = 500
 REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are ranked again
 
 
@@ -249,6 +260,11 @@ class StoreReview:
         return version_changes(table.load_version(before), table.load_version(after))
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
+        concept_format = detect_concept_format(name, content)
+        if concept_format:
+            plan = self.plan_concepts(content, concept_format)
+            self.import_concepts(plan, actor)
+            return len(plan.changes)
         text = decode_dictionary(content)
         entries = parse_word_list(text, detect_word_list_format(name, text))
         if entries:
@@ -261,6 +277,40 @@ class StoreReview:
         lexicon = table.load_latest() if version is None else table.load_version(version)
         entries = [replace(entry, is_automatic=entry.text in automatic_texts) for entry in lexicon.entries]
         return FORMATTERS[list_format](entries)
+
+    def concepts(self, version: int | None = None) -> ConceptIndex:
+        """Return the concepts of the accepted terms, or of the terms of a published version."""
+        terms = self._store.lexicons.accepted_terms()
+        if version is not None:
+            entries = self._store.lexicons.load_version(version).entries
+            stored_terms = self.find_terms([entry.text for entry in entries])
+            terms = [
+                replace(
+                    stored_terms.get(entry.text) or Term(entry.text, 0.0, 0, 0, concept_id=create_concept_id()),
+                    synonyms=entry.synonyms,
+                    category=entry.category,
+                    broader_terms=entry.broader_terms,
+                )
+                for entry in entries
+            ]
+        definition_by_term: dict[str, Definition] = {}
+        for batch in batched([term.text for term in terms], TERMS_PER_QUERY):
+            definition_by_term |= self._store.definitions.find_best(batch)
+        return ConceptIndex(add_definitions(terms, definition_by_term))
+
+    def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:
+        concepts = [group.concept for group in self.concepts(version).groups]
+        return format_concept_file(concepts, concept_format)
+
+    def plan_concepts(self, content: bytes, concept_format: ConceptFormat) -> ImportPlan:
+        concepts = parse_concept_file(content, concept_format)
+        return self.plan_import(concepts, concept_format)
+
+    def plan_import(self, concepts: Sequence[Concept], concept_format: ConceptFormat) -> ImportPlan:
+        return plan_import(concepts, self.concepts(), concept_format in FORMATS_WITH_RELATIONS)
+
+    def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
+        return self._store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)
 
     def proposal(self) -> VersionProposal:
         with self._lock:

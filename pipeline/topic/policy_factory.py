@@ -26,12 +26,12 @@ from domain.focused_decision import ALL_DECISIONS, FocusedDecision
 from domain.outcome import Reason
 from domain.page import Page
 from domain.topic import Topic, TopicState, TopicTerm, TopicTermClass
+from focused.concepts.loader import load_concepts
 from focused.paper_strategies.topic_knowledge import OperatorResources
 from focused.paper_strategies.topic_library import TopicLibrarySettings, TopicLibraryStrategy
 from focused.paper_strategies.topic_tree import parse_tree
 from focused.state_snapshot import StateSnapshot, code_digest
 from focused.strategy_registry import STRATEGIES
-from focused.topic.concept_loader import load_concepts
 from focused.topic.tokenizing import make_tokenizer, tokenize_example
 from focused.topic.topic_file_store import TopicFileStore
 from focused.topic_policy import TopicPolicy, TopicPolicyConfig

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from domain.errors import PlumblineError, TopicError
 from domain.topic import ExamplePage, Topic, TopicState, TopicTermClass
-from focused.topic.concept_loader import load_concepts
+from focused.concepts.loader import load_concepts
 from focused.topic.term_decisions import operator_terms
 from focused.topic.term_proposals import (
     PROPOSALS_PER_TERM,

@@ -128,6 +128,7 @@ def _log_search(request: SearchRequest, total: int, number: int, is_corrected: b
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
     request, search_page, settings = outcome.request, outcome.page, current_site().settings
     term = _find_searched_term(request)
+    feed_query = urlencode(request.with_changes(sort=SortOrder.RELEVANCE).to_url_params(settings))
     return {
         "asked": request,
         "found": search_page,
@@ -154,10 +155,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "related_numbers": page_number_window(
             search_page.page - search_page.full_pages + 1, search_page.numbered_pages - search_page.full_pages + 1
         ),
-        "feeds": {
-            kind: _search_endpoint_url("feeds.feed", request.with_changes(sort=SortOrder.RELEVANCE), kind=kind)
-            for kind in FEED_KINDS
-        },
+        "feeds": {kind: f"{url_for('feeds.feed', kind=kind)}?{feed_query}" for kind in FEED_KINDS},
     }
 
 
@@ -185,10 +183,6 @@ def _search_url(request: SearchRequest) -> str:
     if "search_path" not in g:
         g.search_path = url_for("public.search")
     return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
-
-
-def _search_endpoint_url(endpoint: str, request: SearchRequest, **values: Any) -> str:
-    return url_for(endpoint, **values) + "?" + urlencode(request.to_url_params(current_site().settings))
 
 
 @dataclass(frozen=True)

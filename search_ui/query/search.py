@@ -39,7 +39,7 @@ from search_ui.query.results import (
 )
 from search_ui.query.search_request import SearchRequest, SortOrder, last_page, max_numbered_hits
 from search_ui.query.segmentation import segment_query
-from search_ui.query.semantic.answer_extraction import ANSWER_MODELS, MAX_QUOTES
+from search_ui.query.semantic.answer_extraction import ANSWER_MODELS, MAX_QUOTES, Quotation
 from search_ui.query.semantic.hybrid import (
     FusedCandidates,
     QueryVector,
@@ -250,18 +250,13 @@ class SearchService:
         responses = self._fetch_details(request, words, hits_response, count_response, candidates)
         page = build_search_page(responses, request, self.settings, words[QueryVariant.DOMAIN], full_first)
         segmenter, question = self.lexicon_backend.base_segmenter(), request.parsed_query.ranking_text
+        quotations: tuple[Quotation, ...] = ()
+        if candidates and request.page == 1:
+            cosines = partial(self.query_vectors.text_cosines, candidates.vector)
+            quotations = answer_from_hits(question, words, candidates, page.hits, responses.bodies, cosines)
         return replace(
             page,
-            quotations=answer_from_hits(
-                question,
-                words,
-                candidates,
-                page.hits,
-                responses.bodies,
-                partial(self.query_vectors.text_cosines, candidates.vector),
-            )
-            if candidates and request.page == 1
-            else (),
+            quotations=quotations,
             cursor=self._next_cursor(request, words, ranked_hits, span, is_related),
             terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
             spelling=parse_spellcheck(count_response),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.concept import ConceptFormat
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
 from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
@@ -152,14 +153,17 @@ class ReviewService(Protocol):
         """Return the changes from version `before` to version `after`."""
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
-        """Accept the terms of a file named `name`. Returns their number.
+        """Accept the terms or concepts of a file named `name`. Returns the number of terms or of changed concepts.
 
         Raises:
-            DictionaryError: Some lines are invalid. It lists all of them, and nothing is imported.
+            DictionaryError: Some lines or concepts are invalid. It lists all of them, and nothing is imported.
         """
 
     def export(self, list_format: str) -> str:
         """Return the newest version in a list format."""
+
+    def export_concepts(self, concept_format: ConceptFormat) -> bytes:
+        """Return the concepts of the accepted terms in a format of concepts."""
 
     def proposal(self) -> VersionProposal:
         """Return the version that would be published now."""

@@ -1,12 +1,14 @@
 """The other review pages: history, versions, preview of the next version, statistics."""
 
 import re
+from collections.abc import Mapping
 
 from flask import Blueprint, Response, flash, redirect, request, url_for
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
+from domain.concept import ConceptFormat
 from domain.errors import DictionaryError, LexiconError
 from domain.review import TermStatistics
 from domain.term import TermStatus
@@ -34,7 +36,10 @@ EXPORT_EXTENSIONS = {
     "csv": "csv",
     "synonyms": "txt",
     "skos": "ttl",
-}  # file extension by list format
+    "tbx": "tbx",
+    "concepts": "csv",
+}  # file extension by format
+CONCEPT_FORMATS: Mapping[str, ConceptFormat] = {"skos": "skos", "tbx": "tbx", "concepts": "csv"}
 _NUMBER_RE = re.compile("[0-9]{1,6}")
 
 
@@ -122,10 +127,12 @@ def import_list() -> BaseResponse:
 @blueprint.get("/export/<form>")
 @require_role(Role.REVIEWER)
 def export(form: str) -> BaseResponse:
-    """Download the newest version in a list format."""
+    """Download the newest version in a list format, or the concepts of the accepted terms."""
     if form not in EXPORT_EXTENSIONS:
         raise NotFound
-    response = Response(current_site().backend.review_service.export(form), mimetype="text/plain")
+    review_service, concept_format = current_site().backend.review_service, CONCEPT_FORMATS.get(form)
+    content = review_service.export_concepts(concept_format) if concept_format else review_service.export(form)
+    response = Response(content, mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="lexicon-{form}.{EXPORT_EXTENSIONS[form]}"'
     return response
 

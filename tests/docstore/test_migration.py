@@ -1,5 +1,6 @@
 """A store made by version 1 of the program is opened by this one."""
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ from domain.errors import StoreError
 from domain.outcome import Reason
 from domain.page import Origin
 from domain.recognized_page import RecognizedLine, RecognizedPage
+from domain.review import ReviewDecisionKind, TermEdit
+from domain.term import TermStatus
+from lexicon.concepts.concept_groups import group_terms
 from tests.docstore.test_store import ARTICLE, keep_page
 
 # As version 1 had it.
@@ -44,16 +48,18 @@ NEW_TABLES = (
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
     *("definitions", "relation_proposals"),
 )
+CONCEPT_COLUMNS = ("concept_id", "source_ids", "concept_terms")
 NEW_COLUMNS = {
     "terms": (
         *("synonyms", "parts", "category", "broader", "weight", "tag", "place", "version"),
-        *("first_seen", "decided_by", "decided_on", "definition", "definition_source"),
+        *("first_seen", "decided_by", "decided_on", "definition", "definition_source", *CONCEPT_COLUMNS),
     ),
     "lexicon_entries": ("synonyms", "category", "broader"),
     "lexicons": ("by_whom",),
 }
 NEW_INDEXES = ("terms_by_place", "terms_by_decision", "changes_by_url")
 INDEXES = {str(index.name) for table in metadata.tables.values() for index in table.indexes}
+SIDES = ("before", "after")
 OLD_COLUMNS = "url_id, doc_id, title, body, published, date_source, language, method, digest, extracted_at"
 
 
@@ -79,6 +85,19 @@ def old_url(store_url: str, tmp_path: Path) -> Iterator[str]:
         connection.execute(text("UPDATE meta SET value = '1' WHERE key = 'schema_version'"))
     yield store_url
     engine.dispose()
+
+
+def drop_concepts(connection: Connection) -> None:
+    """Undo the upgrade of `terms` to version 13."""
+    for column in CONCEPT_COLUMNS:
+        connection.execute(text(f"ALTER TABLE terms DROP COLUMN {column}"))
+
+
+def drop_definition_columns(connection: Connection) -> None:
+    """Undo the upgrades of `terms` to versions 13 and 12."""
+    drop_concepts(connection)
+    for column in ("definition", "definition_source"):
+        connection.execute(text(f"ALTER TABLE terms DROP COLUMN {column}"))
 
 
 def shape(url: str) -> dict[str, dict[str, tuple[str, bool]]]:
@@ -179,12 +198,6 @@ URL_COLLATION = text(
 
 
 @pytest.mark.postgres
-def drop_definition_columns(connection: Connection) -> None:
-    """Undo the upgrade to version 12."""
-    for column in ("definition", "definition_source"):
-        connection.execute(text(f"ALTER TABLE terms DROP COLUMN {column}"))
-
-
 def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp_path: Path) -> None:
     """Also in a store that an earlier program created: most locales ignore punctuation."""
     origin, urls = Origin("http://a.test"), [f"http://a.test{path}" for path in ("/", "/-b", "/Z", "/z")]
@@ -222,6 +235,42 @@ def test_a_store_from_before_ocr_keeps_its_articles(store_url: str, tmp_path: Pa
         store.recognized_pages.save_page(stored.url_id, "d", page)
     with Store(store_url, tmp_path / "warc") as store:
         assert store.articles.load_recognized_pages(stored.url_id, "d") == (page,)
+
+
+def test_terms_from_before_concepts_keep_their_words_and_their_history(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as store:
+        for term, synonyms in (("页岩气", ("shale gas", "SG")), ("钻井", ()), ("页岩瓦斯", ())):
+            edit = TermEdit(term, TermStatus.ACCEPTED, synonyms=synonyms, create_if_missing=True)
+            store.review_history.apply(ReviewDecisionKind.ADD, [edit], "anna")
+        merge_id = store.review_history.merge("页岩瓦斯", "页岩气", "anna").act_id
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        drop_concepts(connection)
+        rows = connection.execute(text("SELECT act_id, text, before, after FROM term_changes")).all()
+        for row in rows:  # states of that time lack the columns
+            states = {name: json.loads(value) if value else {} for name, value in row._mapping.items() if name in SIDES}
+            for state in states.values():
+                for column in CONCEPT_COLUMNS:
+                    state.pop(column, None)
+            values = {name: json.dumps(state, ensure_ascii=False) if state else "" for name, state in states.items()}
+            connection.execute(
+                text("UPDATE term_changes SET before = :before, after = :after WHERE act_id = :act AND text = :text"),
+                {**values, "act": row.act_id, "text": row.text},
+            )
+        connection.execute(text("UPDATE meta SET value = '12' WHERE key = 'schema_version'"))
+        connection.execute(text("DELETE FROM row_sums WHERE name = 'term_changes'"))
+    engine.dispose()
+    with Store(store_url, tmp_path / "warc") as store:
+        groups = group_terms(store.lexicons.accepted_terms())
+        words = {tuple(item.text for item in group.concept.terms) for group in groups}
+        assert words == {("SG", "shale gas", "页岩气", "页岩瓦斯"), ("钻井",)}
+        ids = {group.concept.concept_id for group in groups}
+        assert len(ids) == 2 and all(len(concept_id) == 17 for concept_id in ids)
+        store.review_history.undo("anna", merge_id)
+        words = {tuple(term.text for term in one.concept.terms) for one in group_terms(store.lexicons.accepted_terms())}
+        assert words == {("SG", "shale gas", "页岩气"), ("钻井",), ("页岩瓦斯",)}
+    with Store(store_url, tmp_path / "warc") as store:
+        assert ids < {group.concept.concept_id for group in group_terms(store.lexicons.accepted_terms())}
 
 
 def test_every_step_is_there() -> None:

@@ -29,6 +29,7 @@ from docstore.schema.crawl_tables import urls
 from docstore.store import Store
 from domain.errors import StoreError
 from tests.conftest import logic_store_url, on_both
+from tests.docstore.test_migration import drop_definition_columns
 from tests.docstore.test_near_duplicates import GROUPING, Web, article, groups, series, signature
 
 store_url = logic_store_url
@@ -362,6 +363,7 @@ def test_a_store_of_version_8_keeps_its_rows_and_is_sealed(nights: Nights, store
         for name in ("sealed_leaders", "sealed_keys", "key_parts", "recognized_pages"):
             connection.execute(text(f"DROP TABLE {name}"))
         connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
+        drop_definition_columns(connection)
         connection.execute(text("UPDATE meta SET value = '8' WHERE key = 'schema_version'"))
     engine.dispose()
     upgraded = Nights(store_url, tmp_path / "warc")

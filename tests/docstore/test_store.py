@@ -388,7 +388,11 @@ class TestLexicon:
         ("text", "synonyms", "message"),
         [
             ("没有的词", ["a"], "no such term"),
-            ("页岩气", [f"w{n}" for n in range(MAX_SYNONYMS + 1)], "can have at most 8 synonyms, not 9"),
+            (
+                "页岩气",
+                [f"w{n}" for n in range(MAX_SYNONYMS + 1)],
+                f"can have at most {MAX_SYNONYMS} synonyms, not {MAX_SYNONYMS + 1}",
+            ),
             ("页岩气", ["长" * (MAX_SYNONYM_CHARS + 1)], "at most 64 characters"),
         ],
     )

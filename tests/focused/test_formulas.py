@@ -15,6 +15,7 @@ from crawler.focused_policy import (
     TopicWords,
     WordBlock,
 )
+from focused.concepts.synonym_groups import CilinConcepts
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
 from focused.paper_strategies.position_weighting import (
     position_weighted_frequency,
@@ -23,7 +24,6 @@ from focused.paper_strategies.position_weighting import (
 )
 from focused.paper_strategies.semantic import LEAD_WORDS, SemanticSettings, SemanticStrategy, description_words
 from focused.paper_strategies.semantic_tree import SemanticTreeSettings, SemanticTreeStrategy, page_score
-from focused.paper_strategies.synonym_groups import CilinConcepts
 from focused.paper_strategies.term_expansion import (
     UPDATE_INTERVAL_PAGES,
     DynamicTermLibrary,

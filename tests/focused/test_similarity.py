@@ -6,10 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from focused.paper_strategies.concept_source import CombinedConcepts
-from focused.paper_strategies.hownet import parse_sense, read_hownet, read_pooled_sememes
+from focused.concepts.hownet import parse_sense, read_hownet, read_pooled_sememes
+from focused.concepts.source import CombinedConcepts
+from focused.concepts.synonym_groups import CilinConcepts, read_open_wordnet
 from focused.paper_strategies.semantic import AHP_WEIGHTS
-from focused.paper_strategies.synonym_groups import CilinConcepts, read_open_wordnet
 from focused.paper_strategies.topic_tree import TreeSimilarity, build_term_tree, parse_tree
 from focused.paper_strategies.word_similarity import (
     SimilaritySettings,

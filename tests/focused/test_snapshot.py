@@ -22,8 +22,8 @@ from crawler.focused_policy import (
 )
 from crawler.settings import FOCUSED_STRATEGIES
 from domain.focused_decision import StoredFocusedDecision
+from focused.concepts.synonym_groups import CilinConcepts
 from focused.paper_strategies.semantic import SemanticStrategy
-from focused.paper_strategies.synonym_groups import CilinConcepts
 from focused.paper_strategies.topic_knowledge import OperatorResources
 from focused.state_snapshot import FILE_MAGIC, StateSnapshot, code_digest
 from focused.strategy_registry import STRATEGIES

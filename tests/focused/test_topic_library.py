@@ -9,7 +9,7 @@ import pytest
 from crawler.focused_policy import Words
 from domain.errors import SettingsError
 from domain.topic import ExamplePage
-from focused.topic.concept_loader import load_concepts
+from focused.concepts.loader import load_concepts
 from focused.topic.term_proposals import SearchSource, propose_from_concepts, propose_from_search
 
 CILIN = "Aa01A01= 石油 原油\nAa01A02# 石油 天然气\n"

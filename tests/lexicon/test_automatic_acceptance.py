@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from domain.concept import Concept
 from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.automatic_acceptance import MIN_DOCUMENTS, MIN_PROBABILITY, select_confident_terms
+from lexicon.concepts.formats import format_concept_file
 from lexicon.known_item_check import KnownItemComparison, compare_versions
 from lexicon.publishing import add_terms
 from lexicon.word_lists import FORMATTERS, parse_word_list
@@ -61,7 +63,8 @@ def test_exports_name_the_origin() -> None:
     csv = FORMATTERS["csv"](entries)
     assert csv.splitlines()[1:] == ["页岩气,,n,,,,automatic", "钻井,,n,,,,"]
     assert parse_word_list(csv, "csv") == [LexiconEntry("页岩气"), LexiconEntry("钻井")]
-    assert FORMATTERS["skos"](entries).count('skos:editorialNote "accepted automatically"@en') == 1
+    concepts = [Concept(f"c{n}", (), is_automatic=entry.is_automatic) for n, entry in enumerate(entries)]
+    assert format_concept_file(concepts, "skos").count(b'skos:editorialNote "accepted automatically"@en') == 1
     assert Term("a", 1, 1, 1, status=TermStatus.ACCEPTED, decided_by=AUTOMATIC_ACTOR).is_automatic
 
 

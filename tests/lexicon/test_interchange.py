@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from urllib.parse import unquote
 
 import pytest
 
@@ -116,22 +115,6 @@ def test_synonyms_are_lines_of_solr() -> None:
     assert groups == [["PDC钻头", "聚晶金刚石钻头", "PDC bit"], ["页岩气", "shale gas"], ["甲", "a,b", "c=>d"]]
 
 
-def test_skos_says_all_of_it() -> None:
-    text = FORMATTERS["skos"]([*ENTRIES, LexiconEntry("引号", synonyms=('a"b\\',))])
-    concepts = dict(re.findall(r"^<urn:plumbline:term:(\S+)> rdf:type skos:Concept ;\n(.*?) \.$", text, re.M | re.S))
-    assert [unquote(name) for name in concepts] == [*(entry.text for entry in ENTRIES), "引号"]
-    for entry in ENTRIES:
-        body = concepts[next(name for name in concepts if unquote(name) == entry.text)]
-        assert re.findall(r'skos:altLabel "(.*)"@', body) == list(entry.synonyms)
-        assert [unquote(one) for one in re.findall(r"skos:broader <urn:plumbline:term:(\S+)>", body)] == [
-            *entry.broader_terms
-        ]
-        assert re.findall(r'skos:prefLabel "(.*)"@', body) == [entry.text]
-    members = dict(re.findall(r"<urn:plumbline:class:(\w+)> .*?skos:member (.*?) \.$", text, re.M | re.S))
-    assert members["subject"].count("urn:plumbline:term:") == 2 and set(members) == {"professional", "subject"}
-    assert r'"a\"b\\"@en' in text
-
-
 @pytest.mark.shared
 def test_no_hostile_line_is_loaded_by_any_reader() -> None:
     rows = [
@@ -159,4 +142,4 @@ def test_the_lists_of_thuocl_are_read(name: str) -> None:
 
 def test_every_form_is_named_once() -> None:
     assert list(PARSERS) == ["jieba", "thuocl", "plain", "csv"]
-    assert list(FORMATTERS) == ["jieba", "csv", "synonyms", "skos"]
+    assert list(FORMATTERS) == ["jieba", "csv", "synonyms"]

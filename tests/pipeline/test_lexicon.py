@@ -109,6 +109,40 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     assert "added 1" in plumb.says("import", str(bad), "--form", "plain", "--leave-out-bad")
 
 
+def test_concepts_go_out_and_come_in(plumb: Plumb, tmp_path: Path) -> None:
+    plumb.says("accept", "页岩气", "钻井")
+    plumb.says("synonyms", "页岩气", "shale gas")
+    files = {name: tmp_path / f"out.{name}" for name in ("tbx", "ttl", "csv")}
+    for name, concept_format in (("tbx", "tbx"), ("ttl", "skos"), ("csv", "csv")):
+        files[name].write_text(plumb.says("export", "--format", concept_format), "utf-8")
+        assert "0 new, 0 changed, 2 unchanged" in plumb.says("import", str(files[name]))
+    assert plumb.says("export", "skos") == files["ttl"].read_text()
+    text = files["csv"].read_text("utf-8-sig").replace("shale gas,admitted,", "shale gas,deprecated,gas")
+    files["csv"].write_text(f"{text},fr,gaz de schiste,preferred,,,\n", "utf-8")
+    said = plumb.says("import", str(files["csv"]), "--preview")
+    assert "  + shale gas (en, deprecated): gas" in said and "gaz de schiste (new)" in said
+    assert "would import 1 new, 1 changed, 1 unchanged; nothing was changed" in said
+    assert "imported concepts: 1 new, 1 changed, 1 unchanged" in plumb.says("import", str(files["csv"]))
+    assert "gaz de schiste" in plumb.says("export", "--format", "tbx")
+    plumb.says("undo")
+    assert plumb.says("export", "skos") == files["ttl"].read_text()
+
+
+def test_a_bad_file_of_concepts_changes_nothing(plumb: Plumb, tmp_path: Path) -> None:
+    file = tmp_path / "c.csv"
+    file.write_text("concept id,term\nk1,干热岩\nk2,<b>\n", "utf-8")
+    assert re.search("line 3: concept k2: .*symbol <", str(plumb("import", str(file)).exception))
+    with plumb.store() as store:
+        assert store.review_queue.find_terms(["干热岩"]) == {}
+    said = plumb("import", str(file), "--leave-out-bad")
+    assert "1 new" in said.stdout and said.stderr.startswith("line 3: concept k2")
+    with file.open("wb") as stream:
+        stream.truncate(200 << 20)  # a sparse file
+    assert "200 MB; at most 32 MB" in str(plumb("import", str(file)).exception)
+    assert plumb("import", str(file), "--form", "csv", "--format", "csv").exit_code != 0
+    assert plumb("import", str(file), "--form", "plain", "--preview").exit_code != 0
+
+
 def test_a_hundred_bad_lines_are_all_named(plumb: Plumb, tmp_path: Path) -> None:
     file = tmp_path / "bad.txt"
     file.write_text("<b>\n" * 100)

@@ -69,6 +69,12 @@ def test_spelling_is_ignored_and_latin_terms_are_whole_words() -> None:
     }  # fmt: skip
 
 
+def test_the_end_of_a_title_and_the_beginning_of_the_text_form_no_term() -> None:
+    assert find_articles([ArticleLead("a.test", TODAY, "压裂井用", "水平井完钻。")], ["用水", "水平井"]) == {
+        "水平井": [0]
+    }
+
+
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     """A vertical with a published term (台风) and a candidate (救援队) that rise."""

@@ -1,4 +1,4 @@
-"""Loader of the administrator's concept files (`focused.paper_strategies.concept_source`). None is shipped.
+"""Loader of the administrator's concept files (`focused.concepts.source`). None is shipped.
 
 The first line of a file determines its format:
 
@@ -12,9 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from domain.errors import SettingsError
-from focused.paper_strategies.concept_source import CombinedConcepts, ConceptSource
-from focused.paper_strategies.hownet import read_hownet, read_pooled_sememes
-from focused.paper_strategies.synonym_groups import CilinConcepts, read_data_lines, read_open_wordnet
+from focused.concepts.hownet import read_hownet, read_pooled_sememes
+from focused.concepts.source import CombinedConcepts, ConceptSource
+from focused.concepts.synonym_groups import CilinConcepts, read_data_lines, read_open_wordnet
 
 _CILIN_LINE = re.compile(r"[A-Z][a-z]\d\d[A-Z]\d\d[=#@]\s")
 _WORDNET_LINE = re.compile(r"\d{8}-[a-z]\t\S*lemma\t")

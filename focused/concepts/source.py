@@ -2,7 +2,7 @@
 
 hownet.py           HowNet: sememes pooled by word, or Liu and Li 2002 on a glossary and a sememe tree
 synonym_groups.py   synonym groups: Cilin, Chinese Open Wordnet
-topic_tree.py       the user's own tree
+paper_strategies/topic_tree.py  the tree of the administrator
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,166 @@
+"""Checks of the concepts of a file. Every invalid concept is named; the caller imports all concepts or none."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from domain.coded_message import CodedMessage
+from domain.concept import Concept, sort_terms
+from domain.errors import ConceptFileError
+from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus
+from lexicon.concepts.concept_groups import normalize_terms
+from lexicon.jieba_dictionary import MAX_INPUT_CHARS, MAX_LISTED_ERRORS, find_term_error
+from text.folding import word_key
+
+MAX_TEXT_CHARS = 5_000  # of a source or a note
+MAX_TERMS_PER_CONCEPT = 40
+MAX_ID_CHARS = 300
+_LANGUAGE_TAG = re.compile("[a-z]{2,3}(-[a-z0-9]{1,8})*")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+
+ParsedConcept = tuple[int, Concept | str]
+"""Line number (0: unknown) of a concept in a file, and the concept, or the reason why it cannot be read."""
+
+
+def clean_text(text: str) -> str:
+    """Return a text in one line, without characters that no file format can contain."""
+    return " ".join(_UNPRINTABLE.sub("", text).split())
+
+
+def parse_status(name: str) -> ConceptTermStatus | str:
+    """Return the status with this name, or the reason why there is none. "" is an admitted term."""
+    status = clean_text(name).lower() or ConceptTermStatus.ADMITTED
+    if status in set(ConceptTermStatus):
+        return ConceptTermStatus(status)
+    names = ", ".join(ConceptTermStatus)
+    return CodedMessage(f"unknown status {name[:40]!r}: {names}", "concept_status", status=name[:40], names=names)
+
+
+def concept_reason(label: str, reason: str) -> CodedMessage:
+    """Return a reason with the name of the concept."""
+    return CodedMessage(f"concept {label[:80]}: {reason}", "concept_reason", concept=label[:80], reason=reason)
+
+
+def check_concepts(parsed_concepts: Iterable[ParsedConcept]) -> list[Concept]:
+    """Return the concepts of a file in normal form: cleaned texts, sorted terms.
+
+    Raises:
+        ConceptFileError: concepts are invalid, an id or a term occurs in two concepts, or there is no concept.
+    """
+    valid_concepts: list[Concept] = []
+    errors: list[tuple[int, str]] = []
+    label_by_id: dict[str, str] = {}
+    label_by_key: dict[str, str] = {}
+    for line_number, parsed in parsed_concepts:
+        concept = _check_concept(parsed) if isinstance(parsed, Concept) else parsed
+        if isinstance(concept, Concept):
+            error = _find_repetition(concept, label_by_id, label_by_key)
+            if error is None:
+                valid_concepts.append(concept)
+                continue
+            concept = concept_reason(_concept_name(concept), error)
+        errors.append((line_number, concept))
+    if not errors and not valid_concepts:
+        errors.append((0, CodedMessage("the file has no concept", "no_concepts")))
+    if errors:
+        raise concept_file_error(errors, valid_concepts)
+    return valid_concepts
+
+
+def concept_file_error(errors: Sequence[tuple[int, str]], valid_concepts: Sequence[Concept] = ()) -> ConceptFileError:
+    """Return the error that names invalid concepts, each with its line number if that is not 0."""
+    listed = "; ".join(f"line {line}: {error}" if line else error for line, error in errors[:MAX_LISTED_ERRORS])
+    more_count = len(errors) - MAX_LISTED_ERRORS
+    remainder = f"; and {more_count} more" if more_count > 0 else ""
+    return ConceptFileError(f"nothing imported: {listed}{remainder}", tuple(errors), tuple(valid_concepts))
+
+
+def _concept_name(concept: Concept) -> str:
+    return concept.concept_id or concept.label
+
+
+def _find_repetition(concept: Concept, label_by_id: dict[str, str], label_by_key: dict[str, str]) -> str | None:
+    """Return what `concept` repeats of earlier concepts; otherwise record its id and terms and return None."""
+    name = _concept_name(concept)
+    if concept.concept_id and concept.concept_id in label_by_id:
+        other = label_by_id[concept.concept_id]
+        message = f"its id {concept.concept_id} is also the id of concept {other}"
+        return CodedMessage(message, "concept_id_twice", id=concept.concept_id, other=other)
+    for term in concept.terms:
+        if other := label_by_key.get(word_key(term.text), ""):
+            message = f"the term {term.text} is also in concept {other}"
+            return CodedMessage(message, "concept_term_twice", term=term.text, other=other)
+    label_by_id[concept.concept_id] = name
+    label_by_key.update((word_key(term.text), name) for term in concept.terms)
+    return None
+
+
+def _check_concept(concept: Concept) -> Concept | str:
+    """Return a concept in normal form, or the reason why it is invalid."""
+    terms = [_clean_term(term) for term in concept.terms]
+    name = clean_text(concept.concept_id) or next((term.text for term in terms), "")
+    if error := next((error for term in terms if (error := _find_term_error(term))), None) or _find_error(terms):
+        return concept_reason(name, error)
+    if len(clean_text(concept.concept_id)) > MAX_ID_CHARS:
+        return concept_reason(name, _length_error("id", len(concept.concept_id), MAX_ID_CHARS))
+    return replace(
+        concept,
+        concept_id=clean_text(concept.concept_id),
+        terms=sort_terms(normalize_terms(terms)),
+        source_ids=tuple(sorted({clean_text(source_id) for source_id in concept.source_ids})),
+    )
+
+
+def _clean_term(term: ConceptTerm) -> ConceptTerm:
+    text = clean_text(term.text)
+    return ConceptTerm(
+        unicodedata.normalize("NFKC", text) if len(text) <= MAX_INPUT_CHARS else text,
+        term.language.strip().lower().replace("_", "-"),
+        term.status,
+        *(clean_text(value) for value in (term.definition, term.source, term.note)),
+    )
+
+
+def _find_term_error(term: ConceptTerm) -> str | None:
+    if error := find_term_error(term.text):
+        text = term.text[:40]
+        return CodedMessage(f"{text!r}: {error}", "term_reason", term=text, reason=error)
+    if not _LANGUAGE_TAG.fullmatch(term.language):
+        message = f"{term.text}: {term.language[:20]!r} is no language tag, such as zh or en"
+        return CodedMessage(message, "concept_language", term=term.text, language=term.language[:20])
+    text_by_field: Mapping[str, str] = {"definition": term.definition, "source": term.source, "note": term.note}
+    for field, text in text_by_field.items():
+        limit = MAX_DEFINITION_CHARS if field == "definition" else MAX_TEXT_CHARS
+        if len(text) > limit:
+            return _length_error(field, len(text), limit)
+    return None
+
+
+def _length_error(field: str, length: int, limit: int) -> CodedMessage:
+    message = f"the {field} has {length} characters; at most {limit} are allowed"
+    return CodedMessage(message, f"concept_{field}_long", count=length, limit=limit)
+
+
+def _find_error(terms: Sequence[ConceptTerm]) -> str | None:
+    if not terms:
+        return CodedMessage("it has no term", "concept_no_terms")
+    if len({word_key(term.text) for term in terms}) > MAX_TERMS_PER_CONCEPT:
+        message = f"it has {len(terms)} terms; at most {MAX_TERMS_PER_CONCEPT} are allowed"
+        return CodedMessage(message, "concept_terms_many", count=len(terms), limit=MAX_TERMS_PER_CONCEPT)
+    preferred_by_language: dict[str, str] = {}
+    seen_terms: set[tuple[str, str]] = set()
+    for term in terms:
+        if (term.text, term.language) in seen_terms:
+            return CodedMessage(f"it has the term {term.text} twice", "concept_repeats_term", term=term.text)
+        seen_terms.add((term.text, term.language))
+        if term.status is ConceptTermStatus.PREFERRED:
+            other = preferred_by_language.setdefault(term.language, term.text)
+            if other != term.text:
+                message = f"it has two preferred terms in {term.language}: {other}, {term.text}"
+                return CodedMessage(
+                    message, "concept_preferred_twice", language=term.language, first=other, second=term.text
+                )
+    if not preferred_by_language:
+        return CodedMessage("it has no preferred term", "concept_no_preferred")
+    return None

@@ -1,0 +1,104 @@
+"""Concepts as CSV for terminologists: one row per term.
+
+Rows with the same concept id are one concept; a row without an id is a concept of its own. The first column names are
+`CSV_COLUMNS`; the order of the columns and the case of their names do not matter.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+
+from domain.coded_message import CodedMessage
+from domain.concept import Concept
+from domain.term import ConceptTerm, ConceptTermStatus
+from lexicon.concepts.checks import ParsedConcept, concept_reason, parse_status
+from text.scripts import language_of_term
+
+CSV_COLUMNS = ("concept id", "language", "term", "status", "definition", "source", "note")
+REQUIRED_COLUMNS = frozenset({"concept id", "term"})
+FORMULA_START = ("=", "+", "-", "@", "'")  # a spreadsheet runs such a cell as a formula, or drops the quote
+
+
+def is_concept_header(line: str) -> bool:
+    """True if the first line of a CSV file has the columns of concepts."""
+    names = next(csv.reader([line.removeprefix("\ufeff")]), [])
+    return {_column_name(name) for name in names} >= REQUIRED_COLUMNS
+
+
+def format_csv(concepts: Iterable[Concept]) -> bytes:
+    """Format concepts as CSV in UTF-8, with a byte order mark so that spreadsheet programs detect the encoding."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(CSV_COLUMNS)
+    for concept in concepts:
+        for term in concept.terms:
+            texts = (term.definition, term.source, term.note)
+            row = (concept.concept_id, term.language, term.text, term.status.value, *texts)
+            writer.writerow([f"'{cell}" if cell.startswith(FORMULA_START) else cell for cell in row])
+    return buffer.getvalue().encode("utf-8-sig")
+
+
+def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
+    """Yield the concepts of a CSV file, each with the number of its first line."""
+    try:
+        lines = io.StringIO(content.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        message = CodedMessage("not UTF-8: save the file as UTF-8", "list_not_utf8")
+        yield content.count(b"\n", 0, error.start) + 1, message
+        return
+    rows: dict[str, list[tuple[int, Mapping[str, str]]]] = {}
+    reader = csv.reader(lines, strict=True)
+    header: list[str] | None = None
+    line_number = 1
+    try:
+        for cells in reader:
+            first_line, line_number = line_number, reader.line_num + 1
+            if header is None:
+                header = [_column_name(cell) for cell in cells]
+                if header_error := _find_header_error(header):
+                    yield first_line, header_error
+                    return
+            elif any(cell.strip() for cell in cells):
+                if len(cells) > len(header):
+                    yield first_line, CodedMessage("more cells than the header names", "list_extra_cells")
+                    continue
+                row = {name: _strip_cell(cell) for name, cell in zip(header, cells, strict=False)}
+                rows.setdefault(row["concept id"] or f"\0{first_line}", []).append((first_line, row))
+    except csv.Error as error:
+        yield line_number, CodedMessage(f"not valid CSV: {error}", "list_not_csv")
+        return
+    for concept_id, numbered_rows in rows.items():
+        yield _build_concept("" if concept_id.startswith("\0") else concept_id, numbered_rows)
+
+
+def _build_concept(concept_id: str, numbered_rows: list[tuple[int, Mapping[str, str]]]) -> ParsedConcept:
+    terms = []
+    for line_number, row in numbered_rows:
+        status = parse_status(row.get("status", ""))
+        if not isinstance(status, ConceptTermStatus):
+            return line_number, concept_reason(concept_id or row["term"], status)
+        if len(numbered_rows) == 1 and not row.get("status"):
+            status = ConceptTermStatus.PREFERRED
+        language = row.get("language") or language_of_term(row["term"])
+        texts = (row.get(name, "") for name in ("definition", "source", "note"))
+        terms.append(ConceptTerm(row["term"], language, status, *texts))
+    return numbered_rows[0][0], Concept(concept_id, tuple(terms))
+
+
+def _column_name(cell: str) -> str:
+    return " ".join(cell.strip().lower().replace("_", " ").split())
+
+
+def _strip_cell(cell: str) -> str:
+    text = cell.strip()
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_START) else text
+
+
+def _find_header_error(header: list[str]) -> str | None:
+    unknown = ", ".join(name for name in header if name not in CSV_COLUMNS)[:60]
+    missing = ", ".join(sorted(REQUIRED_COLUMNS - set(header)))
+    if not (unknown or missing):
+        return None
+    problem = f"unknown: {unknown}" if unknown else f"{missing} is missing"
+    message = f"the header names {', '.join(CSV_COLUMNS)}; {problem}"
+    return CodedMessage(message, "concept_csv_header", columns=CSV_COLUMNS)

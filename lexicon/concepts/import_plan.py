@@ -1,0 +1,276 @@
+"""What an import of concepts adds and changes.
+
+A concept of the file replaces the stored concept with its id or source id. A concept with a new id that shares a term
+with a stored concept adds its terms to that concept.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+
+from domain.coded_message import CodedMessage
+from domain.concept import Concept, create_concept_id
+from domain.review import TermEdit
+from domain.term import ConceptTerm, ConceptTermStatus, DefinitionChoice, TermStatus
+from lexicon.concepts.checks import concept_file_error, concept_reason
+from lexicon.concepts.concept_groups import ConceptGroup, ConceptIndex, normalize_terms
+
+OWN_ID = re.compile("c[0-9a-f]{16}")
+MAIN_LANGUAGE = "zh"  # of the entry of the lexicon, because only Chinese needs it for segmentation
+
+
+@dataclass(frozen=True)
+class ConceptChange:
+    """A concept before (None: it is new) and after an import."""
+
+    before: Concept | None
+    after: Concept
+
+    def lines(self) -> tuple[list[str], list[str]]:
+        """Return the lines that the import removes from the concept, and those that it adds."""
+        before, after = ([] if concept is None else _describe(concept) for concept in (self.before, self.after))
+        return [line for line in before if line not in after], [line for line in after if line not in before]
+
+
+@dataclass(frozen=True)
+class ImportPlan:
+    """The changes of an import, the edits of terms that make them, and the number of concepts without a change."""
+
+    changes: tuple[ConceptChange, ...]
+    edits: tuple[TermEdit, ...]
+    unchanged_count: int
+
+    @property
+    def added_count(self) -> int:
+        """Number of new concepts."""
+        return sum(change.before is None for change in self.changes)
+
+
+def _describe(concept: Concept) -> list[str]:
+    """Return a line for each term of a concept, each broader concept, each source id and the class."""
+    lines = []
+    for term in concept.terms:
+        texts = " | ".join(text for text in (term.definition, term.source, term.note) if text)
+        lines.append(f"{term.text} ({term.language}, {term.status}){': ' if texts else ''}{texts}")
+    lines += [f"< {broader_id}" for broader_id in concept.broader_ids]
+    lines += [f"id {source_id}" for source_id in concept.source_ids]
+    return [*lines, *([f"({concept.category})"] if concept.category else [])]
+
+
+def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations: bool = True) -> ImportPlan:
+    """Plan the import of checked concepts.
+
+    Args:
+        concepts: The concepts of a file.
+        index: The stored concepts.
+        has_relations: False if the format of the file has no broader concepts; those of stored concepts stay.
+
+    Raises:
+        ConceptFileError: a concept has terms of two stored concepts, or broader concepts form a cycle. All of them are
+            named.
+    """
+    errors: list[tuple[int, str]] = []
+    matches: list[tuple[Concept, ConceptGroup | None]] = []
+    label_by_stored_id: dict[str, str] = {}
+    for concept in concepts:
+        group, error = _find_stored(concept, index)
+        if group is not None and error is None:
+            other = label_by_stored_id.setdefault(group.concept.concept_id, concept.label)
+            if other != concept.label:
+                error = _two_concepts_error(concept, other, concept.label)
+        if error is not None:
+            errors.append((0, error))
+        matches.append((concept, group))
+    id_by_file_id = {
+        concept.concept_id: group.concept.concept_id if group else _stored_id(concept.concept_id)
+        for concept, group in matches
+        if concept.concept_id
+    }
+    changes = []
+    for concept, group in matches:
+        broader_ids = {
+            id_by_file_id.get(file_id)
+            or (stored_concept.concept.concept_id if (stored_concept := index.find_by_id(file_id)) else "")
+            for file_id in concept.broader_ids
+        }
+        after = _merge(concept, group, broader_ids - {""}, id_by_file_id.get(concept.concept_id, ""), has_relations)
+        changes.append(ConceptChange(group.concept if group else None, after))
+    if error := _find_cycle(changes, index):
+        errors.append((0, error))
+    if errors:
+        raise concept_file_error(errors)
+    effective_changes = [change for change in changes if change.before != change.after]
+    label_by_id = {group.concept.concept_id: group.head.text for group in index.groups}
+    heads = [_choose_head(change.after, index) for change in changes]
+    label_by_id |= {change.after.concept_id: head for change, head in zip(changes, heads, strict=True)}
+    edits = [edit for change in effective_changes for edit in _edits(change, index, label_by_id)]
+    return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes))
+
+
+def _find_stored(concept: Concept, index: ConceptIndex) -> tuple[ConceptGroup | None, CodedMessage | None]:
+    """Return the stored concept of a concept, and the reason why it cannot be imported."""
+    group = index.find_by_id(concept.concept_id) if concept.concept_id else None
+    for source_id in concept.source_ids:
+        group = group or index.find_by_id(source_id)
+    for term in concept.terms:
+        other_group = index.find_by_term(term.text)
+        if other_group is None or other_group is group:
+            continue
+        if group is not None:
+            return group, _two_concepts_error(concept, group.concept.label, other_group.concept.label, term.text)
+        group = other_group
+    return group, None
+
+
+def _two_concepts_error(concept: Concept, first: str, second: str, term: str = "") -> CodedMessage:
+    if term:
+        message = f"the term {term} is already in concept {second}"
+        return concept_reason(concept.label, CodedMessage(message, "concept_term_stored", term=term, other=second))
+    message = f"it is the same stored concept as {first}"
+    return concept_reason(concept.label, CodedMessage(message, "concept_stored_twice", other=first))
+
+
+def _stored_id(file_id: str) -> str:
+    """Return the id of a new concept: the id of the file if Plumbline created it."""
+    return file_id if OWN_ID.fullmatch(file_id) else create_concept_id()
+
+
+def _merge(
+    concept: Concept, group: ConceptGroup | None, broader_ids: set[str], new_id: str, has_relations: bool
+) -> Concept:
+    """Return the concept as it is stored after the import."""
+    source_ids = set(concept.source_ids)
+    if concept.concept_id and not OWN_ID.fullmatch(concept.concept_id):
+        source_ids.add(concept.concept_id)
+    if group is None:
+        concept_id = new_id or create_concept_id()
+        return replace(
+            concept,
+            concept_id=concept_id,
+            source_ids=tuple(sorted(source_ids)),
+            broader_ids=tuple(sorted(broader_ids - {concept_id})),
+        )
+    stored_concept = group.concept
+    known_ids = {stored_concept.concept_id, *stored_concept.source_ids}
+    is_same = concept.concept_id in known_ids or bool(known_ids & set(concept.source_ids))
+    if not (is_same and has_relations):
+        broader_ids = broader_ids | set(stored_concept.broader_ids)
+    return Concept(
+        stored_concept.concept_id,
+        concept.terms if is_same else _union(concept.terms, stored_concept.terms),
+        tuple(sorted(source_ids | set(stored_concept.source_ids))),
+        tuple(sorted(broader_ids - {stored_concept.concept_id})),
+        concept.category or stored_concept.category,
+        stored_concept.is_automatic,
+    )
+
+
+def _union(new_terms: Sequence[ConceptTerm], stored_terms: Sequence[ConceptTerm]) -> tuple[ConceptTerm, ...]:
+    """Return the terms of a file, and the stored terms that the file does not have, with admitted instead of preferred.
+
+    A text that the file lacks for a term stays as it is stored.
+    """
+    stored_by_key = {(term.text, term.language): term for term in stored_terms}
+    merged_terms = []
+    for term in new_terms:
+        stored_term = stored_by_key.pop((term.text, term.language), term)
+        merged_terms.append(
+            replace(
+                term,
+                definition=term.definition or stored_term.definition,
+                source=term.source or stored_term.source,
+                note=term.note or stored_term.note,
+            )
+        )
+    return normalize_terms([*merged_terms, *stored_by_key.values()])
+
+
+def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> CodedMessage | None:
+    """Return the error of a cycle of broader concepts that the import would make."""
+    concepts = [change.after for change in changes]
+    label_by_id = {concept.concept_id: concept.label for concept in concepts}
+    edges = {concept.concept_id: concept.broader_ids for concept in concepts}
+    stored_edges = {group.concept.concept_id: group.concept.broader_ids for group in index.groups}
+    if not _find_id_cycle(stored_edges):
+        edges = stored_edges | edges
+    labels = [label_by_id.get(concept_id, concept_id) for concept_id in _find_id_cycle(edges)]
+    if not labels:
+        return None
+    message = f"its broader concepts form a cycle: {' > '.join(labels)}"
+    return concept_reason(labels[0], CodedMessage(message, "concept_cycle", labels=" > ".join(labels)))
+
+
+def _find_id_cycle(broader_ids_by_id: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the ids of a cycle, the broadest first and repeated at the end; [] if there is none."""
+    try:
+        TopologicalSorter(broader_ids_by_id).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _choose_head(concept: Concept, index: ConceptIndex) -> str:
+    """Return the term that is the entry of the lexicon: the present one while it is preferred."""
+    preferred_terms = [term for term in concept.terms if term.status is ConceptTermStatus.PREFERRED]
+    group = index.find_by_id(concept.concept_id)
+    if group is not None and group.head.text in {term.text for term in preferred_terms}:
+        return group.head.text
+    return next((term for term in preferred_terms if term.language == MAIN_LANGUAGE), preferred_terms[0]).text
+
+
+def _edits(change: ConceptChange, index: ConceptIndex, label_by_id: Mapping[str, str]) -> list[TermEdit]:
+    """Return the edits of terms that store a concept."""
+    concept = change.after
+    head_text = _choose_head(concept, index)
+    group = index.find_by_id(concept.concept_id)
+    texts = dict.fromkeys(term.text for term in sorted(concept.terms, key=lambda term: term.sort_key[1:]))
+    synonyms, broader_terms = list(texts), [label_by_id[broader_id] for broader_id in concept.broader_ids]
+    edits = []
+    seen_version: int | None = None
+    if group is not None:
+        old_head = group.head
+        # Words of other concepts, and broader words that are no concepts, are not part of the concept.
+        synonyms += [word for word in old_head.synonyms if index.find_by_term(word) is not group]
+        broader_terms += [word for word in old_head.broader_terms if index.find_by_term(word) is None]
+        seen_version = next((term.version for term in group.accepted_terms if term.text == head_text), None)
+        if head_text != old_head.text:
+            status = TermStatus.MERGED if old_head.text in texts else TermStatus.REJECTED
+            edits.append(
+                TermEdit(
+                    old_head.text,
+                    status,
+                    synonyms=(),
+                    broader_terms=(),
+                    concept_id=create_concept_id(),
+                    source_ids=(),
+                    concept_terms=(),
+                    seen_version=old_head.version,
+                )
+            )
+    edits.append(
+        TermEdit(
+            head_text,
+            TermStatus.ACCEPTED,
+            concept.category,
+            tuple(synonyms),
+            tuple(broader_terms),
+            concept_id=concept.concept_id,
+            source_ids=concept.source_ids,
+            concept_terms=concept.terms,
+            definition=_new_definition(change, head_text),
+            seen_version=seen_version,
+            create_if_missing=True,
+        )
+    )
+    return edits
+
+
+def _new_definition(change: ConceptChange, head_text: str) -> DefinitionChoice | None:
+    """Return the definition that the term page shall show; None to leave it as it is."""
+    language = next(term.language for term in change.after.terms if term.text == head_text)
+    before, after = (
+        next((term.definition for term in concept.terms if term.language == language), "") if concept else ""
+        for concept in (change.before, change.after)
+    )
+    return None if before == after else DefinitionChoice(after)

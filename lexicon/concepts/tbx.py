@@ -1,0 +1,223 @@
+"""Concepts as TBX-Basic (ISO 30042:2019, style DCA).
+
+An import also reads the names of TBX 2 (termEntry, langSet, tig, ntig). Entities and DTDs are never loaded.
+"""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from lxml import etree
+
+from domain.coded_message import CodedMessage
+from domain.concept import Concept
+from domain.term import ConceptTerm, ConceptTermStatus
+from lexicon.concepts.checks import ParsedConcept
+from lexicon.concepts.concept_groups import join_texts
+
+NAMESPACE = "urn:iso:std:iso:30042:ed-2"
+XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+CONCEPT_TAGS = frozenset({"conceptEntry", "termEntry"})
+LANGUAGE_TAGS = frozenset({"langSec", "langSet"})
+TERM_TAGS = frozenset({"termSec", "tig", "ntig"})
+BROADER_TEXT, SOURCE_ID_TEXT = "broader", "source id"  # TBX-Basic has no types for these references
+TBX_STATUS_BY_STATUS: Mapping[ConceptTermStatus, str] = {
+    ConceptTermStatus.PREFERRED: "preferredTerm-admn-sts",
+    ConceptTermStatus.ADMITTED: "admittedTerm-admn-sts",
+    ConceptTermStatus.DEPRECATED: "deprecatedTerm-admn-sts",
+}
+STATUS_BY_TBX_STATUS = {name: status for status, name in TBX_STATUS_BY_STATUS.items()} | {
+    "supersededTerm-admn-sts": ConceptTermStatus.DEPRECATED
+}
+
+
+def format_tbx(concepts: Iterable[Concept]) -> bytes:
+    """Format concepts as a TBX-Basic document in UTF-8."""
+    attributes = {"type": "TBX-Basic", "style": "dca", XML_LANG: "en"}
+    root = etree.Element(f"{{{NAMESPACE}}}tbx", attributes, nsmap={None: NAMESPACE})  # type: ignore[dict-item]
+    source_desc = _add(_add(_add(root, "tbxHeader"), "fileDesc"), "sourceDesc")
+    _add(source_desc, "p", "Exported by Plumbline")
+    body = _add(_add(root, "text"), "body")
+    listed_concepts = list(concepts)
+    known_ids = {concept.concept_id for concept in listed_concepts}
+    for concept in listed_concepts:
+        _add_concept(body, concept, known_ids)
+    etree.indent(root)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="utf-8"))
+
+
+def _add(parent: Any, tag: str, text: str = "", **attributes: str) -> Any:
+    element = etree.SubElement(parent, f"{{{NAMESPACE}}}{tag}", attributes)
+    element.text = text or None
+    return element
+
+
+def _add_concept(body: Any, concept: Concept, known_ids: set[str]) -> None:
+    entry = _add(body, "conceptEntry", id=concept.concept_id)
+    for broader_id in concept.broader_ids:
+        if broader_id in known_ids:
+            _add(entry, "ref", BROADER_TEXT, type="crossReference", target=broader_id)
+    for source_id in concept.source_ids:
+        _add(entry, "xref", SOURCE_ID_TEXT, type="externalCrossReference", target=source_id)
+    section, language = None, ""
+    for term in concept.terms:
+        if section is None or term.language != language:
+            language = term.language
+            section = _add(entry, "langSec")
+            section.set(XML_LANG, language)
+            if term.definition:
+                group = _add(section, "descripGrp")
+                _add(group, "descrip", term.definition, type="definition")
+                if term.source:
+                    _add(group, "admin", term.source, type="source")
+        term_section = _add(section, "termSec")
+        _add(term_section, "term", term.text)
+        _add(term_section, "termNote", TBX_STATUS_BY_STATUS[term.status], type="administrativeStatus")
+        if term.source and not term.definition:
+            _add(term_section, "admin", term.source, type="source")
+        if term.note:
+            _add(term_section, "note", term.note)
+
+
+def parse_tbx(content: bytes) -> Iterator[ParsedConcept]:
+    """Yield the concepts of a TBX document, each with its line number."""
+    events = etree.iterparse(
+        io.BytesIO(content),
+        events=("start", "end"),
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    depth = 0
+    try:
+        for event, element in events:
+            depth += 1 if event == "start" else -1
+            if event == "start" and depth == 1 and (error := _find_root_error(element)):
+                yield element.sourceline or 0, error
+                return
+            if event == "end" and _local_name(element) in CONCEPT_TAGS:
+                yield element.sourceline or 0, _read_concept(element)
+                element.clear()
+    except etree.XMLSyntaxError as error:
+        yield error.lineno or 0, CodedMessage(f"not valid XML: {error.msg}"[:200], "list_not_xml")
+
+
+def _find_root_error(root: Any) -> str | None:
+    dtd = root.getroottree().docinfo.internalDTD
+    if dtd is not None and any(True for _ in dtd.iterentities()):
+        return CodedMessage("the file declares XML entities, which are not read", "list_xml_entities")
+    if _local_name(root) not in ("tbx", "martif"):
+        return CodedMessage(f"the file is no TBX: its element is {_local_name(root)[:40]}", "list_not_tbx")
+    if root.get("style", "dca") != "dca":
+        return CodedMessage("only TBX of the style DCA can be read: convert the file", "list_tbx_style")
+    return None
+
+
+def _local_name(element: Any) -> str:
+    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+
+
+def _children(element: Any, names: Iterable[str]) -> Iterator[Any]:
+    return (child for child in element if _local_name(child) in names)
+
+
+def _read_concept(entry: Any) -> Concept:
+    terms: list[ConceptTerm] = []
+    for section in _children(entry, LANGUAGE_TAGS):
+        terms += _read_language(section)
+    # A definition or note at the concept belongs to the language that it names, else to the first term.
+    for language, definition, source, note in _iter_entry_texts(entry):
+        index = next((n for n, term in enumerate(terms) if term.language == language), 0)
+        if terms:
+            terms[index] = _add_texts(terms[index], definition, source, note)
+    references = [
+        (reference, reference.get("target", ""), _full_text(reference))
+        for reference in _children(entry, ("ref", "xref"))
+    ]
+    return Concept(
+        entry.get("id", ""),
+        tuple(terms),
+        tuple(
+            target
+            for reference, target, text in references
+            if reference.get("type") == "externalCrossReference" and text == SOURCE_ID_TEXT
+        ),
+        tuple(
+            target
+            for reference, target, text in references
+            if reference.get("type") == "crossReference" and text == BROADER_TEXT
+        ),
+    )
+
+
+def _iter_entry_texts(entry: Any) -> Iterator[tuple[str, str, str, str]]:
+    """Yield language, definition, source and note of the parts of an entry or a language section."""
+    for child in entry:
+        language = child.get(XML_LANG, "").lower()
+        name = _local_name(child)
+        if name == "note":
+            yield language, "", "", _full_text(child)
+        elif name == "descrip" and child.get("type") == "definition":
+            yield language, _full_text(child), "", ""
+        elif name == "descripGrp":
+            descriptions = [item for item in _children(child, ("descrip",)) if item.get("type") == "definition"]
+            for item in descriptions:
+                source = join_texts(_typed_texts(child, "admin", "source"))
+                notes = join_texts(_full_text(note) for note in _children(child, ("note",)))
+                yield item.get(XML_LANG, language).lower(), _full_text(item), source, notes
+
+
+def _read_language(section: Any) -> list[ConceptTerm]:
+    language = section.get(XML_LANG) or section.get("lang") or ""
+    sections = [_term_parts(child) for child in _children(section, TERM_TAGS)]
+    statuses = [_read_status(parts) for parts in sections]
+    if ConceptTermStatus.PREFERRED not in statuses and None in statuses:
+        statuses[statuses.index(None)] = ConceptTermStatus.PREFERRED
+    terms = [
+        ConceptTerm(_first_text(parts, "term"), language, status or ConceptTermStatus.ADMITTED)
+        for parts, status in zip(sections, statuses, strict=True)
+    ]
+    for index, parts in enumerate(sections):
+        terms[index] = _add_texts(terms[index], "", join_texts(_typed_texts(parts, "admin", "source")), "")
+        for _, definition, source, note in _iter_entry_texts(parts):
+            terms[index] = _add_texts(terms[index], definition, source, note)
+    if terms:
+        first = statuses.index(ConceptTermStatus.PREFERRED) if ConceptTermStatus.PREFERRED in statuses else 0
+        for _, definition, source, note in _iter_entry_texts(section):
+            terms[first] = _add_texts(terms[first], definition, source, note)
+    return terms
+
+
+def _term_parts(section: Any) -> list[Any]:
+    """Return the elements of a term; the parts of a `termGrp` of TBX 2 count as its own."""
+    return [part for child in section for part in (child if _local_name(child) == "termGrp" else (child,))]
+
+
+def _read_status(parts: Iterable[Any]) -> ConceptTermStatus | None:
+    names = _typed_texts(parts, "termNote", "administrativeStatus")
+    return next((STATUS_BY_TBX_STATUS[name] for name in names if name in STATUS_BY_TBX_STATUS), None)
+
+
+def _add_texts(term: ConceptTerm, definition: str, source: str, note: str) -> ConceptTerm:
+    return ConceptTerm(
+        term.text,
+        term.language,
+        term.status,
+        join_texts([term.definition, definition]),
+        join_texts([term.source, source]),
+        join_texts([term.note, note]),
+    )
+
+
+def _typed_texts(parts: Iterable[Any], name: str, category: str) -> list[str]:
+    return [_full_text(part) for part in parts if _local_name(part) == name and part.get("type") == category]
+
+
+def _first_text(parts: Iterable[Any], name: str) -> str:
+    return next((_full_text(part) for part in parts if _local_name(part) == name), "")
+
+
+def _full_text(element: Any) -> str:
+    return " ".join("".join(element.itertext()).split())
