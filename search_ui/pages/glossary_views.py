@@ -158,7 +158,7 @@ class TermFilter:
         )
 
     @property
-    def url_values(self) -> dict[str, str]:
+    def url_values(self) -> dict[str, Any]:
         """The URL parameters of the criteria that are set."""
         values = {"q": self.text, "initial": self.initial, "class": self.category, "new": "1" if self.only_new else ""}
         return {name: value for name, value in values.items() if value}
