@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from benchmarks.focus_graph import Graph
 from crawler.focused_policy import FocusedStrategy, RelevanceScore, ReviewableStrategy, ReviewInstructions
-from focused.fused.retention import DEFAULT_QUESTION_COUNT
 
 NEVER = float("-inf")
+QUESTION_COUNT = 10  # pages that the simulated person labels, as by default
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def replay(
 def ask(person: Person, focus: FocusedStrategy) -> None:
     """Get the labels of one part of the questions."""
     if isinstance(focus, ReviewableStrategy):
-        asked = focus.pages_to_label(DEFAULT_QUESTION_COUNT // len(person.after))
+        asked = focus.pages_to_label(QUESTION_COUNT // len(person.after))
         person.answers.update((url, person.says(url)) for url in asked)
         focus.apply_instructions(ReviewInstructions(labels_by_url=dict(person.answers)))
 

@@ -1,4 +1,4 @@
-"""The set `relations` of `make bench-glossary`: broader terms that lexicon/relations.py proposes, judged by hand.
+"""The set `relations` of `make bench-glossary`: broader terms that lexicon/relations.py proposes.
 
     broader_right, broader_judged   share of right proposals, and number of judged ones, in the half of the pairs on
                                     which no rule was tuned
@@ -7,8 +7,9 @@
 
 The proposals come from the demo and from corpora of DIR. They are drawn by checksum, the same number from each corpus,
 so that a change of a rule replaces few of them. A pair is right if the term is a kind or an instance of the broader
-term. `glossary_relations.tsv` has the judgements: 1 right, 0 wrong; the second one was made without sight of the first.
-A pair with two judgements is right if both say so. `python -m benchmarks.glossary_relations` prints the pairs.
+term. `glossary_relations.tsv` has the judgements: 1 right, 0 wrong. One judge made both from the terms alone, the
+second time from scratch in another order. A pair with two judgements is right if both say so.
+`python -m benchmarks.glossary_relations` prints the pairs in random order.
 """
 
 import csv

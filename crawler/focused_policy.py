@@ -181,18 +181,6 @@ class ReviewInstructions:
     labels_by_url: Mapping[str, bool] = field(default_factory=dict)
 
 
-class ExpectedQuality(Protocol):
-    """Estimated precision and recall of the pages saved so far, each 0 to 1."""
-
-    @property
-    def precision(self) -> float:
-        """Share of saved pages that are on topic, 0 to 1. It is 1 if no page is saved."""
-
-    @property
-    def recall(self) -> float:
-        """Share of on-topic pages seen that are saved, 0 to 1."""
-
-
 @runtime_checkable
 class ReviewableStrategy(FocusedStrategy, Protocol):
     """A strategy with probabilities as scores. It rescores earlier pages and accepts manual labels."""
@@ -202,9 +190,6 @@ class ReviewableStrategy(FocusedStrategy, Protocol):
 
     def current_scores(self) -> Mapping[str, RelevanceScore]:
         """Return the current score of each page seen so far, by URL. Priorities do not change."""
-
-    def expected_quality(self) -> ExpectedQuality | None:
-        """Return the estimated quality of the saved pages, or None if the data is insufficient."""
 
     def forget_pages(self, scores: Mapping[str, float]) -> None:
         """Drop pages from memory. `scores` maps each URL to its last score."""

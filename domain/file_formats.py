@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 HTML_FORMAT = "html"
 PDF_FORMAT = "pdf"
+OFD_FORMAT = "ofd"
+SCANNABLE_FORMATS = (PDF_FORMAT, OFD_FORMAT)  # whose pages OCR can read
 HTML_MEDIA_TYPES = ("text/html", "application/xhtml+xml")
 
 
@@ -60,7 +62,7 @@ FORMATS_BY_NAME = {
         FileFormat("ods", ("ods",), (f"{_ODF_PREFIX}spreadsheet",)),
         FileFormat("rtf", ("rtf",), ("application/rtf", "text/rtf")),
         FileFormat("epub", ("epub",), ("application/epub+zip",)),
-        FileFormat("ofd", ("ofd",), ("application/ofd",)),
+        FileFormat(OFD_FORMAT, ("ofd",), ("application/ofd",)),
         FileFormat("txt", ("txt",), ("text/plain",)),
         FileFormat("md", ("md", "markdown"), ("text/markdown", "text/x-markdown")),
         FileFormat("doc", ("doc", "wps"), ("application/msword", "application/vnd.ms-works", "application/kswps")),

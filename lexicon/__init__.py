@@ -16,6 +16,7 @@ lexicon version, built from the accepted terms in the format of a jieba user dic
     concepts/             concepts of the terms, and their formats TBX, SKOS and CSV
     example_sentences.py  sentences that show a term in use
     definitions.py        the sentence that defines a term; definition_weights.py has learned weights
+    relations.py          broader terms and equivalents that sentences show
     similar_terms.py      known terms with similar spelling
 
 `benchmarks/training/terms.py` trains the model's weights; see docs/background/mining.md.

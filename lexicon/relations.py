@@ -29,7 +29,7 @@ SCORE_BY_PATTERN: Mapping[str, float] = {
     "gloss": 0.9,
 }
 
-_T = "\ue000"  # a private-use character that stands for a known term
+_TERM = "\ue000"  # a private-use character that stands for a known term
 _QUOTES = r"[“”\"'「」《》]?"
 _BRACKETS = r"(?:\s?[（(][^（）()]{1,40}[）)])?"
 _END_ZH = r"(?=$|[，,。.；;：:！？、）)”」]|[的是在为也均都和与及或])"
@@ -39,9 +39,9 @@ _COUNT_ZH = (
     r"(?:新型|主要|常见|重要|其他|相关|不同|典型|传统|现代|关键|常用)?的?"
 )
 _NOT_END_ZH = r"[^，,。；;：:！？（）()]"
-_LIST_BEFORE = rf"(?<=[{_T}”」》])"  # the list is read backwards from here
-_LIST_AFTER_ZH = rf"(?P<after>{_QUOTES}{_T}{_NOT_END_ZH}*)"
-_BROADER = rf"{_QUOTES}(?P<broader>{_T}){_QUOTES}"
+_LIST_BEFORE = rf"(?<=[{_TERM}”」》])"  # the list is read backwards from here
+_LIST_AFTER_ZH = rf"(?P<after>{_QUOTES}{_TERM}{_NOT_END_ZH}*)"
+_BROADER = rf"{_QUOTES}(?P<broader>{_TERM}){_QUOTES}"
 _PHRASES_ZH = (
     ("and_other", rf"{_LIST_BEFORE}等{_COUNT_ZH}{_BROADER}{_END_ZH}"),
     ("and_other", rf"{_LIST_BEFORE}(?:以?及|和|与|或)其[他它]{_COUNT_ZH}{_BROADER}{_END_ZH}"),
@@ -49,11 +49,11 @@ _PHRASES_ZH = (
     ("divided", rf"{_BROADER}(?:一般|主要|通常)?(?:可以?)?(?:划?分为|分成)[:：]?{_LIST_AFTER_ZH}"),
     (
         "kind_of",
-        rf"(?P<term>{_T}{_QUOTES}){_BRACKETS}(?:就|其实|通常|一般|也|均|都)?(?:是|属于|为|作为)"
+        rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:就|其实|通常|一般|也|均|都)?(?:是|属于|为|作为)"
         rf"(?:最|较|非常)?[^，,。；;：:]{{0,6}}?一[种类项个门款]{_NOT_END_ZH}{{0,25}}{_BROADER}{_CLAUSE_END_ZH}",
     ),
-    ("kind_of", rf"(?P<term>{_T}{_QUOTES}){_BRACKETS}(?:均|都|也)?(?:属于?|是){_BROADER}(?:的一种|之一|范畴)"),
-    ("kind_of", rf"(?P<term>{_T}{_QUOTES}){_BRACKETS}(?:均|都|也)?属于{_BROADER}{_CLAUSE_END_ZH}"),
+    ("kind_of", rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:均|都|也)?(?:属于?|是){_BROADER}(?:的一种|之一|范畴)"),
+    ("kind_of", rf"(?P<term>{_TERM}{_QUOTES}){_BRACKETS}(?:均|都|也)?属于{_BROADER}{_CLAUSE_END_ZH}"),
 )
 _VERB_AFTER_EN = (
     r"(?:is|are|was|were|has|have|had|can|may|might|will|would|should|could|in|of|for|on|to|that|which|who|with|by|"
@@ -73,12 +73,12 @@ _PHRASES_EN = (
     ),
     (
         "kind_of",
-        rf"(?P<term>{_T}){_BRACKETS}\s+(?:is|are|was|were)\s+(?:an?\s+|one\s+)?{_MODIFIERS_EN}"
+        rf"(?P<term>{_TERM}){_BRACKETS}\s+(?:is|are|was|were)\s+(?:an?\s+|one\s+)?{_MODIFIERS_EN}"
         rf"(?:kinds?|types?|forms?|sorts?)\s+of\s+{_MODIFIERS_EN}{_BROADER}{_END_EN}",
     ),
     (
         "kind_of",
-        rf"^\s*(?:an?\s+|the\s+)?(?P<term>{_T}){_BRACKETS}\s+(?:is|are)\s+(?:an?|any)\s+{_MODIFIERS_EN}{_BROADER}"
+        rf"^\s*(?:an?\s+|the\s+)?(?P<term>{_TERM}){_BRACKETS}\s+(?:is|are)\s+(?:an?|any)\s+{_MODIFIERS_EN}{_BROADER}"
         rf"(?=\s*(?:$|[,.;)]|that\b|which\b|used\b|with\b|in\b|for\b))",
     ),
 )
@@ -97,16 +97,16 @@ class _ListSyntax(NamedTuple):
 _LISTS = {
     "zh": _ListSyntax(
         re.compile(r"(、|以及|[和与及或])"),
-        re.compile(rf"^{_QUOTES}{_T}{_QUOTES}$"),
-        re.compile(rf"[的在对以由将从如为是有含了到]{_QUOTES}{_T}{_QUOTES}$"),
-        re.compile(rf"^{_QUOTES}{_T}{_QUOTES}(?:等|$)"),
+        re.compile(rf"^{_QUOTES}{_TERM}{_QUOTES}$"),
+        re.compile(rf"[的在对以由将从如为是有含了到]{_QUOTES}{_TERM}{_QUOTES}$"),
+        re.compile(rf"^{_QUOTES}{_TERM}{_QUOTES}(?:等|$)"),
         re.compile(rf"{_NOT_END_ZH}*$"),
     ),
     "en": _ListSyntax(
         re.compile(r"(,?\s+(?:and|or)\s+|,\s*)"),
-        re.compile(rf"^(?:the\s+|an?\s+|both\s+)?{_T}$"),
-        re.compile(rf"[a-z]\s+{_T}$"),
-        re.compile(rf"^(?:the\s+|an?\s+)?{_T}(?=$|\s*[)]|\s+{_VERB_AFTER_EN})"),
+        re.compile(rf"^(?:the\s+|an?\s+|both\s+)?{_TERM}$"),
+        re.compile(rf"[a-z]\s+{_TERM}$"),
+        re.compile(rf"^(?:the\s+|an?\s+)?{_TERM}(?=$|\s*[)]|\s+{_VERB_AFTER_EN})"),
         re.compile(rf"{_CLAUSE_EN}*$"),
     ),
 }
@@ -148,7 +148,7 @@ class RelationFinder:
 
     def find(self, sentence: str) -> list[TermRelation]:
         """Return the relations that a sentence shows, each once, the best pattern of each pair."""
-        if len(sentence) > MAX_SENTENCE_CHARS:
+        if len(sentence) > MAX_SENTENCE_CHARS or _TERM in sentence:
             return []
         folded_sentence = fold_term(sentence)
         spans = list(self._matcher.iter_spans_of_folded(folded_sentence))
@@ -169,12 +169,12 @@ class RelationFinder:
         language, terms = language_of_term(sentence), [self._term_by_key[key] for key in keys]
         for phrase in _PHRASES_BY_LANGUAGE[language]:
             for match in phrase.regex.finditer(masked_sentence):
-                index = masked_sentence.count(_T, 0, match.start("broader"))
+                index = masked_sentence.count(_TERM, 0, match.start("broader"))
                 broader = terms[index]
                 if phrase.name == "such_as" and language == "en" and not keys[index].endswith("s"):
                     continue  # "neighbours in the periodic table such as lead"
                 for offset in _iter_narrower_offsets(match, language):
-                    term = terms[masked_sentence.count(_T, 0, offset)]
+                    term = terms[masked_sentence.count(_TERM, 0, offset)]
                     if not _is_same_or_narrower(broader, term):
                         yield _relation(RelationKind.BROADER, term, broader, phrase.name, sentence)
 
@@ -231,7 +231,7 @@ def _mask(sentence: str, spans: Iterable[tuple[int, int]]) -> str:
     """Replace each span by the placeholder."""
     parts, offset = [], 0
     for start, end in spans:
-        parts += [sentence[offset:start], _T]
+        parts += [sentence[offset:start], _TERM]
         offset = end
     return "".join([*parts, sentence[offset:]])
 
@@ -257,7 +257,7 @@ def _iter_list_after(text: str, offset: int, syntax: _ListSyntax) -> Iterator[in
         if index % 2 == 0:
             is_item = syntax.item.search(part)
             if is_item or syntax.last_item.search(part):
-                yield offset + part.index(_T)
+                yield offset + part.index(_TERM)
             if not is_item:
                 return
         offset += len(part)
@@ -270,7 +270,7 @@ def _iter_list_before(text: str, end: int, syntax: _ListSyntax) -> Iterator[int]
         part = parts[index]
         is_item = syntax.item.search(part)
         if is_item or syntax.first_item.search(part):
-            yield end - len(part) + part.rindex(_T)
+            yield end - len(part) + part.rindex(_TERM)
         if not is_item:
             return
         end -= len(part) + len(parts[index - 1])

@@ -223,7 +223,7 @@ def update_lexicon(engine: "Engine") -> StageReport:
     """
     from pipeline.lexicon_stage.definitions import update_definitions
     from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
-    from pipeline.lexicon_stage.relations import update_relations
+    from pipeline.lexicon_stage.relations import propose_relations
     from pipeline.lexicon_stage.rising_terms import update_rising_terms
 
     started, report = time.monotonic(), mine_candidates(engine)
@@ -233,7 +233,7 @@ def update_lexicon(engine: "Engine") -> StageReport:
             *published_notes,
             *update_rising_terms(engine),
             *update_definitions(engine.store),
-            *update_relations(engine.store),
+            *propose_relations(engine.store),
         )
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 

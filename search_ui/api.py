@@ -121,16 +121,20 @@ def terms() -> Response:
 @blueprint.get("/terms/<path:name>")
 def term(name: str) -> Response:
     """Return one published term, by its name or a synonym, and where the articles use it."""
-    glossary_term = current_glossary().find(name)
+    glossary = current_glossary()
+    glossary_term = glossary.find(name)
     if glossary_term is None:
         abort(404)
     first_version = current_site().backend.review_service.first_version(glossary_term.text)
-    usage = fetch_term_usage(glossary_term.text)
+    usage = fetch_term_usage(glossary_term, glossary)
     return jsonify(
         {
             **_term_to_json(glossary_term),
             "lexicon_version": first_version.version if first_version else None,
             "definitions": [_definition_to_json(quote) for quote in fetch_definitions(glossary_term.text)],
+            "broader": list(glossary_term.broader_terms),
+            "narrower": [narrower.text for narrower in glossary.narrower_terms(glossary_term)],
+            "often_together": [{"name": row.text, "articles": row.article_count} for row in usage.cooccurring],
             "articles": usage.counts.article_count,
             "first_use": usage.first.published if usage.first else "",
             "months": [

@@ -33,6 +33,7 @@ class GlossaryTerm:
 
     text: str
     synonyms: tuple[str, ...] = ()
+    broader_terms: tuple[str, ...] = ()
     category: TermClass = TermClass.NONE
     is_automatic: bool = False
     is_new: bool = False
@@ -136,6 +137,23 @@ class Glossary:
         return tuple(category for category in TermClass if category and category in used)
 
     @cached_property
+    def _narrower_by_key(self) -> Mapping[str, Sequence[GlossaryTerm]]:
+        """The terms below each broader term, in their order."""
+        narrower_by_key: defaultdict[str, list[GlossaryTerm]] = defaultdict(list)
+        for term in self.sorted_terms:
+            for broader in term.broader_terms:
+                narrower_by_key[self._key_of_term(broader)].append(term)
+        return narrower_by_key
+
+    def narrower_terms(self, term: GlossaryTerm) -> Sequence[GlossaryTerm]:
+        """Return the terms with this broader term, in any spelling of it."""
+        return self._narrower_by_key.get(term.word_keys[0], ())
+
+    def _key_of_term(self, name: str) -> str:
+        term = self.find(name)
+        return term.word_keys[0] if term else word_key(name)
+
+    @cached_property
     def has_new_terms(self) -> bool:
         """True if any term is new."""
         return any(term.is_new for term in self.terms)
@@ -222,7 +240,12 @@ def build_glossary(lexicon: Lexicon, lexicon_backend: LexiconBackend) -> Glossar
     return Glossary(
         tuple(
             GlossaryTerm(
-                entry.text, entry.synonyms, entry.category, entry.text in states.automatic, entry.text in states.new
+                entry.text,
+                entry.synonyms,
+                entry.broader_terms,
+                entry.category,
+                entry.text in states.automatic,
+                entry.text in states.new,
             )
             for entry in lexicon.entries
             if entry.text not in states.withdrawn

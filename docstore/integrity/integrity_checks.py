@@ -4,7 +4,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import select
 from sqlalchemy.exc import DatabaseError
 
 from docstore.articles.extraction_writer import force_refetch
@@ -15,14 +15,12 @@ from docstore.integrity.row_checksums import (
     checksum_format_id,
     damaged_keys,
     rebuild_row_checksums,
-    update_row_checksums,
 )
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
-from docstore.schema.crawl_tables import outcomes, pages, urls
+from docstore.schema.crawl_tables import pages, urls
 from domain.article import document_id
 from domain.batches import batched
 from domain.index_change import IndexOperation
-from domain.outcome import Stage
 from domain.page import WarcPointer
 
 CHECKSUM_FORMAT_KEY = "row_sums_form"  # key of the id of the columns that the checksums cover
@@ -81,15 +79,6 @@ class IntegrityChecks:
                 for name, checksummed_table in CHECKSUMMED_TABLES.items()
             }
         return {name: keys for name, keys in damaged_by_table.items() if keys}
-
-    def mark_for_extraction(self, url_ids: list[int]) -> None:
-        """Mark pages for extraction, and delete their stored articles. Pages without a stored response are skipped."""
-        with self._database.write() as connection:
-            archived_ids = list(connection.scalars(select(pages.c.url_id).where(pages.c.url_id.in_(url_ids))))
-            connection.execute(delete(articles).where(articles.c.url_id.in_(archived_ids)))
-            is_target = (outcomes.c.url_id.in_(archived_ids), outcomes.c.stage == Stage.EXTRACT)
-            connection.execute(update(outcomes).where(*is_target).values(input=""))
-            update_row_checksums(self._database, connection, articles, url_ids)
 
     def force_refetch(self, url_ids: list[int]) -> None:
         """Make the next crawl fetch these pages unconditionally, because their stored responses are lost."""

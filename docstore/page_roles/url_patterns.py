@@ -28,9 +28,6 @@ PAGE_NUMBER_SEGMENT = re.compile(r"(?:page|p|seite|index)[-_/]?\d+", re.IGNORECA
 FILE_EXTENSION = re.compile(r"\.\w{1,5}$")
 
 
-ListCounts = tuple[int, int]  # pages of a pattern that are lists, pages that are not
-
-
 class ListEvidence(IntEnum):
     """Evidence of a page itself about its role."""
 

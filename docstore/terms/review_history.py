@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row, delete, func, select, update
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
+from docstore.terms.broader_terms import refuse_cycles
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
     concept_terms_from_json,
@@ -53,7 +54,7 @@ class ReviewHistory:
         A decision without changes has the id 0 and is not saved.
 
         Raises:
-            LexiconError: A term does not exist, or a synonym is invalid.
+            LexiconError: A term does not exist, a synonym is invalid, or broader terms lead back to their term.
             ConcurrentEditError: A term changed since the version on which its edit is based.
         """
         with self._database.write() as connection:
@@ -146,7 +147,8 @@ class ReviewHistory:
             decision_id: The decision to undo; None for the last decision of `actor` that was not undone.
 
         Raises:
-            LexiconError: There is no such decision, or it was already undone.
+            LexiconError: There is no such decision, it was already undone, or restored broader terms lead back to their
+                term.
             ConcurrentEditError: A term changed since the decision.
         """
         with self._database.write() as connection:
@@ -251,6 +253,8 @@ class ReviewHistory:
         now: float,
         undoes: int | None = None,
     ) -> ReviewDecision:
+        if kind is not ReviewDecisionKind.REVERT:  # older versions may have cycles
+            refuse_cycles(connection, changes)
         values = {"at": now, "by_whom": sanitize_text(actor)[:64], "kind": kind, "undoes": undoes}
         decision_id = connection.execute(review_decisions.insert().values(**values)).inserted_primary_key[0]  # type: ignore[index]
         rows = [

@@ -22,6 +22,7 @@ COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf
 
 PASSWORD_PROTECTED_MESSAGE = CodedMessage("encrypted: password-protected", "password_protected")
 NESTED_TOO_DEEP_MESSAGE = CodedMessage("nested too deep", "nested_too_deep")
+MIN_SCAN_AREA_SHARE = 0.6  # of the images of a scanned page
 MAX_ERROR_CHARS = 180  # text of a library's error in the message of an outcome
 
 
@@ -50,6 +51,12 @@ def no_text_error(page_count: int) -> UnreadableError:
     """Return the error for a file whose pages have no text."""
     message = CodedMessage(f"no text on {page_count:,} pages", "no_text_on_pages", n=page_count)
     return UnreadableError(Reason.NO_TEXT_LAYER if page_count else Reason.UNPARSABLE, message)
+
+
+def scan_error(page_count: int) -> UnreadableError:
+    """Return the error for a file of images without text."""
+    message = CodedMessage(f"{page_count:,} pages of images: a scan, apply OCR first", "scanned_pages", n=page_count)
+    return UnreadableError(Reason.NO_TEXT_LAYER, message)
 
 
 def garbled_text_error(garbled_count: int, page_count: int) -> UnreadableError:

@@ -1,17 +1,33 @@
-"""Reader for OFD (GB/T 33190), the page format of Chinese offices: positioned lines of text, as in a PDF."""
+"""Reader for OFD (GB/T 33190), the page format of Chinese offices: positioned lines of text, as in a PDF.
 
-from collections.abc import Iterator
+A scan is a page of images without text. The stage `ocr` reads such a page from its images.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from lxml.etree import _Element as Element
 
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
-from extractor.documents.content import MAX_PAGES, DocumentContent, FileProperties, UnreadableError, no_text_error
+from domain.recognized_page import RecognizedPage
+from extractor.documents.content import (
+    MAX_PAGES,
+    MIN_SCAN_AREA_SHARE,
+    DocumentContent,
+    FileProperties,
+    UnreadableError,
+    no_text_error,
+    scan_error,
+)
 from extractor.documents.office_properties import first_element_text
 from extractor.documents.printed_layout import (
+    PageFault,
     PrintedLine,
     PrintedPage,
     build_content,
+    from_recognized_page,
     has_same_font_size,
     without_garbled_text,
 )
@@ -21,13 +37,81 @@ from extractor.fields.dates.date_parsing import find_date_in_text
 OFD_NAMESPACE = "{http://www.ofdspec.org/2016}"
 POINTS_PER_MM = 72 / 25.4
 MAX_LINES = 5_000
+MAX_IMAGES = 1_000  # of a page
+MAX_PAGES_OF_IMAGES = 5  # that are searched for an image in a file without text
 MAX_BASELINE_SHIFT = 0.5  # between pieces of one line, relative to the font size
 MAX_LINE_GAP = 2.5  # relative to the font size; a wider gap begins a new line
 MIN_WORD_GAP = 0.3  # relative to the font size; a wider gap separates words
 
 
-def read(data: bytes) -> DocumentContent:
-    """Read an OFD file. Raises UnreadableError."""
+@dataclass(frozen=True)
+class PageImage:
+    """An image on a page: its file, and its box in points from the upper left corner (`x`, `y`) of the page."""
+
+    data: bytes
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class OfdDocument:
+    """An opened file: the parts of its pages, and of its templates and images by id. `page_box` is in millimetres."""
+
+    package: ZipPackage
+    root_document: Element
+    page_names: tuple[str, ...]
+    template_names: Mapping[str, str]
+    image_names: Mapping[str, str]
+    page_box: tuple[float, ...]
+
+
+def read(data: bytes, recognized_pages: Sequence[RecognizedPage] = ()) -> DocumentContent:
+    """Read an OFD file, with the text of recognized pages where it has no readable text. Raises UnreadableError."""
+    document = open_document(data)
+    page_by_number = {page.number: from_recognized_page(page) for page in recognized_pages if page.lines}
+    pages = [page if page.lines else page_by_number.get(page.number, page) for page in read_pages(document)]
+    count = len(document.page_names)
+    if not any(page.lines or page.fault is PageFault.GARBLED for page in pages):
+        numbers = range(1, min(count, MAX_PAGES_OF_IMAGES) + 1)
+        raise scan_error(count) if any(has_image(document, number) for number in numbers) else no_text_error(count)
+    properties = FileProperties(
+        first_element_text(document.root_document, f"{OFD_NAMESPACE}Title"),
+        first_element_text(document.root_document, f"{OFD_NAMESPACE}Author"),
+        find_date_in_text(first_element_text(document.root_document, f"{OFD_NAMESPACE}CreationDate")),
+    )
+    return build_content(pages, properties, f"{MAX_PAGES:,} of {count:,} pages" if count > MAX_PAGES else "")
+
+
+def find_unreadable_pages(data: bytes) -> list[int]:
+    """Return the numbers of the garbled and scanned pages; in a file without any text, also of pages with an image.
+
+    Raises UnreadableError.
+    """
+    document = open_document(data)
+    pages = read_pages(document)
+    has_text = any(page.lines for page in pages)
+    return [
+        page.number
+        for page in pages
+        if page.fault or (not has_text and not page.lines and has_image(document, page.number))
+    ]
+
+
+def read_images(data: bytes, number: int) -> tuple[float, float, tuple[PageImage, ...]]:
+    """Return width and height of a page in points, and its images. Raises UnreadableError."""
+    document = open_document(data)
+    width, height, layers = page_layers(document, number)
+    images = tuple(
+        PageImage(document.package.read(name), *(length * POINTS_PER_MM for length in box))
+        for name, box in image_boxes(document, layers)
+    )
+    return width * POINTS_PER_MM, height * POINTS_PER_MM, images
+
+
+def open_document(data: bytes) -> OfdDocument:
+    """Open an OFD file. Raises UnreadableError."""
     package = ZipPackage(data)
     root_document = package.require_part("OFD.xml")
     if any(name.lower().endswith("encryptions.xml") for name in package.part_names):
@@ -37,44 +121,74 @@ def read(data: bytes) -> DocumentContent:
     root_name = first_element_text(root_document, f"{OFD_NAMESPACE}DocRoot").lstrip("/")
     root = package.require_part(root_name)
     folder = root_name.rpartition("/")[0]
-    default_box = parse_box(first_element_text(root, f"{OFD_NAMESPACE}PhysicalBox"))
-    names = [resolve_part_name(folder, element.get("BaseLoc", "")) for element in root.iter(f"{OFD_NAMESPACE}Page")]
-    templates = {
-        element.get("ID", ""): resolve_part_name(folder, element.get("BaseLoc", ""))
-        for element in root.iter(f"{OFD_NAMESPACE}TemplatePage")
-    }
-    pages = [
-        read_page(package, name, templates, number, default_box) for number, name in enumerate(names[:MAX_PAGES], 1)
-    ]
-    if not any(page.lines or page.fault for page in pages):
-        raise no_text_error(len(names))
-    properties = FileProperties(
-        first_element_text(root_document, f"{OFD_NAMESPACE}Title"),
-        first_element_text(root_document, f"{OFD_NAMESPACE}Author"),
-        find_date_in_text(first_element_text(root_document, f"{OFD_NAMESPACE}CreationDate")),
+    return OfdDocument(
+        package,
+        root_document,
+        tuple(resolve_part_name(folder, element.get("BaseLoc", "")) for element in root.iter(f"{OFD_NAMESPACE}Page")),
+        {
+            element.get("ID", ""): resolve_part_name(folder, element.get("BaseLoc", ""))
+            for element in root.iter(f"{OFD_NAMESPACE}TemplatePage")
+        },
+        dict(iter_image_names(package, root, folder)),
+        parse_box(first_element_text(root, f"{OFD_NAMESPACE}PhysicalBox")),
     )
-    return build_content(pages, properties, f"{MAX_PAGES:,} of {len(names):,} pages" if len(names) > MAX_PAGES else "")
 
 
-def read_page(
-    package: ZipPackage, name: str, templates: dict[str, str], number: int, default: tuple[float, ...]
-) -> PrintedPage:
-    """Read one page; the text of its templates comes first."""
-    root = package.parse_part(name)
+def iter_image_names(package: ZipPackage, root: Element, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield id and part of each image in the resources of the document."""
+    for resource in root.iter(f"{OFD_NAMESPACE}PublicRes", f"{OFD_NAMESPACE}DocumentRes"):
+        name = resolve_part_name(folder, (resource.text or "").strip())
+        resources = package.parse_part(name)
+        if resources is None:
+            continue
+        image_folder = resolve_part_name(name.rpartition("/")[0], resources.get("BaseLoc", ""))
+        for media in resources.iter(f"{OFD_NAMESPACE}MultiMedia"):
+            file = first_element_text(media, f"{OFD_NAMESPACE}MediaFile")
+            yield media.get("ID", ""), resolve_part_name(image_folder, file)
+
+
+def read_pages(document: OfdDocument) -> list[PrintedPage]:
+    """Read the pages up to the limit."""
+    return [read_page(document, number) for number in range(1, min(len(document.page_names), MAX_PAGES) + 1)]
+
+
+def page_layers(document: OfdDocument, number: int) -> tuple[float, float, list[Element]]:
+    """Return width and height of a page in millimetres, and the roots of its templates and of itself."""
+    root = document.package.parse_part(document.page_names[number - 1])
     if root is None:
-        return PrintedPage(number, 0.0, 0.0, ())
+        return 0.0, 0.0, []
     page_box = parse_box(first_element_text(root, f"{OFD_NAMESPACE}PhysicalBox"))
-    _, _, width, height = page_box if page_box[3] else default
-    template_layers = [
-        package.parse_part(templates.get(element.get("TemplateID", ""), ""))
+    _, _, width, height = page_box if page_box[3] else document.page_box
+    templates = [
+        document.package.parse_part(document.template_names.get(element.get("TemplateID", ""), ""))
         for element in root.iter(f"{OFD_NAMESPACE}Template")
     ]
-    lines = [
-        line for layer in (*template_layers, root) if layer is not None for line in text_lines(layer, number, height)
-    ]
-    return without_garbled_text(
-        PrintedPage(number, width * POINTS_PER_MM, height * POINTS_PER_MM, tuple(lines[:MAX_LINES]))
+    return width, height, [layer for layer in (*templates, root) if layer is not None]
+
+
+def has_image(document: OfdDocument, number: int) -> bool:
+    """Return True if a page contains an image."""
+    return bool(image_boxes(document, page_layers(document, number)[2]))
+
+
+def image_boxes(document: OfdDocument, layers: Sequence[Element]) -> list[tuple[str, tuple[float, ...]]]:
+    """Return part and box (left, top, width and height in millimetres) of each image of a page."""
+    elements = (element for layer in layers for element in layer.iter(f"{OFD_NAMESPACE}ImageObject"))
+    boxes = (
+        (document.image_names.get(element.get("ResourceID", ""), ""), parse_box(element.get("Boundary", "")))
+        for element in islice(elements, MAX_IMAGES)
     )
+    return [(name, box) for name, box in boxes if name in document.package and box[2] > 0 and box[3] > 0]
+
+
+def read_page(document: OfdDocument, number: int) -> PrintedPage:
+    """Read one page; the text of its templates comes first."""
+    width, height, layers = page_layers(document, number)
+    lines = [line for layer in layers for line in text_lines(layer, number, height)]
+    page = PrintedPage(number, width * POINTS_PER_MM, height * POINTS_PER_MM, tuple(lines[:MAX_LINES]))
+    image_area = sum(box[2] * box[3] for _, box in image_boxes(document, layers)) if not lines else 0.0
+    is_scanned = image_area >= MIN_SCAN_AREA_SHARE * width * height > 0
+    return replace(page, fault=PageFault.SCANNED) if is_scanned else without_garbled_text(page)
 
 
 def text_lines(root: Element, number: int, height: float) -> Iterator[PrintedLine]:

@@ -23,6 +23,7 @@ from domain.recognized_page import RecognizedPage
 from extractor.documents.content import (
     MAX_CHARACTERS,
     MAX_PAGES,
+    MIN_SCAN_AREA_SHARE,
     PASSWORD_PROTECTED_MESSAGE,
     DocumentContent,
     FileProperties,
@@ -30,6 +31,7 @@ from extractor.documents.content import (
     damaged_error,
     no_text_error,
     rights_managed_error,
+    scan_error,
     to_one_line,
 )
 from extractor.documents.printed_layout import (
@@ -67,8 +69,8 @@ BLANKS_RE = re.compile(r"(?<=\S)[ \t]+(?=\S)")
 MIN_SIZE_DIFFERENCE = 0.1  # relative difference of two font sizes
 MAX_WORD_GAP = 2.5  # gap between two words of a line, relative to the font size
 MIN_BOLD_WEIGHT = 600  # font weight
+MAX_PAGES_OF_IMAGES = 5  # that are searched for an image in a file without text
 MAX_PAGE_OBJECTS = 1_000  # that are searched for images
-MIN_SCAN_AREA_SHARE = 0.6  # of the images of a scanned page
 MIN_LETTER_SHARE = 0.5  # maximum share of unmapped characters on a readable page
 UNMAPPED_CHAR_RE = re.compile("[\x00-\x1f\ufffd\ue000-\uf8ff]")
 
@@ -82,7 +84,8 @@ def read(data: bytes, recognized_pages: Sequence[RecognizedPage] = ()) -> Docume
         page_by_number = {page.number: from_recognized_page(page) for page in recognized_pages if page.lines}
         pages = [page if page.lines else page_by_number.get(page.number, page) for page in pages]
         if not any(page.lines or page.fault is PageFault.GARBLED for page in pages):
-            raise scan_error(document, count)
+            is_scan = any(page_has_image(document, index) for index in range(min(count, MAX_PAGES_OF_IMAGES)))
+            raise scan_error(count) if is_scan else no_text_error(count)
         first_page = next((page for page in pages if page.lines), None)
         if first_page and not first_page.is_recognized:
             first_page = read_page(document, first_page.number - 1, in_pieces=True)
@@ -279,14 +282,6 @@ def char_box(text_page: Any, index: int) -> tuple[float, float, float, float]:
     if index < 0 or not pdfium.FPDFText_GetLooseCharBox(text_page, index, box):
         return 0.0, 0.0, 0.0, 0.0
     return box.left, box.right, box.top, box.bottom
-
-
-def scan_error(document: pypdfium2.PdfDocument, count: int) -> UnreadableError:
-    """Return the error for a document without text: a scan, or an empty document."""
-    if not any(page_has_image(document, index) for index in range(min(count, 5))):
-        return no_text_error(count)
-    message = CodedMessage(f"{count:,} pages of images: a scan, apply OCR first", "scanned_pages", n=count)
-    return UnreadableError(Reason.NO_TEXT_LAYER, message)
 
 
 def page_has_image(document: pypdfium2.PdfDocument, index: int) -> bool:

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from domain.article import Article, ExtractionResult, PageType
 from domain.coded_message import CodedMessage
-from domain.file_formats import PDF_FORMAT
+from domain.file_formats import OFD_FORMAT, PDF_FORMAT, SCANNABLE_FORMATS
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
 from extractor.article_extractor import max_published_date
@@ -35,7 +35,7 @@ READERS: dict[str, tuple[str, tuple[object, ...]]] = {
     "xls": ("office.spreadsheet", ()),
     "rtf": ("rtf", ()),
     "epub": ("epub", ()),
-    "ofd": ("ofd", ()),
+    OFD_FORMAT: ("ofd", ()),
     "doc": ("office.doc", ()),
     "ppt": ("office.ppt", ()),
     "odt": ("office.odf", ()),
@@ -69,7 +69,7 @@ def extract_document(
         url: URL of the file; its extension is a hint for the format.
         content_type: HTTP header as sent.
         fetched_at: Seconds since 1970, 0 if unknown. The document is dated at most a day after it.
-        recognized_pages: Pages of a PDF that OCR has read. Their text replaces missing and garbled text.
+        recognized_pages: Pages of a PDF or OFD that OCR has read. Their text replaces missing and garbled text.
 
     Returns:
         The article, with a warning if pages without readable text are missing; or an Outcome with the reason why the
@@ -100,7 +100,7 @@ def read_content(
     try:
         if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
             raise encrypted_error()
-        return read(data, recognized_pages) if format_name == PDF_FORMAT else read(data)
+        return read(data, recognized_pages) if format_name in SCANNABLE_FORMATS else read(data)
     except UnreadableError as error:
         return Outcome(error.reason, error.detail)
     except RecursionError:

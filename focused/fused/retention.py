@@ -39,7 +39,6 @@ INITIAL_RETENTION_FEATURES = tuple(name for name in RETENTION_FEATURES if name n
 NON_NEGATIVE_FEATURES = frozenset(RETENTION_FEATURES) - {"anchored", "level", "length", "degree"}
 PROBABILITY_EPSILON = 1e-4  # probabilities are clipped to [epsilon, 1 - epsilon] before the logit
 BIAS_VARIANCE, SLOPE_VARIANCE = 1.0, 0.1  # prior variance of a topic's deviation from the pretrained regression
-DEFAULT_QUESTION_COUNT = 10  # pages shown to a person for labelling
 MAX_QUESTION_SIMILARITY = 0.8  # of two pages with a higher cosine, only one is selected for labelling
 
 
@@ -84,24 +83,6 @@ def threshold_for_precision(probabilities: Float64Array, target_precision: float
     descending = -np.sort(-probabilities)
     precise_counts = np.flatnonzero(np.cumsum(descending) / np.arange(1, len(descending) + 1) >= target_precision)
     return max(float(descending[precise_counts[-1]]), PROBABILITY_EPSILON) if len(precise_counts) else 1.0
-
-
-@dataclass(frozen=True)
-class QualityEstimate:
-    """Expected precision and recall of the retained pages, 0 to 1."""
-
-    precision: float
-    recall: float
-
-
-def estimate_quality(probabilities: Float64Array, threshold: float) -> QualityEstimate:
-    """Return the expected quality if pages from `threshold` on are retained. Precision is 1 if no page is."""
-    is_retained = probabilities >= threshold
-    retained_relevant, total_relevant = float(probabilities[is_retained].sum()), float(probabilities.sum())
-    return QualityEstimate(
-        retained_relevant / int(is_retained.sum()) if is_retained.any() else 1.0,
-        retained_relevant / total_relevant if total_relevant else 0.0,
-    )
 
 
 @dataclass(frozen=True)

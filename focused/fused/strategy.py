@@ -40,8 +40,6 @@ from focused.fused.page_features import (
 )
 from focused.fused.refit_result import PageAssessment, RefitResult
 from focused.fused.retention import (
-    QualityEstimate,
-    estimate_quality,
     fit_platt_correction,
     mean_logit,
     predict_probability,
@@ -106,13 +104,6 @@ class FusedFeatureStrategy:
         evicted_scores = {url: float(answers.get(url, score)) for url, score in self._evicted_scores.items()}
         scores = evicted_scores | dict(zip(urls, assessment.probabilities.tolist(), strict=True))
         return {url: RelevanceScore(score >= assessment.threshold, score) for url, score in scores.items()}
-
-    def expected_quality(self) -> QualityEstimate | None:
-        """Return the expected quality of the retained pages without the examples, or None before the first page."""
-        assessment = self._current_assessment()
-        if assessment is None:
-            return None
-        return estimate_quality(self._non_example_probabilities(assessment.probabilities), assessment.threshold)
 
     @property
     def remembered_page_count(self) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from docstore.store import Store
 
 
-def update_relations(store: "Store") -> tuple[str, ...]:
+def propose_relations(store: "Store") -> tuple[str, ...]:
     """Search for relations between the published terms and store them as proposals.
 
     Returns:

@@ -4,6 +4,8 @@ The engine is RapidOCR (PP-OCR models for Chinese and English, shipped in its pa
 Only the worker imports the engine.
 """
 
+import io
+import logging
 from collections.abc import Sequence
 from functools import cache
 from statistics import median
@@ -11,13 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from domain.file_formats import PDF_FORMAT
+from domain.file_formats import OFD_FORMAT, PDF_FORMAT
 from domain.recognized_page import RecognizedLine, RecognizedPage
+from extractor.documents import ofd, pdf
 from extractor.documents.content import UnreadableError, clean_text
 from extractor.documents.garbled_text import is_garbled
-from extractor.documents.pdf import find_unreadable_pages, open_pdf
 from extractor.documents.reader import detect_format
 
+log = logging.getLogger(__name__)
+
+ZIP_MAGIC = b"PK\x03\x04"
 POINTS_PER_INCH = 72.0
 DOTS_PER_INCH = 150.0
 MAX_SIDE_PIXELS = 3_000  # of the picture of a page; larger pages are drawn smaller
@@ -36,30 +41,59 @@ ENGINE_PARAMETERS = {
 
 
 def list_unreadable_pages(data: bytes, url: str, content_type: str) -> list[int]:
-    """Return the numbers of the pages of a PDF without readable text; [] for other formats and unreadable files."""
-    if detect_format(data, url, content_type) != PDF_FORMAT:
-        return []
+    """Return the numbers of the pages of a PDF or OFD without readable text; [] for other and unreadable files."""
+    readers = {PDF_FORMAT: pdf.find_unreadable_pages, OFD_FORMAT: ofd.find_unreadable_pages}
+    find_unreadable_pages = readers.get(detect_format(data, url, content_type))
     try:
-        return find_unreadable_pages(data)
+        return find_unreadable_pages(data) if find_unreadable_pages else []
     except UnreadableError:
         return []
 
 
 def recognize_page(data: bytes, number: int, min_confidence: float) -> RecognizedPage:
-    """Read one page of a PDF from its picture; a page below `min_confidence` and garbled text have no lines."""
-    document = open_pdf(data)
-    try:
-        page = document[number - 1]
-        width, height = page.get_size()
-        scale = min(DOTS_PER_INCH / POINTS_PER_INCH, MAX_SIDE_PIXELS / max(width, height, 1.0))
-        picture = page.render(scale=scale).to_numpy()
-    finally:
-        document.close()
+    """Read one page of a PDF or OFD from its picture; a page below `min_confidence` and garbled text have no lines."""
+    is_ofd = data.startswith(ZIP_MAGIC)
+    picture, width, height = draw_ofd_page(data, number) if is_ofd else draw_pdf_page(data, number)
     page = read_picture(picture, number, width, height)
     if page.confidence < min_confidence:  # perhaps upside down
         page = read_picture(np.rot90(picture, 2).copy(), number, width, height)
     is_readable = page.confidence >= min_confidence and not is_garbled("\n".join(line.text for line in page.lines))
     return page if is_readable else RecognizedPage(number, width, height)
+
+
+def draw_pdf_page(data: bytes, number: int) -> tuple[Any, float, float]:
+    """Return the picture of a page (array of rows, columns and colours), and its width and height in points."""
+    document = pdf.open_pdf(data)
+    try:
+        page = document[number - 1]
+        width, height = page.get_size()
+        return page.render(scale=picture_scale(width, height)).to_numpy(), width, height
+    finally:
+        document.close()
+
+
+def draw_ofd_page(data: bytes, number: int) -> tuple[Any, float, float]:
+    """Return the same for a page of an OFD: its images on white. Images that Pillow cannot read are left out."""
+    from PIL import Image  # only needed for this format
+
+    width, height, images = ofd.read_images(data, number)
+    scale = picture_scale(width, height)
+    picture = Image.new("RGB", (max(1, round(width * scale)), max(1, round(height * scale))), "white")
+    for image in images:
+        try:
+            with Image.open(io.BytesIO(image.data)) as source:
+                size = (min(image.width, width) * scale, min(image.height, height) * scale)
+                page_image = source.convert("RGB").resize((max(1, round(size[0])), max(1, round(size[1]))))
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            log.warning("an image of page %d cannot be read: %s", number, error)
+            continue
+        picture.paste(page_image, (round(image.x * scale), round(image.y * scale)))
+    return np.asarray(picture), width, height
+
+
+def picture_scale(width: float, height: float) -> float:
+    """Return the pixels per point of the picture of a page of this size."""
+    return min(DOTS_PER_INCH / POINTS_PER_INCH, MAX_SIDE_PIXELS / max(width, height, 1.0))
 
 
 def read_picture(picture: Any, number: int, width: float, height: float) -> RecognizedPage:

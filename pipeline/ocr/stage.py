@@ -1,4 +1,4 @@
-"""Stage `ocr`: read the text of scanned and garbled pages of PDF files from their pictures.
+"""Stage `ocr`: read the text of scanned and garbled pages of PDF and OFD files from their pictures.
 
 One worker process reads page by page, and each page is saved at once. The stage can therefore be killed at any time and
 resumes with the next page. A complete document is marked for extraction, which uses the saved pages.

@@ -22,6 +22,7 @@ from domain.term import (
     Term,
     TermStatus,
 )
+from domain.term_relation import RelationKind, RelationProposal
 from lexicon.concepts.concept_groups import ConceptIndex, add_definitions
 from lexicon.concepts.formats import (
     FORMATS_WITH_RELATIONS,
@@ -254,6 +255,25 @@ class StoreReview:
     def _define(self, text: str, choice: DefinitionChoice, actor: str, version: int | None) -> ReviewDecision:
         edit = TermEdit(text, definition=choice, seen_version=version)
         return self.apply(ReviewDecisionKind.DEFINE, [edit], actor)
+
+    def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
+        return self._store.relations.list_open(limit)
+
+    def rejected_relations(self, limit: int) -> list[RelationProposal]:
+        return self._store.relations.list_rejected(limit)
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+        if kind is RelationKind.EQUIVALENT:
+            return self.add_synonym(text, other, actor)
+        term = self.find_terms([text]).get(text)
+        broader_terms, version = (term.broader_terms, term.version) if term else ((), None)
+        edit = TermEdit(text, broader_terms=(*broader_terms, other), seen_version=version)
+        return self.apply(ReviewDecisionKind.RELATE, [edit], actor)
+
+    def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
+        if not self._store.relations.set_rejected(kind, text, other, actor):
+            message = f"there is no proposal to relate {text!r} to {other!r} any more"
+            raise LexiconError(CodedMessage(message, "no_such_proposal", term=text, other=other))
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         table = self._store.lexicons

@@ -1,7 +1,7 @@
 """The public pages of the lexicon: one page for each published term, and the list of terms."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -20,11 +20,13 @@ from search_ui.pages.term_citation import TermSource, format_bibtex
 from search_ui.pages.term_usage import (
     MIN_MONTH_ARTICLES,
     TermUsage,
+    cooccurring_terms_params,
     first_use_params,
     largest_percent,
     months_params,
     most_cited_params,
     newest_articles_params,
+    parse_cooccurring_terms,
     parse_months,
     parse_term_counts,
     term_counts_params,
@@ -33,6 +35,7 @@ from search_ui.query.display_text import clean_text, safe_url
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import select_in_background
 from search_ui.vocabulary_cache import current_vocabulary
+from text.folding import word_key
 
 blueprint = Blueprint("glossary", __name__)
 
@@ -55,10 +58,13 @@ def term(name: str) -> BaseResponse:
         return redirect(url_for("glossary.term", name=glossary_term.text, lang=request.args.get("lang")))
     label = display_name(glossary_term.text)
     source = _term_source(glossary_term, glossary, label)
-    usage, definitions = fetch_term_usage(glossary_term.text), fetch_definitions(glossary_term.text)
+    usage, definitions = fetch_term_usage(glossary_term, glossary), fetch_definitions(glossary_term.text)
     return render_page(
         "term.html",
         term=glossary_term,
+        broader=[(name, glossary.find(name)) for name in glossary_term.broader_terms],
+        narrower=glossary.narrower_terms(glossary_term),
+        name_of=display_name,
         label=label,
         usage=usage,
         largest_percent=largest_percent(usage.months),
@@ -187,12 +193,17 @@ def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage
     return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
 
 
-def fetch_term_usage(text: str) -> TermUsage:
+def fetch_term_usage(term: GlossaryTerm, glossary: Glossary) -> TermUsage:
     """Fetch where the articles use a term. Raises what `SolrBackend.select` raises."""
-    site = current_site()
-    first, newest, most_cited = (
+    site, text = current_site(), term.text
+    first, newest, most_cited, cooccurring = (
         select_in_background(site.solr, params)
-        for params in (first_use_params(text), newest_articles_params(text), most_cited_params(text))
+        for params in (
+            first_use_params(text),
+            newest_articles_params(text),
+            most_cited_params(text),
+            cooccurring_terms_params(text),
+        )
     )
     counts = parse_term_counts(site.solr.select(term_counts_params(text)), site.settings)
     months = parse_months(site.solr.select(months_params(text, counts))) if counts.first_month else ()
@@ -202,13 +213,26 @@ def fetch_term_usage(text: str) -> TermUsage:
         next(iter(parse_related(first.result(), site.settings)), None),
         parse_related(newest.result(), site.settings),
         parse_related(most_cited.result(), site.settings),
+        parse_cooccurring_terms(cooccurring.result(), _other_terms(term, glossary)),
     )
+
+
+def _other_terms(term: GlossaryTerm, glossary: Glossary) -> Callable[[str], bool]:
+    """Return a function that is true for published terms without a stated relation to a term."""
+    narrower_keys = (narrower.word_keys[0] for narrower in glossary.narrower_terms(term))
+    related_keys = {*term.word_keys, *map(word_key, term.broader_terms), *narrower_keys}
+
+    def is_other_term(text: str) -> bool:
+        other = glossary.find(text)
+        return other is not None and other.text == text and related_keys.isdisjoint(other.word_keys)
+
+    return is_other_term
 
 
 def search_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
     settings = current_site().settings
-    search_request = SearchRequest(terms=(text,), profile=settings.profile, **filters)
+    search_request = SearchRequest(**{"terms": (text,), "profile": settings.profile, **filters})
     return url_for("public.search") + "?" + urlencode(search_request.to_url_params(settings))
 
 

@@ -4,14 +4,14 @@ Articles are counted like the results of a search with the filter `term`, so tha
 search that it links to.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.facets import Facet, build_facets, facet_counts
 from search_ui.query.filter_fields import SOLR_FIELD_BY_FILTER
-from search_ui.query.solr_client import SolrResponse
+from search_ui.query.solr_client import SolrResponse, buckets
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS
 from search_ui.settings import SearchSettings
@@ -20,6 +20,10 @@ from solr_client import solr_fields
 USAGE_FACETS = ("sites", "sections", "authors")
 MAX_FACET_VALUES = 10
 MAX_ARTICLES = 5  # of a list
+MAX_TERM_CANDIDATES = 120  # most frequent terms in the articles with a term
+MAX_COOCCURRING_TERMS = 8
+MIN_RELATEDNESS = 0.03  # of -1 to 1; about three standard deviations above the frequency in the whole index
+MIN_SHARED_ARTICLES = 2
 MAX_MONTHS = 120  # of the chart: the last ten years of use
 MIN_MONTH_ARTICLES = 20  # in a month with fewer articles the share says little
 _NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
@@ -66,10 +70,22 @@ class TermCounts:
 
 
 @dataclass(frozen=True)
+class CooccurringTerm:
+    """A term that is much more frequent in the articles with another term than elsewhere.
+
+    `article_count` is the number of articles with both terms.
+    """
+
+    text: str
+    article_count: int
+
+
+@dataclass(frozen=True)
 class TermUsage:
     """The content of a term page that comes from the index.
 
-    `first` is the oldest dated article, or None. `most_cited` has only cited articles.
+    `first` is the oldest dated article, or None. `most_cited` has only cited articles. `cooccurring` has the most
+    related terms first.
     """
 
     counts: TermCounts
@@ -77,6 +93,7 @@ class TermUsage:
     first: RelatedArticle | None = None
     newest: tuple[RelatedArticle, ...] = ()
     most_cited: tuple[RelatedArticle, ...] = ()
+    cooccurring: tuple[CooccurringTerm, ...] = ()
 
 
 def term_query(text: str) -> SolrQuery:
@@ -122,6 +139,39 @@ def parse_term_counts(response: SolrResponse, settings: SearchSettings) -> TermC
         str(bounds.get("first", ""))[:7],
         str(bounds.get("last", ""))[:7],
     )
+
+
+def cooccurring_terms_params(text: str) -> Params:
+    """Build the request for `parse_cooccurring_terms`: Solr's `relatedness` of the term to the most frequent others."""
+    facet = {
+        "type": "terms",
+        "field": solr_fields.DOMAIN_TERMS,
+        "limit": MAX_TERM_CANDIDATES,
+        **EXACT_FACET_OPTIONS,
+        "facet": {"n": _COUNT_EXPRESSION, "relatedness": "relatedness($with_term,$whole_index)"},
+    }
+    query = term_query(text)
+    sets = [("with_term", query.to_syntax()), ("whole_index", MATCH_ALL.to_syntax())]
+    return select_params(query, facets={"terms": facet}, extra_params=sets)
+
+
+def parse_cooccurring_terms(response: SolrResponse, is_shown: Callable[[str], bool]) -> tuple[CooccurringTerm, ...]:
+    """Parse the response to `cooccurring_terms_params`, the most related term first.
+
+    Args:
+        response: The response.
+        is_shown: Returns False for terms to leave out.
+    """
+    rows = [
+        (float(bucket.get("relatedness", {}).get("relatedness", 0.0)), str(bucket["val"]), int(bucket.get("n", 0)))
+        for bucket in buckets(response, "terms")
+    ]
+    related_rows = [
+        (-relatedness, -count, text)
+        for relatedness, text, count in rows
+        if relatedness >= MIN_RELATEDNESS and count >= MIN_SHARED_ARTICLES and is_shown(text)
+    ]
+    return tuple(CooccurringTerm(text, -count) for _, count, text in sorted(related_rows)[:MAX_COOCCURRING_TERMS])
 
 
 def months_params(text: str, counts: TermCounts) -> Params:

@@ -20,6 +20,7 @@ from search_ui.context import current_site, render_page, wants_json
 from search_ui.i18n import translate, translate_error
 from search_ui.query.display_text import clean_text
 from search_ui.review import lexicon_views as review_pages
+from search_ui.review import relation_views as review_relations
 from search_ui.review import term_views as review_term
 from search_ui.review.interfaces import ReviewService
 from search_ui.review.term_display import (
@@ -35,6 +36,7 @@ from text.scripts import LANGUAGE_PATTERNS
 blueprint = Blueprint("review", __name__, url_prefix="/admin/lexicon")
 blueprint.register_blueprint(review_term.blueprint)
 blueprint.register_blueprint(review_pages.blueprint)
+blueprint.register_blueprint(review_relations.blueprint)
 blueprint.after_request(add_no_store_headers)
 
 TERMS_ON_PAGE = 20
@@ -355,6 +357,8 @@ def _redirect_back() -> BaseResponse:
     origin = request.form.get("from", "")
     if origin == "term":
         return redirect(url_for("review.term.show_term", text=request.form.get("term", "")), 303)
+    if origin == "relations":
+        return redirect(url_for("review.relations.show_relations"), 303)
     if origin == "history":
         return redirect(url_for("review.pages.history"), 303)
     listing = parse_listing(request.form)

@@ -8,6 +8,7 @@ from domain.concept import ConceptFormat
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
 from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term_relation import RelationKind, RelationProposal
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]
@@ -142,6 +143,18 @@ class ReviewService(Protocol):
 
     def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
         """Choose a definition that the reviewer wrote. White space is normalized."""
+
+    def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
+        """Return the number of open proposals of relations, and the best `limit` of them."""
+
+    def rejected_relations(self, limit: int) -> list[RelationProposal]:
+        """Return rejected proposals, by term."""
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+        """Add `other` to the broader terms or, for an equivalent, to the synonyms of the term `text`."""
+
+    def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
+        """Reject a proposal: it does not return. With `actor` "", open it again."""
 
     def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
         """Return the best definition of each of these terms that has one."""

@@ -23,7 +23,6 @@ blueprint.after_request(add_no_store_headers)
 
 ITEMS_PER_PAGE = 50
 MAX_BULK_ITEMS = 500
-LONGEST_NAME = 60
 ALL_STATES = "all"
 STATE_ORDER = list(TopicState)
 ANSWER_BY_BUTTON = {"yes": True, "no": False}

@@ -312,3 +312,23 @@ def test_two_processes_do_not_overwrite_each_other(stores: list[Store]) -> None:
     decide(stores[0], "页岩气", ACCEPTED, "anna", seen)
     with pytest.raises(ConcurrentEditError):
         decide(stores[1], "页岩气", REJECTED, "bert", seen)
+
+
+def test_a_cycle_of_broader_terms_is_refused(reviewed: Store) -> None:
+    def relate(text: str, *broader: str) -> None:
+        edit = TermEdit(text, broader_terms=broader)
+        reviewed.review_history.apply(ReviewDecisionKind.RELATE, [edit], "anna")
+
+    relate("页岩气井", "钻井")
+    relate("钻井", "钻头", "页岩")
+    with pytest.raises(LexiconError, match="页岩 < 页岩气井 < 钻井 < 页岩"):
+        relate("页岩", "页岩气井")
+    assert one(reviewed, "页岩").broader_terms == ()
+    with pytest.raises(LexiconError, match="钻头 < 钻井 < 钻头"):
+        relate("钻头", "页岩气", "钻井")
+    relate("钻井")
+    relate("钻头", "钻井")
+    acts = reviewed.review_history.list_decisions(text="钻井")[1]
+    with pytest.raises(LexiconError, match="钻井 < 钻头 < 钻井"):
+        reviewed.review_history.undo("anna", acts[0].act_id)
+    assert one(reviewed, "钻井").broader_terms == ()

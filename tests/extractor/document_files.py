@@ -346,23 +346,46 @@ def epub(title: str, chapters: Sequence[str], date: str = "") -> bytes:
 
 def ofd(lines: Sequence[tuple[float, float, str]]) -> bytes:
     """Return an OFD file of one page: lines as (top in mm, size in mm, text)."""
-    space = 'xmlns:ofd="http://www.ofdspec.org/2016"'
-    objects = "".join(
+    return ofd_of([ofd_text(lines)])
+
+
+def ofd_text(lines: Sequence[tuple[float, float, str]]) -> str:
+    """Return the objects of a page of an OFD file with these lines."""
+    return "".join(
         f'<ofd:TextObject ID="{at}" Boundary="30 {top} 150 {size}" Size="{size}">'
         f"<ofd:TextCode>{escape(text)}</ofd:TextCode></ofd:TextObject>"
         for at, (top, size, text) in enumerate(lines)
     )
+
+
+def ofd_image(number: int, boundary: str = "0 0 210 297") -> str:
+    """Return an object of a page of an OFD file: the image of this number of `ofd_of`, from 0."""
+    return f'<ofd:ImageObject ID="{900 + number}" ResourceID="{100 + number}" Boundary="{boundary}"/>'
+
+
+def ofd_of(pages: Sequence[str], images: Sequence[bytes] = ()) -> bytes:
+    """Return an OFD file of pages with these objects, and its images."""
+    space = 'xmlns:ofd="http://www.ofdspec.org/2016"'
     box = "<ofd:PageArea><ofd:PhysicalBox>0 0 210 297</ofd:PhysicalBox></ofd:PageArea>"
-    pages = "<ofd:Pages><ofd:Page ID='1' BaseLoc='Pages/Page_0/Content.xml'/></ofd:Pages>"
+    listed = "".join(f"<ofd:Page ID='{at}' BaseLoc='Pages/Page_{at}/Content.xml'/>" for at in range(len(pages)))
     main = "<ofd:DocBody><ofd:DocRoot>Doc_0/Document.xml</ofd:DocRoot></ofd:DocBody>"
-    layer = f"<ofd:Content><ofd:Layer>{objects}</ofd:Layer></ofd:Content>"
-    return zipped(
-        {
-            "OFD.xml": f"<ofd:OFD {space}>{main}</ofd:OFD>",
-            "Doc_0/Document.xml": f"<ofd:Document {space}><ofd:CommonData>{box}</ofd:CommonData>{pages}</ofd:Document>",
-            "Doc_0/Pages/Page_0/Content.xml": f"<ofd:Page {space}>{layer}</ofd:Page>",
-        }
+    media = "".join(
+        f'<ofd:MultiMedia ID="{100 + at}" Type="Image"><ofd:MediaFile>{at}.png</ofd:MediaFile></ofd:MultiMedia>'
+        for at in range(len(images))
     )
+    resources = f"<ofd:Res {space} BaseLoc='Res'><ofd:MultiMedias>{media}</ofd:MultiMedias></ofd:Res>"
+    common = f"<ofd:CommonData>{box}<ofd:DocumentRes>DocumentRes.xml</ofd:DocumentRes></ofd:CommonData>"
+    parts: dict[str, str | bytes] = {
+        "OFD.xml": f"<ofd:OFD {space}>{main}</ofd:OFD>",
+        "Doc_0/Document.xml": f"<ofd:Document {space}>{common}<ofd:Pages>{listed}</ofd:Pages></ofd:Document>",
+        "Doc_0/DocumentRes.xml": resources,
+    }
+    for at, objects in enumerate(pages):
+        layer = f"<ofd:Content><ofd:Layer>{objects}</ofd:Layer></ofd:Content>"
+        parts[f"Doc_0/Pages/Page_{at}/Content.xml"] = f"<ofd:Page {space}>{layer}</ofd:Page>"
+    for at, image in enumerate(images):
+        parts[f"Doc_0/Res/{at}.png"] = image
+    return zipped(parts)
 
 
 # -- compound files

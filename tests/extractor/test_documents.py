@@ -13,7 +13,7 @@ from domain.coded_message import CodedMessage
 from domain.file_formats import FORMATS_BY_NAME
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedLine, RecognizedPage
-from extractor.documents import plain_text, reader
+from extractor.documents import ofd, plain_text, reader
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
 from extractor.documents.pdf import find_unreadable_pages
 from extractor.documents.reader import READERS, detect_format, extract_document, read_document
@@ -610,6 +610,27 @@ def test_the_hostile_files_end_in_a_limited_worker() -> None:
                 assert isinstance(found, Outcome) and found.reason is Reason.NO_TEXT_LAYER, page["id"]
     finally:
         process.close()
+
+
+def test_the_images_of_a_scanned_ofd_are_left_to_ocr() -> None:
+    scan = files.ofd_of([files.ofd_image(0), files.ofd_image(0)], [b"an image"])
+    found = outcome(scan, "ofd")
+    assert found.reason is Reason.NO_TEXT_LAYER and str(found.detail).startswith("2 pages of images")
+    assert ofd.find_unreadable_pages(scan) == [1, 2]
+    width, height, (image,) = ofd.read_images(scan, 2)
+    assert (round(width), round(height)) == (595, 842) and image.data == b"an image"
+    assert (image.x, image.y, image.width, image.height) == (0, 0, width, height)
+
+    text = files.ofd_text([(20 + 8 * row, 5, f"{row} {ENGLISH}") for row in range(3)])
+    mixed = files.ofd_of([text, files.ofd_image(0), files.ofd_image(0, "20 20 30 30")], [b"an image"])
+    assert ofd.find_unreadable_pages(mixed) == [2], "a small image is no scan"
+    lines = (RecognizedLine("The lower lock is closed until the spring.", 60, 400, 760, 746, 0.98),)
+    reading = extract_document(mixed, f"{URL}.ofd", recognized_pages=[RecognizedPage(2, width, height, lines)])
+    assert isinstance(reading.result, Article) and reading.result.text_source == "partly_ocr"
+    assert "The lower lock is closed" in reading.result.body and reading.warning is None
+    assert extract_document(mixed, f"{URL}.ofd").warning == Outcome(
+        Reason.NO_TEXT_LAYER, "missing pages: 2 of 3 (images without text)"
+    )
 
 
 def test_an_xlsb_sheet_within_the_cell_limit_is_read() -> None:

@@ -151,8 +151,7 @@ def test_a_crawl_without_end_is_remembered_in_part_and_judged_as_a_whole() -> No
     right = sum(int(url.rpartition("-")[2]) % 3 == 0 for url in kept)
     assert right == len(kept) > 0.5 * sum(one.is_relevant for one in without_end.values())
     assert all(verdicts[one.words.url].score == 1.0 for one in some[3:7:3])  # examples
-    expected = focus.expected_quality()
-    assert expected is not None and expected.precision >= 0.8
+    assert sum(verdicts[url].score for url in kept) >= 0.8 * len(kept)
     again = pickle.loads(pickle.dumps(focus))
     assert again.current_scores() == verdicts
 

@@ -54,6 +54,7 @@ def test_phrases_name_a_broader_term(sentence: str, expected: set[tuple[str, str
         "Other metals in the periodic table such as lead are heavy.",
         "Methane is the source of gas.",
         "甲烷是一种烃类气体。",
+        "甲烷\ue000属于烃类。",
     ],
 )
 def test_other_sentences_name_none(sentence: str) -> None:

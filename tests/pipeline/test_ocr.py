@@ -1,10 +1,12 @@
 """The stage `ocr`: scanned and garbled pages are read, saved page by page, and found by search."""
 
+import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from domain.article import Article
@@ -14,15 +16,16 @@ from pipeline import stages
 from pipeline.cli.status import collect_status, format_status
 from pipeline.engine import Engine
 from pipeline.ocr import stage as ocr_stage
-from pipeline.ocr.recognition import sort_by_reading_order
+from pipeline.ocr.recognition import draw_ofd_page, recognize_page, sort_by_reading_order
 from pipeline.ocr.settings import OcrSettings
 from pipeline.ocr.stage import INSTALL_HINT, run_ocr_stage
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings, load_settings
 from pipeline.workers.worker_process import WorkerTimeoutError
 from tests.crash_harness import Vertical, until
+from tests.extractor.document_files import ofd_image, ofd_of
 from tests.local_workers import local_workers
-from tests.scanned_pages import scanned_pdf
+from tests.scanned_pages import draw_page, scanned_pdf
 from tests.web_fixture import Answer, Site, page
 
 PAGES = [
@@ -191,6 +194,45 @@ def test_the_engine_reads_a_page_in_a_limited_process(engine: Engine) -> None:
     words = article.body.replace("\n", " ")
     for lines in PAGES:
         assert " ".join(lines) in words
+
+
+def scanned_ofd() -> bytes:
+    """An OFD file of the same pages as the PDF."""
+    pictures = []
+    for lines in PAGES:
+        buffer = io.BytesIO()
+        draw_page(lines).save(buffer, "PNG")
+        pictures.append(buffer.getvalue())
+    return ofd_of([ofd_image(number) for number in range(len(pictures))], [*pictures, b"no image"])
+
+
+def test_a_scanned_ofd_is_read_and_extracted(tmp_path: Path, worker: type[FakeWorker]) -> None:
+    answers = {"/": page("/scan.ofd"), "/scan.ofd": Answer(200, scanned_ofd(), {"Content-Type": "application/ofd"})}
+    with Site(answers) as site, Engine(settings_for(tmp_path, site), NullProgress()) as engine, local_workers():
+        stages.crawl(engine)
+        assert stages.extract(engine).outcome_counts[Reason.NO_TEXT_LAYER] == 1
+        assert stages.ocr(engine).outcome_counts == {Reason.RECOGNIZED: 1}
+        stages.extract(engine)
+        [article] = articles(engine)
+        assert (article.format, article.text_source) == ("ofd", "ocr")
+        assert article.body.startswith("The harbour was opened again on Monday")
+
+
+def test_the_picture_of_an_ofd_page_shows_its_images() -> None:
+    picture, width, height = draw_ofd_page(scanned_ofd(), 1)
+    drawn = np.asarray(draw_page(PAGES[0]))
+    assert picture.shape == drawn.shape and (round(width), round(height)) == (595, 842)
+    assert np.abs(picture.astype(int) - drawn).mean() < 2
+    blank, _, _ = draw_ofd_page(ofd_of([ofd_image(0)], [b"no image"]), 1)
+    assert blank.min() == 255, "an image that cannot be read is left out"
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_the_engine_reads_a_page_of_an_ofd() -> None:
+    pytest.importorskip("rapidocr")
+    text = " ".join(line.text for line in recognize_page(scanned_ofd(), 1, 0.5).lines)
+    assert text == " ".join(PAGES[0])
 
 
 def column_line(text: str, left: float, top: float, width: float) -> RecognizedLine:

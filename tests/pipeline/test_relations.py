@@ -4,7 +4,7 @@ from docstore.store import Store
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import RelationKind
-from pipeline.lexicon_stage.relations import update_relations
+from pipeline.lexicon_stage.relations import propose_relations
 from tests.pipeline.test_definitions import publish, save_article, store
 
 __all__ = ["store"]
@@ -26,36 +26,36 @@ def open_pairs(store: Store) -> list[tuple[str, str]]:
 def test_proposals_have_evidence_and_source(store: Store) -> None:
     save_article(store, 1, f"序言。{EVIDENCE}")
     accept(store, "甲烷", "乙烷", "烃类")
-    assert update_relations(store) == ("2 new relations between terms to review",)
+    assert propose_relations(store) == ("2 new relations between terms to review",)
     total, [first, second] = store.relations.list_open(10)
     assert total == 2 and (first.relation.term, second.relation.term) == ("乙烷", "甲烷")
     assert (first.relation.other, first.relation.kind) == ("烃类", RelationKind.BROADER)
     assert (first.relation.evidence, first.url, first.title) == (EVIDENCE, "http://a.test/1", "文章1")
-    assert update_relations(store) == ()
+    assert propose_relations(store) == ()
 
 
 def test_new_terms_and_new_articles_are_searched(store: Store) -> None:
     save_article(store, 1, f"{OTHER}{EVIDENCE}")
     accept(store, "甲烷", "烃类")
-    update_relations(store)
+    propose_relations(store)
     assert open_pairs(store) == [("甲烷", "烃类")]
     accept(store, "甲烷", "烃类", "乙烷")
-    update_relations(store)
+    propose_relations(store)
     assert open_pairs(store) == [("甲烷", "烃类"), ("乙烷", "烃类")]
     save_article(store, 2, "甲烷（methane）")
-    update_relations(store)
+    propose_relations(store)
     assert ("甲烷", "methane") in open_pairs(store)
 
 
 def test_a_rejected_proposal_does_not_return(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
-    update_relations(store)
+    propose_relations(store)
     assert store.relations.set_rejected(RelationKind.BROADER, "甲烷", "烃类", "ann")
     save_article(store, 1, "无关。")
-    update_relations(store)
+    propose_relations(store)
     save_article(store, 2, OTHER)
-    assert update_relations(store) == () and open_pairs(store) == []
+    assert propose_relations(store) == () and open_pairs(store) == []
     [rejected] = store.relations.list_rejected(10)
     assert rejected.rejected_by == "ann"
     store.relations.set_rejected(RelationKind.BROADER, "甲烷", "烃类", "")
@@ -65,7 +65,7 @@ def test_a_rejected_proposal_does_not_return(store: Store) -> None:
 def test_an_accepted_relation_is_not_open_until_it_is_undone(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
-    update_relations(store)
+    propose_relations(store)
     store.review_history.apply(ReviewDecisionKind.RELATE, [TermEdit("甲烷", broader_terms=("烃类",))], "ann")
     assert open_pairs(store) == []
     store.review_history.undo("ann")
@@ -77,7 +77,7 @@ def test_an_accepted_relation_is_not_open_until_it_is_undone(store: Store) -> No
 def test_a_proposal_whose_sentence_is_gone_is_deleted(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
-    update_relations(store)
+    propose_relations(store)
     save_article(store, 1, "无关。")
-    update_relations(store)
+    propose_relations(store)
     assert open_pairs(store) == []

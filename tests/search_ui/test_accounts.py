@@ -391,7 +391,10 @@ def test_every_change_needs_an_account(address: str) -> None:
 
 REVIEW = {
     DECIDE,
-    *(f"/admin/lexicon/{act}" for act in ("add", "bulk", "change", "import", "publish", "revert", "undo")),
+    *(
+        f"/admin/lexicon/{act}"
+        for act in ("add", "bulk", "change", "definition", "import", "publish", "relations/decide", "revert", "undo")
+    ),
     "/admin/searches/candidate",
     "/admin/searches/synonym",
     "/admin/topics/<name>/answer",
@@ -404,7 +407,7 @@ PAGES = {
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
-        for name in ("article", "export/<form>", "history", "preview", "report", "term", "versions")
+        for name in ("article", "export/<form>", "history", "preview", "relations", "report", "term", "versions")
     },
     "/admin/page": {Role.REPORTS},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},

@@ -175,6 +175,18 @@ def test_words_and_cosines_are_evidence() -> None:
     assert all(near.confidence < SHOWN_FROM for near in extract(question, [without_sentence]))
 
 
+def test_a_sentence_nearer_to_the_question_than_its_document_is_more_certain() -> None:
+    question = "保管人保管不善造成保管物毁损的，承担赔偿责任吗？"
+
+    def confidence(document_cosine: float) -> float:
+        terms, expected = terms_of(question), expected_answer(question)
+        (quote,) = find_quotes(terms, expected, [LAW], {LAW.doc_id: document_cosine}, lambda texts: [0.7] * len(texts))
+        return quote.confidence
+
+    assert confidence(0.6) > confidence(0.7) > confidence(0.8)
+    assert confidence(0.2) < confidence(0.6), "the text of a long document is no contrast"
+
+
 def test_few_sentences_are_embedded() -> None:
     embedded: list[str] = []
 

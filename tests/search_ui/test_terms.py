@@ -25,7 +25,8 @@ from text.segment import RjiebaSegmenter
 pytestmark = pytest.mark.solr
 
 GAS = LexiconEntry("页岩气", synonyms=("shale gas", "LNG-X", "页岩瓦斯"), category=TermClass.SUBJECT)
-LEXICON = Lexicon(1, (GAS, LexiconEntry("tcp/ip"), LexiconEntry("水平井")), published_at=1_700_000_000.0)
+NARROW = LexiconEntry("水平井", broader_terms=("页岩气", "未发布词"))
+LEXICON = Lexicon(1, (GAS, LexiconEntry("tcp/ip"), NARROW), published_at=1_700_000_000.0)
 ROWS = [
     # host, title, published, section, author, whether the body has the term, number of citations
     ("a", "第一篇", "2015-03-02", "新闻", "张三", True, 0),
@@ -43,7 +44,8 @@ def stored(
     number: int, host: str, title: str, published: str, section: str, author: str, has_term: bool, cited: int
 ) -> StoredArticle:
     url = f"http://{host}.example/{number}"
-    body = f"四川的{'页岩气' if has_term else '煤'}产量在第{number}年增长了。" + chr(0x4E00 + 40 * number) * 30
+    subject = "页岩气tcp/ip" if has_term else "煤"
+    body = f"四川的{subject}产量在第{number}年增长了。" + chr(0x4E00 + 40 * number) * 30
     article = Article(url, title, body, published, section=section, author=author)
     return replace(StoredArticle(number, document_id(url), f"{host}.example", article), citation_count=cited)
 
@@ -110,6 +112,17 @@ def test_every_count_equals_the_linked_search(reader: FlaskClient) -> None:
     assert [total(reader, row.a["href"]) for row in rows] == [int(row.td.text) for row in rows] == [2, 2]
 
 
+def test_related_terms_are_shown_with_the_number_of_common_articles(reader: FlaskClient) -> None:
+    page = soup(reader, "/term/页岩气?lang=en")
+    assert [link.text for link in page.select("#narrower a")] == ["水平井"] and not page.select("#broader")
+    term_link, count_link = page.select("#often-together a")
+    assert (term_link.text, count_link.text) == ("tcp/ip", "6 articles") and total(reader, count_link["href"]) == 6
+    assert "computed from the articles" in page.select_one("#often-together").text
+    narrow = soup(reader, "/term/水平井?lang=zh").select_one("#broader")
+    assert [word.text for word in narrow.select("bdi")] == ["页岩气", "未发布词"]
+    assert [link.text for link in narrow.select("a")] == ["页岩气"]
+
+
 def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> None:
     page = soup(reader, "/term/页岩气?lang=en")
     details = {row.dt.text: row.dd.text.strip() for row in page.select("#details > div")}
@@ -172,6 +185,8 @@ def test_the_api_returns_the_same(reader: FlaskClient) -> None:
     assert response.status_code == 200 and fits(response.json, schema_of("/terms/{name}", "200")), response.text
     answer = response.json
     assert (answer["name"], answer["articles"], answer["first_use"]) == ("页岩气", 6, "2015-03-02")
+    assert (answer["broader"], answer["narrower"]) == ([], ["水平井"])
+    assert answer["often_together"] == [{"name": "tcp/ip", "articles": 6}]
     assert answer["months"] == [
         {"month": "2015-03", "articles": 2, "all_articles": 22},
         {"month": "2015-04", "articles": 0, "all_articles": 0},
@@ -242,7 +257,8 @@ def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
 
 def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, actions: FakeActions) -> None:
     address = f"/article/{document_id('http://a.example/0')}"
-    assert [link["href"] for link in soup(reader, address).select("#terms a")] == [f"/term/{quote('页岩气')}"]
+    links = {link["href"] for link in soup(reader, address).select("#terms a")}
+    assert links == {f"/term/{quote('页岩气')}", "/term/tcp/ip"}
     actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
     assert [link["href"] for link in soup(reader, address).select("#terms a")] == [f"/search?q={quote('页岩气')}"]
 
@@ -259,7 +275,8 @@ def save_definitions(actions: FakeActions) -> None:
                 ("页岩气是<b>天然气</b>。", "http://a.example/0", "<i>第一篇</i>", 0.9, False),
                 ("页岩气指气。", GONE_URL, "别处", 0.8, False),
                 ("页岩气是煤。", "http://a.example/1", "第二篇", 0.99, True),
-            ]
+            ],
+            1,
         )
     )
     actions.review_service.store.definitions.save([first, gone, outdated], (), 1, 1.0)

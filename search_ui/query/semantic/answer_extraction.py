@@ -94,6 +94,8 @@ EVIDENCE_WEIGHTS = QuoteEvidence(
     sentence_cosine=3.0,
     document_cosine=1.5,
 )
+CONTRAST_WEIGHT = 0.5  # of the cosine of the sentence minus that of its document
+MAX_CONTRAST = 0.1  # a long document is far from each of its sentences
 LEAD_WEIGHT = 0.3  # of the difference to the next sentence of the same document
 MIN_NEXT_CONFIDENCE = 0.5  # a less certain next sentence counts as this
 SHOWN_FROM = 0.7  # confidence
@@ -249,6 +251,14 @@ def answer_confidence(evidence: QuoteEvidence) -> float:
     return sum(weight * value for weight, value in zip(weights, values, strict=True)) / sum(weights)
 
 
+def _contrast(evidence: QuoteEvidence) -> float:
+    """Return how much nearer to the question the sentence is than its document; negative if it is further away.
+
+    Near an answer, the subject of the question is that of the whole document. Only the answer is nearer than that.
+    """
+    return min(MAX_CONTRAST, evidence.sentence_cosine - evidence.document_cosine)
+
+
 def _select_best(quotes: Sequence[SourceQuote]) -> Iterator[SourceQuote]:
     """Yield the best quote of each document. It is more certain if the next one is much worse."""
     for doc_id in dict.fromkeys(quote.doc_id for quote in quotes):
@@ -343,7 +353,7 @@ def _to_quote(evidence: QuoteEvidence, statement: _Statement) -> SourceQuote:
         statement.start,
         statement.end,
         paragraph_number(statement.source.body, statement.start),
-        answer_confidence(evidence),
+        max(0.0, min(1.0, answer_confidence(evidence) + CONTRAST_WEIGHT * _contrast(evidence))),
         evidence,
     )
 

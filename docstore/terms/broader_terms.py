@@ -1,0 +1,47 @@
+"""Refuses broader terms that lead back to the term itself."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import Connection, select
+
+from docstore.schema.lexicon_tables import terms
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError
+from domain.review import TermChange
+
+
+def refuse_cycles(connection: Connection, changes: Sequence[TermChange]) -> None:
+    """Raise LexiconError if the new broader terms of a change lead back to its term.
+
+    Args:
+        connection: A transaction in which the changes are written already.
+        changes: The changes of one decision.
+    """
+    changed_texts = [
+        change.text
+        for change in changes
+        if change.after and change.after["broader"] not in ("[]", change.before and change.before["broader"])
+    ]
+    if not changed_texts:
+        return
+    rows = connection.execute(select(terms.c.text, terms.c.broader).where(terms.c.broader != "[]")).all()
+    broader_by_text = {row.text: json.loads(row.broader) for row in rows}
+    for text in changed_texts:
+        if path := _find_cycle(text, broader_by_text):
+            chain = " < ".join(path)
+            message = f"{text!r} cannot be narrower than itself: {chain}"
+            raise LexiconError(CodedMessage(message, "broader_cycle", term=text, path=chain))
+
+
+def _find_cycle(text: str, broader_by_text: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the shortest path from a term over broader terms to itself; empty if there is none."""
+    paths, seen_texts = [[text]], {text}
+    for path in paths:
+        for broader in broader_by_text.get(path[-1], ()):
+            if broader == text:
+                return [*path, broader]
+            if broader not in seen_texts:
+                seen_texts.add(broader)
+                paths.append([*path, broader])
+    return []

@@ -1,0 +1,65 @@
+"""The page of proposed relations between terms: accept or reject each with one key, and undo."""
+
+from typing import Any
+
+from flask import Blueprint, abort, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from domain.account import Role
+from domain.article import document_id
+from domain.errors import ConcurrentEditError, LexiconError
+from domain.term_relation import RelationKind
+from search_ui.accounts import require_role
+from search_ui.context import current_site, render_page
+from search_ui.i18n import translate, translate_error
+from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
+
+blueprint = Blueprint("relations", __name__)
+
+MAX_PROPOSALS = 20
+MAX_REJECTED = 50
+ACCEPT, REJECT, REOPEN = "accepted", "rejected", "proposed"
+
+
+@blueprint.get("/relations")
+@require_role(Role.REVIEWER)
+def show_relations() -> BaseResponse:
+    """Show the best proposals, and the form that undoes the last decision (`act`, or `kind`, `term` and `other`)."""
+    review_service = current_site().backend.review_service
+    total, proposals = review_service.relation_proposals(MAX_PROPOSALS)
+    return render_page(
+        "review_relations.html",
+        total=total,
+        proposals=proposals,
+        rejected=review_service.rejected_relations(MAX_REJECTED),
+        document_id=document_id,
+        last_act=request.args.get("act", type=int),
+        last_rejection={name: request.args.get(name, "")[:MAX_TERM_CHARS] for name in ("kind", "term", "other")},
+        position=request.args.get("position", 0, type=int),
+    )
+
+
+@blueprint.post("/relations/decide")
+@require_role(Role.REVIEWER)
+def decide_relation() -> BaseResponse:
+    """Accept, reject or reopen (`decision`) the proposal to relate `term` to `other` (`kind`)."""
+    form, review_service = request.form, current_site().backend.review_service
+    text, other = (form.get(name, "")[:MAX_TERM_CHARS] for name in ("term", "other"))
+    decision, kind_name = form.get("decision"), form.get("kind", "")
+    if kind_name not in set(RelationKind) or decision not in (ACCEPT, REJECT, REOPEN):
+        abort(400)
+    kind, url_params = RelationKind(kind_name), dict[str, Any](position=form.get("position", 0, type=int))
+    try:
+        if decision == ACCEPT:
+            url_params["act"] = review_service.accept_relation(kind, text, other, current_account_name()).act_id
+        elif decision == REJECT:
+            review_service.reject_relation(kind, text, other, current_account_name())
+            url_params.update(kind=kind.value, term=text, other=other)
+        else:
+            review_service.reject_relation(kind, text, other, "")
+        flash(translate(f"review.relation_{decision}", text=text, other=other))
+    except ConcurrentEditError:
+        flash(translate("review.relation_changed", text=text))
+    except LexiconError as error:
+        flash(translate_error(error))
+    return redirect(url_for("review.relations.show_relations", **url_params), 303)

@@ -1,0 +1,93 @@
+"""The page of proposed relations: evidence, decisions with undo, and the error of a cycle."""
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from domain.article import document_id
+from domain.review import ReviewDecisionKind, TermEdit
+from domain.term import TermStatus
+from domain.term_relation import RelationKind, RelationProposal, TermRelation
+from tests.search_ui_fakes import FakeActions, FakeSearch, sign_in, site_app, term
+
+EVIDENCE = "甲烷属于烃类，英文为methane。"
+URL = "http://a.example/1"
+PAGE = "/admin/lexicon/relations"
+
+
+@pytest.fixture
+def held() -> FakeActions:
+    held = FakeActions([term(text, status=TermStatus.ACCEPTED) for text in ("甲烷", "烃类")])
+    relations = [
+        TermRelation(RelationKind.BROADER, "甲烷", "烃类", "kind_of", 0.9, EVIDENCE),
+        TermRelation(RelationKind.EQUIVALENT, "甲烷", "methane", "gloss", 0.8, EVIDENCE),
+    ]
+    proposals = [RelationProposal(relation, 1, URL, "题", 0.0) for relation in relations]
+    held.review_service.store.relations.save(proposals, [], 1, 1.0)
+    return held
+
+
+@pytest.fixture
+def client(held: FakeActions) -> FlaskClient:
+    return site_app(FakeSearch([]), held).test_client()
+
+
+def decide(client: FlaskClient, token: str, decision: str, kind: str = "broader", other: str = "烃类") -> BeautifulSoup:
+    sent = {"token": token, "kind": kind, "term": "甲烷", "other": other, "decision": decision}
+    return BeautifulSoup(client.post(f"{PAGE}/decide", data=sent, follow_redirects=True).text, "lxml")
+
+
+def undo(client: FlaskClient, page: BeautifulSoup) -> BeautifulSoup:
+    form = page.select_one("#undo")
+    sent = {field["name"]: field["value"] for field in form.select("input, button[name]")}
+    return BeautifulSoup(client.post(form["action"], data=sent, follow_redirects=True).text, "lxml")
+
+
+def shown(page: BeautifulSoup) -> list[str]:
+    return [[bdi.text for bdi in row.h2.select("bdi")][1] for row in page.select("#relations > li")]
+
+
+def test_a_proposal_quotes_its_evidence_and_links_its_article(client: FlaskClient) -> None:
+    sign_in(client)
+    page = BeautifulSoup(client.get(PAGE).text, "lxml")
+    assert shown(page) == ["烃类", "methane"] and page.select_one("#total").text == "2"
+    row = page.select_one("#relations > li")
+    assert row.blockquote.text == EVIDENCE and f"/article/{document_id(URL)}" in row.select_one(".source a")["href"]
+    assert [button["data-key"] for button in row.select("button")] == ["a", "r"]
+
+
+def test_accepted_relations_go_into_the_term_and_can_be_undone(client: FlaskClient, held: FakeActions) -> None:
+    token = sign_in(client)
+    page = decide(client, token, "accepted")
+    assert shown(page) == ["methane"] and held.review_service.find_terms(["甲烷"])["甲烷"].broader_terms == ("烃类",)
+    assert shown(undo(client, page)) == ["烃类", "methane"]
+    assert held.review_service.find_terms(["甲烷"])["甲烷"].broader_terms == ()
+    decide(client, token, "accepted", "equivalent", "methane")
+    assert held.review_service.find_terms(["甲烷"])["甲烷"].synonyms == ("methane",)
+
+
+def test_rejected_relations_are_listed_apart_and_can_be_opened_again(client: FlaskClient) -> None:
+    token = sign_in(client)
+    page = decide(client, token, "rejected")
+    assert shown(page) == ["methane"] and page.select_one("#rejected li").text.split()[0] == "甲烷"
+    assert shown(undo(client, page)) == ["烃类", "methane"]
+    decide(client, token, "rejected")
+    page = decide(client, token, "proposed")
+    assert shown(page) == ["烃类", "methane"] and not page.select("#rejected")
+
+
+def test_a_cycle_is_one_clear_error(client: FlaskClient, held: FakeActions) -> None:
+    held.review_service.apply(ReviewDecisionKind.RELATE, [TermEdit("烃类", broader_terms=("甲烷",))], "ann")
+    token = sign_in(client)
+    client.get("/?lang=zh")
+    page = decide(client, token, "accepted")
+    assert "甲烷 < 烃类 < 甲烷" in page.text and not page.select("#undo")
+    assert held.review_service.find_terms(["甲烷"])["甲烷"].broader_terms == ()
+
+
+def test_invalid_decisions_are_bad_requests(client: FlaskClient) -> None:
+    token = sign_in(client)
+    for kind, decision in (("broader", "x"), ("x", "accepted")):
+        sent = {"token": token, "kind": kind, "term": "甲烷", "other": "烃类", "decision": decision}
+        assert client.post(f"{PAGE}/decide", data=sent).status_code == 400
+    assert "methane2" in decide(client, token, "rejected", "equivalent", "methane2").text  # there is no such proposal
