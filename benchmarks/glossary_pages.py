@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def reader_figures(data: Path, article_count: int) -> Iterator[Figure]:
             random.Random(2).shuffle(terms)
             client.get(f"/term/{terms[0]}")  # opens connections
             addresses = [f"/term/{term}" for term in terms[:TIMED_PAGES]]
-            times = [time_ms(lambda address=address: client.get(address), time.perf_counter) for address in addresses]
+            times = [time_ms(partial(client.get, address), time.perf_counter) for address in addresses]
             yield Figure("pages", OURS, "term_page_p95_ms", sorted(times)[int(0.95 * len(times))])
             findings, shift = inspect_article_page(app, f"/article/{doc_id}")
             yield Figure("inline", OURS, "axe_findings", findings)
@@ -105,8 +106,7 @@ def measure_added_ms(text: str, glossary: Glossary) -> float:
     ]
     find_defined_terms(articles[0].split("\n"), glossary, counts, segmenter)  # builds the lookup tables
     return statistics.median(
-        time_ms(lambda article=article: find_defined_terms(article.split("\n"), glossary, counts, segmenter))
-        for article in articles
+        time_ms(partial(find_defined_terms, article.split("\n"), glossary, counts, segmenter)) for article in articles
     )
 
 
