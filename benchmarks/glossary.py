@@ -12,6 +12,8 @@ inline, pages   Definitions in articles, and the speed of the pages; metrics in 
 
 statute, zh_docs, en_wiki, en_deft   The sentence that defines a term; metrics in benchmarks/glossary_definitions.py.
 
+tbx, skos   Concepts that are exported and imported; metric in benchmarks/glossary_concepts.py.
+
 relations   Broader terms that are proposed for review; metrics in benchmarks/glossary_relations.py.
 
 Each corpus is mined with models trained without it, as in `make bench-terms`; training takes minutes. `--shipped` uses
@@ -27,6 +29,7 @@ import numpy as np
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.glossary_bursts import burst_figures
+from benchmarks.glossary_concepts import concept_figures
 from benchmarks.glossary_definitions import definition_figures
 from benchmarks.glossary_pages import reader_figures
 from benchmarks.glossary_relations import relation_figures
@@ -43,7 +46,7 @@ from lexicon.settings import LexiconSettings
 from text.scripts import language_of_term
 from text.segment import base_segmenter
 
-PARTS = ("auto", "bursts", "definitions", "relations", "pages")
+PARTS = ("auto", "bursts", "definitions", "relations", "concepts", "pages")
 
 
 @benchmark(
@@ -53,6 +56,7 @@ PARTS = ("auto", "bursts", "definitions", "relations", "pages")
     burst_step=20,
     definition_step=20,
     relation_step=20,
+    concepts=60,
     articles=0,
     shipped=True,
 )
@@ -64,6 +68,7 @@ PARTS = ("auto", "bursts", "definitions", "relations", "pages")
     "--definition-step", default=1, type=click.IntRange(1), help="Use each so-many-th term of the definitions."
 )
 @click.option("--relation-step", default=1, type=click.IntRange(1), help="Search each so-many-th text for relations.")
+@click.option("--concepts", default=1000, type=click.IntRange(1), help="Number of concepts to export and import.")
 @click.option(
     "--articles",
     default=100_000,
@@ -79,6 +84,7 @@ def main(
     burst_step: int,
     definition_step: int,
     relation_step: int,
+    concepts: int,
     articles: int,
     parts: Sequence[str],
     shipped: bool,
@@ -91,6 +97,7 @@ def main(
         "bursts": lambda: burst_figures(data, burst_step),
         "definitions": lambda: definition_figures(data, definition_step),
         "relations": lambda: relation_figures(data, relation_step),
+        "concepts": lambda: concept_figures(concepts),
         "pages": lambda: reader_figures(data, articles),
     }
     publish("glossary", [figure for part in parts for figure in figures_by_part[part]()])

@@ -1,7 +1,7 @@
 """The public pages of the lexicon: one page for each published term, and the list of terms."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from domain.term import TermClass
+from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
 from search_ui.pages.article import parse_related
@@ -47,15 +47,24 @@ CONCEPT_ID_RE = re.compile("c[0-9a-f]{16}")  # as domain.concept.create_concept_
 
 @blueprint.get("/term/<path:name>")
 def term(name: str) -> BaseResponse:
-    """Show a published term. Another spelling, a synonym or the id of its concept redirects to it."""
+    """Show a published term. Another spelling, a synonym or the id of its concept redirects to it.
+
+    `deprecated` in the URL names a deprecated term.
+    """
     glossary, review_service = current_glossary(), current_site().backend.review_service
     glossary_term = glossary.find(name)
     if glossary_term is None and CONCEPT_ID_RE.fullmatch(name):
         glossary_term = glossary.find(review_service.find_by_concept(name) or "")
     if glossary_term is None:
         abort(404)
+    concept = review_service.find_concept(glossary_term.text)
+    concept_terms = concept.terms if concept else ()
+    deprecated_keys = {word_key(item.text) for item in concept_terms if item.status is ConceptTermStatus.DEPRECATED}
     if glossary_term.text != name:
-        return redirect(url_for("glossary.term", name=glossary_term.text, lang=request.args.get("lang")))
+        deprecated = name if word_key(name) in deprecated_keys else None
+        language = request.args.get("lang")
+        return redirect(url_for("glossary.term", name=glossary_term.text, lang=language, deprecated=deprecated))
+    deprecated_name = request.args.get("deprecated", "")
     label = display_name(glossary_term.text)
     source = _term_source(glossary_term, glossary, label)
     usage, definitions = fetch_term_usage(glossary_term, glossary), fetch_definitions(glossary_term.text)
@@ -66,10 +75,12 @@ def term(name: str) -> BaseResponse:
         narrower=glossary.narrower_terms(glossary_term),
         name_of=display_name,
         label=label,
+        deprecated_name=deprecated_name if word_key(deprecated_name) in deprecated_keys else "",
+        word_groups=group_words(glossary_term, concept_terms),
         usage=usage,
         largest_percent=largest_percent(usage.months),
         first_version=review_service.first_version(glossary_term.text),
-        stable_url=_stable_url(glossary_term.text),
+        stable_url=external_url("glossary.term", name=concept.concept_id) if concept else "",
         source=source,
         bibtex=format_bibtex(source),
         definitions=definitions,
@@ -81,10 +92,24 @@ def term(name: str) -> BaseResponse:
     )
 
 
-def _stable_url(text: str) -> str:
-    """Return the URL of a term that stays the same when the term is renamed; "" if the term has no concept."""
-    stored_term = current_site().backend.review_service.find_terms([text]).get(text)
-    return external_url("glossary.term", name=stored_term.concept_id) if stored_term and stored_term.concept_id else ""
+def group_words(term: GlossaryTerm, concept_terms: Sequence[ConceptTerm]) -> Mapping[str, Sequence[str]]:
+    """Return the other words of a term by the key of their heading; deprecated and preferred ones have their own."""
+    words_by_status = {
+        status: tuple(dict.fromkeys(item.text for item in concept_terms if item.status is status))
+        for status in ConceptTermStatus
+    }
+    preferred, deprecated = words_by_status[ConceptTermStatus.PREFERRED], words_by_status[ConceptTermStatus.DEPRECATED]
+    groups = {
+        "term.abbreviation": term.abbreviations,
+        "term.equivalent": term.equivalents,
+        "term.synonyms": term.variants,
+    }
+    special_words = {*preferred, *deprecated}
+    return {
+        "term.preferred": [word for word in preferred if word in term.synonyms],
+        **{key: [word for word in words if word not in special_words] for key, words in groups.items()},
+        "term.deprecated": [word for word in deprecated if word in term.synonyms],
+    }
 
 
 @blueprint.get("/terms")

@@ -43,7 +43,8 @@ SHALE_GAS = Concept(
 RADAR = Concept(
     "c0000000000000003", (ConceptTerm("radar", "en", PREFERRED), ConceptTerm("radar", "fr", PREFERRED, "radar", "x"))
 )
-CONCEPTS = [GAS, SHALE_GAS, RADAR]
+METHANE = Concept("c0000000000000004", (ConceptTerm("méthane", "fr", PREFERRED, "gaz CH4", "x"),))
+CONCEPTS = [GAS, SHALE_GAS, RADAR, METHANE]
 TBX_START = '<tbx type="TBX-Basic" style="dca" xmlns="urn:iso:std:iso:30042:ed-2"><text><body>'
 TBX_END = "</body></text></tbx>"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -88,7 +89,7 @@ def test_concepts_come_back_as_they_went(review: StoreReview, concept_format: Co
     assert stored_concepts(review) == without(CONCEPTS, concept_format)
     assert review.export_concepts(concept_format) == content
     again = review.plan_concepts(content, concept_format)
-    assert (again.changes, again.edits, again.unchanged_count) == ((), (), 3)
+    assert (again.changes, again.edits, again.unchanged_count) == ((), (), 4)
 
 
 def test_csv_leaves_relations_and_source_ids_as_they_are(review: StoreReview) -> None:
@@ -113,9 +114,9 @@ def test_skos_is_read_by_queries() -> None:
         }
         for name in ("prefLabel", "altLabel", "hiddenLabel", "definition")
     }
-    assert labels["prefLabel"] == {"天然气", "shale gas", "gaz de schiste", "页岩气", "radar"}
+    assert labels["prefLabel"] == {"天然气", "shale gas", "gaz de schiste", "页岩气", "radar", "méthane"}
     assert labels["altLabel"] == {"gas of shales", "泥页岩气"} and labels["hiddenLabel"] == {"页岩瓦斯"}
-    assert len(labels["definition"]) == 3
+    assert len(labels["definition"]) == 4
 
 
 def test_foreign_skos() -> None:
@@ -338,7 +339,7 @@ def test_tbx_has_the_levels_of_tbx_basic() -> None:
     root = etree.fromstring(format_concept_file(CONCEPTS, "tbx"))
     ns = {"t": tbx.NAMESPACE}
     assert (root.get("type"), root.get("style")) == ("TBX-Basic", "dca")
-    assert len(root.findall(".//t:langSec/t:descripGrp/t:descrip[@type='definition']", ns)) == 3
+    assert len(root.findall(".//t:langSec/t:descripGrp/t:descrip[@type='definition']", ns)) == 4
     assert not root.findall(".//t:termSec//t:descrip", ns)
     assert {element.text for element in root.iterfind(".//t:termNote[@type='administrativeStatus']", ns)} == set(
         tbx.TBX_STATUS_BY_STATUS.values()

@@ -11,7 +11,16 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.article import Article, StoredArticle, document_id
-from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
+from domain.term import (
+    AUTOMATIC_ACTOR,
+    ConceptTerm,
+    ConceptTermStatus,
+    Definition,
+    Lexicon,
+    LexiconEntry,
+    TermClass,
+    TermStatus,
+)
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.pages import glossary_views
@@ -193,6 +202,26 @@ def test_the_api_returns_the_same(reader: FlaskClient) -> None:
         {"month": "2015-05", "articles": 2, "all_articles": 3},
     ]
     assert reader.get("/api/v1/terms/tcp/ip").json["automatic"] is False
+
+
+def test_the_terms_of_a_concept_have_their_status(reader: FlaskClient, actions: FakeActions) -> None:
+    terms = [
+        ConceptTerm("页岩气", "zh", ConceptTermStatus.PREFERRED),
+        ConceptTerm("shale gas", "en", ConceptTermStatus.PREFERRED, "gas in shale"),
+        ConceptTerm("LNG-X", "en"),
+        ConceptTerm("页岩瓦斯", "zh", ConceptTermStatus.DEPRECATED),
+    ]
+    actions.review_service.edit_concept("页岩气", terms, "anna", None)
+    names = {row.dt.text: row.dd.text for row in soup(reader, "/term/页岩气?lang=en").select("#details > div")}
+    assert (names["Preferred terms"], names["Deprecated terms"]) == ("shale gas", "页岩瓦斯")
+    assert names["Abbreviation"] == "LNG-X" and "Synonyms" not in names and "In the other language" not in names
+    response = reader.get("/term/页岩瓦斯?lang=en", follow_redirects=True)
+    note = BeautifulSoup(response.text, "lxml").select_one("#deprecated").text
+    assert note == "“页岩瓦斯” is a deprecated term. The preferred term is “页岩气”."
+    assert not soup(reader, "/term/页岩气?lang=en&deprecated=x").select("#deprecated")
+    answer = reader.get("/api/v1/terms/页岩气").json
+    assert fits(answer, schema_of("/terms/{name}", "200"))
+    assert {item["text"]: item["status"] for item in answer["concept"]["terms"]}["页岩瓦斯"] == "deprecated"
 
 
 def listed(page: BeautifulSoup) -> list[str]:
