@@ -43,6 +43,7 @@ MAX_LINK_LINE_PENALTY = 20.0  # the same for a line of links, before LINK_PENALT
 LINK_PENALTY_FACTOR = 0.6
 MIN_SENTENCE_SIZE = 8.0  # minimum size of a sentence, a line with punctuation
 MIN_LONG_LINE_SIZE = 20.0  # a line of this size counts in part even without punctuation
+REPEATED_LINE_WEIGHT = 0.01  # above 0: the element with all copies ranks before the element with one
 SKIPPED_LINK_PENALTY = 0.18  # penalty per skipped link size: LINK_PENALTY_FACTOR * 0.3, as in an aside
 # Indexed by Hint: body, article, none, aside, hidden, footer or comments.
 HINT_GAIN_FACTORS = (1.6, 1.15, 1.0, 0.6, 0.6, 0.3)
@@ -198,7 +199,7 @@ def is_body_sentence(line: Line) -> bool:
 
 
 def weigh_lines(lines: Sequence[Line], template_line_hashes: Set[int] = frozenset()) -> list[float]:
-    """Return the weights of all lines. A long line that repeats an earlier line has the weight 0.
+    """Return the weights of all lines. A long line that repeats an earlier line has almost no weight.
 
     Lines that many pages of the site show (`template_line_hashes`, by text_hash64) are part of its template and
     subtract.
@@ -209,7 +210,7 @@ def weigh_lines(lines: Sequence[Line], template_line_hashes: Set[int] = frozense
         if template_line_hashes and text_hash64(line.text) in template_line_hashes:
             weights.append(-min(line.size, MAX_LINE_PENALTY))
         elif line.size > MIN_LONG_LINE_SIZE and line.text in earlier_texts:
-            weights.append(0.0)
+            weights.append(REPEATED_LINE_WEIGHT)
         else:
             weights.append(weigh_line(line))
         earlier_texts.add(line.text)
@@ -262,22 +263,47 @@ def find_best_span(layout: Layout, hints: Sequence[Hint], weights: Sequence[floa
 def score_spans(layout: Layout, hints: Sequence[Hint], weights: Sequence[float], title: int) -> list[float]:
     """Return the score of each element: the sum of its line weights, adjusted by its hint and the title's position.
 
-    Elements without a positive gain have the score 0.
+    Elements without a positive gain have the score 0. Lines above the title do not count in an element that contains
+    the title and text below it, because the body starts below the title: a long list of links there would hide the
+    text. In the innermost of these elements, skipped links above the title do not count either.
     """
     cumulative_weight = [0.0, *accumulate(weights)]
     last_near_line_number = last_line_number_near_title(title, layout.lines)
+    title_container = find_title_container(layout, title)
     scores = []
-    for span, hint in zip(layout.spans, hints, strict=True):
+    for span_index, (span, hint) in enumerate(zip(layout.spans, hints, strict=True)):
+        first_line, skipped_link_size = span.start_line, span.skipped_link_size
+        if first_line <= title < span.end_line and span_index <= title_container:
+            first_line = title + 1
+        if span_index == title_container:
+            skipped_link_size -= skipped_size_above(layout, span_index, title)
         gain = (
-            cumulative_weight[span.end_line]
-            - cumulative_weight[span.start_line]
-            - SKIPPED_LINK_PENALTY * span.skipped_link_size
+            cumulative_weight[span.end_line] - cumulative_weight[first_line] - SKIPPED_LINK_PENALTY * skipped_link_size
         )
         score = gain * HINT_GAIN_FACTORS[hint] + HINT_BONUSES[hint] if gain > 0 else 0.0
         if score > 0 and span.start_line_number <= last_near_line_number and title < span.end_line:
             score += NEAR_TITLE_BONUS
         scores.append(score)
     return scores
+
+
+def find_title_container(layout: Layout, title: int) -> int:
+    """Return the index of the innermost element that contains the title and a sentence below it; -1 for none."""
+    if title < 0:
+        return -1
+    below_title = range(title + 1, len(layout.lines))
+    sentence = next((index for index in below_title if is_body_sentence(layout.lines[index])), len(layout.lines))
+    enclosing_spans = layout.iter_enclosing(layout.lines[title].span_index)
+    return next((index for index in enclosing_spans if layout.spans[index].end_line > sentence), -1)
+
+
+def skipped_size_above(layout: Layout, span_index: int, title: int) -> float:
+    """Return the size of the skipped links inside an element and above the title."""
+    return sum(
+        layout.spans[element.span_index].skipped_link_size
+        for element in layout.skipped_elements
+        if element.span_index > span_index and element.line_index <= title
+    )
 
 
 def select_body_lines(layout: Layout, choice: ElementChoice, title: int) -> list[int]:

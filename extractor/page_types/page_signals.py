@@ -63,6 +63,9 @@ REFERENCE_SEGMENTS = frozenset(
      "glossary", "wendang", "shouce", "bangzhu", "devguide", "knowledgebase", "developer",
      "developers", "specs", "spec")
 )  # fmt: skip
+MANUAL_SEGMENTS = frozenset(
+    ("docs", "documentation", "manual", "manuals", "handbook", "javadoc", "apidocs", "devguide", "userguide")
+)
 PRODUCT_SEGMENTS = frozenset(
     ("product", "products", "p", "dp", "pdp", "item", "itm", "listing", "sku", "goods", "shangpin", "app")
 )
@@ -297,6 +300,13 @@ class PageSignals:
     def has_published_meta(self) -> bool:
         """Whether a meta gives the date of publication."""
         return any(name in self.page.metas for name in PUBLISHED_META_NAMES)
+
+    @cached_property
+    def declares_dated_article(self) -> bool:
+        """Whether the page declares an article of schema.org and the date of its publication."""
+        return self.type_signals.declares_article and (
+            self.has_published_meta or bool(find_json_ld_article(self.page.json_ld, self.page.url).published)
+        )
 
     @cached_property
     def declared_article_score(self) -> int:
