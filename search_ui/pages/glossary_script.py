@@ -31,12 +31,12 @@ def find_definitions() -> Response:
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + _utf16_length(line) + 1)
-    found = []
+    entries = []
     for index, occurrence in occurrences:
         if (definition := definition_by_term.get(occurrence.term.text)) is not None:
             start = offsets[index] + _utf16_length(lines[index][: occurrence.start])
             name = display_name(occurrence.term.text)
-            found.append(
+            entries.append(
                 {
                     "start": start,
                     "end": start + _utf16_length(lines[index][occurrence.start : occurrence.end]),
@@ -49,7 +49,7 @@ def find_definitions() -> Response:
                     "source": safe_url(definition.url),
                 }
             )
-    response = jsonify(definitions=found, link=translate("term.card_link"))
+    response = jsonify(definitions=entries, link=translate("term.card_link"))
     response.vary.update(["Origin", "Accept-Language"])
     if request.origin in current_site().settings.glossary_origins:
         response.access_control_allow_origin = request.origin
