@@ -213,8 +213,8 @@ class RelationFinder:
         index, masked_name = masked_sentence.count(_TERM, 0, span[0]), masked_sentence[slice(*span)]
         if masked_name == _TERM:
             return self._term_by_key[keys[index]], True
-        rest = iter(surfaces[index:])
-        name = "".join(next(rest) if character == _TERM else character for character in masked_name)
+        next_surfaces = iter(surfaces[index:])
+        name = "".join(next(next_surfaces) if character == _TERM else character for character in masked_name)
         return self._term_by_key.get(word_key(name), name), word_key(name) in self._term_by_key
 
     def _find_head(self, term: str) -> str:

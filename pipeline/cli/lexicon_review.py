@@ -103,6 +103,26 @@ def set_synonyms(engine: "Engine", text: str, words: tuple[str, ...]) -> None:
     )
 
 
+@click.command("define", cls=VerticalCommand)
+@click.argument("text")
+@click.option("--choose", "number", type=click.IntRange(0), help="Choose this definition of the list; 0: none of them.")
+@click.option("--text", "definition", help="Write the definition.")
+@with_engine
+def define_term(engine: "Engine", text: str, number: int | None, definition: str | None) -> None:
+    """List the definitions of TEXT found in articles, or set its definition."""
+    review = open_review(engine)
+    candidates = review.definition_candidates(text)
+    if definition is not None:
+        print_decision(review.write_definition(text, definition, terminal_user(), None))
+    elif number is None:
+        print_lines(f"{index}  {item.sentence}  ({item.url})" for index, item in enumerate(candidates, start=1))
+    elif number > len(candidates):
+        raise LexiconError(f"{text!r} has {len(candidates)} definitions to choose from (see `plumb lexicon define`)")
+    else:
+        sentence = candidates[number - 1].sentence if number else ""
+        print_decision(review.choose_definition(text, sentence, terminal_user(), None))
+
+
 @click.command("undo", cls=VerticalCommand)
 @click.argument("decision_id", metavar="[ACT]", type=int, required=False)
 @with_engine
@@ -286,6 +306,7 @@ REVIEW_COMMANDS = (
         classify_term,
         set_broader_terms,
         set_synonyms,
+        define_term,
         undo_decision,
         show_history,
     ),
