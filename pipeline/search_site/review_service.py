@@ -86,6 +86,9 @@ class StoreReview:
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
         return self._store.review_queue.find_terms(texts)
 
+    def find_by_concept(self, concept_id: str) -> str | None:
+        return self._store.review_queue.find_by_concept(concept_id)
+
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         substrings_by_text = {term.text: substrings(term.text) for term in terms}
         known_terms = self._store.review_queue.find_terms(

@@ -83,6 +83,9 @@ class ReviewService(Protocol):
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
         """Return those of `texts` that are terms."""
 
+    def find_by_concept(self, concept_id: str) -> str | None:
+        """Return the accepted term of a concept; None if there is none."""
+
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         """Return the related terms of each of `terms`."""
 
