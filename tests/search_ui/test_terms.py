@@ -273,7 +273,8 @@ def save_definitions(actions: FakeActions) -> None:
                 ("页岩气是<b>天然气</b>。", "http://a.example/0", "<i>第一篇</i>", 0.9, False),
                 ("页岩气指气。", GONE_URL, "别处", 0.8, False),
                 ("页岩气是煤。", "http://a.example/1", "第二篇", 0.99, True),
-            ]
+            ],
+            start=1,
         )
     )
     actions.review_service.store.definitions.save([first, gone, outdated], (), 1, 1.0)
