@@ -8,7 +8,11 @@ auto   Terms that a run would accept without a reviewer (lexicon/automatic_accep
 
 bursts Terms whose share of the news rises suddenly; metrics in benchmarks/glossary_bursts.py.
 
+inline, pages   Definitions in articles, and the speed of the pages; metrics in benchmarks/glossary_pages.py.
+
 statute, zh_docs, en_wiki, en_deft   The sentence that defines a term; metrics in benchmarks/glossary_definitions.py.
+
+tbx, skos   Concepts that are exported and imported; metric in benchmarks/glossary_concepts.py.
 
 relations   Broader terms that are proposed for review; metrics in benchmarks/glossary_relations.py.
 
@@ -17,7 +21,7 @@ the shipped models, which have seen the corpora of ../shared/data.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -25,7 +29,9 @@ import numpy as np
 
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.glossary_bursts import burst_figures
+from benchmarks.glossary_concepts import concept_figures
 from benchmarks.glossary_definitions import definition_figures
+from benchmarks.glossary_pages import reader_figures
 from benchmarks.glossary_relations import relation_figures
 from benchmarks.results import SHARED, Figure, publish
 from benchmarks.terms import first_texts, unseen_model
@@ -40,6 +46,8 @@ from lexicon.settings import LexiconSettings
 from text.scripts import language_of_term
 from text.segment import base_segmenter
 
+PARTS = ("auto", "bursts", "definitions", "relations", "concepts", "pages")
+
 
 @benchmark(
     "glossary",
@@ -48,6 +56,8 @@ from text.segment import base_segmenter
     burst_step=20,
     definition_step=20,
     relation_step=20,
+    concepts=60,
+    articles=0,
     shipped=True,
 )
 @data_option()
@@ -58,6 +68,14 @@ from text.segment import base_segmenter
     "--definition-step", default=1, type=click.IntRange(1), help="Use each so-many-th term of the definitions."
 )
 @click.option("--relation-step", default=1, type=click.IntRange(1), help="Search each so-many-th text for relations.")
+@click.option("--concepts", default=1000, type=click.IntRange(1), help="Number of concepts to export and import.")
+@click.option(
+    "--articles",
+    default=100_000,
+    type=click.IntRange(0),
+    help="Articles in Solr for `pages` and the browser part of `inline`; 0: neither.",
+)
+@click.option("--parts", default=",".join(PARTS), callback=names, help="Parts to measure, comma-separated.")
 @click.option("--shipped", is_flag=True, help="Use the shipped models.")
 def main(
     data: Path,
@@ -66,13 +84,23 @@ def main(
     burst_step: int,
     definition_step: int,
     relation_step: int,
+    concepts: int,
+    articles: int,
+    parts: Sequence[str],
     shipped: bool,
 ) -> None:
     """Measure the glossary."""
-    sets = [first_texts(one, texts) for one in read_sets(data) if one.name in set_names]
-    figures = [*auto_figures(sets, data, shipped), *burst_figures(data, burst_step)]
-    figures += definition_figures(data, definition_step)
-    publish("glossary", [*figures, *relation_figures(data, relation_step)])
+    figures_by_part: Mapping[str, Callable[[], Iterable[Figure]]] = {
+        "auto": lambda: auto_figures(
+            [first_texts(one, texts) for one in read_sets(data) if one.name in set_names], data, shipped
+        ),
+        "bursts": lambda: burst_figures(data, burst_step),
+        "definitions": lambda: definition_figures(data, definition_step),
+        "relations": lambda: relation_figures(data, relation_step),
+        "concepts": lambda: concept_figures(concepts),
+        "pages": lambda: reader_figures(data, articles),
+    }
+    publish("glossary", [figure for part in parts for figure in figures_by_part[part]()])
 
 
 def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator[Figure]:

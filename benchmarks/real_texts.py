@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 from benchmarks.real_vertical import Vertical
 from benchmarks.real_web import reply_of
 from benchmarks.results import Figure, out_folder
+from domain.article import Article
+from domain.file_formats import HTML_FORMAT
 from text.decoding.decode import decode_page
 
 MAX_NAME_CHARS = 30
@@ -36,7 +38,7 @@ def author_figures(vertical: Vertical) -> Iterator[Figure]:
     """Yield the share of whole names among the authors of all articles."""
     wrong, name_count, article_count = [], 0, 0
     for stored in vertical.engine.store.articles.iter_all():
-        page = page_html(vertical, stored.article.url) if stored.article.author else ""
+        page = page_html(vertical, stored.article) if stored.article.author else ""
         if not page:
             continue
         article_count += 1
@@ -53,7 +55,7 @@ def gutter_figures(vertical: Vertical) -> Iterator[Figure]:
     """Yield the number of articles with line numbers in their text, and of pages with line numbers beside code."""
     kept, page_count = [], 0
     for stored in vertical.engine.store.articles.iter_all():
-        if not _GUTTER.search(page_html(vertical, stored.article.url)):
+        if not _GUTTER.search(page_html(vertical, stored.article)):
             continue
         page_count += 1
         if has_line_numbers(stored.article.body):
@@ -63,10 +65,10 @@ def gutter_figures(vertical: Vertical) -> Iterator[Figure]:
     tell("gutters", kept)
 
 
-def page_html(vertical: Vertical, url: str) -> str:
-    """Return the HTML of a page of the sites; "" for a document or a page that is gone."""
-    site, parts = vertical.site_of(url), urlsplit(url)
-    reply = reply_of(vertical.web.trees[site.host], parts.path) if site else None
+def page_html(vertical: Vertical, article: Article) -> str:
+    """Return the HTML of the page of an article; "" for a document or a page that is gone."""
+    site = vertical.site_of(article.url) if article.format == HTML_FORMAT else None
+    reply = reply_of(vertical.web.trees[site.host], urlsplit(article.url).path) if site else None
     decoded = decode_page(reply.content) if reply and reply.status == 200 else None
     return decoded.text if decoded else ""
 

@@ -17,6 +17,7 @@ class ReviewDecisionKind(StrEnum):
     RELATE = "relate"
     DEFINE = "define"
     SYNONYMS = "synonyms"
+    CONCEPT = "concept"  # the terms of a concept were edited together
     ADD = "add"
     PROPOSE = "propose"
     REVERT = "revert"

@@ -9,6 +9,8 @@ class RelationKind(StrEnum):
 
     BROADER = "broader"
     EQUIVALENT = "equivalent"  # the same in the other language, or an abbreviation
+    FORMER = "former"  # an earlier name, not used any more
+    RENAMED = "renamed"  # the name that replaces the first term
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class TermRelation:
 
     Attributes:
         term: A known term.
-        other: Its broader term, which is a known term too, or its equivalent, which need not be known.
+        other: Its broader term, which is a known term too, or its equivalent or other name, which need not be known.
         pattern: Name of the rule that found the relation, a key of `lexicon.relations.SCORE_BY_PATTERN`.
         score: Probability that the relation is right, 0 to 1.
         evidence: The sentence.

@@ -1,9 +1,10 @@
-"""Relations between known terms: broader terms from head words and from phrases, equivalents from glosses. Pure.
+"""Relations between known terms: broader terms from head words and from phrases, equivalents and renamings. Pure.
 
 head      shale gas -> gas, 致密砂岩气藏 -> 气藏
 phrases   "gases such as methane", "methane and other gases", "methane is a kind of gas",
           甲烷、乙烷等烃类, 烃类（如甲烷、乙烷）, 甲烷是一种烃类, 甲烷属于烃类, 烃类分为烷烃和烯烃
 gloss     页岩气 (shale gas), shale gas（页岩气）
+renaming  猴痘更名为猴痘病, mpox (formerly known as monkeypox), see lexicon/renamings.py
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from domain.term_relation import RelationKind, TermRelation
+from lexicon.renamings import PLACEHOLDER, has_renaming_cue, iter_renamings
 from text.folding import fold_term, word_key
 from text.glosses import iter_glosses, run_suffixes
 from text.mixed_terms import MixedTermMatcher
@@ -27,9 +29,11 @@ SCORE_BY_PATTERN: Mapping[str, float] = {
     "divided": 0.8,
     "head": 0.85,
     "gloss": 0.9,
+    "renaming": 0.9,
 }
 
-_TERM = "\ue000"  # a private-use character that stands for a known term
+_TERM = PLACEHOLDER
+_LETTERS = re.compile(r"[^\W\d_].*[^\W\d_]")
 _QUOTES = r"[“”\"'「」《》]?"
 _BRACKETS = r"(?:\s?[（(][^（）()]{1,40}[）)])?"
 _END_ZH = r"(?=$|[，,。.；;：:！？、）)”」]|[的是在为也均都和与及或])"
@@ -156,6 +160,8 @@ class RelationFinder:
         relations = [*self._iter_heads(keys, sentence), *self._iter_glosses(sentence)]
         if len(keys) > 1:
             relations += self._iter_phrases(_mask(sentence, spans), keys, sentence)
+        if keys and has_renaming_cue(sentence):
+            relations += self._iter_renamings(_mask(sentence, spans), keys, spans, sentence)
         best = sorted(relations, key=lambda relation: -relation.score)
         return list({(relation.kind, relation.term, relation.other): relation for relation in reversed(best)}.values())
 
@@ -184,6 +190,32 @@ class RelationFinder:
             end = next((key for end in run_suffixes(gloss) if (key := word_key(end)) in self._term_by_key), "")
             if end:
                 yield _relation(RelationKind.EQUIVALENT, self._term_by_key[end], equivalent, "gloss", sentence)
+
+    def _iter_renamings(
+        self, masked_sentence: str, keys: Sequence[str], spans: Sequence[tuple[int, int]], sentence: str
+    ) -> Iterator[TermRelation]:
+        surfaces = [sentence[start:end] for start, end in spans]
+        for renaming in iter_renamings(masked_sentence):
+            (old, is_old_known), (new, is_new_known) = (
+                self._read_name(masked_sentence, span, keys, surfaces) for span in renaming
+            )
+            if word_key(old) == word_key(new) or not all(map(_LETTERS.search, (old, new))):
+                continue
+            if is_new_known:
+                yield _relation(RelationKind.FORMER, new, old, "renaming", sentence)
+            elif is_old_known:
+                yield _relation(RelationKind.RENAMED, old, new, "renaming", sentence)
+
+    def _read_name(
+        self, masked_sentence: str, span: tuple[int, int], keys: Sequence[str], surfaces: Sequence[str]
+    ) -> tuple[str, bool]:
+        """Return the name in a span of a masked sentence, and whether it is a known term."""
+        index, masked_name = masked_sentence.count(_TERM, 0, span[0]), masked_sentence[slice(*span)]
+        if masked_name == _TERM:
+            return self._term_by_key[keys[index]], True
+        next_surfaces = iter(surfaces[index:])
+        name = "".join(next(next_surfaces) if character == _TERM else character for character in masked_name)
+        return self._term_by_key.get(word_key(name), name), word_key(name) in self._term_by_key
 
     def _find_head(self, term: str) -> str:
         """Return the longest known term that is the head word of a term, or ""."""

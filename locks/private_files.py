@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_native_id
 from typing import BinaryIO
 
 
@@ -19,15 +20,15 @@ def open_private(path: str, flags: int) -> int:
 def replace_file(path: Path, opener: Callable[[str, int], int] | None = open_private) -> Iterator[BinaryIO]:
     """Yield a new file beside `path` that replaces `path` at the end of the `with` block; creates the folder.
 
-    After an error, `path` is unchanged and the new file is deleted. Raises OSError. If several processes write, the
-    last to finish replaces the file.
+    After an error, `path` is unchanged and the new file is deleted. Raises OSError. If several threads or processes
+    write, the last to finish replaces the file.
 
     Args:
         path: The file to replace; it need not exist.
         opener: As for `open`. None gives the new file the default mode of the process.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    new_path = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new_path = path.with_name(f"{path.name}.{get_native_id()}.new")
     new_path.unlink(missing_ok=True)  # with its mode, after a killed process
     try:
         with open(new_path, "xb", opener=opener) as file:

@@ -6,6 +6,7 @@ Within a version fields can be added, but never removed or changed in meaning. E
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +14,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
 from domain.article import ARTICLE_FIELDS, ArticleField
+from domain.concept import Concept
 from search_ui.context import current_site, elapsed_ms
 from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
@@ -131,6 +133,7 @@ def term(name: str) -> Response:
         {
             **_term_to_json(glossary_term),
             "lexicon_version": first_version.version if first_version else None,
+            "concept": _concept_to_json(current_site().backend.review_service.find_concept(glossary_term.text)),
             "definitions": [_definition_to_json(quote) for quote in fetch_definitions(glossary_term.text)],
             "broader": list(glossary_term.broader_terms),
             "narrower": [narrower.text for narrower in glossary.narrower_terms(glossary_term)],
@@ -147,6 +150,11 @@ def term(name: str) -> Response:
             "most_cited": _neighbours_to_json(usage.most_cited),
         }
     )
+
+
+def _concept_to_json(concept: Concept | None) -> JsonDict:
+    concept = concept or Concept("", ())
+    return {"id": concept.concept_id, "terms": [asdict(term) for term in concept.terms]}
 
 
 def _definition_to_json(quote: QuotedDefinition) -> JsonDict:

@@ -24,6 +24,7 @@ from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.pages import (
     click_tracking,
     feeds,
+    glossary_script,
     glossary_views,
     inline_definitions,
     originals,
@@ -50,6 +51,7 @@ _STARTUP_RETRY_SECONDS = 5  # reload interval while Solr starts
 _BLUEPRINTS = (
     public_views.blueprint,
     glossary_views.blueprint,
+    glossary_script.blueprint,
     feeds.blueprint,
     rising_terms.blueprint,
     api.blueprint,
@@ -108,6 +110,7 @@ def create_app(
     for blueprint in _BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(click_tracking.blueprint)  # its parameters are signed
+    csrf.exempt(glossary_script.blueprint)  # it changes nothing
     app.jinja_env.globals.update(
         definition_excerpt=definition_excerpt, ping=click_tracking.click_url, has_picture=thumbnails.has_thumbnail
     )

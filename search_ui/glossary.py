@@ -131,6 +131,12 @@ class Glossary:
         return tuple(initial for initial in INITIALS if initial in used)
 
     @cached_property
+    def used_classes(self) -> tuple[TermClass, ...]:
+        """The classes that have terms, in their order."""
+        used = {term.category for term in self.terms}
+        return tuple(category for category in TermClass if category and category in used)
+
+    @cached_property
     def _narrower_by_key(self) -> Mapping[str, Sequence[GlossaryTerm]]:
         """The terms below each broader term, in their order."""
         narrower_by_key: defaultdict[str, list[GlossaryTerm]] = defaultdict(list)
@@ -178,7 +184,12 @@ class Glossary:
                     break
 
     def select_terms(
-        self, text: str = "", initial: str = "", only_new: bool = False, is_prefix: bool = False
+        self,
+        text: str = "",
+        initial: str = "",
+        only_new: bool = False,
+        is_prefix: bool = False,
+        category: TermClass | None = None,
     ) -> Sequence[GlossaryTerm]:
         """Return the terms that match all criteria, in their order.
 
@@ -187,6 +198,7 @@ class Glossary:
             initial: One of `INITIALS`; "" for all.
             only_new: Only terms that are new in the last versions.
             is_prefix: `text` has to be the beginning of the name or of a synonym.
+            category: Only terms of this class; None for all.
         """
         key = word_key(text[:MAX_NAME_CHARS])
         pinyin = key.replace(" ", "")
@@ -195,6 +207,7 @@ class Glossary:
             for term in self.sorted_terms
             if (not initial or term.initial == initial)
             and (term.is_new or not only_new)
+            and (category is None or term.category == category)
             and (
                 not key
                 or any(name.startswith(key) if is_prefix else key in name for name in term.word_keys)

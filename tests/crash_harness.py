@@ -219,14 +219,18 @@ def indexed_ids(index: SolrIndex) -> list[str]:
 
 
 def all_processes() -> Iterator[tuple[int, int, str]]:
-    """Yield (pid, session, command line) of every living process (Linux)."""
+    """Yield (pid, session, command line) of every living process (Linux).
+
+    The first thread of a killed process is a zombie while the others still end, and until then its locks are held.
+    """
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
             state, *fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            thread_count = len(list((folder / "task").iterdir()))
         except OSError:
             continue  # it has just ended
-        if state not in "ZX":
+        if state not in "ZX" or thread_count > 1:
             yield int(folder.name), int(fields[2]), command
 
 

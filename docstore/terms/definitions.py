@@ -42,11 +42,13 @@ class DefinitionTable:
 
     def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
         """Return the best candidate of each of these terms that has one which needs no recheck."""
-        texts = [sanitize_text(term) for term in wanted_terms]
-        query = select(definitions).where(definitions.c.term.in_(texts), definitions.c.needs_recheck == 0)
+        best_by_term: dict[str, Definition] = {}
         with self._database.read() as connection:
-            rows = connection.execute(query.order_by(definitions.c.score, definitions.c.url_id.desc())).all()
-        return {row.term: _definition_from_row(row) for row in rows}  # the last row of a term is its best
+            for batch in batched([sanitize_text(term) for term in wanted_terms], BATCH_SIZE):
+                query = select(definitions).where(definitions.c.term.in_(batch), definitions.c.needs_recheck == 0)
+                for row in connection.execute(query.order_by(*BEST_FIRST)):
+                    best_by_term.setdefault(row.term, _definition_from_row(row))
+        return best_by_term
 
     def document_counts(self) -> dict[str, int]:
         """Return the terms with a definition, with the number of articles that use each.

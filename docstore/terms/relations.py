@@ -87,7 +87,7 @@ class RelationTable:
         kind, other = relation_proposals.c.kind, relation_proposals.c.other
         stored_words = case((kind == RelationKind.BROADER, terms.c.broader), else_=terms.c.synonyms)
         is_new = func.replace(stored_words, literal('"') + other + '"', "") == stored_words
-        is_known = or_(kind == RelationKind.EQUIVALENT, broader_terms.c.status == TermStatus.ACCEPTED)
+        is_known = or_(kind != RelationKind.BROADER, broader_terms.c.status == TermStatus.ACCEPTED)
         tables = relation_proposals.join(terms, terms.c.text == relation_proposals.c.term)
         query = (
             select(relation_proposals)

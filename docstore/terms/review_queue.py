@@ -63,6 +63,12 @@ class ReviewQueue:
                 term_by_text.update((row.text, term_from_row(row)) for row in connection.execute(query))
         return term_by_text
 
+    def find_by_concept(self, concept_id: str) -> str | None:
+        """Return the accepted term of a concept; None if there is none."""
+        query = select(terms.c.text).where(terms.c.concept_id == concept_id, terms.c.status == TermStatus.ACCEPTED)
+        with self._database.read() as connection:
+            return connection.scalars(query).first()
+
     def terms_containing(self, texts: Sequence[str], limit: int) -> dict[str, list[tuple[str, TermStatus]]]:
         """Return up to `limit` longer terms that contain each of `texts`, with their status, most frequent first."""
         if not texts:

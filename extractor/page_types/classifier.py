@@ -25,12 +25,15 @@ from typing import NamedTuple
 
 from domain.article import Article, BlockKind, PageType
 from extractor.body_methods.inclusive import extract_inclusive_body
+from extractor.fields.dates.date_parsing import find_date_in_url
 from extractor.fields.dates.publication_date import MODIFIED_META_NAMES
 from extractor.page.layout import CODE_TAG, text_size
 from extractor.page.parsed_page import Body
 from extractor.page_types.body_coverage import BodyCoverage, measure_coverage
+from extractor.page_types.documentation import NEWS_SEGMENTS
 from extractor.page_types.page_signals import (
     COLLECTION_SEGMENTS,
+    MANUAL_SEGMENTS,
     PRODUCT_SEGMENTS,
     REFERENCE_SEGMENTS,
     SERVICE_SEGMENTS,
@@ -103,6 +106,19 @@ class PageTypeRule(NamedTuple):
     holds: Callable[[PageSignals, Body | None], bool]
 
 
+def is_manual_page(signals: PageSignals, _body: Body | None) -> bool:
+    """Return whether a page of a manual declares a technical article, or nothing more precise than an article.
+
+    Templates of manuals declare every page as an article, and the time of the build as its publication.
+    """
+    type_signals = signals.type_signals
+    if find_date_in_url(signals.page.url) or type_signals.has_url_segment(NEWS_SEGMENTS):
+        return False
+    if signals.declares_dated_article:
+        return False
+    return type_signals.declares_reference or type_signals.has_url_segment(MANUAL_SEGMENTS) or signals.is_documentation
+
+
 def is_article_only(signals: PageSignals, _body: Body | None) -> bool:
     """Return whether a page declares an article and no product, and its URL is not that of a collection."""
     type_signals = signals.type_signals
@@ -138,10 +154,18 @@ def is_reference_page(signals: PageSignals, _body: Body | None) -> bool:
 def has_publication_date(signals: PageSignals, body: Body | None) -> bool:
     """Return whether the date of publication is known and is not only the date of the last change."""
     published = signals.published(body) if body is not None else None
-    if published is None or not published.date:
+    if published is None or not published.date or published.is_last_change:
         return False
     has_modified_meta = any(name in signals.page.metas for name in MODIFIED_META_NAMES)
     return not (published.source == "meta" and has_modified_meta and published.date == published.modified)
+
+
+def has_only_change_date(signals: PageSignals, body: Body | None) -> bool:
+    """Return whether the only date of a page is that of its last change, and neither type nor URL are of a service."""
+    type_signals = signals.type_signals
+    if type_signals.declares_service or type_signals.has_url_segment(SERVICE_SEGMENTS) or signals.is_front_page:
+        return False
+    return body is not None and signals.published(body).is_last_change
 
 
 def is_product_listing(signals: PageSignals) -> bool:
@@ -195,6 +219,7 @@ def is_guide(signals: PageSignals, body: Body | None) -> bool:
 
 # The first rule that holds decides. Declared types precede the date, and the date precedes the content.
 PAGE_TYPE_RULES = (
+    PageTypeRule(PageType.REFERENCE, "page of a manual", is_manual_page),
     PageTypeRule(PageType.ARTICLE, "declared as an article", is_article_only),
     PageTypeRule(PageType.PRODUCT, "declared as a product", is_single_product),
     PageTypeRule(
@@ -218,6 +243,7 @@ PAGE_TYPE_RULES = (
     ),
     PageTypeRule(PageType.PRODUCT, "shows a price and a cart", has_price_and_cart),
     PageTypeRule(PageType.REFERENCE, "guide or tutorial", is_guide),
+    PageTypeRule(PageType.REFERENCE, "has only a date of its last change", has_only_change_date),
     PageTypeRule(PageType.SERVICE, "describes an offer", describes_offer),
 )
 

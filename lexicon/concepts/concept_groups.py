@@ -59,7 +59,8 @@ def add_definitions(terms: Iterable[Term], definition_by_term: Mapping[str, Defi
 
 
 def _with_definition(term: Term, article_definition: Definition | None) -> Term:
-    language = language_of_term(term.text)
+    head_term = next((item for item in term.concept_terms if item.text == term.text), None)
+    language = head_term.language if head_term else language_of_term(term.text)
     imported_term = next((item for item in term.concept_terms if item.language == language and item.definition), None)
     if term.definition is not None:
         definition, source = term.definition.sentence, term.definition.url
@@ -70,7 +71,6 @@ def _with_definition(term: Term, article_definition: Definition | None) -> Term:
     definition = " ".join(definition.split())
     if imported_term is not None and imported_term.definition == definition:
         return term
-    head_term = next((item for item in term.concept_terms if (item.text, item.language) == (term.text, language)), None)
     defined_term = replace(head_term or ConceptTerm(term.text, language), definition=definition, source=source)
     other_terms = [
         replace(item, definition="", source="") if item is imported_term else item
@@ -166,5 +166,5 @@ def normalize_terms(terms: Sequence[ConceptTerm]) -> tuple[ConceptTerm, ...]:
 
 
 def join_texts(texts: Iterable[str]) -> str:
-    """Join different non-empty texts."""
+    """Return the different non-empty texts in one, with `TEXT_SEPARATOR` between them."""
     return TEXT_SEPARATOR.join(dict.fromkeys(text for text in texts if text))

@@ -10,6 +10,7 @@ from rich.table import Table
 from domain.errors import LexiconError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Lexicon, Term, TermClass, TermStatus
+from lexicon.concepts.import_plan import describe_concept
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_line, print_lines, print_lines_or_json, print_table_or_json
 from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
@@ -36,6 +37,8 @@ def show_term(engine: "Engine", text: str) -> None:
     if term_row is None:
         raise LexiconError(f"no such term: {text} (see `plumb lexicon show --text`)")
     print_lines(format_term(term_row, review.related_terms([term_row])[0], review.narrower_terms(text)))
+    if concept := review.find_concept(text):
+        print_lines([f"concept {concept.concept_id}", *(f"  {line}" for line in describe_concept(concept))])
     print_lines(format_decisions(review.history(text, "", 0, 20)[1]))
 
 
@@ -98,6 +101,26 @@ def set_synonyms(engine: "Engine", text: str, words: tuple[str, ...]) -> None:
     print_decision(
         open_review(engine).apply(ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words)], terminal_user())
     )
+
+
+@click.command("define", cls=VerticalCommand)
+@click.argument("text")
+@click.option("--choose", "number", type=click.IntRange(0), help="Choose this definition of the list; 0: none of them.")
+@click.option("--text", "definition", help="Write the definition.")
+@with_engine
+def define_term(engine: "Engine", text: str, number: int | None, definition: str | None) -> None:
+    """List the definitions of TEXT found in articles, or set its definition."""
+    review = open_review(engine)
+    candidates = review.definition_candidates(text)
+    if definition is not None:
+        print_decision(review.write_definition(text, definition, terminal_user(), None))
+    elif number is None:
+        print_lines(f"{index}  {item.sentence}  ({item.url})" for index, item in enumerate(candidates, start=1))
+    elif number > len(candidates):
+        raise LexiconError(f"{text!r} has {len(candidates)} definitions to choose from (see `plumb lexicon define`)")
+    else:
+        sentence = candidates[number - 1].sentence if number else ""
+        print_decision(review.choose_definition(text, sentence, terminal_user(), None))
 
 
 @click.command("undo", cls=VerticalCommand)
@@ -283,6 +306,7 @@ REVIEW_COMMANDS = (
         classify_term,
         set_broader_terms,
         set_synonyms,
+        define_term,
         undo_decision,
         show_history,
     ),

@@ -8,11 +8,13 @@ from docstore.store import Store
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat, create_concept_id
-from domain.errors import LexiconError
+from domain.errors import ConceptFileError, LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
 from domain.term import (
     MAX_DEFINITION_CHARS,
+    ConceptTerm,
+    ConceptTermStatus,
     Definition,
     DefinitionChoice,
     DefinitionSource,
@@ -23,7 +25,8 @@ from domain.term import (
     TermStatus,
 )
 from domain.term_relation import RelationKind, RelationProposal
-from lexicon.concepts.concept_groups import ConceptIndex, add_definitions
+from lexicon.concepts.checks import check_concepts
+from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
 from lexicon.concepts.formats import (
     FORMATS_WITH_RELATIONS,
     detect_concept_format,
@@ -35,7 +38,14 @@ from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
-from search_ui.review.interfaces import RelatedTerms, TermWithStatus, VersionChange, VersionProposal
+from search_ui.review.interfaces import (
+    ConceptPreview,
+    ImportPreview,
+    RelatedTerms,
+    TermWithStatus,
+    VersionChange,
+    VersionProposal,
+)
 from text.folding import word_key
 from text.glosses import Gloss, rank_translations, run_suffixes
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
@@ -75,6 +85,9 @@ class StoreReview:
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
         return self._store.review_queue.find_terms(texts)
+
+    def find_by_concept(self, concept_id: str) -> str | None:
+        return self._store.review_queue.find_by_concept(concept_id)
 
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         substrings_by_text = {term.text: substrings(term.text) for term in terms}
@@ -263,9 +276,25 @@ class StoreReview:
         if kind is RelationKind.EQUIVALENT:
             return self.add_synonym(text, other, actor)
         term = self.find_terms([text]).get(text)
+        if term is not None and kind is not RelationKind.BROADER:
+            old, new = (other, text) if kind is RelationKind.FORMER else (text, other)
+            return self._rename_in_concept(term, other, old, new, actor)
         broader_terms, version = (term.broader_terms, term.version) if term else ((), None)
         edit = TermEdit(text, broader_terms=(*broader_terms, other), seen_version=version)
         return self.apply(ReviewDecisionKind.RELATE, [edit], actor)
+
+    def _rename_in_concept(self, term: Term, synonym: str, old: str, new: str, actor: str) -> ReviewDecision:
+        """Add a synonym; of the two names of a renaming, deprecate the old one and prefer the new one."""
+        statuses = {old: ConceptTermStatus.DEPRECATED, new: ConceptTermStatus.PREFERRED}
+        known_terms = {item.text: item for item in term.concept_terms}
+        renamed_terms = [
+            replace(known_terms.get(name) or ConceptTerm(name, language_of_term(name)), status=status)
+            for name, status in statuses.items()
+        ]
+        concept_terms = (*(item for item in term.concept_terms if item.text not in statuses), *renamed_terms)
+        synonyms = (*term.synonyms, synonym)
+        edit = TermEdit(term.text, synonyms=synonyms, concept_terms=concept_terms, seen_version=term.version)
+        return self.apply(ReviewDecisionKind.SYNONYMS, [edit], actor)
 
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
         if not self._store.relations.set_rejected(kind, text, other, actor):
@@ -328,6 +357,36 @@ class StoreReview:
 
     def plan_import(self, concepts: Sequence[Concept], concept_format: ConceptFormat) -> ImportPlan:
         return plan_import(concepts, self.concepts(), concept_format in FORMATS_WITH_RELATIONS)
+
+    def preview_import(self, name: str, content: bytes) -> ImportPreview:
+        concept_format = detect_concept_format(name, content)
+        if concept_format is None:
+            message = "only files of concepts have a preview: TBX, SKOS, or CSV with the column concept id"
+            raise LexiconError(CodedMessage(message, "no_import_preview"))
+        plan = self.plan_concepts(content, concept_format)
+        changes = tuple(ConceptPreview(item.after.label, item.before is None, *item.lines()) for item in plan.changes)
+        return ImportPreview(changes, plan.unchanged_count)
+
+    def find_concept(self, text: str) -> Concept | None:
+        term = self.find_terms([text]).get(text)
+        is_accepted = term is not None and term.status is TermStatus.ACCEPTED
+        return group_terms(add_definitions([term], {}))[0].concept if term and is_accepted else None
+
+    def edit_concept(
+        self, text: str, terms: Sequence[ConceptTerm], actor: str, expected_version: int | None
+    ) -> ReviewDecision:
+        index = self.concepts()
+        group = index.find_by_term(text)
+        if group is None or group.head.text != text:
+            message = f"{text} is no accepted term with a concept of its own"
+            raise LexiconError(CodedMessage(message, "no_own_concept", term=text))
+        try:
+            concepts = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms)))])
+            plan = plan_import(concepts, index, has_relations=False)
+        except ConceptFileError as error:
+            raise LexiconError(error.line_errors[0][1]) from error
+        edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
+        return self._store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor)
 
     def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
         return self._store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)

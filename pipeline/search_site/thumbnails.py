@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import io
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -30,7 +29,7 @@ from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from domain.outcome import Reason
-from locks.private_files import open_private
+from locks.private_files import replace_file
 
 log = logging.getLogger(__name__)
 
@@ -209,11 +208,8 @@ def is_expensive_jpeg(jpeg: bytes, pixels: int, is_progressive: bool) -> bool:
 def write_cached(file: Path, content: bytes) -> None:
     """Write a thumbnail, or b"" after a failure, atomically. Write errors such as a full disk are ignored."""
     with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
-        with open(temporary, "wb", opener=open_private) as temporary_file:
-            temporary_file.write(content)
-        temporary.replace(file)
+        with replace_file(file) as new_file:
+            new_file.write(content)
         delete_oldest(file.parent, MAX_CACHED_FILES // 256)
 
 

@@ -1,15 +1,16 @@
 """The public pages of the lexicon: one page for each published term, and the list of terms."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, abort, redirect, request, url_for
+from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
 from search_ui.pages.article import parse_related
@@ -30,7 +31,7 @@ from search_ui.pages.term_usage import (
     parse_term_counts,
     term_counts_params,
 )
-from search_ui.query.display_text import clean_text
+from search_ui.query.display_text import clean_text, safe_url
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import select_in_background
 from search_ui.vocabulary_cache import current_vocabulary
@@ -39,17 +40,31 @@ from text.folding import word_key
 blueprint = Blueprint("glossary", __name__)
 
 TERMS_PER_PAGE = 100
+MAX_PRINTED_TERMS = 2000
+MAX_SITEMAP_TERMS = 50_000  # limit of the protocol
+CONCEPT_ID_RE = re.compile("c[0-9a-f]{16}")  # as domain.concept.create_concept_id makes them
 
 
 @blueprint.get("/term/<path:name>")
 def term(name: str) -> BaseResponse:
-    """Show a published term. Another spelling or a synonym redirects to it."""
-    glossary = current_glossary()
+    """Show a published term. Another spelling, a synonym or the id of its concept redirects to it.
+
+    `deprecated` in the URL names a deprecated term.
+    """
+    glossary, review_service = current_glossary(), current_site().backend.review_service
     glossary_term = glossary.find(name)
+    if glossary_term is None and CONCEPT_ID_RE.fullmatch(name):
+        glossary_term = glossary.find(review_service.find_by_concept(name) or "")
     if glossary_term is None:
         abort(404)
+    concept = review_service.find_concept(glossary_term.text)
+    concept_terms = concept.terms if concept else ()
+    deprecated_keys = {word_key(item.text) for item in concept_terms if item.status is ConceptTermStatus.DEPRECATED}
     if glossary_term.text != name:
-        return redirect(url_for("glossary.term", name=glossary_term.text, lang=request.args.get("lang")))
+        deprecated_word = name if word_key(name) in deprecated_keys else None
+        language = request.args.get("lang")
+        return redirect(url_for("glossary.term", name=glossary_term.text, lang=language, deprecated=deprecated_word))
+    deprecated_name = request.args.get("deprecated", "")
     label = display_name(glossary_term.text)
     source = _term_source(glossary_term, glossary, label)
     usage, definitions = fetch_term_usage(glossary_term, glossary), fetch_definitions(glossary_term.text)
@@ -60,9 +75,12 @@ def term(name: str) -> BaseResponse:
         narrower=glossary.narrower_terms(glossary_term),
         name_of=display_name,
         label=label,
+        deprecated_name=deprecated_name if word_key(deprecated_name) in deprecated_keys else "",
+        word_groups=group_words(glossary_term, concept_terms),
         usage=usage,
         largest_percent=largest_percent(usage.months),
-        first_version=current_site().backend.review_service.first_version(glossary_term.text),
+        first_version=review_service.first_version(glossary_term.text),
+        stable_url=external_url("glossary.term", name=concept.concept_id) if concept else "",
         source=source,
         bibtex=format_bibtex(source),
         definitions=definitions,
@@ -74,31 +92,115 @@ def term(name: str) -> BaseResponse:
     )
 
 
+def group_words(term: GlossaryTerm, concept_terms: Sequence[ConceptTerm]) -> Mapping[str, Sequence[str]]:
+    """Return the other words of a term by the key of their heading; deprecated and preferred ones have their own."""
+    words_by_status = {
+        status: tuple(dict.fromkeys(item.text for item in concept_terms if item.status is status))
+        for status in ConceptTermStatus
+    }
+    preferred_words, deprecated_words = (
+        words_by_status[ConceptTermStatus.PREFERRED],
+        words_by_status[ConceptTermStatus.DEPRECATED],
+    )
+    groups = {
+        "term.abbreviation": term.abbreviations,
+        "term.equivalent": term.equivalents,
+        "term.synonyms": term.variants,
+    }
+    special_words = {*preferred_words, *deprecated_words}
+    return {
+        "term.preferred": [word for word in preferred_words if word in term.synonyms],
+        **{key: [word for word in words if word not in special_words] for key, words in groups.items()},
+        "term.deprecated": [word for word in deprecated_words if word in term.synonyms],
+    }
+
+
 @blueprint.get("/terms")
 def term_list() -> BaseResponse:
-    """List the published terms: all, by initial, new ones, or those that contain `q`."""
-    text, initial, only_new = request.args.get("q", ""), request.args.get("initial", ""), "new" in request.args
-    glossary = current_glossary()
-    matches = glossary.select_terms(text, initial if initial in INITIALS else "", only_new)
-    page = page_of_terms(matches, request.args.get("page", ""))
-
-    def page_url(number: int) -> str:
-        new = "1" if only_new else None
-        return url_for("glossary.term_list", q=text or None, initial=initial or None, new=new, page=number)
-
+    """List the published terms: all, by initial, by class, new ones, or those that contain `q`."""
+    glossary, term_filter = current_glossary(), TermFilter.from_request()
+    page = page_of_terms(term_filter.select(glossary), request.args.get("page", ""))
     return render_page(
         "terms.html",
         glossary=glossary,
         page=page,
-        text=clean_text(text[:MAX_NAME_CHARS]),
-        initial=initial,
-        only_new=only_new,
+        filter=term_filter,
+        text=clean_text(term_filter.text[:MAX_NAME_CHARS]),
         rising_terms=current_rising_terms(),
-        initials=glossary.used_initials,
-        page_url=page_url,
+        page_url=lambda number: url_for("glossary.term_list", **term_filter.url_values, page=number),
         label=display_name,
         query_box="",
     )
+
+
+@blueprint.get("/terms/print")
+def printed_terms() -> BaseResponse:
+    """Show the published terms with names and definitions on one page, at most MAX_PRINTED_TERMS."""
+    glossary, term_filter = current_glossary(), TermFilter.from_request()
+    matches = term_filter.select(glossary)
+    terms = matches[:MAX_PRINTED_TERMS]
+    return render_page(
+        "terms_print.html",
+        glossary=glossary,
+        terms=terms,
+        total=len(matches),
+        filter=term_filter,
+        definition_by_term=current_site().backend.review_service.best_definitions([term.text for term in terms]),
+        safe_url=safe_url,
+        published=_format_day(glossary.published_at),
+        label=display_name,
+        query_box="",
+    )
+
+
+@blueprint.get("/sitemap.xml")
+def sitemap() -> Response:
+    """Return the pages of the terms for search engines: as a sitemap, or with many terms as an index of sitemaps."""
+    glossary, number = current_glossary(), request.args.get("page", "")
+    page_count = -(-len(glossary.terms) // MAX_SITEMAP_TERMS)
+    is_index = page_count > 1 and not number
+    page = min(max(1, int(number)), page_count) if re.fullmatch("[0-9]{1,6}", number) else 1
+    body = render_template(
+        "sitemap.xml",
+        is_index=is_index,
+        pages=range(1, page_count + 1),
+        terms=() if is_index else glossary.terms[(page - 1) * MAX_SITEMAP_TERMS : page * MAX_SITEMAP_TERMS],
+        external_url=external_url,
+        published=_format_day(glossary.published_at),
+    )
+    return Response(body, content_type="application/xml; charset=utf-8")
+
+
+@dataclass(frozen=True)
+class TermFilter:
+    """The criteria of a list of terms, as its URL states them. Invalid values are ""."""
+
+    text: str = ""
+    initial: str = ""
+    category: str = ""
+    only_new: bool = False
+
+    @classmethod
+    def from_request(cls) -> "TermFilter":
+        """Return the criteria of the current request."""
+        initial, category = request.args.get("initial", ""), request.args.get("class", "")
+        return cls(
+            request.args.get("q", ""),
+            initial if initial in INITIALS else "",
+            category if category in frozenset(TermClass) else "",
+            "new" in request.args,
+        )
+
+    @property
+    def url_values(self) -> dict[str, Any]:
+        """The URL parameters of the criteria that are set."""
+        values = {"q": self.text, "initial": self.initial, "class": self.category, "new": "1" if self.only_new else ""}
+        return {name: value for name, value in values.items() if value}
+
+    def select(self, glossary: Glossary) -> Sequence[GlossaryTerm]:
+        """Return the terms that match all criteria."""
+        category = TermClass(self.category) if self.category else None
+        return glossary.select_terms(self.text, self.initial, self.only_new, category=category)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Definitions in the text of an article: the first occurrence of a term with a definition is underlined.
 
-A card with the definition belongs to each underlined term. Static/definition_cards.js opens it.
+A card with the definition belongs to each underlined term. `static/definition_cards.js` opens it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,17 +67,19 @@ def current_inline_definitions(paragraphs: Sequence[Segments]) -> InlineDefiniti
     """Return the definitions for a text of the current site; none if the reader has turned them off."""
     if are_definitions_off():
         return InlineDefinitions()
+    return build_inline_definitions(paragraphs, *fetch_defined_terms([plain_text(part) for part in paragraphs]))
+
+
+def fetch_defined_terms(
+    texts: Sequence[str],
+) -> tuple[list[tuple[int, TermOccurrence]], Mapping[str, Definition]]:
+    """Return the occurrences of `find_defined_terms` with the lexicon of the site, and the definitions by term."""
     backend = current_site().backend
     cache = cast(DefinedTermsCache, current_app.extensions[EXTENSION_KEY])
-    occurrences = find_defined_terms(
-        [plain_text(paragraph) for paragraph in paragraphs],
-        current_glossary(),
-        cache.get_document_counts(backend),
-        backend.domain_segmenter(),
-    )
+    counts = cache.get_document_counts(backend)
+    occurrences = find_defined_terms(texts, current_glossary(), counts, backend.domain_segmenter())
     terms = [occurrence.term.text for _, occurrence in occurrences]
-    definitions = backend.review_service.best_definitions(terms) if terms else {}
-    return build_inline_definitions(paragraphs, occurrences, definitions)
+    return occurrences, backend.review_service.best_definitions(terms) if terms else {}
 
 
 def are_definitions_off() -> bool:

@@ -14,7 +14,7 @@ from domain.errors import PlumblineError, SolrError, SolrStartingError
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui import api
 from search_ui.accounts import require_role
-from search_ui.context import can_use_developer_tools, current_site, render_page, wants_json
+from search_ui.context import can_use_developer_tools, current_site, external_url, render_page, wants_json
 from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.i18n import translate
 from search_ui.pages.article import is_doc_id
@@ -368,8 +368,8 @@ _ROBOTS_TXT = "User-agent: *\n" + "".join(f"Disallow: /{path}\n" for path in _DI
 
 @blueprint.get("/robots.txt")
 def robots() -> Response:
-    """Allow search engines the home page, but not results and review."""
-    return Response(_ROBOTS_TXT, mimetype="text/plain")
+    """Allow search engines the home page and the terms, but not results and review."""
+    return Response(f"{_ROBOTS_TXT}Sitemap: {external_url('glossary.sitemap')}\n", mimetype="text/plain")
 
 
 @blueprint.get("/favicon.ico")

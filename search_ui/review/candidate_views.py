@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import Term, TermClass, TermStatus
+from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
 from search_ui.i18n import translate, translate_error
@@ -41,6 +41,8 @@ blueprint.after_request(add_no_store_headers)
 
 TERMS_ON_PAGE = 20
 MAX_BULK_TERMS = 500
+MAX_CONCEPT_ROWS = 60
+CONCEPT_FIELDS = ("word", "language", "status", "definition", "source", "note")  # in the order of ConceptTerm
 ANY_VALUE, AUTOMATIC, OUTDATED_DEFINITION = "all", "automatic", "outdated_definition"
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
 LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
@@ -230,6 +232,26 @@ def define_term() -> BaseResponse:
         return review_service.choose_definition(text, form["sentence"], current_account_name(), version)
 
     return apply_and_respond(define, translate("review.changed", text=clean_text(text)))
+
+
+@blueprint.post("/concept")
+@require_role(Role.REVIEWER)
+def edit_concept() -> BaseResponse:
+    """Replace the terms of the concept of `term`. Each term has one value of each field; empty terms are removed."""
+    form = request.form
+    text, version = form.get("term", "")[:MAX_TERM_CHARS], expected_version(form)
+    columns = [form.getlist(name)[:MAX_CONCEPT_ROWS] for name in CONCEPT_FIELDS]
+    if len({len(column) for column in columns}) != 1 or not set(columns[2]) <= set(ConceptTermStatus):
+        abort(400)
+    terms = [
+        ConceptTerm(word, language, ConceptTermStatus(status), *texts)
+        for word, language, status, *texts in zip(*columns, strict=True)
+        if word.strip()
+    ]
+    return apply_and_respond(
+        lambda review_service: review_service.edit_concept(text, terms, current_account_name(), version),
+        translate("review.changed", text=clean_text(text)),
+    )
 
 
 @blueprint.post("/undo")

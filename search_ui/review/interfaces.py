@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.concept import ConceptFormat
+from domain.concept import Concept, ConceptFormat
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
-from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term import ConceptTerm, Definition, Lexicon, PublishedTermStates, Term, TermStatus
 from domain.term_relation import RelationKind, RelationProposal
 from text.segment import Segmenter
 
@@ -56,6 +56,24 @@ class VersionProposal:
     other_changes: tuple[VersionChange, ...]
 
 
+@dataclass(frozen=True)
+class ConceptPreview:
+    """What an import would do to a concept: the lines of text that describe it lose some and gain others."""
+
+    label: str
+    is_new: bool
+    removed_lines: Sequence[str]
+    added_lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class ImportPreview:
+    """The concepts that an import would add or change, and the number of the other concepts of the file."""
+
+    changes: Sequence[ConceptPreview]
+    unchanged_count: int
+
+
 class ReviewService(Protocol):
     """Terms, review decisions and versions. `actor` is an account name. Invalid changes raise LexiconError."""
 
@@ -64,6 +82,9 @@ class ReviewService(Protocol):
 
     def find_terms(self, texts: Sequence[str]) -> dict[str, Term]:
         """Return those of `texts` that are terms."""
+
+    def find_by_concept(self, concept_id: str) -> str | None:
+        """Return the accepted term of a concept; None if there is none."""
 
     def related_terms(self, terms: Sequence[Term]) -> list[RelatedTerms]:
         """Return the related terms of each of `terms`."""
@@ -148,7 +169,10 @@ class ReviewService(Protocol):
         """Return rejected proposals, by term."""
 
     def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
-        """Add `other` to the broader terms or, for an equivalent, to the synonyms of the term `text`."""
+        """Add `other` to the broader terms of the term `text` or, for another kind, to its synonyms.
+
+        Of the names of a renaming, the old one becomes deprecated and the new one preferred.
+        """
 
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
         """Reject a proposal: it does not return. With `actor` "", open it again."""
@@ -170,6 +194,20 @@ class ReviewService(Protocol):
 
         Raises:
             DictionaryError: Some lines or concepts are invalid. It lists all of them, and nothing is imported.
+        """
+
+    def preview_import(self, name: str, content: bytes) -> ImportPreview:
+        """Return what the import of a file of concepts would add and change. Raises the errors of `import_list`."""
+
+    def find_concept(self, text: str) -> Concept | None:
+        """Return the concept of an accepted term, without those of its synonyms; None for another text."""
+
+    def edit_concept(
+        self, text: str, terms: Sequence[ConceptTerm], actor: str, expected_version: int | None
+    ) -> ReviewDecision:
+        """Replace the terms of the concept of the accepted term `text`.
+
+        Raises ConcurrentEditError if the term has another version than `expected_version`.
         """
 
     def export(self, list_format: str) -> str:

@@ -102,15 +102,25 @@ def revert() -> BaseResponse:
 @blueprint.post("/import")
 @require_role(Role.REVIEWER)
 def import_list() -> BaseResponse:
-    """Import an uploaded list of terms, completely or not at all."""
+    """Import an uploaded list of terms or concepts, completely or not at all; with `preview`, show the changes."""
     upload = request.files.get("list")
     if upload is None or not upload.filename:
         flash(translate("review.no_list"))
         return redirect(url_for("review.pages.versions"), 303)
+    review_service, content = current_site().backend.review_service, upload.read()
     try:
-        added = current_site().backend.review_service.import_list(
-            upload.filename, upload.read(), current_account_name()
-        )
+        if "preview" in request.form:
+            preview = review_service.preview_import(upload.filename, content)
+            return render_page(
+                "review_import.html",
+                name=clean_text(upload.filename),
+                changes=preview.changes[:MAX_CHANGES_SHOWN],
+                more=len(preview.changes) - MAX_CHANGES_SHOWN,
+                new_count=sum(change.is_new for change in preview.changes),
+                total=len(preview.changes),
+                unchanged_count=preview.unchanged_count,
+            )
+        added = review_service.import_list(upload.filename, content, current_account_name())
     except DictionaryError as error:
         faults = [(number, translate_message(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
         hidden_count = len(error.line_errors) - len(faults)

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import SolrError
 from domain.review import ReviewDecisionKind
-from domain.term import MAX_DEFINITION_CHARS, Term, TermClass
+from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus, Term, TermClass
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
@@ -56,7 +56,7 @@ def show_term() -> BaseResponse:
     term = review_service.find_terms([text]).get(text)
     if term is None:
         raise NotFound
-    acts = review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1]
+    acts, concept = review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1], review_service.find_concept(text)
     return render_page(
         "review_term.html",
         row=build_term_row(term, review_service.related_terms([term])[0], review_service.rising_terms().get(term.text)),
@@ -67,6 +67,8 @@ def show_term() -> BaseResponse:
         acts=acts,
         undoable=next((act for act in acts if not act.undone and act.kind is not ReviewDecisionKind.UNDO), None),
         classes=list(TermClass),
+        concept_rows=(*concept.terms, ConceptTerm("", "")) if concept else (),
+        concept_statuses=list(ConceptTermStatus),
         moment=format_timestamp,
     )
 

@@ -226,3 +226,94 @@ def test_a_generated_index_without_a_file_extension_marks_documentation() -> Non
     page = HEAD.format(title="Entering the harbour").replace("</head>", link)
     page += f"<main><h1>Entering the harbour</h1>{SECTIONS}</main>"
     assert article(page, "http://harbour.test/en/stable/entering/").page_type is PageType.REFERENCE
+
+
+@pytest.mark.parametrize("links", [8, 30, 80])
+@pytest.mark.parametrize("container", ["div", "main"])
+@pytest.mark.parametrize(
+    ("title", "sentences"),
+    [
+        ("Harbour opened again after the storm", TEXT[:3]),
+        ("风暴过后海港重新开放", ["海港重新开放，港务局说。", "三艘船已经等了一个多星期。", "小船必须避开挖泥船。"]),
+    ],
+    ids=["en", "zh"],
+)  # fmt: skip
+def test_a_short_article_below_a_long_ticker_is_complete(
+    links: int, container: str, title: str, sentences: list[str]
+) -> None:
+    ticker = "".join(f"<li><a href='/n/{n}.html'>{title}, part {n} of the report</a></li>" for n in range(links))
+    text = "".join(f"<p>{sentence}</p>" for sentence in sentences)
+    page = f"{HEAD.format(title=title)}<{container}><div><ul>{ticker}</ul></div><h1>{title}</h1>{text}</{container}>"
+    found = article(page)
+    assert (found.title, found.body.split("\n")) == (title, sentences)
+
+
+MANUAL_PAGE = f"<main><h1>Entering the harbour</h1>{SECTIONS}</main>"
+PUBLISHED = "<meta property='article:published_time' content='2024-05-01T10:00:00Z'></head>"
+
+
+@pytest.mark.parametrize(
+    "declared", ["", '<script type=\'application/ld+json\'>{"@type": "TechArticle", "name": "Entering"}</script>']
+)
+@pytest.mark.parametrize(
+    "url",
+    ["https://www.harbour.test/docs/18/entering.html", "https://docs.harbour.test/entering/",
+     "https://harbour.test/en/manual/entering.html"],
+)  # fmt: skip
+def test_a_manual_with_the_time_of_its_build_is_a_reference(url: str, declared: str) -> None:
+    page = HEAD.format(title="Entering the harbour").replace("</head>", declared + PUBLISHED) + MANUAL_PAGE
+    assert article(page, url).page_type is PageType.REFERENCE
+
+
+@pytest.mark.parametrize("url", ["https://docs.harbour.test/blog/entering/", "https://harbour.test/docs/2024/05/01/a"])
+def test_news_of_a_manual_are_articles(url: str) -> None:
+    page = HEAD.format(title="Entering the harbour").replace("</head>", PUBLISHED) + MANUAL_PAGE
+    assert article(page, url).page_type is PageType.ARTICLE
+
+
+def test_a_dated_article_about_documentation_is_an_article() -> None:
+    linked = '{"@type": "BlogPosting", "headline": "Entering the harbour", "datePublished": "2024-05-01"}'
+    head = f"<script type='application/ld+json'>{linked}</script></head>"
+    page = HEAD.format(title="Entering the harbour").replace("</head>", head) + MANUAL_PAGE
+    assert article(page, "https://harbour.test/docs/entering.html").page_type is PageType.ARTICLE
+
+
+PAGE_LINKS = """<table><tr><td><a href="a.html">{}</a></td><td><a href="index.html">{}</a></td>
+<td><a href="c.html">{}</a></td></tr></table>"""
+BREADCRUMB = "<div><a href='/'>Harbour</a> &gt; <a href='/d/'>{}</a> &gt; <a href='/d/2/'>Version 2.4</a></div>"
+
+
+@pytest.mark.parametrize(
+    ("above", "page_type"),
+    [
+        (PAGE_LINKS.format("Prev", "Up", "Next"), PageType.REFERENCE),
+        (PAGE_LINKS.format("Previous", "Contents", "Next"), PageType.REFERENCE),
+        (PAGE_LINKS.format("上一页", "上一级", "下一页"), PageType.REFERENCE),
+        (PAGE_LINKS.format("Previous", "Home", "Next"), PageType.SERVICE),
+        (BREADCRUMB.format("Documentation"), PageType.REFERENCE),
+        (BREADCRUMB.format("Reference Manual"), PageType.REFERENCE),
+        (BREADCRUMB.format("Pilots"), PageType.SERVICE),
+    ],
+)
+def test_links_of_a_book_mark_documentation(above: str, page_type: PageType) -> None:
+    page = f"{HEAD.format(title='Entering the harbour')}{above}{MANUAL_PAGE}"
+    assert article(page, "http://harbour.test/entering.html").page_type is page_type
+
+
+@pytest.mark.parametrize(
+    ("last", "page_type"),
+    [
+        ("This page was last updated on 2024-05-01 15:45:07Z", PageType.REFERENCE),
+        ("本页最后修改于 2024-05-01", PageType.REFERENCE),
+        ("Published on 2024-05-01", PageType.ARTICLE),
+    ],
+)
+def test_a_page_with_only_a_date_of_its_last_change_is_a_reference(last: str, page_type: PageType) -> None:
+    page = f"{HEAD.format(title='Entering the harbour')}{MANUAL_PAGE}<p>{last}</p>"
+    found = article(page, "http://harbour.test/entering.html")
+    assert (found.page_type, found.published) == (page_type, "2024-05-01")
+
+
+def test_news_with_an_updated_date_below_the_title_is_an_article() -> None:
+    page = f"{HEAD.format(title='Harbour opened')}<h1>Harbour opened</h1><p>Updated 2024-05-01</p>{PARAGRAPHS}"
+    assert article(page, "http://news.test/harbour.html").page_type is PageType.ARTICLE

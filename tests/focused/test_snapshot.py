@@ -1,12 +1,12 @@
 """A guide that was kept in a file goes on as one that was shown all pages again."""
 
-import os
 import pickle
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from threading import get_native_id
 
 import pytest
 
@@ -215,7 +215,7 @@ def test_a_long_run_keeps_its_state_now_and_then(tmp_path: Path, monkeypatch: py
 
 
 def test_a_disk_that_is_full_does_not_end_the_crawl(tmp_path: Path) -> None:
-    (tmp_path / f"guide.state.{os.getpid()}.new").mkdir()
+    (tmp_path / f"guide.state.{get_native_id()}.new").mkdir()
     saved_in(tmp_path)
     assert loaded(tmp_path).next_seq == 0
 

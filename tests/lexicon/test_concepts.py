@@ -23,6 +23,7 @@ from lexicon.concepts.formats import (
     parse_concept_file,
 )
 from pipeline.search_site.review_service import StoreReview
+from search_ui.query.thesaurus import build_thesaurus
 
 PREFERRED, ADMITTED, DEPRECATED = ConceptTermStatus
 GAS = Concept("c0000000000000001", (ConceptTerm("天然气", "zh", PREFERRED),), category=TermClass.SUBJECT)
@@ -43,7 +44,8 @@ SHALE_GAS = Concept(
 RADAR = Concept(
     "c0000000000000003", (ConceptTerm("radar", "en", PREFERRED), ConceptTerm("radar", "fr", PREFERRED, "radar", "x"))
 )
-CONCEPTS = [GAS, SHALE_GAS, RADAR]
+METHANE = Concept("c0000000000000004", (ConceptTerm("méthane", "fr", PREFERRED, "gaz CH4", "x"),))
+CONCEPTS = [GAS, SHALE_GAS, RADAR, METHANE]
 TBX_START = '<tbx type="TBX-Basic" style="dca" xmlns="urn:iso:std:iso:30042:ed-2"><text><body>'
 TBX_END = "</body></text></tbx>"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -88,7 +90,7 @@ def test_concepts_come_back_as_they_went(review: StoreReview, concept_format: Co
     assert stored_concepts(review) == without(CONCEPTS, concept_format)
     assert review.export_concepts(concept_format) == content
     again = review.plan_concepts(content, concept_format)
-    assert (again.changes, again.edits, again.unchanged_count) == ((), (), 3)
+    assert (again.changes, again.edits, again.unchanged_count) == ((), (), 4)
 
 
 def test_csv_leaves_relations_and_source_ids_as_they_are(review: StoreReview) -> None:
@@ -113,9 +115,9 @@ def test_skos_is_read_by_queries() -> None:
         }
         for name in ("prefLabel", "altLabel", "hiddenLabel", "definition")
     }
-    assert labels["prefLabel"] == {"天然气", "shale gas", "gaz de schiste", "页岩气", "radar"}
+    assert labels["prefLabel"] == {"天然气", "shale gas", "gaz de schiste", "页岩气", "radar", "méthane"}
     assert labels["altLabel"] == {"gas of shales", "泥页岩气"} and labels["hiddenLabel"] == {"页岩瓦斯"}
-    assert len(labels["definition"]) == 3
+    assert len(labels["definition"]) == 4
 
 
 def test_foreign_skos() -> None:
@@ -207,6 +209,14 @@ def test_entities_are_not_expanded() -> None:
         parse_concept_file(text.replace("页岩气", "&b;").encode(), "tbx")
 
 
+def test_csv_without_status() -> None:
+    content = "concept id,term\n1,页岩气\n1,泥页岩气\n1,shale gas\n,天然气\n".encode()
+    concepts = parse_concept_file(content, "csv")
+    assert [(term.text, term.status) for concept in concepts for term in concept.terms] == [
+        ("shale gas", PREFERRED), ("页岩气", PREFERRED), ("泥页岩气", ADMITTED), ("天然气", PREFERRED),
+    ]  # fmt: skip
+
+
 def test_formats_are_detected() -> None:
     csv_start = concept_csv.format_csv([])
     assert [
@@ -251,6 +261,7 @@ def test_what_does_not_fit_the_store_is_refused(review: StoreReview) -> None:
         ([Concept("x", (ConceptTerm("天然气", "zh", PREFERRED), ConceptTerm("shale gas", "en")))],
          "the term shale gas is already in concept shale gas|the term 天然气 is already"),
         ([replace(GAS, broader_ids=(SHALE_GAS.concept_id,))], "form a cycle"),
+        ([replace(GAS, broader_ids=(GAS.concept_id,))], "form a cycle: 天然气 > 天然气"),
         ([Concept("x", (ConceptTerm("页岩气", "zh", PREFERRED),)),
           Concept("y", (ConceptTerm("shale gas", "en", PREFERRED),))], "the same stored concept"),
     ):  # fmt: skip
@@ -323,6 +334,12 @@ def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
     assert review.plan_concepts(content, "csv").changes == ()
 
 
+def test_search_uses_all_terms_of_a_concept(review: StoreReview) -> None:
+    import_file(review, format_concept_file(CONCEPTS, "tbx"), "tbx")
+    thesaurus = build_thesaurus(review.publish("anna"))
+    assert set(thesaurus.find_synonyms("页岩瓦斯")) == {term.text for term in SHALE_GAS.terms} - {"页岩瓦斯"}
+
+
 def test_the_definition_of_a_reviewer_counts(review: StoreReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     assert [item.sentence for item in review.definitions("页岩气")] == ["页岩中的天然气"]
@@ -338,8 +355,9 @@ def test_tbx_has_the_levels_of_tbx_basic() -> None:
     root = etree.fromstring(format_concept_file(CONCEPTS, "tbx"))
     ns = {"t": tbx.NAMESPACE}
     assert (root.get("type"), root.get("style")) == ("TBX-Basic", "dca")
-    assert len(root.findall(".//t:langSec/t:descripGrp/t:descrip[@type='definition']", ns)) == 3
+    assert len(root.findall(".//t:langSec/t:descripGrp/t:descrip[@type='definition']", ns)) == 4
     assert not root.findall(".//t:termSec//t:descrip", ns)
+    assert [element.get("target") for element in root.iterfind(".//t:xref", ns)] == ["http://a.test/1?x=1&y=2"]
     assert {element.text for element in root.iterfind(".//t:termNote[@type='administrativeStatus']", ns)} == set(
         tbx.TBX_STATUS_BY_STATUS.values()
     )

@@ -408,7 +408,7 @@ class Administrator:
     def _post(self, what: str, form: dict[str, str]) -> bool:
         try:
             answer = self._session.post(f"{self.address}admin/lexicon/{what}", {**form, "token": self._form})
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError):  # killed before or in the answer
             return False
         assert answer.ok, answer.text
         return True

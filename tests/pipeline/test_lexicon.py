@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from docstore.store import Store
 from domain.errors import LexiconError, PlumblineError
-from domain.term import Lexicon, LexiconEntry, Term, TermStatus
+from domain.term import Definition, Lexicon, LexiconEntry, Term, TermStatus
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
 from pipeline.search_site.review_service import StoreReview, format_entry, substrings, update_review_order
@@ -92,6 +92,29 @@ def test_every_step_of_a_review_and_its_undo(plumb: Plumb) -> None:
     assert isinstance(plumb("undo", number).exception, LexiconError)  # it was
 
 
+def test_a_definition_is_chosen_written_and_taken_back(plumb: Plumb) -> None:
+    def sentence() -> str | None:
+        with plumb.store() as store:
+            choice = store.review_queue.find_terms(["页岩气"])["页岩气"].definition
+        return None if choice is None else choice.sentence
+
+    with plumb.store() as store:
+        found = Definition("页岩气", "zh", "页岩气是[b]气[/b]。", 1, "http://a.test/1", "题", "", 0.9, 1.0)
+        store.definitions.save([found], (), 1, 1.0)
+    assert "1  页岩气是[b]气[/b]。  (http://a.test/1)" in plumb.says("define", "页岩气")
+    for options, wanted in (
+        (("--choose", "1"), found.sentence),
+        (("--choose", "0"), ""),
+        (("--text", "是气。"), "是气。"),
+    ):
+        assert "define: 页岩气" in plumb.says("define", "页岩气", *options)
+        assert sentence() == wanted
+    assert isinstance(plumb("define", "页岩气", "--choose", "2").exception, LexiconError)
+    for _ in range(3):
+        plumb.says("undo")
+    assert sentence() is None
+
+
 def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None:
     file = tmp_path / "list.csv"
     file.write_text("term,frequency,tag,synonyms,class,broader\n可燃冰,7,nz,天然气水合物,subject,天然气\n")
@@ -124,6 +147,7 @@ def test_concepts_go_out_and_come_in(plumb: Plumb, tmp_path: Path) -> None:
     assert "would import 1 new, 1 changed, 1 unchanged; nothing was changed" in said
     assert "imported concepts: 1 new, 1 changed, 1 unchanged" in plumb.says("import", str(files["csv"]))
     assert "gaz de schiste" in plumb.says("export", "--format", "tbx")
+    assert "  shale gas (en, deprecated): gas" in plumb.says("term", "页岩气")
     plumb.says("undo")
     assert plumb.says("export", "skos") == files["ttl"].read_text()
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from threading import get_native_id
 
 import pytest
 
@@ -101,7 +102,7 @@ def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
         file.write(b"half")
         raise ValueError("stop")
     assert path.read_bytes() == b"first"
-    left_by_a_killed_process = path.with_name(f"secret.{os.getpid()}.new")
+    left_by_a_killed_process = path.with_name(f"secret.{get_native_id()}.new")
     left_by_a_killed_process.touch()
     left_by_a_killed_process.chmod(0o666)
     write_private_file(path, b"second")

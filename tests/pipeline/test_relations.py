@@ -81,3 +81,11 @@ def test_a_proposal_whose_sentence_is_gone_is_deleted(store: Store) -> None:
     save_article(store, 1, "无关。")
     propose_relations(store)
     assert open_pairs(store) == []
+
+
+def test_a_renaming_needs_one_published_name(store: Store) -> None:
+    save_article(store, 1, "猴痘已于2024年改称“M痘”。天花更名为水痘。")
+    accept(store, "猴痘")
+    assert propose_relations(store) == ("1 new relation between terms to review",)
+    [proposal] = store.relations.list_open(10)[1]
+    assert (proposal.relation.kind, proposal.relation.other) == (RelationKind.RENAMED, "M痘")

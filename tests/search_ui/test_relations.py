@@ -91,3 +91,21 @@ def test_invalid_decisions_are_bad_requests(client: FlaskClient) -> None:
         sent = {"token": token, "kind": kind, "term": "甲烷", "other": "烃类", "decision": decision}
         assert client.post(f"{PAGE}/decide", data=sent).status_code == 400
     assert "methane2" in decide(client, token, "rejected", "equivalent", "methane2").text  # there is no such proposal
+
+
+@pytest.mark.parametrize("kind", [RelationKind.FORMER, RelationKind.RENAMED])
+def test_the_old_name_of_a_renaming_becomes_deprecated(
+    held: FakeActions, client: FlaskClient, kind: RelationKind
+) -> None:
+    token, service = sign_in(client), held.review_service
+    relation = TermRelation(kind, "甲烷", "沼气", "renaming", 0.9, EVIDENCE)
+    service.store.relations.save([RelationProposal(relation, 1, URL, "题", 0.0)], [], 1, 1.0)
+    assert "沼气" in shown(BeautifulSoup(client.get(f"{PAGE}?lang=zh").text, "lxml"))
+    page = decide(client, token, "accepted", kind.value, "沼气")
+    accepted = service.find_terms(["甲烷"])["甲烷"]
+    old, new = ("沼气", "甲烷") if kind is RelationKind.FORMER else ("甲烷", "沼气")
+    assert accepted.synonyms == ("沼气",)
+    assert {one.text: one.status.value for one in accepted.concept_terms} == {old: "deprecated", new: "preferred"}
+    assert "沼气" not in shown(page)
+    undo(client, page)
+    assert service.find_terms(["甲烷"])["甲烷"].concept_terms == ()

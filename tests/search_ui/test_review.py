@@ -552,3 +552,72 @@ def test_a_definition_is_chosen_written_and_undone() -> None:
     assert post(client, token, "definition", term="页岩气").status_code == 400
     assert post(client, token, "undo").status_code == 200
     assert shown() == []
+
+
+CONCEPT_FIELDS = ("word", "language", "status", "definition", "source", "note")
+
+
+def concept_form(page: BeautifulSoup) -> dict[str, list[str]]:
+    """The values of the form of the concept, as a browser sends them."""
+    rows = page.select("#concept-terms tbody tr")
+    values = {name: [row.select_one(f"[name={name}]") for row in rows] for name in CONCEPT_FIELDS}
+    values["status"] = [select.select_one("[selected]") for select in values["status"]]
+    return {name: [cell["value"] for cell in cells] for name, cells in values.items()}
+
+
+def test_the_second_editor_of_a_concept_overwrites_nothing() -> None:
+    held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED, synonyms=("shale gas",))])
+    held.review_service.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("页岩气", synonyms=("shale gas",))], "anna")
+    client, token = reviewing(held)
+    page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
+    form = concept_form(page)
+    assert form["word"] == ["shale gas", "页岩气", ""] and form["status"] == ["admitted", "preferred", "admitted"]
+    seen = page.select_one("#concept [name=seen]")["value"]
+    sent = {"token": token, "term": "页岩气", "seen": seen, "from": "term", **form}
+    first = {**sent, "status": ["deprecated", "preferred", "admitted"], "word": ["shale gas", "页岩气", "泥页岩气"],
+             "language": ["en", "zh", "zh"]}  # fmt: skip
+    second = {**sent, "definition": ["", "另一个定义", ""]}
+    client.post("/admin/lexicon/concept", data=first)
+    rejected = client.post("/admin/lexicon/concept", data=second, headers=JSON)
+    assert rejected.status_code == 409 and rejected.json["terms"][0]["synonyms"] == ["泥页岩气", "shale gas"]
+    concept = held.review_service.find_concept("页岩气")
+    assert concept and [(item.text, item.status.value, item.definition) for item in concept.terms] == [
+        ("shale gas", "deprecated", ""), ("页岩气", "preferred", ""), ("泥页岩气", "admitted", ""),
+    ]  # fmt: skip
+    seen = get(client, "/admin/lexicon/term?text=页岩气").select_one("#concept [name=seen]")["value"]
+    bad = {**first, "seen": seen, "word": ["<b>", "页岩气", ""]}
+    rejected = client.post("/admin/lexicon/concept", data=bad, headers=JSON)
+    assert rejected.status_code == 409 and "“<b>”" in rejected.json["error"]["message"]
+    assert client.post("/admin/lexicon/concept", data={**bad, "status": ["x"] * 3}).status_code == 400
+    assert held.review_service.find_concept("页岩气") == concept
+    post(client, token, "undo")
+    concept = held.review_service.find_concept("页岩气")
+    assert concept and [item.text for item in concept.terms] == ["shale gas", "页岩气"]
+
+
+def test_concepts_are_previewed_and_imported() -> None:
+    held = actions(2)
+    client, token = reviewing(held)
+    content = "concept id,language,term,status,definition\nk1,zh,页岩气,preferred,定义\nk1,en,shale gas,deprecated,\n"
+    send = {"token": token, "preview": "1", "list": (BytesIO(content.encode()), "c.csv")}
+    page = BeautifulSoup(
+        client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data").text, "lxml"
+    )
+    assert [item.text for item in page.select(".diff .plus code")] == [
+        "shale gas (en, deprecated)", "页岩气 (zh, preferred): 定义", "id k1",
+    ]  # fmt: skip
+    assert held.review_service.find_concept("页岩气") is None
+    send = {"token": token, "list": (BytesIO(content.encode()), "c.csv")}
+    client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data")
+    assert held.review_service.find_concept("页岩气")
+    for form, part in (
+        ("tbx", "<term>页岩气</term>"),
+        ("skos", '"页岩气"@zh'),
+        ("concepts", ",en,shale gas,deprecated"),
+    ):
+        assert part in client.get(f"/admin/lexicon/export/{form}").text
+    send = {"token": token, "list": (BytesIO(content.replace("页岩气", "<b>").encode()), "c.csv")}
+    response = client.post("/admin/lexicon/import?lang=en", data=send, content_type="multipart/form-data")
+    assert response.status_code == 422 and "k1" in response.text
+    send = {"token": token, "preview": "1", "list": (BytesIO("页岩气".encode()), "c.txt")}
+    assert client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data").status_code == 303

@@ -1,6 +1,7 @@
 """The term pages, with a real Solr: every count equals the total of the search that it links to."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
@@ -10,9 +11,19 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.article import Article, StoredArticle, document_id
-from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
+from domain.term import (
+    AUTOMATIC_ACTOR,
+    ConceptTerm,
+    ConceptTermStatus,
+    Definition,
+    Lexicon,
+    LexiconEntry,
+    TermClass,
+    TermStatus,
+)
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
+from search_ui.pages import glossary_views
 from search_ui.pages.term_citation import TermSource, format_bibtex
 from search_ui.query.solr_client import SolrSearchClient
 from tests.search_ui.test_api import fits, schema_of
@@ -193,6 +204,26 @@ def test_the_api_returns_the_same(reader: FlaskClient) -> None:
     assert reader.get("/api/v1/terms/tcp/ip").json["automatic"] is False
 
 
+def test_the_terms_of_a_concept_have_their_status(reader: FlaskClient, actions: FakeActions) -> None:
+    terms = [
+        ConceptTerm("页岩气", "zh", ConceptTermStatus.PREFERRED),
+        ConceptTerm("shale gas", "en", ConceptTermStatus.PREFERRED, "gas in shale"),
+        ConceptTerm("LNG-X", "en"),
+        ConceptTerm("页岩瓦斯", "zh", ConceptTermStatus.DEPRECATED),
+    ]
+    actions.review_service.edit_concept("页岩气", terms, "anna", None)
+    names = {row.dt.text: row.dd.text for row in soup(reader, "/term/页岩气?lang=en").select("#details > div")}
+    assert (names["Preferred terms"], names["Deprecated terms"]) == ("shale gas", "页岩瓦斯")
+    assert names["Abbreviation"] == "LNG-X" and "Synonyms" not in names and "In the other language" not in names
+    response = reader.get("/term/页岩瓦斯?lang=en", follow_redirects=True)
+    note = BeautifulSoup(response.text, "lxml").select_one("#deprecated").text
+    assert note == "“页岩瓦斯” is a deprecated term. The preferred term is “页岩气”."
+    assert not soup(reader, "/term/页岩气?lang=en&deprecated=x").select("#deprecated")
+    answer = reader.get("/api/v1/terms/页岩气").json
+    assert fits(answer, schema_of("/terms/{name}", "200"))
+    assert {item["text"]: item["status"] for item in answer["concept"]["terms"]}["页岩瓦斯"] == "deprecated"
+
+
 def listed(page: BeautifulSoup) -> list[str]:
     return [link.text for link in page.select(".terms a")]
 
@@ -274,7 +305,7 @@ def save_definitions(actions: FakeActions) -> None:
                 ("页岩气指气。", GONE_URL, "别处", 0.8, False),
                 ("页岩气是煤。", "http://a.example/1", "第二篇", 0.99, True),
             ],
-            start=1,
+            1,
         )
     )
     actions.review_service.store.definitions.save([first, gone, outdated], (), 1, 1.0)
@@ -312,6 +343,56 @@ def test_new_terms_are_those_of_the_last_two_versions() -> None:
     assert set(listed(soup(reader, "/terms?new=1"))) == set(NAMES[2:])
     assert backend.review_service.first_version(NAMES[2]).version == 3
     assert backend.review_service.first_version("戊烷") is None
+
+
+def test_the_list_is_filtered_by_class_and_printed(reader: FlaskClient, actions: FakeActions) -> None:
+    page = soup(reader, "/terms?class=subject&lang=en")
+    assert listed(page) == ["页岩气"] and page.select_one('nav.initials a[aria-current="page"]').text == "Subject"
+    assert listed(soup(reader, "/terms?class=x")) == ["水平井", "tcp/ip", "页岩气"]
+    save_definitions(actions)
+    printed = soup(reader, page.select_one('a[href^="/terms/print"]')["href"] + "&lang=en")
+    assert [term.text.strip() for term in printed.select("dt")] == ["页岩气"]
+    assert "页岩气是<b>天然气</b>。" in printed.text and "shale gas" in printed.text and "<i>第一篇</i>" in printed.text
+    everything = soup(reader, "/terms/print")
+    assert [group.text for group in everything.select("h2")] == ["S", "T", "Y"] and len(everything.select("dt")) == 3
+    assert everything.select("#print-limit") == []
+
+
+def test_a_long_print_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glossary_views, "MAX_PRINTED_TERMS", 2)
+    reader = site_app(actions=FakeActions(published=LEXICON)).test_client()
+    page = soup(reader, "/terms/print?lang=en")
+    assert len(page.select("dt")) == 2 and "first 2 of 3 terms" in page.select_one("#print-limit").text
+
+
+def test_the_sitemap_lists_every_term_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = site_app(actions=FakeActions(published=LEXICON)).test_client()
+    [address] = re.findall("Sitemap: http://localhost(.*)", reader.get("/robots.txt").text)
+
+    def addresses(path: str) -> list[str]:
+        return [location.text for location in BeautifulSoup(reader.get(path).data, "xml").select("loc")]
+
+    pages = addresses(address)
+    assert len(pages) == 4 and all(reader.get(page).status_code == 200 for page in pages if "/terms" in page)
+    assert f"http://localhost/term/{quote('页岩气')}" in pages and "http://localhost/term/tcp/ip" in pages
+    monkeypatch.setattr(glossary_views, "MAX_SITEMAP_TERMS", 2)
+    parts = addresses(address)
+    assert len(parts) == 2 and {page for part in parts for page in addresses(part)} == set(pages)
+    assert addresses("/sitemap.xml?page=9") == addresses(parts[-1])
+
+
+def test_the_id_of_a_concept_leads_to_the_present_name() -> None:
+    backend = FakeActions([term("甲烷"), term("沼气")])
+    backend.review_service.decide(["甲烷"], TermStatus.ACCEPTED, "operator")
+    backend.review_service.publish("operator")
+    reader = site_app(actions=backend).test_client()
+    concept_id = backend.review_service.find_terms(["甲烷"])["甲烷"].concept_id
+    assert reader.get(f"/term/{concept_id}").headers["Location"] == f"/term/{quote('甲烷')}"
+    backend.review_service.rename("甲烷", "甲烷气", "operator", None)
+    backend.review_service.publish("operator")
+    assert reader.get(f"/term/{concept_id}").headers["Location"] == f"/term/{quote('甲烷气')}"
+    backend.review_service.decide(["甲烷气"], TermStatus.REJECTED, "operator")
+    assert reader.get(f"/term/{concept_id}").status_code == reader.get("/term/c0123456789abcdef").status_code == 404
 
 
 def test_without_terms_the_list_says_so() -> None:

@@ -1,8 +1,9 @@
 """Chinese by its sound."""
 
 import pytest
+from pypinyin import lazy_pinyin
 
-from text.pinyin import MAX_PINYIN_LETTERS, MAX_READINGS, fuzzy_units, split_pinyin
+from text.pinyin import MAX_PINYIN_LETTERS, MAX_READINGS, fuzzy_units, pinyin_syllables, split_pinyin
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,11 @@ def test_a_title_is_read_word_by_word() -> None:
     assert fuzzy_units(["重庆", "，", "页岩", "PDC", " ", "2024"]) == [
         ("重", "con"), ("庆", "qin"), ("页", "ye"), ("岩", "yan"), ("PDC", "pdc"), ("2024", "2024"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", ["重庆银行行长长大了", "绿略吕女", "7月20日，pdc钻头", "〇嗯呣", "一行人，\U00020000\x00😀", "", "鑽頭"]
+)
+def test_syllables_are_those_of_pypinyin(text: str) -> None:
+    simplified = text.replace("鑽頭", "钻头")
+    assert pinyin_syllables(text) == tuple(lazy_pinyin(simplified, errors=list))  # type: ignore[arg-type]

@@ -75,12 +75,14 @@ class PublicationDate:
         source: Origin of the date: `url`, `json-ld`, `meta`, `time`, `text`, `script` or an empty string.
         datetime: The date with time of day and UTC offset, if known (`2024-05-01T10:20+08:00`); else an empty string.
         modified: Date of the last change, or an empty string.
+        is_last_change: True if `date` is that of a change, far from the title, because the page shows no other date.
     """
 
     date: str = ""
     source: str = ""
     datetime: str = ""
     modified: str = ""
+    is_last_change: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,11 @@ def find_publication_date(page: ParsedPage, body_span: int, latest_date: str = M
         if candidate.datetime and candidate.date == iso_date
     )
     return PublicationDate(
-        iso_date, candidates[0].source, published_at or next(datetimes, ""), modified if modified >= iso_date else ""
+        iso_date,
+        candidates[0].source,
+        published_at or next(datetimes, ""),
+        modified if modified >= iso_date else "",
+        candidates[0] in evidence.visible_updates and not candidates[0].is_certain,
     )
 
 
@@ -300,8 +306,8 @@ def rank_candidates(evidence: DateEvidence) -> list[DateCandidate]:
         *evidence.visible,
         *certain_updates,
         *modified_candidates,
-        *evidence.visible_far,
         *evidence.visible_updates,
+        *evidence.visible_far,
     ]
     return (
         [
