@@ -3,9 +3,10 @@
 import io
 import re
 import zipfile
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from domain.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME
+from extractor.page.urls import split_url
 from text.decoding.decode import decode_page
 
 HEAD_BYTES = 4_096
@@ -41,10 +42,7 @@ def format_by_name(url: str, content_type: str) -> str:
     Servers send many formats as `text/plain`; then the extension decides.
     """
     declared_type = content_type.partition(";")[0].strip().lower()
-    try:
-        path = unquote(urlsplit(url).path) if "//" in url else url
-    except ValueError:
-        path = ""
+    path = unquote(split_url(url).path) if "//" in url else url
     format_by_extension = FORMAT_BY_EXTENSION.get(path.rpartition(".")[2].lower(), "")
     if declared_type in ("text/html", "application/xhtml+xml"):
         return ""

@@ -18,9 +18,10 @@ from extractor.fields.byline import (
     span_start,
 )
 from extractor.fields.json_ld import JsonLdArticle, find_json_ld_article
-from extractor.fields.title_matching import normalize_letters
+from extractor.fields.title_matching import host_of, normalize_letters
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import parse_attributes
+from extractor.page.urls import split_url
 
 MAX_KEYWORDS = 20
 MAX_CANDIDATE_KEYWORDS = 80
@@ -122,7 +123,7 @@ def normalized_site_names(page: ParsedPage, title: str) -> frozenset[str]:
     ]
     title_rest = page.title.replace(title, " ") if title and title in page.title else ""
     url = page.url or page.head_links.get("canonical", "") or metas.get("og:url", "")
-    host = split_url(url)[0].removeprefix("www.")
+    host = host_of(url)
     host_labels = [host, *host.split(".")[:-1], *host.split(".")[-2:-1]]
     parts = (
         part
@@ -347,21 +348,12 @@ def find_canonical(page: ParsedPage, json_ld_article: JsonLdArticle) -> str:
 
 def may_be_canonical(candidate: str, url: str) -> bool:
     """Return whether a URL may be the canonical URL of the page at `url`, which may be empty (unknown)."""
-    host, path, query = split_url(candidate)
+    parts, page_parts = split_url(candidate[:MAX_URL_CHARS]), split_url(url[:MAX_URL_CHARS])
+    host = parts.hostname or ""
     if not host or is_private_host(host) or ("." not in host):
         return False
-    _, page_path, page_query = split_url(url)
-    is_home, is_page_home = not (path.strip("/") or query), not (page_path.strip("/") or page_query)
+    is_home, is_page_home = (not (url_parts.path.strip("/") or url_parts.query) for url_parts in (parts, page_parts))
     return not is_home or (is_page_home and bool(url))
-
-
-def split_url(url: str) -> tuple[str, str, str]:
-    """Return host, path and query of a URL; empty strings if it is malformed."""
-    try:
-        parts = urlsplit(url[:MAX_URL_CHARS])
-        return (parts.hostname or "", parts.path, parts.query)
-    except ValueError:
-        return ("", "", "")
 
 
 def is_private_host(host: str) -> bool:
@@ -426,8 +418,9 @@ class PagedUrl:
 
 def parse_paged_url(url: str) -> PagedUrl:
     """Parse a URL that may contain a page number."""
-    host, path, query = split_url(url)
-    params = parse_qsl(query, keep_blank_values=True)
+    parts = split_url(url[:MAX_URL_CHARS])
+    host, path = parts.hostname or "", parts.path
+    params = parse_qsl(parts.query, keep_blank_values=True)
     numbers = [value for name, value in params if is_page_number_param(name, value)]
     other_params = "&".join(f"{name}={value}" for name, value in params if not is_page_number_param(name, value))
     full_url = f"{host}{path.rstrip('/')}?{other_params}"

@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
-from urllib.parse import urlsplit
 
 from rapidfuzz.distance import LCSseq
 
@@ -21,6 +20,7 @@ from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, Span, text_size
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, unescape_markup
+from extractor.page.urls import split_url
 
 MAX_TITLE_CHARS = 300  # longer titles are cut
 MAX_SITE_NAME_SIZE = 30.0  # a longer suffix is not a name; in Chinese characters
@@ -187,10 +187,7 @@ def declared_site_names(page: ParsedPage) -> list[str]:
 
 def host_of(url: str) -> str:
     """Return the host of a URL in lower case without "www.", or an empty string."""
-    try:
-        return (urlsplit(url).hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
+    return (split_url(url).hostname or "").removeprefix("www.")
 
 
 def title_suffix(declared_title: str, title: str = "") -> str:

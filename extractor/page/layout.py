@@ -123,7 +123,7 @@ class SkippedContent:
 
 @dataclass(slots=True)
 class SkippedElement:
-    """One element that was not laid out, for `layout_builder.complete_layout`.
+    """One element that was not laid out, for `layout_completion.complete_layout`.
 
     Attributes:
         span_index: Index of its span, which has no lines.
@@ -152,7 +152,7 @@ class Layout:
 
     A boilerplate element (navigation, footer ...) with almost no text outside links may be skipped. It has a span
     without lines, and `skipped` includes its totals. `skipped_elements` and `tokens` (of the page) are what
-    `layout_builder.complete_layout` needs to lay them out as well; `can_complete` is False if the elements around a
+    `layout_completion.complete_layout` needs to lay them out as well; `can_complete` is False if the elements around a
     skipped one depend on its content.
     """
 

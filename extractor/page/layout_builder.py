@@ -10,7 +10,6 @@ Sizes are in Chinese characters: a Chinese character counts 1, a Latin letter 1/
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -63,115 +62,9 @@ def build_layout(markup: str, complete: bool = True) -> tuple[Layout, HeadData]:
     return builder.layout, builder.head
 
 
-def complete_layout(layout: Layout) -> Layout | None:
-    """Lay out the skipped elements of a layout and merge them with the rest.
-
-    Returns:
-        A new layout, equal to one built with `complete`. None if the elements around a skipped one depend on its
-        content, so that the page must be laid out again.
-    """
-    if not layout.can_complete:
-        return None
-    pieces = []
-    for skipped_element in layout.skipped_elements:
-        piece = _LayoutBuilder().run_skipped(layout, skipped_element)
-        if piece is None:
-            return None
-        pieces.append(piece)
-    return merge_layouts(layout, pieces)
-
-
-def merge_layouts(layout: Layout, pieces: Sequence[Layout]) -> Layout:
-    """Insert the layouts of all skipped elements of a layout. The first span of a piece is that of its element."""
-    complete, skipped_elements = Layout(), layout.skipped_elements
-    spans, lines, pictures, inline_elements = layout.spans, layout.lines, layout.pictures, layout.inline_elements
-    last_descendants = list(range(len(spans)))
-    for span_index in range(len(spans) - 1, 0, -1):
-        parent = spans[span_index].parent_index
-        if parent >= 0 and last_descendants[span_index] > last_descendants[parent]:
-            last_descendants[parent] = last_descendants[span_index]
-    # The k-th numbers are those of the part of the page after k skipped elements.
-    line_shifts, span_shifts = [0], [0]
-    for piece in pieces:
-        line_shifts.append(line_shifts[-1] + len(piece.lines))
-        span_shifts.append(span_shifts[-1] + len(piece.spans) - 1)
-    skipped_spans = [element.span_index for element in skipped_elements]
-    new_span_indices: list[int] = []  # by old span index
-    part = 0
-    for span_index in range(len(spans)):
-        new_span_indices.append(span_index + span_shifts[part])
-        part += part < len(pieces) and skipped_spans[part] == span_index
-    new_span_indices.append(-1)  # of index -1: no span
-    line_start = picture_start = inline_start = span_start = part = 0
-    for part in range(len(pieces) + 1):
-        is_last = part == len(pieces)
-        element = None if is_last else skipped_elements[part]
-        line_shift, run_count = line_shifts[part], skipped_elements[part - 1].line_count if part else 0
-        run_count = layout.skipped.line_count if is_last else skipped_elements[part].line_count
-        for line in lines[line_start : None if element is None else element.line_index]:
-            complete.lines.append(
-                Line(
-                    line.text,
-                    line.size,
-                    line.link_size,
-                    line.strong_size,
-                    new_span_indices[line.span_index],
-                    line.tag,
-                    line.text_pieces,
-                    line.links,
-                    len(complete.lines),
-                    line.cells,
-                    line._punctuation_count,
-                )
-            )
-        for span_index in range(span_start, len(spans) if element is None else element.span_index + 1):
-            span = spans[span_index]
-            end_part = bisect_right(skipped_spans, last_descendants[span_index])
-            complete.spans.append(
-                Span(
-                    span.tag_info,
-                    span.start_line + line_shift,
-                    new_span_indices[span.parent_index],
-                    span.element_index,
-                    span.start_line_number - run_count + line_shift,
-                    0.0,
-                    span.end_line + line_shifts[end_part],
-                )
-            )
-        for picture in pictures[picture_start : None if element is None else element.picture_count]:
-            complete.pictures.append(
-                Picture(picture.attribute_text, picture.line_index + line_shift, new_span_indices[picture.span_index])
-            )
-        for inline in inline_elements[inline_start : None if element is None else element.inline_count]:
-            complete.inline_elements.append(InlineElement(inline.tag_info, inline.line_index + line_shift, inline.text))
-        if element is None:
-            break
-        line_start, picture_start, inline_start = element.line_index, element.picture_count, element.inline_count
-        span_start = element.span_index + 1
-        insert_piece(complete, pieces[part])
-    return complete
-
-
-def insert_piece(complete: Layout, piece: Layout) -> None:
-    """Append the layout of a skipped element, whose span is the last one of `complete`."""
-    line_shift, span_shift = len(complete.lines), len(complete.spans) - 1
-    for line in piece.lines:
-        line.span_index += span_shift
-        line.line_number += line_shift
-    for span in piece.spans[1:]:
-        span.start_line += line_shift
-        span.end_line += line_shift
-        span.start_line_number += line_shift
-        span.parent_index += span_shift
-    for picture in piece.pictures:
-        picture.line_index += line_shift
-        picture.span_index += span_shift
-    for inline_element in piece.inline_elements:
-        inline_element.line_index += line_shift
-    complete.lines += piece.lines
-    complete.spans += piece.spans[1:]
-    complete.pictures += piece.pictures
-    complete.inline_elements += piece.inline_elements
+def build_skipped_element(layout: Layout, element: SkippedElement) -> Layout | None:
+    """Lay out an element that was skipped in `layout`; returns None if its content does not end with it."""
+    return _LayoutBuilder().run_skipped(layout, element)
 
 
 def restore_code_lines(lines: Sequence[Line]) -> None:

@@ -10,7 +10,8 @@ from lxml.etree import _Element as Element
 from domain.article import SiteTemplate
 from extractor.page import dom
 from extractor.page.layout import Layout, text_size
-from extractor.page.layout_builder import build_layout, complete_layout
+from extractor.page.layout_builder import build_layout
+from extractor.page.layout_completion import complete_layout
 from extractor.page.mojibake import MOJIBAKE_BYTES_RE, fix_double_encoding
 from extractor.page.react_streaming import StreamMove, apply_stream_moves
 from text.decoding.decode import decode_page as decode_bytes

@@ -22,7 +22,7 @@ from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Line, text_size
 from extractor.page.parsed_page import Body, ParsedPage, visible_text_size
 from extractor.page.tag_info import attribute_value, unescape_markup
-from extractor.page.urls import path_segments
+from extractor.page.urls import path_segments, split_url
 from extractor.page_types.documentation import is_documentation_page
 
 THREAD_TYPES = frozenset(("discussionforumposting", "qapage", "socialmediaposting", "conversation"))
@@ -212,11 +212,7 @@ def read_type_signals(page: ParsedPage) -> TypeSignals:
 
 def host_and_path_segments(url: str) -> tuple[str, ...]:
     """Return the host labels of a URL without the last two, then its path segments; all in lower case."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ()
-    host_labels = parts.netloc.lower().partition(":")[0].split(".")[:-2]
+    host_labels = split_url(url).netloc.lower().partition(":")[0].split(".")[:-2]
     return (*host_labels, *path_segments(url))
 
 
@@ -235,11 +231,7 @@ def root_element_names(page: ParsedPage) -> str:
 
 def thread_and_forum_url(url: str) -> tuple[bool, bool]:
     """Return whether a URL is typical of a thread, and whether it is typical of a forum."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False, False
-    segments = path_segments(url)
+    parts, segments = split_url(url), path_segments(url)
     host_labels = parts.netloc.lower().partition(":")[0].split(".")[:-1]
     has_forum_url = not FORUM_SEGMENTS.isdisjoint(host_labels) or not FORUM_SEGMENTS.isdisjoint(segments[:2])
     if FORUM_LIST_FILE_RE.search(parts.path.lower()):
@@ -359,10 +351,7 @@ def declared_score(page: ParsedPage) -> int:
 
 def path_without_query(url: str) -> str:
     """Return the path of a URL; "-" if the URL is empty, malformed or has a query, so that it cannot be a home page."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "-"
+    parts = split_url(url)
     return parts.path if parts.netloc and not parts.query else "-"
 
 

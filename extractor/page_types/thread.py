@@ -92,7 +92,8 @@ def find_thread(signals: PageSignals) -> tuple[PageSignals, Thread] | None:
     """
     if not may_be_thread(signals.page, signals.type_signals) or not has_candidate_group(signals):
         return None
-    if signals.is_documentation and not signals.type_signals.declares_thread:
+    is_forum = signals.type_signals.declares_thread or signals.type_signals.is_forum_software
+    if signals.is_documentation and not is_forum:
         return None  # members of a class look like posts: "member" names their author, "since" their time
     complete_signals = signals.complete
     if not signals.page.is_complete and not has_candidate_group(complete_signals):

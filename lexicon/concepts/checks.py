@@ -23,14 +23,14 @@ ParsedConcept = tuple[int, Concept | str]
 """Line number (0: unknown) of a concept in a file, and the concept, or the reason why it cannot be read."""
 
 
-def clean_text(text: str) -> str:
+def to_single_line(text: str) -> str:
     """Return a text in one line, without characters that no file format can contain."""
     return " ".join(_UNPRINTABLE.sub("", text).split())
 
 
 def parse_status(name: str) -> ConceptTermStatus | str:
     """Return the status with this name, or the reason why there is none. "" is an admitted term."""
-    status = clean_text(name).lower() or ConceptTermStatus.ADMITTED
+    status = to_single_line(name).lower() or ConceptTermStatus.ADMITTED
     if status in set(ConceptTermStatus):
         return ConceptTermStatus(status)
     names = ", ".join(ConceptTermStatus)
@@ -52,8 +52,8 @@ def check_concepts(parsed_concepts: Iterable[ParsedConcept]) -> list[Concept]:
     errors: list[tuple[int, str]] = []
     label_by_id: dict[str, str] = {}
     label_by_key: dict[str, str] = {}
-    for line_number, parsed in parsed_concepts:
-        concept = _check_concept(parsed) if isinstance(parsed, Concept) else parsed
+    for line_number, item in parsed_concepts:
+        concept = _check_concept(item) if isinstance(item, Concept) else item
         if isinstance(concept, Concept):
             error = _find_repetition(concept, label_by_id, label_by_key)
             if error is None:
@@ -70,10 +70,10 @@ def check_concepts(parsed_concepts: Iterable[ParsedConcept]) -> list[Concept]:
 
 def concept_file_error(errors: Sequence[tuple[int, str]], valid_concepts: Sequence[Concept] = ()) -> ConceptFileError:
     """Return the error that names invalid concepts, each with its line number if that is not 0."""
-    listed = "; ".join(f"line {line}: {error}" if line else error for line, error in errors[:MAX_LISTED_ERRORS])
+    listed_errors = "; ".join(f"line {line}: {error}" if line else error for line, error in errors[:MAX_LISTED_ERRORS])
     more_count = len(errors) - MAX_LISTED_ERRORS
     remainder = f"; and {more_count} more" if more_count > 0 else ""
-    return ConceptFileError(f"nothing imported: {listed}{remainder}", tuple(errors), tuple(valid_concepts))
+    return ConceptFileError(f"nothing imported: {listed_errors}{remainder}", tuple(errors), tuple(valid_concepts))
 
 
 def _concept_name(concept: Concept) -> str:
@@ -99,26 +99,26 @@ def _find_repetition(concept: Concept, label_by_id: dict[str, str], label_by_key
 def _check_concept(concept: Concept) -> Concept | str:
     """Return a concept in normal form, or the reason why it is invalid."""
     terms = [_clean_term(term) for term in concept.terms]
-    name = clean_text(concept.concept_id) or next((term.text for term in terms), "")
+    name = to_single_line(concept.concept_id) or next((term.text for term in terms), "")
     if error := next((error for term in terms if (error := _find_term_error(term))), None) or _find_error(terms):
         return concept_reason(name, error)
-    if len(clean_text(concept.concept_id)) > MAX_ID_CHARS:
+    if len(to_single_line(concept.concept_id)) > MAX_ID_CHARS:
         return concept_reason(name, _length_error("id", len(concept.concept_id), MAX_ID_CHARS))
     return replace(
         concept,
-        concept_id=clean_text(concept.concept_id),
+        concept_id=to_single_line(concept.concept_id),
         terms=sort_terms(normalize_terms(terms)),
-        source_ids=tuple(sorted({clean_text(source_id) for source_id in concept.source_ids})),
+        source_ids=tuple(sorted({to_single_line(source_id) for source_id in concept.source_ids})),
     )
 
 
 def _clean_term(term: ConceptTerm) -> ConceptTerm:
-    text = clean_text(term.text)
+    text = to_single_line(term.text)
     return ConceptTerm(
         unicodedata.normalize("NFKC", text) if len(text) <= MAX_INPUT_CHARS else text,
         term.language.strip().lower().replace("_", "-"),
         term.status,
-        *(clean_text(value) for value in (term.definition, term.source, term.note)),
+        *(to_single_line(value) for value in (term.definition, term.source, term.note)),
     )
 
 

@@ -7,6 +7,7 @@ Rows with the same concept id are one concept; a row without an id is a concept 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from domain.coded_message import CodedMessage
 from domain.concept import Concept
@@ -72,16 +73,19 @@ def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
 
 
 def _build_concept(concept_id: str, numbered_rows: list[tuple[int, Mapping[str, str]]]) -> ParsedConcept:
-    terms = []
+    terms: list[ConceptTerm] = []
     for line_number, row in numbered_rows:
         status = parse_status(row.get("status", ""))
         if not isinstance(status, ConceptTermStatus):
             return line_number, concept_reason(concept_id or row["term"], status)
-        if len(numbered_rows) == 1 and not row.get("status"):
-            status = ConceptTermStatus.PREFERRED
         language = row.get("language") or language_of_term(row["term"])
         texts = (row.get(name, "") for name in ("definition", "source", "note"))
         terms.append(ConceptTerm(row["term"], language, status, *texts))
+    languages = {term.language for term in terms if term.status is ConceptTermStatus.PREFERRED}
+    for index, (_, row) in enumerate(numbered_rows):  # in the other languages, the first term without a status
+        if not row.get("status") and terms[index].language not in languages:
+            languages.add(terms[index].language)
+            terms[index] = replace(terms[index], status=ConceptTermStatus.PREFERRED)
     return numbered_rows[0][0], Concept(concept_id, tuple(terms))
 
 

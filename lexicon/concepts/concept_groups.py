@@ -166,5 +166,5 @@ def normalize_terms(terms: Sequence[ConceptTerm]) -> tuple[ConceptTerm, ...]:
 
 
 def join_texts(texts: Iterable[str]) -> str:
-    """Join different non-empty texts."""
+    """Return the different non-empty texts in one, with `TEXT_SEPARATOR` between them."""
     return TEXT_SEPARATOR.join(dict.fromkeys(text for text in texts if text))

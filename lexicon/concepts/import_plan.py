@@ -29,7 +29,7 @@ class ConceptChange:
 
     def lines(self) -> tuple[list[str], list[str]]:
         """Return the lines that the import removes from the concept, and those that it adds."""
-        before, after = ([] if concept is None else _describe(concept) for concept in (self.before, self.after))
+        before, after = ([] if concept is None else describe_concept(concept) for concept in (self.before, self.after))
         return [line for line in before if line not in after], [line for line in after if line not in before]
 
 
@@ -43,11 +43,11 @@ class ImportPlan:
 
     @property
     def added_count(self) -> int:
-        """Number of new concepts."""
+        """Number of concepts that the store does not have."""
         return sum(change.before is None for change in self.changes)
 
 
-def _describe(concept: Concept) -> list[str]:
+def describe_concept(concept: Concept) -> list[str]:
     """Return a line for each term of a concept, each broader concept, each source id and the class."""
     lines = []
     for term in concept.terms:
@@ -149,7 +149,7 @@ def _merge(
             concept,
             concept_id=concept_id,
             source_ids=tuple(sorted(source_ids)),
-            broader_ids=tuple(sorted(broader_ids - {concept_id})),
+            broader_ids=tuple(sorted(broader_ids)),
         )
     stored_concept = group.concept
     known_ids = {stored_concept.concept_id, *stored_concept.source_ids}
@@ -160,7 +160,7 @@ def _merge(
         stored_concept.concept_id,
         concept.terms if is_same else _union(concept.terms, stored_concept.terms),
         tuple(sorted(source_ids | set(stored_concept.source_ids))),
-        tuple(sorted(broader_ids - {stored_concept.concept_id})),
+        tuple(sorted(broader_ids)),
         concept.category or stored_concept.category,
         stored_concept.is_automatic,
     )

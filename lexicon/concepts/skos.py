@@ -14,7 +14,7 @@ from rdflib.term import Node
 from domain.coded_message import CodedMessage
 from domain.concept import Concept
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
-from lexicon.concepts.checks import ParsedConcept, clean_text
+from lexicon.concepts.checks import ParsedConcept, to_single_line
 from lexicon.concepts.concept_groups import join_texts, normalize_terms
 from text.scripts import language_of_term
 
@@ -88,7 +88,7 @@ def parse_skos(content: bytes) -> Iterator[ParsedConcept]:
         line = getattr(error, "lines", 0)
         yield (
             int(line) + 1 if line else 0,
-            CodedMessage(f"not valid Turtle: {clean_text(str(error))[:150]}", "list_not_turtle"),
+            CodedMessage(f"not valid Turtle: {to_single_line(str(error))[:150]}", "list_not_turtle"),
         )
         return
     category_by_subject = {
@@ -108,7 +108,7 @@ def _read_concept(graph: Graph, subject: Node, category: TermClass) -> Concept:
         for label in graph.objects(subject, SKOSXL[name]):
             labels += [(label, literal) for literal in graph.objects(label, SKOSXL.literalForm)]
         for node, literal in sorted(labels, key=str):
-            text, language = clean_text(str(literal)), _detect_language(literal)
+            text, language = to_single_line(str(literal)), _detect_language(literal)
             term = terms.setdefault((text, language), ConceptTerm(text, language, status))
             if node is not None:
                 terms[text, language] = _add_texts(graph, node, term, _text_languages(graph, node))
@@ -162,4 +162,4 @@ def _read_text(graph: Graph, value: Node) -> tuple[str, str]:
     """Return text and language of a note; a note that is a resource has them in its rdf:value."""
     node = value if isinstance(value, Literal) else next(graph.objects(value, RDF.value), value)
     language = (node.language if isinstance(node, Literal) else None) or ""
-    return clean_text(str(node)), language.lower()
+    return to_single_line(str(node)), language.lower()

@@ -21,6 +21,7 @@ CONCEPT_TAGS = frozenset({"conceptEntry", "termEntry"})
 LANGUAGE_TAGS = frozenset({"langSec", "langSet"})
 TERM_TAGS = frozenset({"termSec", "tig", "ntig"})
 BROADER_TEXT, SOURCE_ID_TEXT = "broader", "source id"  # TBX-Basic has no types for these references
+SOURCE_ID_NOTE = "source id: "  # start of the note with an id that is no URL: other targets of xref are invalid
 TBX_STATUS_BY_STATUS: Mapping[ConceptTermStatus, str] = {
     ConceptTermStatus.PREFERRED: "preferredTerm-admn-sts",
     ConceptTermStatus.ADMITTED: "admittedTerm-admn-sts",
@@ -58,7 +59,10 @@ def _add_concept(body: Any, concept: Concept, known_ids: set[str]) -> None:
         if broader_id in known_ids:
             _add(entry, "ref", BROADER_TEXT, type="crossReference", target=broader_id)
     for source_id in concept.source_ids:
-        _add(entry, "xref", SOURCE_ID_TEXT, type="externalCrossReference", target=source_id)
+        if source_id.startswith(("http://", "https://")):
+            _add(entry, "xref", SOURCE_ID_TEXT, type="externalCrossReference", target=source_id)
+        else:
+            _add(entry, "note", SOURCE_ID_NOTE + source_id)
     section, language = None, ""
     for term in concept.terms:
         if section is None or term.language != language:
@@ -127,29 +131,23 @@ def _read_concept(entry: Any) -> Concept:
     terms: list[ConceptTerm] = []
     for section in _children(entry, LANGUAGE_TAGS):
         terms += _read_language(section)
+    source_ids = []
     # A definition or note at the concept belongs to the language that it names, else to the first term.
     for language, definition, source, note in _iter_entry_texts(entry):
+        if note.startswith(SOURCE_ID_NOTE):
+            source_ids.append(note.removeprefix(SOURCE_ID_NOTE))
+            continue
         index = next((n for n, term in enumerate(terms) if term.language == language), 0)
         if terms:
             terms[index] = _add_texts(terms[index], definition, source, note)
-    references = [
-        (reference, reference.get("target", ""), _full_text(reference))
-        for reference in _children(entry, ("ref", "xref"))
-    ]
-    return Concept(
-        entry.get("id", ""),
-        tuple(terms),
-        tuple(
-            target
-            for reference, target, text in references
-            if reference.get("type") == "externalCrossReference" and text == SOURCE_ID_TEXT
-        ),
-        tuple(
-            target
-            for reference, target, text in references
-            if reference.get("type") == "crossReference" and text == BROADER_TEXT
-        ),
-    )
+    broader_ids = []
+    for reference in _children(entry, ("ref", "xref")):
+        meaning = (reference.get("type"), _full_text(reference))
+        if meaning == ("externalCrossReference", SOURCE_ID_TEXT):
+            source_ids.append(reference.get("target", ""))
+        elif meaning == ("crossReference", BROADER_TEXT):
+            broader_ids.append(reference.get("target", ""))
+    return Concept(entry.get("id", ""), tuple(terms), tuple(source_ids), tuple(broader_ids))
 
 
 def _iter_entry_texts(entry: Any) -> Iterator[tuple[str, str, str, str]]:

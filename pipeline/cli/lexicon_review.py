@@ -10,6 +10,7 @@ from rich.table import Table
 from domain.errors import LexiconError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Lexicon, Term, TermClass, TermStatus
+from lexicon.concepts.import_plan import describe_concept
 from pipeline.cli.config_argument import VerticalCommand
 from pipeline.cli.console import json_option, print_line, print_lines, print_lines_or_json, print_table_or_json
 from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
@@ -36,6 +37,8 @@ def show_term(engine: "Engine", text: str) -> None:
     if term_row is None:
         raise LexiconError(f"no such term: {text} (see `plumb lexicon show --text`)")
     print_lines(format_term(term_row, review.related_terms([term_row])[0], review.narrower_terms(text)))
+    if concept := review.find_concept(text):
+        print_lines([f"concept {concept.concept_id}", *(f"  {line}" for line in describe_concept(concept))])
     print_lines(format_decisions(review.history(text, "", 0, 20)[1]))
 
 

@@ -61,9 +61,9 @@ def term(name: str) -> BaseResponse:
     concept_terms = concept.terms if concept else ()
     deprecated_keys = {word_key(item.text) for item in concept_terms if item.status is ConceptTermStatus.DEPRECATED}
     if glossary_term.text != name:
-        deprecated = name if word_key(name) in deprecated_keys else None
+        deprecated_word = name if word_key(name) in deprecated_keys else None
         language = request.args.get("lang")
-        return redirect(url_for("glossary.term", name=glossary_term.text, lang=language, deprecated=deprecated))
+        return redirect(url_for("glossary.term", name=glossary_term.text, lang=language, deprecated=deprecated_word))
     deprecated_name = request.args.get("deprecated", "")
     label = display_name(glossary_term.text)
     source = _term_source(glossary_term, glossary, label)
@@ -98,17 +98,20 @@ def group_words(term: GlossaryTerm, concept_terms: Sequence[ConceptTerm]) -> Map
         status: tuple(dict.fromkeys(item.text for item in concept_terms if item.status is status))
         for status in ConceptTermStatus
     }
-    preferred, deprecated = words_by_status[ConceptTermStatus.PREFERRED], words_by_status[ConceptTermStatus.DEPRECATED]
+    preferred_words, deprecated_words = (
+        words_by_status[ConceptTermStatus.PREFERRED],
+        words_by_status[ConceptTermStatus.DEPRECATED],
+    )
     groups = {
         "term.abbreviation": term.abbreviations,
         "term.equivalent": term.equivalents,
         "term.synonyms": term.variants,
     }
-    special_words = {*preferred, *deprecated}
+    special_words = {*preferred_words, *deprecated_words}
     return {
-        "term.preferred": [word for word in preferred if word in term.synonyms],
+        "term.preferred": [word for word in preferred_words if word in term.synonyms],
         **{key: [word for word in words if word not in special_words] for key, words in groups.items()},
-        "term.deprecated": [word for word in deprecated if word in term.synonyms],
+        "term.deprecated": [word for word in deprecated_words if word in term.synonyms],
     }
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from extractor.page import dom
 from extractor.page.layout import Layout
-from extractor.page.layout_builder import build_layout, complete_layout
+from extractor.page.layout_builder import build_layout
+from extractor.page.layout_completion import complete_layout
 from tests.extractor.made_pages import made_pages
 
 MENU = '<ul class="nav"><li><a href="/1">首页</a></li><li><a href="/2">Sport</a> <img src="2.png"></li></ul>'

@@ -32,6 +32,7 @@ def posts_of(result: Article) -> list[tuple[str, str]]:
     return [(block.text, block.time[:10]) for block in result.blocks if block.kind is BlockKind.POST_START]
 
 
+BREADCRUMB = "<p><a href='/'>Board index</a> &raquo; <a href='/f3'>Documentation</a> &raquo; <a href='/t9'>Pump</a></p>"
 MENU = "<nav>" + "".join(f'<a href="/menu/{n}">Menu entry {n}</a> ' for n in range(12)) + "</nav>"
 
 
@@ -117,6 +118,13 @@ ISSUE = page(
             ("never stops", "Posts:", "Menu entry"),
         ),
         (
+            ENGLISH_BOARD.replace("<h1>", f"{BREADCRUMB}<h1>"),
+            "http://forum.test/viewtopic.php?t=12",
+            [("alice", "2024-05-01"), ("bob", "2024-05-02"), ("carol", "2024-05-03")],
+            ("noise like an old tram", "Take the lid off first", "Thanks, that did it!"),
+            ("never stops", "Posts:", "Menu entry", "Board index"),
+        ),
+        (
             CHINESE_BOARD,
             "http://bbs.test/thread-12-1-1.html",
             [("老张", "2016-05-09"), ("小李", "2016-05-10"), ("王工", "2016-05-11")],
@@ -138,7 +146,7 @@ ISSUE = page(
             (),
         ),
     ],
-    ids=["board-en", "board-zh", "questions", "issue"],
+    ids=["board-en", "board-documentation", "board-zh", "questions", "issue"],
 )
 def test_a_thread_contains_all_its_posts(
     html: str, url: str, posts: list[tuple[str, str]], kept: tuple[str, ...], left_out: tuple[str, ...]

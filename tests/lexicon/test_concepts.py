@@ -23,6 +23,7 @@ from lexicon.concepts.formats import (
     parse_concept_file,
 )
 from pipeline.search_site.review_service import StoreReview
+from search_ui.query.thesaurus import build_thesaurus
 
 PREFERRED, ADMITTED, DEPRECATED = ConceptTermStatus
 GAS = Concept("c0000000000000001", (ConceptTerm("天然气", "zh", PREFERRED),), category=TermClass.SUBJECT)
@@ -208,6 +209,14 @@ def test_entities_are_not_expanded() -> None:
         parse_concept_file(text.replace("页岩气", "&b;").encode(), "tbx")
 
 
+def test_csv_without_status() -> None:
+    content = "concept id,term\n1,页岩气\n1,泥页岩气\n1,shale gas\n,天然气\n".encode()
+    concepts = parse_concept_file(content, "csv")
+    assert [(term.text, term.status) for concept in concepts for term in concept.terms] == [
+        ("shale gas", PREFERRED), ("页岩气", PREFERRED), ("泥页岩气", ADMITTED), ("天然气", PREFERRED),
+    ]  # fmt: skip
+
+
 def test_formats_are_detected() -> None:
     csv_start = concept_csv.format_csv([])
     assert [
@@ -252,6 +261,7 @@ def test_what_does_not_fit_the_store_is_refused(review: StoreReview) -> None:
         ([Concept("x", (ConceptTerm("天然气", "zh", PREFERRED), ConceptTerm("shale gas", "en")))],
          "the term shale gas is already in concept shale gas|the term 天然气 is already"),
         ([replace(GAS, broader_ids=(SHALE_GAS.concept_id,))], "form a cycle"),
+        ([replace(GAS, broader_ids=(GAS.concept_id,))], "form a cycle: 天然气 > 天然气"),
         ([Concept("x", (ConceptTerm("页岩气", "zh", PREFERRED),)),
           Concept("y", (ConceptTerm("shale gas", "en", PREFERRED),))], "the same stored concept"),
     ):  # fmt: skip
@@ -324,6 +334,12 @@ def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
     assert review.plan_concepts(content, "csv").changes == ()
 
 
+def test_search_uses_all_terms_of_a_concept(review: StoreReview) -> None:
+    import_file(review, format_concept_file(CONCEPTS, "tbx"), "tbx")
+    thesaurus = build_thesaurus(review.publish("anna"))
+    assert set(thesaurus.find_synonyms("页岩瓦斯")) == {term.text for term in SHALE_GAS.terms} - {"页岩瓦斯"}
+
+
 def test_the_definition_of_a_reviewer_counts(review: StoreReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     assert [item.sentence for item in review.definitions("页岩气")] == ["页岩中的天然气"]
@@ -341,6 +357,7 @@ def test_tbx_has_the_levels_of_tbx_basic() -> None:
     assert (root.get("type"), root.get("style")) == ("TBX-Basic", "dca")
     assert len(root.findall(".//t:langSec/t:descripGrp/t:descrip[@type='definition']", ns)) == 4
     assert not root.findall(".//t:termSec//t:descrip", ns)
+    assert [element.get("target") for element in root.iterfind(".//t:xref", ns)] == ["http://a.test/1?x=1&y=2"]
     assert {element.text for element in root.iterfind(".//t:termNote[@type='administrativeStatus']", ns)} == set(
         tbx.TBX_STATUS_BY_STATUS.values()
     )

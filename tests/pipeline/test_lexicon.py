@@ -147,6 +147,7 @@ def test_concepts_go_out_and_come_in(plumb: Plumb, tmp_path: Path) -> None:
     assert "would import 1 new, 1 changed, 1 unchanged; nothing was changed" in said
     assert "imported concepts: 1 new, 1 changed, 1 unchanged" in plumb.says("import", str(files["csv"]))
     assert "gaz de schiste" in plumb.says("export", "--format", "tbx")
+    assert "  shale gas (en, deprecated): gas" in plumb.says("term", "页岩气")
     plumb.says("undo")
     assert plumb.says("export", "skos") == files["ttl"].read_text()
 
