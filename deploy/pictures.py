@@ -56,7 +56,6 @@ LINKED_PAGES: Mapping[str, tuple[str, str]] = {
     "saved": (PUBLIC_PAGES["results"], "#hits a[href^='/article/'] >> nth=0"),
     "site": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
     "glossary": (PUBLIC_PAGES["terms"], "main a[href^='/term/']"),
-    "definition": ("/admin/lexicon?status=accepted&order=frequency", "main a.open"),
 }
 """Pages with an id in their URL: the page with a link to them, and the selector of the link."""
 
