@@ -116,7 +116,7 @@ def served_articles(text: str, count: int) -> Iterator[tuple[Any, list[str], str
     terms = [name for name in generate_names(text, 3 * MAX_INDEXED_TERMS) if name in text][:MAX_INDEXED_TERMS]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        with EmbeddedSolr(folder / "solr-home", IndexSettings(solr_heap="1g")) as solr:
+        with EmbeddedSolr(folder / "solr-home", IndexSettings(solr_heap="1g", start_timeout=600)) as solr:
             settings = Settings(
                 folder,
                 index=IndexSettings(solr_url=solr.url, collection=COLLECTION),
