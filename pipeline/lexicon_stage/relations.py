@@ -65,6 +65,8 @@ def _build_proposals(
 
 def _find_lost_proposals(store: "Store", changed_ids: Sequence[int]) -> list[RelationProposal]:
     """Return the open proposals whose articles do not contain the sentence any more."""
-    stored = list(store.relations.iter_open_by_articles(changed_ids))
-    bodies = {url_id: body for url_id, _, body in store.articles.iter_plain_texts([row.url_id for row in stored])}
-    return [row for row in stored if row.relation.evidence not in bodies.get(row.url_id, "")]
+    open_proposals = list(store.relations.iter_open_by_articles(changed_ids))
+    bodies = {
+        url_id: body for url_id, _, body in store.articles.iter_plain_texts([row.url_id for row in open_proposals])
+    }
+    return [row for row in open_proposals if row.relation.evidence not in bodies.get(row.url_id, "")]

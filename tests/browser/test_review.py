@@ -10,15 +10,16 @@ from playwright.sync_api import Locator, Page, expect
 from domain.focused_decision import FocusedDecision
 from domain.review import ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import Definition, Term, TermClass, TermStatus
+from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import TopicFileStore
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, follow, odd_addresses, sign_in, wait_for
-from tests.terms import decide, propose
+from tests.terms import add, decide, propose
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
-PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/report")
+PAGES = ("", "/term?text={term}", "/history", "/versions", "/preview", "/relations", "/report")
 CONGRESS = "世界石油大会"
 SAID = {"zh": ("采纳", "已采纳 1 项", "已采纳 2 项"), "en": ("Accept", "1 item accepted", "2 items accepted")}
 HOSTILE = "<img src=x onerror=alert(1)>\"&'"
@@ -273,6 +274,32 @@ def test_a_definition_is_chosen_with_one_key(visit: Visit, vertical: Vertical, w
     expect(page.locator("#own-definition")).to_have_value("1 <i>自己的</i>定义")
     expect(page.locator("#acts tbody tr").first).to_contain_text("<i>自己的</i>")
     assert faults(page) == []
+
+
+def test_relations_are_decided_with_one_key(visit: Visit, vertical: Vertical) -> None:
+    store, names = vertical.engine.store, ["关系甲词", "关系乙词", "关系丙词"]
+    add(store, names)
+    evidence = f"{names[0]}、{names[1]}等{names[2]}，{HOSTILE}"
+    relations = [TermRelation(RelationKind.BROADER, name, names[2], "and_other", 1.0, evidence) for name in names[:2]]
+    proposals = [RelationProposal(relation, 1, f"{vertical.url}/x", HOSTILE, 0.0) for relation in relations]
+    store.relations.save(proposals, [], *store.relations.search_state())
+    page = sign_in(visit(locale="en-GB", viewport={"width": 360, "height": 740}))
+    page.goto("/admin/lexicon/relations")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    rows = page.locator("#relations > li")
+    total = int(page.locator("#total").inner_text())
+    expect(rows.nth(0)).to_be_focused()
+    expect(rows.nth(0).locator("blockquote")).to_have_text(evidence)
+    for key, broader, count in (("a", (names[2],), total - 1), ("u", (), total), ("r", (), total - 1)):
+        with page.expect_navigation():
+            page.keyboard.press(key)
+        expect(page.locator("#total")).to_have_text(str(count))
+        assert term_of(vertical, min(names[:2])).broader_terms == broader
+    expect(page.locator("#rejected li")).to_have_count(1)
+    assert faults(page) == []
+    with page.expect_navigation():
+        page.keyboard.press("u")
+    expect(page.locator("#total")).to_have_text(str(total))
 
 
 @pytest.mark.parametrize(("width", "language"), [(360, "en"), (1280, "zh")])  # English is the wider

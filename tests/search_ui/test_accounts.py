@@ -393,7 +393,18 @@ REVIEW = {
     DECIDE,
     *(
         f"/admin/lexicon/{act}"
-        for act in ("add", "bulk", "change", "definition", "import", "publish", "relations/decide", "revert", "undo")
+        for act in (
+            "add",
+            "bulk",
+            "change",
+            "concept",
+            "definition",
+            "import",
+            "publish",
+            "relations/decide",
+            "revert",
+            "undo",
+        )
     ),
     "/admin/searches/candidate",
     "/admin/searches/synonym",

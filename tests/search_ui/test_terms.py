@@ -289,7 +289,8 @@ def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, action
     links = {link["href"] for link in soup(reader, address).select("#terms a")}
     assert links == {f"/term/{quote('页岩气')}", "/term/tcp/ip"}
     actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
-    assert [link["href"] for link in soup(reader, address).select("#terms a")] == [f"/search?q={quote('页岩气')}"]
+    links = {link["href"] for link in soup(reader, address).select("#terms a")}
+    assert links == {f"/search?q={quote('页岩气')}", "/term/tcp/ip"}
 
 
 GONE_URL = "http://gone.example/x"
