@@ -10,6 +10,7 @@
 Articles and terms come from the news in DIR/bursts: texts of 3,000 characters, and runs of one to three words.
 """
 
+import logging
 import random
 import shutil
 import statistics
@@ -174,6 +175,7 @@ def inspect_article_page(app: Any, path: str) -> tuple[int, float]:
     chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
         raise PlumblineError("there is no chromium: apt-get install chromium")
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it prints every request
     server = make_server("127.0.0.1", 0, app, threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     findings, shifts = 0, []
