@@ -98,7 +98,7 @@ class TestCommandLine:
         *("lexicon rules", "lexicon import", "lexicon export", "lexicon term", "lexicon later", "lexicon merge"),
         *("lexicon edit", "lexicon class", "lexicon relate", "lexicon synonyms", "lexicon undo", "lexicon history"),
         *("alerts", "backup", "check", "doctor", "embed", "ocr", "restore"),
-        *("lexicon versions", "lexicon diff", "lexicon revert", "lexicon preview", "lexicon report"),
+        *("lexicon define", "lexicon versions", "lexicon diff", "lexicon revert", "lexicon preview", "lexicon report"),
     )
 
     def test_every_command_is_listed_here(self) -> None:

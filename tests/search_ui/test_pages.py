@@ -388,6 +388,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "results.sort_",
         "profile.",
         "compare.",
+        "concept.",
         "review.",
         "review.now_",
         "review.bulk_",
