@@ -198,9 +198,9 @@ def test_keys_judge_terms(visit: Visit, vertical: Vertical) -> None:
 
 
 def test_a_second_press_never_decides_a_term_that_was_not_shown(visit: Visit) -> None:
-    page = sign_in(visit())
-    held: list[Route] = []
+    page, held = visit(), list[Route]()
     page.route("**/lexicon/decide", lambda route: held.append(route))
+    sign_in(page)
     terms = page.locator(".term")
     page.keyboard.type("1aar")  # the second and third decision come before the second term is shown
     expect(terms.nth(0)).to_have_attribute("data-category", "subject")
@@ -216,12 +216,17 @@ def test_a_second_press_never_decides_a_term_that_was_not_shown(visit: Visit) ->
 
 
 def test_a_decision_that_cannot_be_saved_is_not_shown_as_taken(visit: Visit) -> None:
-    page = sign_in(visit(503))
-    page.route("**/lexicon/decide", lambda route: route.fulfill(status=503, body="<p>gone"))
+    page, is_down = visit(503), [True]
+    # Before the page is loaded: Chromium may not intercept a request that follows `route` at once.
+    page.route(
+        "**/lexicon/decide",
+        lambda route: route.fulfill(status=503, body="<p>gone") if is_down[0] else route.continue_(),
+    )
+    sign_in(page)
     page.keyboard.press("a")
     expect(page.locator("#trouble")).to_contain_text("保存失败")
     expect(page.locator(".term").first).to_have_attribute("data-status", "candidate")
-    page.unroute("**/lexicon/decide")
+    is_down[0] = False
     page.keyboard.type("a")
     expect(page.locator(".term").first).to_have_attribute("data-status", "accepted")
     expect(page.locator("#trouble")).to_be_hidden()
