@@ -178,11 +178,14 @@ class TestExtract:
 class TestImport:
     def test_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.new, vertical)
-        files = sorted(str(file) for file in (undisturbed.crawled.data / "warc").iterdir())
-        running = vertical.start("import", *files)
-        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") >= 20, running)
+        files = [str(file) for file in (undisturbed.crawled.data / "warc").iterdir()]
+        assert len(files) == 2  # of the two crawls that made the vertical
+        pipe = vertical.folder / "pages.warc.gz"
+        os.mkfifo(pipe)  # nobody writes to it: the import waits after the first file, however fast it is
+        running = vertical.start("import", files[0], str(pipe), files[1])
+        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 0, running)
         vertical.kill()
-        assert 20 <= len(page_digests(vertical)) < 110
+        assert 0 < len(page_digests(vertical)) < len(page_digests(undisturbed.crawled))
         vertical.done("import", *files)
         assert page_digests(vertical) == page_digests(undisturbed.crawled)
         vertical.check_archive()
