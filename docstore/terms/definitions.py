@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, func, or_, select, update
 
-from docstore.bookkeeping import read_meta, write_meta
+from docstore.bookkeeping import read_search_state, write_search_state
 from docstore.database import Database
 from docstore.schema.lexicon_tables import definitions, terms
 from docstore.terms.row_mapping import definition_choice_from_json
@@ -16,8 +16,6 @@ from domain.term import Definition, DefinitionChoice, DefinitionSource
 
 MAX_DEFINITIONS_PER_TERM = 3
 BATCH_SIZE = 200
-LEXICON_VERSION_KEY = "definitions_lexicon"  # the terms of this version were searched in all articles
-SEARCHED_UNTIL_KEY = "definitions_until"  # epoch seconds; articles extracted before were searched
 BEST_FIRST = (definitions.c.needs_recheck, definitions.c.score.desc(), definitions.c.url_id)
 
 
@@ -96,8 +94,7 @@ class DefinitionTable:
     def search_state(self) -> tuple[int, float]:
         """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""
         with self._database.read() as connection:
-            version, until = (read_meta(connection, key) for key in (LEXICON_VERSION_KEY, SEARCHED_UNTIL_KEY))
-        return int(version or 0), float(until or 0)
+            return read_search_state(connection, "definitions")
 
     def save(
         self,
@@ -132,8 +129,7 @@ class DefinitionTable:
                     ]
                     for some_keys in batched(keys, BATCH_SIZE):
                         connection.execute(delete(definitions).where(or_(*some_keys)))
-            write_meta(self._database, connection, LEXICON_VERSION_KEY, lexicon_version)
-            write_meta(self._database, connection, SEARCHED_UNTIL_KEY, repr(searched_until))
+            write_search_state(self._database, connection, "definitions", lexicon_version, searched_until)
 
 
 def _find_surplus_rows(rows: Sequence[Any]) -> list[tuple[str, int]]:

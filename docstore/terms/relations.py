@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, case, delete, func, literal, or_, select, update
 
-from docstore.bookkeeping import read_meta, write_meta
+from docstore.bookkeeping import read_search_state, write_search_state
 from docstore.database import Database
 from docstore.schema.lexicon_tables import relation_proposals, terms
 from domain.batches import batched
@@ -19,8 +19,6 @@ from domain.term import TermStatus
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
 
 BATCH_SIZE = 200
-LEXICON_VERSION_KEY = "relations_lexicon"  # the terms of this version were searched in all articles
-SEARCHED_UNTIL_KEY = "relations_until"  # epoch seconds; articles extracted before were searched
 BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, relation_proposals.c.other)
 
 
@@ -40,8 +38,7 @@ class RelationTable:
     def search_state(self) -> tuple[int, float]:
         """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""
         with self._database.read() as connection:
-            version, until = (read_meta(connection, key) for key in (LEXICON_VERSION_KEY, SEARCHED_UNTIL_KEY))
-        return int(version or 0), float(until or 0)
+            return read_search_state(connection, "relations")
 
     def save(
         self,
@@ -68,8 +65,7 @@ class RelationTable:
                 connection.execute(delete(relation_proposals).where(is_open, or_(*batch)))
             for some_rows in batched(rows, BATCH_SIZE):
                 new_count += self._database.insert_missing(connection, relation_proposals, some_rows)
-            write_meta(self._database, connection, LEXICON_VERSION_KEY, lexicon_version)
-            write_meta(self._database, connection, SEARCHED_UNTIL_KEY, repr(searched_until))
+            write_search_state(self._database, connection, "relations", lexicon_version, searched_until)
         return new_count
 
     def iter_open_by_articles(self, url_ids: Sequence[int]) -> Iterable[RelationProposal]:
