@@ -19,7 +19,7 @@ MAX_LINES = {
     "lexicon": 7_150,
     "locks": 200,
     "maven_jars": 220,
-    "pipeline": 17_000,
+    "pipeline": 18_000,
     "search_ui": 12_750,
     "solr_client": 280,
     "text": 2_580,

@@ -136,7 +136,7 @@ def apply_changes(text: str, changes: Mapping[str, object | None]) -> str:
             expected.get(section, {}).pop(key, None)
         else:
             expected.setdefault(section, {})[key] = plain_value(value)
-        text = next((edited for edited in iter_edits(text, section, key, value) if is_toml_of(edited, expected)), "")
+        text = next((edited for edited in iter_edits(text, section, key, value) if has_toml_data(edited, expected)), "")
         if not text and expected:
             raise SettingsError(f"{setting_path} is written in an unusual form: change it in the file")
     return text
@@ -167,8 +167,8 @@ def iter_edits(text: str, section: str, key: str, value: object | None) -> Itera
     yield document.as_string()
 
 
-def is_toml_of(text: str, expected: Mapping[str, Any]) -> bool:
-    """True if `text` is valid TOML of `expected`; an empty section equals a missing one."""
+def has_toml_data(text: str, expected: Mapping[str, Any]) -> bool:
+    """True if `text` is valid TOML with the data `expected`; an empty section equals a missing one."""
     try:
         sections = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
