@@ -1,6 +1,6 @@
 """Benchmark of the administration in the browser: `make bench-admin [ARGS='--only takedown']`.
 
-Each set has a module `benchmarks/admin_SET.py` with a function that takes `few` (a handful of data) and returns figures.
+Each set is a module `benchmarks/admin_SET.py`. Its function takes `few` (use a handful of data) and returns figures.
 """
 
 from collections.abc import Callable, Mapping, Sequence
