@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.store import Store
+from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
 from domain.alert import Alert
 from domain.coded_message import CodedMessage
@@ -332,6 +333,10 @@ class FakeActions:
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
+
+    @cached_property
+    def takedowns(self) -> TakedownTable:
+        return self.review_service.store.takedowns
 
     @cached_property
     def review_service(self) -> "FakeDesk":

@@ -413,7 +413,7 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
-OPERATION = {"/admin/page/schedule"}
+OPERATION = {"/admin/page/schedule", "/admin/takedowns/undo"}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
@@ -426,6 +426,7 @@ PAGES = {
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/takedowns": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
     **{address: {Role.REVIEWER} for address in REVIEW},
