@@ -77,12 +77,12 @@ class LiveProgress:
 
     @contextmanager
     def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """Delegate to `Progress.crawl_task`."""
+        """Delegate to `Progress.crawl_task`: `report_crawl` records the crawl."""
         with self._progress.crawl_task() as show:
             yield show
 
     def note(self, text: str) -> None:
-        """Delegate to `Progress.note`."""
+        """Delegate to `Progress.note`; the file has no notes."""
         self._progress.note(text)
 
     def _save(

@@ -121,7 +121,7 @@ class _LivenessProgress:
         return touch_and_advance
 
     def report_crawl(self, current: "CrawlProgress") -> None:
-        """Delegate to `Progress.report_crawl`."""
+        """Delegate to `Progress.report_crawl` without recording progress."""
         self._progress.report_crawl(current)
 
     def note(self, text: str) -> None:
