@@ -11,16 +11,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 9_900,
-    "docstore": 11_050,
-    "domain": 2_450,
+    "docstore": 11_500,
+    "domain": 2_550,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
     "lexicon": 7_350,
     "locks": 200,
     "maven_jars": 220,
-    "pipeline": 17_300,
-    "search_ui": 12_900,
+    "pipeline": 18_600,
+    "search_ui": 14_300,
     "solr_client": 280,
     "text": 2_580,
 }
