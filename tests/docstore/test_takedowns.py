@@ -50,7 +50,7 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     store.definitions.save([quote], [], 1, NOW)
     taken_down = store.takedowns.take_down(URL, "anna", "the owner asked for it")
     assert [takedown.url for takedown in taken_down] == [URL, "https://a.test/1.html"]
-    assert [item.url for item in store.articles.iter_all()] == [OTHER_URL]
+    assert [item.doc_id for item in store.articles.iter_all()] == [document_id(OTHER_URL)]
     assert store.source_pages.find_by_doc_id(document_id(URL)) is None
     assert list(store.frontier.admin.iter_archived_pages(URL)) == []
     assert store.definitions.find_by_term("抽油机") == []
