@@ -413,10 +413,11 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
-OPERATION = {"/admin/page/schedule"}
+OPERATION = {"/admin/page/schedule", *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute"))}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    "/admin/alerts": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
