@@ -320,7 +320,7 @@ class FakeAlertAdministration:
 
     firing_alerts: list[Alert] = field(default_factory=list)
     muted: dict[AlertKey, AlertMute] = field(default_factory=dict)
-    ended_alerts: list[EndedAlert] = field(default_factory=list)
+    resolved: list[EndedAlert] = field(default_factory=list)
     tests: list[ChannelTest] | None = None
 
     def firing(self) -> list[Alert]:
@@ -329,8 +329,8 @@ class FakeAlertAdministration:
     def mutes(self) -> list[AlertMute]:
         return list(self.muted.values())
 
-    def ended(self) -> list[EndedAlert]:
-        return self.ended_alerts
+    def ended_alerts(self) -> list[EndedAlert]:
+        return self.resolved
 
     def has_channels(self) -> bool:
         return self.tests is not None

@@ -26,7 +26,7 @@ class StoreAlertAdministration:
         """Return the active mutes, ordered by alert."""
         return self._engine.store.alert_mutes.active()
 
-    def ended(self) -> Sequence[EndedAlert]:
+    def ended_alerts(self) -> Sequence[EndedAlert]:
         """Return the alerts that have ended, newest first."""
         return read_ended_alerts(self._engine.settings.data_dir)
 

@@ -33,7 +33,7 @@ def alert_list() -> BaseResponse:
         "admin_alerts.html",
         firing=[(alert, message, mutes.get(alert.key)) for alert, message in map(_with_message, firing)],
         silent_mutes=[mute for key, mute in mutes.items() if key not in firing_keys],
-        ended=[(entry, alert_message(entry.alert, g.language)) for entry in administration.ended()],
+        ended=[(entry, alert_message(entry.alert, g.language)) for entry in administration.ended_alerts()],
         has_channels=administration.has_channels(),
         periods=MUTE_SECONDS,
         moment=format_timestamp,

@@ -34,7 +34,7 @@ class AlertAdministration(Protocol):
     def mutes(self) -> Sequence[AlertMute]:
         """Return the active mutes, ordered by alert; also those of alerts that do not fire."""
 
-    def ended(self) -> Sequence[EndedAlert]:
+    def ended_alerts(self) -> Sequence[EndedAlert]:
         """Return the alerts that have ended, newest first."""
 
     def has_channels(self) -> bool:

@@ -356,12 +356,12 @@ def test_ended_alerts_are_listed_newest_first(tmp_path: Path) -> None:
             runs.finish(runs.start("run"), [StageRun("crawl")])
             evaluate_and_send(engine)
         administration = StoreAlertAdministration(engine)
-        ended = administration.ended()
+        ended = administration.ended_alerts()
         assert [one.alert.message_values["error"] for one in ended] == ["no memory", "disk full"]
         assert all(one.ended_at >= one.alert.firing_since > 0 for one in ended)
         assert not administration.mute(AlertKey("run_failed"), "ann", None)  # it does not fire
         (tmp_path / "data" / ENDED_ALERTS_FILE).write_text('damaged\n{"kind": 1}\n')
-        assert administration.ended() == []
+        assert administration.ended_alerts() == []
 
 
 def test_apprise_delivers_to_each_of_its_services(tmp_path: Path, hook: Hook, caplog: pytest.LogCaptureFixture) -> None:

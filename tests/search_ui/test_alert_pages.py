@@ -20,10 +20,9 @@ def alerts(**more: object) -> FakeActions:
 
 
 def test_open_muted_and_ended_alerts() -> None:
-    actions = alerts(
-        muted={FAILED.key: AlertMute(FAILED.key, "ann", None), AlertKey("robots", "x"): AlertMute(AlertKey("robots", "x"), "bob", 9e9)},
-        ended_alerts=[EndedAlert(STOPPED, 3720.0)],
-    )  # fmt: skip
+    other = AlertKey("robots", "x")
+    mutes = {FAILED.key: AlertMute(FAILED.key, "ann", None), other: AlertMute(other, "bob", 9e9)}
+    actions = alerts(muted=mutes, resolved=[EndedAlert(STOPPED, 3720.0)])
     client, _ = signed_in(actions, Role.REPORTS)
     found = page(client, "/admin/alerts?lang=en")
     [stopped, failed] = cells(found, "#open-alerts")
