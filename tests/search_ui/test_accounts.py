@@ -413,10 +413,15 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
-OPERATION = {"/admin/page/schedule", "/admin/takedowns/undo"}
+OPERATION = {
+    "/admin/page/schedule",
+    "/admin/takedowns/undo",
+    *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    "/admin/alerts": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
