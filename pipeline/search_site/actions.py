@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
+from crawler.http.site_options import delay_for_host, parse_site_delays
 from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
@@ -188,10 +189,11 @@ class StoreSiteBackend:
         }
 
     def _effective_delay(self, totals: SiteTotals) -> float:
-        """Return the crawl delay of a site in seconds: the setting, or a longer delay of its robots.txt."""
+        """Return the crawl delay of a site in seconds: the longest of the settings and its robots.txt."""
         stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
-        return max(self._engine.settings.crawl.delay, robots_delay)
+        crawl = self._engine.settings.crawl
+        return max(crawl.delay, robots_delay, delay_for_host(parse_site_delays(crawl), totals.host))
 
     def diagnose_page(self, url: str) -> PageDiagnosis | None:
         """Return why a page is or is not among the results; None if `url` is not a URL.
