@@ -27,6 +27,8 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.settings import Settings
+from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -332,10 +334,15 @@ class FakeActions:
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
+    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere")))
 
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        return FileSettingsEditor(self.settings, self.review_service.store.actions)
 
     def lexicon(self) -> Lexicon:
         return self.published

@@ -25,6 +25,7 @@ from pipeline.explain.page_diagnosis import diagnose_page
 from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
+from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
@@ -50,6 +51,11 @@ class StoreSiteBackend:
     def review_service(self) -> StoreReview:
         """The service that the review pages use."""
         return self._review
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        """The settings file; see `pipeline.site_admin.settings_editor`."""
+        return FileSettingsEditor(self._engine.settings, self._engine.store.actions)
 
     def lexicon(self) -> Lexicon:
         """Return the lexicon version that the documents in the index are segmented with."""
