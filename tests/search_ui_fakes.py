@@ -29,6 +29,7 @@ from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -314,6 +315,28 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeRunReports:
+    """Runs in memory, newest first."""
+
+    details: list[RunDetail] = field(default_factory=list)
+    live: LiveRun | None = None
+    figures_of_runs: list[RunFigures] = field(default_factory=list)
+
+    def list_runs(self, before_id: int | None, limit: int) -> list[RunSummary]:
+        runs = [detail.run for detail in self.details if before_id is None or detail.run.run_id < before_id]
+        return runs[:limit]
+
+    def detail(self, run_id: int) -> RunDetail | None:
+        return next((detail for detail in self.details if detail.run.run_id == run_id), None)
+
+    def live_run(self) -> LiveRun | None:
+        return self.live
+
+    def figures(self) -> list[RunFigures]:
+        return self.figures_of_runs
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -335,6 +358,7 @@ class FakeActions:
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
     settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere")))
+    run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
     @cached_property
     def review_service(self) -> "FakeDesk":
