@@ -1,6 +1,7 @@
 """In-memory versions of the arguments of `create_app`: a small Solr, and a lexicon under review."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -357,7 +358,7 @@ class FakeActions:
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
-    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere")))
+    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
     @cached_property

@@ -413,7 +413,7 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
-OPERATION = {"/admin/page/schedule"}
+OPERATION = {"/admin/page/schedule", *(f"/admin/settings/{step}" for step in ("edit", "review", "save"))}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
