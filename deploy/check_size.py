@@ -16,7 +16,7 @@ MAX_LINES = {
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
-    "lexicon": 7_150,
+    "lexicon": 7_350,
     "locks": 200,
     "maven_jars": 220,
     "pipeline": 18_600,

@@ -20,7 +20,7 @@ from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
-from search_ui.pages.glossary_views import display_name, fetch_term_usage, page_of_terms
+from search_ui.pages.glossary_views import display_name, fetch_term_usage, find_related_terms, page_of_terms
 from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
@@ -137,6 +137,7 @@ def term(name: str) -> Response:
             "definitions": [_definition_to_json(quote) for quote in fetch_definitions(glossary_term.text)],
             "broader": list(glossary_term.broader_terms),
             "narrower": [narrower.text for narrower in glossary.narrower_terms(glossary_term)],
+            "related": [related.text for related in find_related_terms(glossary_term, glossary)],
             "often_together": [{"name": row.text, "articles": row.article_count} for row in usage.cooccurring],
             "articles": usage.counts.article_count,
             "first_use": usage.first.published if usage.first else "",

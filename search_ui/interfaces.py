@@ -13,6 +13,7 @@ from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
+from search_ui.admin.interfaces_alerts import AlertAdministration
 from search_ui.admin.interfaces_runs import RunReports
 from search_ui.admin.interfaces_settings import SettingsEditor
 from search_ui.review.interfaces import ReviewService
@@ -281,6 +282,10 @@ class ReportsBackend(Protocol):
     @property
     def run_reports(self) -> RunReports:
         """The source of the pages about runs."""
+
+    @property
+    def alert_administration(self) -> AlertAdministration:
+        """Alerts as administrators see and mute them."""
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""

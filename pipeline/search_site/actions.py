@@ -26,6 +26,7 @@ from pipeline.runs.run_history import load_run_history
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
+from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
@@ -48,6 +49,7 @@ class StoreSiteBackend:
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._run_reports = StoreRunReports(engine)
+        self._alert_administration = StoreAlertAdministration(engine)
 
     @property
     def review_service(self) -> StoreReview:
@@ -128,6 +130,11 @@ class StoreSiteBackend:
     def run_reports(self) -> StoreRunReports:
         """The source of the pages about runs; see `pipeline.runs.run_reports`."""
         return self._run_reports
+
+    @property
+    def alert_administration(self) -> StoreAlertAdministration:
+        """Alerts as administrators see and mute them; see `pipeline.site_admin.alert_administration`."""
+        return self._alert_administration
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""

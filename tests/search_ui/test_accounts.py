@@ -413,10 +413,15 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
-OPERATION = {"/admin/page/schedule", *(f"/admin/settings/{step}" for step in ("edit", "review", "save"))}
+OPERATION = {
+    "/admin/page/schedule",
+    *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
+}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    "/admin/alerts": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
