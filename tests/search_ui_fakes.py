@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.store import Store
+from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
@@ -399,6 +400,10 @@ class FakeActions:
     settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
+
+    @cached_property
+    def takedowns(self) -> TakedownTable:
+        return self.review_service.store.takedowns
 
     @cached_property
     def review_service(self) -> "FakeDesk":

@@ -417,6 +417,7 @@ OPERATION = {
     "/admin/page/schedule",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
+    "/admin/takedowns/undo",
 }
 PAGES = {
     "/admin/": set(Role),
@@ -433,6 +434,7 @@ PAGES = {
     "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/takedowns": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
     **{address: {Role.REVIEWER} for address in REVIEW},
