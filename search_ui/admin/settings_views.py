@@ -116,13 +116,13 @@ def _render_form(
 def _read_edits() -> Edits:
     """Return the fields of the submitted form whose value differs from the one that the form showed."""
     try:
-        shown = dict(json.loads(request.form.get("shown", "{}")))
+        fingerprints = dict(json.loads(request.form.get("shown", "{}")))
     except (ValueError, TypeError):
-        shown = {}
+        fingerprints = {}
     edits: dict[str, str | None] = {}
     for name, value in request.form.items():
         text = value.replace("\r\n", "\n")
-        if name.startswith(VALUE_PREFIX) and fingerprint(text) != shown.get(name.removeprefix(VALUE_PREFIX)):
+        if name.startswith(VALUE_PREFIX) and fingerprint(text) != fingerprints.get(name.removeprefix(VALUE_PREFIX)):
             edits[name.removeprefix(VALUE_PREFIX)] = text
     return edits | {name.removeprefix(CLEAR_PREFIX): None for name in request.form if name.startswith(CLEAR_PREFIX)}
 
