@@ -16,6 +16,7 @@ from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.interfaces_alerts import AlertAdministration
 from search_ui.admin.interfaces_runs import RunReports
+from search_ui.admin.interfaces_settings import SettingsEditor
 from search_ui.admin.interfaces_takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
@@ -314,6 +315,10 @@ class ReportsBackend(Protocol):
 
 class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     """The whole backend of the site."""
+
+    @property
+    def settings_editor(self) -> SettingsEditor:
+        """The settings file."""
 
     @property
     def takedowns(self) -> TakedownService:

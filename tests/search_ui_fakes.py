@@ -1,6 +1,7 @@
 """In-memory versions of the arguments of `create_app`: a small Solr, and a lexicon under review."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,8 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.settings import Settings
+from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
@@ -394,6 +397,7 @@ class FakeActions:
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
+    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
@@ -404,6 +408,10 @@ class FakeActions:
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        return FileSettingsEditor(self.settings, self.review_service.store.actions)
 
     def lexicon(self) -> Lexicon:
         return self.published

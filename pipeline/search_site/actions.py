@@ -28,6 +28,7 @@ from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
+from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
@@ -57,6 +58,11 @@ class StoreSiteBackend:
     def review_service(self) -> StoreReview:
         """The service that the review pages use."""
         return self._review
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        """The settings file; see `pipeline.site_admin.settings_editor`."""
+        return FileSettingsEditor(self._engine.settings, self._engine.store.actions)
 
     @property
     def takedowns(self) -> StoreTakedowns:

@@ -415,8 +415,9 @@ REVIEW = {
 }
 OPERATION = {
     "/admin/page/schedule",
-    "/admin/takedowns/undo",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
+    "/admin/takedowns/undo",
 }
 PAGES = {
     "/admin/": set(Role),
@@ -430,6 +431,7 @@ PAGES = {
     "/admin/page": {Role.REPORTS},
     **{f"/admin/runs{page}": {Role.REPORTS} for page in ("", "/<run_id>", "/live")},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
+    "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
     "/admin/takedowns": {Role.REPORTS},
