@@ -28,6 +28,7 @@ store.search_log         search log, without personal data          docstore/rep
 store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
 store.actions            what accounts changed                      docstore/actions.py
+store.site_pages         all pages of one host                      docstore/site_pages.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
 store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
@@ -65,6 +66,7 @@ from docstore.reports.search_log import SearchLog
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusReports
 from docstore.schema.base import store_meta
+from docstore.site_pages import SitePages
 from docstore.takedowns import TakedownTable
 from docstore.terms.definitions import DefinitionTable
 from docstore.terms.glosses import GlossTable
@@ -138,6 +140,7 @@ class Store:
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.actions = ActionTable(self._database, clock)
+        self.site_pages = SitePages(self._database, clock)
         self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 

@@ -17,6 +17,7 @@ from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.interfaces_alerts import AlertAdministration
 from search_ui.admin.interfaces_runs import RunReports
 from search_ui.admin.interfaces_settings import SettingsEditor
+from search_ui.admin.interfaces_sites import SiteService
 from search_ui.admin.interfaces_takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
@@ -319,6 +320,10 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     @property
     def settings_editor(self) -> SettingsEditor:
         """The settings file."""
+
+    @property
+    def site_service(self) -> SiteService:
+        """The service that changes sites."""
 
     @property
     def takedowns(self) -> TakedownService:

@@ -20,7 +20,7 @@ from domain.account import Account, Role, normalize_account_name
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError, SettingsError, SolrError, TopicError
+from domain.errors import LexiconError, PlumblineError, SettingsError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -34,6 +34,7 @@ from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -377,6 +378,53 @@ class FakeRunReports:
 
 
 @dataclass
+class FakeSites:
+    """Records what is asked for each host; `error` is raised by all changes."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    error: PlumblineError | None = None
+    paused: set[str] = field(default_factory=set)
+
+    def load(self, host: str) -> SiteSettings:
+        seeds = (f"https://{host}/",)
+        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused, header_count=1)
+
+    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+        return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
+
+    def count_contents(self, host: str) -> SiteContents:
+        return SiteContents(30, 20, 10, 2_500_000)
+
+    def add(self, url: str, account: str) -> str:
+        self._record("add", url, account)
+        return url.split("/")[2]
+
+    def pause(self, host: str, account: str) -> None:
+        self._record("pause", host, account)
+        self.paused.add(host)
+
+    def resume(self, host: str, account: str) -> None:
+        self._record("resume", host, account)
+        self.paused.discard(host)
+
+    def change(self, host: str, edit: SiteEdit, account: str) -> None:
+        self._record("change", host, edit, account)
+
+    def recrawl(self, host: str, account: str) -> int:
+        self._record("recrawl", host, account)
+        return 20
+
+    def remove(self, host: str, account: str) -> SiteContents:
+        self._record("remove", host, account)
+        return self.count_contents(host)
+
+    def _record(self, *call: object) -> None:
+        if self.error:
+            raise self.error
+        self.calls.append(call)
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -400,6 +448,8 @@ class FakeActions:
     settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
+
+    site_service: "FakeSites" = field(default_factory=lambda: FakeSites())
 
     @cached_property
     def takedowns(self) -> TakedownTable:

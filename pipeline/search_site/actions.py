@@ -29,6 +29,7 @@ from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
@@ -51,6 +52,7 @@ class StoreSiteBackend:
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._takedowns = StoreTakedowns(engine)
+        self._site_service = StoreSites(engine)
         self._run_reports = StoreRunReports(engine)
         self._alert_administration = StoreAlertAdministration(engine)
 
@@ -63,6 +65,11 @@ class StoreSiteBackend:
     def settings_editor(self) -> FileSettingsEditor:
         """The settings file; see `pipeline.site_admin.settings_editor`."""
         return FileSettingsEditor(self._engine.settings, self._engine.store.actions)
+
+    @property
+    def site_service(self) -> StoreSites:
+        """The service that changes sites."""
+        return self._site_service
 
     @property
     def takedowns(self) -> StoreTakedowns:

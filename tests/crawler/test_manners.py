@@ -39,7 +39,6 @@ def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
         throttle.finish_request(H, start, responded_at=start)
     assert throttle.earliest_start(H, 20.0) == 23.0
     throttle.start_request("www.site.test", 10.0)
-    assert throttle.earliest_start("www.site.test", 10.0) == NO_KNOWN_START
     throttle.finish_request("www.site.test", 10.0, responded_at=10.0)
     assert throttle.earliest_start("www.site.test", 10.0) == 12.0
     assert throttle.earliest_start("other.test", 10.0) == 10.0

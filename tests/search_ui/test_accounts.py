@@ -418,6 +418,7 @@ OPERATION = {
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
     "/admin/takedowns/undo",
+    *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove")),
 }
 PAGES = {
     "/admin/": set(Role),
@@ -434,6 +435,8 @@ PAGES = {
     "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/sites/<host>/settings": {Role.REPORTS},
+    "/admin/sites/add": {Role.REPORTS},
     "/admin/takedowns": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
