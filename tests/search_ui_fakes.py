@@ -16,8 +16,9 @@ from jinja2.bccache import Bucket, BytecodeCache
 from docstore.store import Store
 from domain.account import Account, Role, normalize_account_name
 from domain.alert import Alert
+from domain.article import document_id
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError, SolrError, TopicError
+from domain.errors import LexiconError, PlumblineError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -27,13 +28,13 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
     OriginalDocument,
     OriginalError,
     Overview,
-    PageDiagnosis,
     RunHistory,
     RunSummary,
     SiteDetail,
@@ -312,6 +313,31 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeDiagnosis:
+    """Diagnoses by URL. Pages are known if they have a diagnosis."""
+
+    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
+    scheduled: list[str] = field(default_factory=list)
+    remedies: list[tuple[str, PageRemedy, str]] = field(default_factory=list)
+    fault: str = ""
+
+    def document_id(self, url: str) -> str:
+        return document_id(url)
+
+    def diagnose_page(self, url: str) -> PageDiagnosis | None:
+        return self.diagnoses.get(url)
+
+    def schedule_page(self, url: str) -> bool:
+        self.scheduled.append(url)
+        return url in self.diagnoses
+
+    def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
+        if self.fault:
+            raise PlumblineError(self.fault)
+        self.remedies.append((url, remedy, account))
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -329,8 +355,7 @@ class FakeActions:
     embedding: EmbeddingBacklog = field(default_factory=EmbeddingBacklog)
     samples: list[OutcomeSample] = field(default_factory=list)
     dask_pages: str = ""
-    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
-    scheduled: list[str] = field(default_factory=list)
+    page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
     rising: list[RisingTerm] = field(default_factory=list)
 
     @cached_property
@@ -399,13 +424,6 @@ class FakeActions:
         known = {one.totals.host: one for one in self.sites()}
         runs = [SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1}, {"extracted": 3, "no_body": 1})]
         return SiteDetail(known[host], runs, self.samples) if host in known else None
-
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        return self.diagnoses.get(url)
-
-    def schedule_page(self, url: str) -> bool:
-        self.scheduled.append(url)
-        return url in self.diagnoses
 
     def search_report(self, days: int) -> SearchReport:
         self.asked_days.append(days)
