@@ -341,14 +341,23 @@ def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
 def record_run(
     engine: "Engine", command: str, on_report: "Callable[[StageReport], None]" = lambda report: None
 ) -> "Iterator[RunRecord]":
-    """Yield the record of a run after a check of the store. A damaged store ends the run before its first stage."""
+    """Yield the record of a run after a check of the store. A damaged store ends the run before its first stage.
+
+    Meanwhile the search site can read the progress. At the end, disk, memory and queue are recorded.
+    """
     from pipeline.maintenance.preflight import check_before_run, raise_if_damaged
+    from pipeline.runs.live_progress import live_progress
+    from pipeline.runs.run_figures import record_figures, reset_memory_peak
     from pipeline.runs.run_record import RunRecord
 
     faults = check_before_run(engine)
-    with RunRecord(engine.store, command, on_report) as record:
-        raise_if_damaged(faults)
-        yield record
+    reset_memory_peak()
+    with live_progress(engine) as progress, RunRecord(engine.store, command, on_report, progress.start_stage) as record:
+        try:
+            raise_if_damaged(faults)
+            yield record
+        finally:
+            record_figures(engine, record.run_id)
 
 
 def seal_past_duplicate_keys(engine: "Engine") -> None:

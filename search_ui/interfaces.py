@@ -12,6 +12,7 @@ from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.diagnosis import DiagnosisBackend
+from search_ui.admin.interfaces_runs import RunReports
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
 
@@ -110,11 +111,13 @@ class LexiconBackend(Protocol):
 
 @dataclass(frozen=True)
 class StageSummary:
-    """One stage of a run: number of outcomes by reason, and wall time in seconds."""
+    """One stage of a run: number of outcomes by reason, wall time in seconds, start in epoch seconds (0: unknown)."""
 
     stage: str
     reason_counts: tuple[tuple[str, int], ...]
     seconds: float = 0.0
+    started_at: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,8 @@ class RunSummary:
     stages: tuple[StageSummary, ...]
     last_stage: str = ""
     error: str = ""
+    run_id: int = 0
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -218,6 +223,10 @@ class ReportsBackend(Protocol):
 
     def overview(self) -> Overview:
         """Return the state of index, lexicon and recent runs."""
+
+    @property
+    def run_reports(self) -> RunReports:
+        """The source of the pages about runs."""
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""

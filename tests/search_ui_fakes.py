@@ -29,6 +29,7 @@ from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
 from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
+from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -338,6 +339,28 @@ class FakeDiagnosis:
 
 
 @dataclass
+class FakeRunReports:
+    """Runs in memory, newest first."""
+
+    details: list[RunDetail] = field(default_factory=list)
+    live: LiveRun | None = None
+    figures_of_runs: list[RunFigures] = field(default_factory=list)
+
+    def list_runs(self, before_id: int | None, limit: int) -> list[RunSummary]:
+        runs = [detail.run for detail in self.details if before_id is None or detail.run.run_id < before_id]
+        return runs[:limit]
+
+    def detail(self, run_id: int) -> RunDetail | None:
+        return next((detail for detail in self.details if detail.run.run_id == run_id), None)
+
+    def live_run(self) -> LiveRun | None:
+        return self.live
+
+    def figures(self) -> list[RunFigures]:
+        return self.figures_of_runs
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -357,6 +380,7 @@ class FakeActions:
     dask_pages: str = ""
     page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
     rising: list[RisingTerm] = field(default_factory=list)
+    run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
     @cached_property
     def review_service(self) -> "FakeDesk":

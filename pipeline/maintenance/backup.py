@@ -28,6 +28,7 @@ from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, damaged_keys
 from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
 from locks.private_files import write_private_file
+from pipeline.runs.live_progress import LIVE_PROGRESS_FILE
 from pipeline.settings import Settings
 
 MANIFEST_FILE, DATABASE_FILE, WARC_DIR, STATE_DIR, CONFIG_FILE = (
@@ -39,7 +40,9 @@ MANIFEST_FILE, DATABASE_FILE, WARC_DIR, STATE_DIR, CONFIG_FILE = (
 )
 BACKUP_PREFIX, PARTIAL_PREFIX = "plumbline-", ".unfinished-"
 # Entries of the data folder that can be recreated, or are copied separately.
-EXCLUDED_NAMES = frozenset({WARC_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json"})
+EXCLUDED_NAMES = frozenset(
+    {WARC_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json", LIVE_PROGRESS_FILE}
+)
 BACKUP_LOCATIONS_FILE = "backups.json"  # in the data folder: the folders of earlier backups
 MAX_BACKUP_LOCATIONS = 8
 COPY_CHUNK_BYTES = 1 << 20

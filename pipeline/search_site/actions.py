@@ -20,6 +20,7 @@ from pipeline.embedding.backlog import load_embedding_backlog
 from pipeline.engine import Engine
 from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.runs.run_history import load_run_history
+from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.topic.retention import estimate_coverage, save_answers
@@ -43,6 +44,7 @@ class StoreSiteBackend:
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._page_diagnosis = StorePageDiagnosis(engine)
+        self._run_reports = StoreRunReports(engine)
 
     @property
     def review_service(self) -> StoreReview:
@@ -118,6 +120,11 @@ class StoreSiteBackend:
             store.alerts.firing(),
             load_embedding_backlog(self._engine),
         )
+
+    @property
+    def run_reports(self) -> StoreRunReports:
+        """The source of the pages about runs; see `pipeline.runs.run_reports`."""
+        return self._run_reports
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""

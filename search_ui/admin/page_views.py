@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from flask import Blueprint, abort, flash, redirect, request, url_for
+from flask import abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import PlumblineError
-from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.accounts import require_role
+from search_ui.admin import views
 from search_ui.admin.diagnosis import (
     PageCause,
     PageCheck,
@@ -16,7 +17,6 @@ from search_ui.admin.diagnosis import (
     PageDiagnosis,
     PageRemedy,
 )
-from search_ui.admin.views import format_timestamp
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
@@ -25,15 +25,13 @@ from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import MAX_RANK, ResultPosition, find_position
 from search_ui.query.search_request import SearchRequest, parse_valid_parameters
 
-blueprint = Blueprint("page_diagnosis", __name__, url_prefix="/admin/page")
-blueprint.after_request(add_no_store_headers)
-
+blueprint = views.blueprint
 MAX_URL_CHARS = 2_000  # of a URL that a reader enters
 
 
-@blueprint.get("")
+@blueprint.get("/page")
 @require_role(Role.REPORTS)
-def show() -> BaseResponse:
+def page_diagnosis() -> BaseResponse:
     """Show why the page at `url` is or is not among the results; with `q` and filters, the results of that search."""
     url = request.args.get("url", "").strip()[:MAX_URL_CHARS]
     search_request, _ = parse_valid_parameters(request.args, current_site().settings, PROFILES)
@@ -50,7 +48,7 @@ def show() -> BaseResponse:
         filters=filters,
         diagnosis=diagnosis,
         position=position,
-        moment=format_timestamp,
+        moment=views.format_timestamp,
         name_of=translate_code,
     )
 
@@ -84,20 +82,20 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
     return PageCheck(name, PageCheckState.PASSED, values=values)
 
 
-@blueprint.post("/schedule")
+@blueprint.post("/page/schedule")
 @require_role(Role.OPERATOR)
-def schedule() -> BaseResponse:
+def schedule_page() -> BaseResponse:
     """Make a page due for the next crawl."""
     url = request.form.get("url", "")[:MAX_URL_CHARS]
     if not current_site().backend.page_diagnosis.schedule_page(url):
         abort(404)
     flash(translate("page.done.crawl_again"))
-    return redirect(url_for("page_diagnosis.show", url=url), 303)
+    return redirect(url_for("admin.page_diagnosis", url=url), 303)
 
 
-@blueprint.post("/remedy")
+@blueprint.post("/page/remedy")
 @require_role(Role.OPERATOR)
-def apply_remedy() -> BaseResponse:
+def apply_page_remedy() -> BaseResponse:
     """Do what `remedy` says for the page at `url`, and show the page at `page` again."""
     form = request.form
     url, page_url = (form.get(name, "")[:MAX_URL_CHARS] for name in ("url", "page"))
@@ -110,4 +108,4 @@ def apply_remedy() -> BaseResponse:
         flash(translate_error(error))
     else:
         flash(translate(f"page.done.{remedy}"))
-    return redirect(url_for("page_diagnosis.show", url=page_url or url), 303)
+    return redirect(url_for("admin.page_diagnosis", url=page_url or url), 303)

@@ -210,7 +210,7 @@ def _search_url(request: SearchRequest) -> str:
 def _diagnosis_url(request: SearchRequest) -> str:
     """Return the URL of the form that says why a page is not among the results of a search."""
     params = request.with_changes().to_url_params(current_site().settings)
-    return f"{url_for('page_diagnosis.show')}?{urlencode(params)}"
+    return f"{url_for('admin.page_diagnosis')}?{urlencode(params)}"
 
 
 def page_number_window(current: int, last: int) -> list[int]:

@@ -423,6 +423,7 @@ PAGES = {
         for name in ("article", "export/<form>", "history", "preview", "relations", "report", "term", "versions")
     },
     "/admin/page": {Role.REPORTS},
+    **{f"/admin/runs{page}": {Role.REPORTS} for page in ("", "/<run_id>", "/live")},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
