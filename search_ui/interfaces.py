@@ -12,7 +12,10 @@ from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.diagnosis import DiagnosisBackend
+from search_ui.admin.interfaces_alerts import AlertAdministration
 from search_ui.admin.interfaces_runs import RunReports
+from search_ui.admin.interfaces_settings import SettingsEditor
+from search_ui.admin.interfaces_takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
 
@@ -228,6 +231,10 @@ class ReportsBackend(Protocol):
     def run_reports(self) -> RunReports:
         """The source of the pages about runs."""
 
+    @property
+    def alert_administration(self) -> AlertAdministration:
+        """Alerts as administrators see and mute them."""
+
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""
 
@@ -250,6 +257,14 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     @property
     def page_diagnosis(self) -> DiagnosisBackend:
         """The way of single pages through the crawl and the index."""
+
+    @property
+    def settings_editor(self) -> SettingsEditor:
+        """The settings file."""
+
+    @property
+    def takedowns(self) -> TakedownService:
+        """The service that takes pages down."""
 
 
 class AccountStore(Protocol):

@@ -58,6 +58,7 @@ class StorePageDiagnosis:
             plan.url_rules.max_depth,
             totals.due_count if totals else 0,
             totals.last_visit_at if totals else None,
+            engine.store.takedowns.find(url),
         )
 
     def _load_plan(self) -> CrawlPlan:

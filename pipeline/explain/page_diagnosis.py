@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from docstore.reports.url_report import UrlReport
+from domain.administration import Takedown
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
 from search_ui.admin.diagnosis import (
     PageCause,
@@ -57,6 +58,7 @@ class PageFacts:
         max_depth: Maximum number of links from a start URL.
         due_count: Number of due URLs of the host.
         host_visited_at: Time of the last visit to the host in epoch seconds; None without a visit.
+        takedown: Who took the page down, and why; None if it is not taken down.
     """
 
     url: str
@@ -69,11 +71,14 @@ class PageFacts:
     max_depth: int = 0
     due_count: int = 0
     host_visited_at: float | None = None
+    takedown: Takedown | None = None
 
 
 def diagnose_page(facts: PageFacts) -> PageDiagnosis:
     """Judge the steps of a page in order, up to the first one that it has not passed."""
     report = facts.report
+    if facts.takedown is not None:
+        return _diagnose_takedown(facts.url, facts.takedown)
     if report is None:
         return PageDiagnosis(facts.url, _with_all_steps([_unknown_check(facts)]), is_known=False)
     checks = [PageCheck(PageCheckName.KNOWN, PageCheckState.PASSED, at=report.url_row.found_at)]
@@ -89,6 +94,19 @@ def diagnose_page(facts: PageFacts) -> PageDiagnosis:
         due_at=report.url_row.due_at,
         doc_id=report.article.doc_id if report.article and report.indexed and facts.is_in_solr else "",
     )
+
+
+def _diagnose_takedown(url: str, takedown: Takedown) -> PageDiagnosis:
+    """Return the diagnosis of a page that an operator took down. The store has deleted everything else about it."""
+    stop = PageCheck(
+        PageCheckName.ALLOWED,
+        PageCheckState.FAILED,
+        Reason.TAKEN_DOWN,
+        takedown.reason,
+        takedown.at,
+        PageCause.TAKEN_DOWN,
+    )
+    return PageDiagnosis(url, _with_all_steps([stop]), is_known=False, takedown=takedown)
 
 
 def _with_all_steps(checks: list[PageCheck]) -> list[PageCheck]:
@@ -197,10 +215,10 @@ def _fetch_stop(reason: Reason, detail: str, redirect_target: str) -> PageCheck:
     if reason in FETCH_SUCCESS_REASONS and reason is not Reason.OFF_TOPIC:
         return _failed(name, PageCause.NOINDEX)  # the only pages that are fetched, allowed and not saved
     remedies = () if reason is Reason.OFF_TOPIC else again
-    return _failed(name, _cause_of(reason), {"status": detail}, remedies=remedies)
+    return _failed(name, _cause_for(reason), {"status": detail}, remedies=remedies)
 
 
-def _cause_of(reason: Reason) -> PageCause:
+def _cause_for(reason: Reason) -> PageCause:
     """Return the cause with the value of a reason; `UNEXPECTED_ERROR` if there is none."""
     return PageCause(reason.value) if reason.value in set(PageCause) else PageCause.UNEXPECTED_ERROR
 
@@ -221,7 +239,7 @@ def _article_check(facts: PageFacts, report: UrlReport) -> PageCheck:
         reason,
         outcome.detail,
         outcome.at,
-        _cause_of(reason),
+        _cause_for(reason),
         related_url=str(related_url),
         remedies=remedies,
     )

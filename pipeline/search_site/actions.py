@@ -23,6 +23,9 @@ from pipeline.runs.run_history import load_run_history
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
+from pipeline.site_admin.alert_administration import StoreAlertAdministration
+from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, RunHistory, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
@@ -44,7 +47,9 @@ class StoreSiteBackend:
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._page_diagnosis = StorePageDiagnosis(engine)
+        self._takedowns = StoreTakedowns(engine)
         self._run_reports = StoreRunReports(engine)
+        self._alert_administration = StoreAlertAdministration(engine)
 
     @property
     def review_service(self) -> StoreReview:
@@ -55,6 +60,16 @@ class StoreSiteBackend:
     def page_diagnosis(self) -> StorePageDiagnosis:
         """The way of single pages through the crawl and the index."""
         return self._page_diagnosis
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        """The settings file; see `pipeline.site_admin.settings_editor`."""
+        return FileSettingsEditor(self._engine.settings, self._engine.store.actions)
+
+    @property
+    def takedowns(self) -> StoreTakedowns:
+        """The service that takes pages down."""
+        return self._takedowns
 
     def lexicon(self) -> Lexicon:
         """Return the lexicon version that the documents in the index are segmented with."""
@@ -125,6 +140,11 @@ class StoreSiteBackend:
     def run_reports(self) -> StoreRunReports:
         """The source of the pages about runs; see `pipeline.runs.run_reports`."""
         return self._run_reports
+
+    @property
+    def alert_administration(self) -> StoreAlertAdministration:
+        """Alerts as administrators see and mute them; see `pipeline.site_admin.alert_administration`."""
+        return self._alert_administration
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from domain.administration import Takedown
 from domain.outcome import Reason
 
 
@@ -45,6 +46,7 @@ class PageCause(StrEnum):
     ROBOTS_FORBIDDEN = "robots_forbidden"
     ROBOTS_UNAVAILABLE = "robots_unavailable"
     PRIVATE_ADDRESS = "inside_address"
+    TAKEN_DOWN = "taken_down"
     # fetched
     BLOCKED = "blocked"
     NOT_VISITED = "not_visited"
@@ -144,6 +146,7 @@ class PageDiagnosis:
         is_known: The store knows the URL.
         due_at: Time of the next visit in epoch seconds, 0 if it has not been visited; None if none is planned.
         doc_id: ID of its document in the index, or "".
+        takedown: Who took the page down, and why; None if it is not taken down.
     """
 
     url: str
@@ -151,6 +154,7 @@ class PageDiagnosis:
     is_known: bool = True
     due_at: float | None = None
     doc_id: str = ""
+    takedown: Takedown | None = None
 
     @property
     def stop(self) -> PageCheck | None:

@@ -60,8 +60,8 @@ def _with_position(
     if position is None:  # removed from Solr since the diagnosis
         return diagnosis
     other_checks = [check for check in diagnosis.checks if check.name is not PageCheckName.FOUND]
-    found = _found_check(diagnosis.doc_id, search_request, position)
-    return replace(diagnosis, checks=[*other_checks, found])
+    check = _found_check(diagnosis.doc_id, search_request, position)
+    return replace(diagnosis, checks=[*other_checks, check])
 
 
 def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPosition) -> PageCheck:
