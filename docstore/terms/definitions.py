@@ -40,8 +40,9 @@ class DefinitionTable:
             query = query.where(definitions.c.language == language)
         with self._database.read() as connection:
             successors = _read_successors(connection)
-            found = [_definition_from_row(row) for row in connection.execute(query)]
-        marked = [replace(definition, superseded_by=successors.get(definition.key)) for definition in found]
+            rows = connection.execute(query).all()
+        candidates = (_definition_from_row(row) for row in rows)
+        marked = [replace(candidate, superseded_by=successors.get(candidate.key)) for candidate in candidates]
         return sorted(marked, key=lambda definition: definition.superseded_by is not None)
 
     def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
