@@ -13,6 +13,7 @@ from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
+from search_ui.admin.interfaces_runs import RunControl
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
 
@@ -296,6 +297,10 @@ class ReportsBackend(Protocol):
 
 class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     """The whole backend of the site."""
+
+    @property
+    def run_control(self) -> RunControl:
+        """Starts and stops runs."""
 
 
 class AccountStore(Protocol):

@@ -25,6 +25,7 @@ from pipeline.explain.page_diagnosis import diagnose_page
 from pipeline.runs.run_history import load_run_history
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
+from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
@@ -45,6 +46,11 @@ class StoreSiteBackend:
         self._lexicon = engine.store.lexicons
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
+
+    @property
+    def run_control(self) -> EngineRunControl:
+        """Starts and stops runs."""
+        return EngineRunControl(self._engine)
 
     @property
     def review_service(self) -> StoreReview:
