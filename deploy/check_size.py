@@ -11,15 +11,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 9_900,
-    "docstore": 10_900,
-    "domain": 2_450,
+    "docstore": 11_500,
+    "domain": 2_550,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
     "lexicon": 7_150,
     "locks": 200,
     "maven_jars": 220,
-    "pipeline": 17_000,
+    "pipeline": 18_000,
     "search_ui": 12_750,
     "solr_client": 280,
     "text": 2_580,

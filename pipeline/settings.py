@@ -17,6 +17,7 @@ import typing
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, time
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -143,11 +144,24 @@ def parse_times_of_day(value: str, setting_path: str) -> list[time]:
     return times
 
 
+class OverrideSource(StrEnum):
+    """What overrides the value of a setting in the file."""
+
+    ENVIRONMENT = "environment"
+    COMMAND_LINE = "command_line"
+
+
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one vertical; `folder` is the folder of its TOML file."""
+    """All settings of one vertical.
+
+    `folder` is the folder of its TOML file `file`; `file` is None for settings that were not loaded from a file.
+    `overrides` has the paths of the settings whose value is not that of the file.
+    """
 
     folder: Path
+    file: Path | None = None
+    overrides: Mapping[str, OverrideSource] = field(default_factory=dict)
     vertical: VerticalSettings = field(default_factory=VerticalSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
@@ -199,11 +213,27 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
 
     Raises SettingsError with one line that contains the full path of the setting.
     """
-    raw = read_toml_sections(path)
-    for setting_path, text in {**read_environment(os.environ), **(flags or {})}.items():
+    flags = flags or {}
+    raw = overlay(overlay_environment(read_toml_sections(path)), flags)
+    sources = {
+        **dict.fromkeys(read_environment(os.environ), OverrideSource.ENVIRONMENT),
+        **dict.fromkeys(flags, OverrideSource.COMMAND_LINE),
+    }
+    return dataclasses.replace(build_settings(raw, path.resolve().parent), file=path.resolve(), overrides=sources)
+
+
+def overlay_environment(raw: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return TOML sections, overridden by the `PLUMB_` variables of this process. Raises SettingsError."""
+    return overlay(raw, read_environment(os.environ))
+
+
+def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return a copy of TOML sections, overridden by texts (full path -> text). Raises SettingsError."""
+    sections = {name: dict(section) for name, section in raw.items()}
+    for setting_path, text in overrides.items():
         section, _, key = setting_path.partition(".")
-        raw.setdefault(section, {})[key] = parse_override(setting_path, text)
-    return build_settings(raw, path.resolve().parent)
+        sections.setdefault(section, {})[key] = parse_override(setting_path, text)
+    return sections
 
 
 def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
@@ -223,14 +253,23 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
 def read_toml_sections(path: Path) -> dict[str, dict[str, Any]]:
     """Read a TOML file: section -> key -> value. Raises SettingsError if it cannot be read or parsed."""
     try:
-        sections = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise SettingsError(
             f"{path} does not exist: create it with `plumb init`, or pass another config file"
         ) from None
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}") from error
+    return parse_toml_sections(text, path)
+
+
+def parse_toml_sections(text: str, path: Path) -> dict[str, dict[str, Any]]:
+    """Parse the text of the TOML file at `path`: section -> key -> value. Raises SettingsError if it is not valid."""
+    try:
+        sections = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     for name, value in sections.items():
         if not isinstance(value, dict):
