@@ -17,7 +17,7 @@ from docstore.store import Store
 from domain.account import Account, Role, normalize_account_name
 from domain.alert import Alert
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError, SolrError, TopicError
+from domain.errors import LexiconError, PlumblineError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -27,6 +27,7 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from search_ui.admin.interfaces_runs import RunCounts, RunStatus
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -312,6 +313,35 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeRunControl:
+    """Runs that only change `is_running`; `calls` has the accounts that started and stopped them."""
+
+    is_running: bool = False
+    can_stop: bool = True
+    is_scheduler_running: bool = False
+    problem: str = ""
+    run_counts: RunCounts = field(default_factory=RunCounts)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+
+    def status(self) -> RunStatus:
+        next_run_at = 7200.0 if self.is_scheduler_running else None
+        return RunStatus(self.is_running, self.can_stop, self.is_scheduler_running, "02:30", next_run_at)
+
+    def counts(self) -> RunCounts:
+        return self.run_counts
+
+    def start(self, account: str) -> None:
+        if self.problem:
+            raise PlumblineError(CodedMessage(self.problem, "run_failed", message=self.problem))
+        self.calls.append(("start", account))
+        self.is_running = True
+
+    def stop(self, account: str) -> bool:
+        self.calls.append(("stop", account))
+        return self.is_running
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -332,6 +362,7 @@ class FakeActions:
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
+    run_control: FakeRunControl = field(default_factory=FakeRunControl)
 
     @cached_property
     def review_service(self) -> "FakeDesk":

@@ -37,7 +37,7 @@ def load_sample_pages(
     """
     candidates = chain.from_iterable(zip_longest(*(site.sample_urls for site in sites)))
     urls = islice((url for url in candidates if url), MAX_ATTEMPTS)
-    article_count, others = 0, list[SamplePage]()
+    article_count, unreadable = 0, list[SamplePage]()
     modules = ["pipeline.search_site.html_sanitizer", *EXTRACTOR_MODULES]
     with (
         closing(Fetcher(settings, PublicOnlyPolicy(settings.inside_hosts))) as fetcher,
@@ -53,13 +53,13 @@ def load_sample_pages(
             if sample is None:  # a redirect
                 continue
             if sample.problem:
-                others.append(sample)
+                unreadable.append(sample)
                 continue
             yield sample
             article_count += 1
             if article_count == SAMPLE_COUNT:
                 return
-    yield from others[: SAMPLE_COUNT - article_count]
+    yield from unreadable[: SAMPLE_COUNT - article_count]
 
 
 def read_sample(page: Page, process: WorkerProcess, extract: ExtractSettings) -> SamplePage:

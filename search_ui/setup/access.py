@@ -1,4 +1,4 @@
-"""Who may use the setup pages: one browser on this machine.
+"""Access to the setup pages: one browser on this machine.
 
 The pages are served before there is an account. A link with a random token opens them in one browser, which gets a
 cookie. The Host header must name this machine, so that a foreign page cannot reach them by DNS rebinding.

@@ -16,7 +16,7 @@ from search_ui.i18n import translate_code, translate_error
 from search_ui.pages.originals import FRAME_HEADERS
 from search_ui.passwords import MIN_PASSWORD_CHARS, hash_password, is_acceptable_length
 from search_ui.setup.access import COOKIE
-from search_ui.setup.interfaces import SetupBackend, SetupState
+from search_ui.setup.interfaces import CheckState, SetupBackend, SetupState
 
 blueprint = Blueprint("setup", __name__, url_prefix="/setup")
 
@@ -53,7 +53,7 @@ def first_open_step(state: SetupState) -> str:
         return "account"
     if not state.usable_sites or state.is_checking:
         return "sites"
-    if not any(sample.answer for sample in state.samples):
+    if state.samples_state is not CheckState.DONE or not all(sample.answer for sample in state.samples):
         return "samples"
     return "start" if state.are_details_complete else "details"
 
