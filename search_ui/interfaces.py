@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from domain.account import Account
+from domain.administration import Takedown
 from domain.alert import Alert
 from domain.errors import PlumblineError
 from domain.outcome import Reason
@@ -13,7 +14,11 @@ from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
-from search_ui.admin.interfaces_runs import RunControl
+from search_ui.admin.interfaces_alerts import AlertAdministration
+from search_ui.admin.interfaces_run_control import RunControl
+from search_ui.admin.interfaces_runs import RunReports
+from search_ui.admin.interfaces_settings import SettingsEditor
+from search_ui.admin.interfaces_takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
 
@@ -112,11 +117,13 @@ class LexiconBackend(Protocol):
 
 @dataclass(frozen=True)
 class StageSummary:
-    """One stage of a run: number of outcomes by reason, and wall time in seconds."""
+    """One stage of a run: number of outcomes by reason, wall time in seconds, start in epoch seconds (0: unknown)."""
 
     stage: str
     reason_counts: tuple[tuple[str, int], ...]
     seconds: float = 0.0
+    started_at: float = 0.0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,6 +140,8 @@ class RunSummary:
     stages: tuple[StageSummary, ...]
     last_stage: str = ""
     error: str = ""
+    run_id: int = 0
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -258,6 +267,7 @@ class PageDiagnosis:
         due_at: Time of the next visit in epoch seconds, 0 if it has not been visited; None if none is planned.
         doc_id: ID of its document in the index, or "".
         listed_as: URL under which its text is listed: the first page of the article or the best copy; or "".
+        takedown: Who took the page down, and why; None if it is not taken down.
     """
 
     url: str
@@ -265,6 +275,7 @@ class PageDiagnosis:
     due_at: float | None = None
     doc_id: str = ""
     listed_as: str = ""
+    takedown: Takedown | None = None
 
 
 class ReportsBackend(Protocol):
@@ -272,6 +283,14 @@ class ReportsBackend(Protocol):
 
     def overview(self) -> Overview:
         """Return the state of index, lexicon and recent runs."""
+
+    @property
+    def run_reports(self) -> RunReports:
+        """The source of the pages about runs."""
+
+    @property
+    def alert_administration(self) -> AlertAdministration:
+        """Alerts as administrators see and mute them."""
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""
@@ -301,6 +320,14 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     @property
     def run_control(self) -> RunControl:
         """Starts and stops runs."""
+
+    @property
+    def settings_editor(self) -> SettingsEditor:
+        """The settings file."""
+
+    @property
+    def takedowns(self) -> TakedownService:
+        """The service that takes pages down."""
 
 
 class AccountStore(Protocol):

@@ -14,7 +14,7 @@ from pipeline.engine import Engine, ensure_folder
 from pipeline.runs.run_history import next_run_time
 from pipeline.runs.run_stop import can_stop_run, stop_run
 from pipeline.runs.timetable import SCHEDULE_COMMAND
-from search_ui.admin.interfaces_runs import RunCounts, RunStatus
+from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
 
 FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
 START_TIMEOUT_SECONDS = 15.0
@@ -25,7 +25,7 @@ SERVICE_MANAGER_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 
 
 class EngineRunControl:
-    """Implements `search_ui.admin.interfaces_runs.RunControl`: runs are `plumb run` processes of their own."""
+    """Implements `search_ui.admin.interfaces_run_control.RunControl`: runs are `plumb run` processes of their own."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -1,49 +1,97 @@
-"""What the administration pages show and change about runs. `pipeline` provides the implementation."""
+"""Interface of the pages about runs. `pipeline.runs.run_reports` implements it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from domain.run import OutcomeSample
+
+if TYPE_CHECKING:
+    from search_ui.interfaces import RunSummary
 
 
 @dataclass(frozen=True)
-class RunStatus:
-    """The state of the runs of a vertical.
+class LiveRun:
+    """The progress of the active run. Times are epoch seconds.
 
     Attributes:
-        is_running: A run is active.
-        can_stop: The run can be stopped from here: it is a process of this machine.
-        is_scheduler_running: `plumb schedule` is running.
-        daily_at: Local time of the daily run, as HH:MM.
-        next_run_at: Next scheduled run in epoch seconds; None without a scheduler.
+        run_id: The run.
+        stage: The current stage; "" before the first.
+        stage_started_at: Start of the stage.
+        updated_at: Time of these figures.
+        finished_count: Finished items of the stage: pages, articles or documents.
+        total_count: Known items of the stage; None if unknown.
+        per_minute: Finished items per minute, over the last minute; None if unknown.
+        active_hosts: Hosts with due URLs, in a crawl; otherwise None.
+        error_count: Failed visits, in a crawl; otherwise None.
     """
 
-    is_running: bool
-    can_stop: bool
-    is_scheduler_running: bool
-    daily_at: str
-    next_run_at: float | None = None
+    run_id: int
+    stage: str = ""
+    stage_started_at: float = 0.0
+    updated_at: float = 0.0
+    finished_count: int = 0
+    total_count: int | None = None
+    per_minute: float | None = None
+    active_hosts: int | None = None
+    error_count: int | None = None
 
 
 @dataclass(frozen=True)
-class RunCounts:
-    """Known URLs, saved pages, articles, and articles that a search finds."""
+class RunFigures:
+    """Figures at the end of a run. Sizes are in bytes, `recorded_at` in epoch seconds.
 
-    known_urls: int = 0
-    saved_pages: int = 0
-    articles: int = 0
-    searchable: int = 0
+    Attributes:
+        disk_used_bytes: Used space of the file system with the data folder.
+        disk_total_bytes: Size of this file system.
+        due_count: URLs that are due.
+        memory_peak_bytes: Peak memory of the main process of the run; None if unknown.
+        index_bytes: Size of the embedded Solr; None with an external Solr.
+    """
+
+    run_id: int
+    recorded_at: float
+    disk_used_bytes: int
+    disk_total_bytes: int
+    due_count: int
+    memory_peak_bytes: int | None = None
+    index_bytes: int | None = None
 
 
-class RunControl(Protocol):
-    """Starts and stops runs."""
+@dataclass(frozen=True)
+class RunDetail:
+    """One run with what belongs to it.
 
-    def status(self) -> RunStatus:
-        """Return the state of the runs."""
+    Attributes:
+        run: The run.
+        earlier_runs: Successful earlier runs of the same kind, newest first.
+        samples: URLs whose last outcome is of this run, by stage and reason.
+        log_lines: Lines of the log of the time of the run, without secrets.
+        is_log_cut: True if the log has more lines.
+        previous_id: Id of the run before; None if there is none.
+        next_id: Id of the run after; None if there is none.
+    """
 
-    def counts(self) -> RunCounts:
-        """Return how far the vertical is."""
+    run: "RunSummary"
+    earlier_runs: "Sequence[RunSummary]"
+    samples: Sequence[OutcomeSample]
+    log_lines: Sequence[str]
+    is_log_cut: bool
+    previous_id: int | None
+    next_id: int | None
 
-    def start(self, account: str) -> None:
-        """Start a run and record it. Raises PlumblineError if a run is active or the new one ends at once."""
 
-    def stop(self, account: str) -> bool:
-        """Request the end of the active run and record it. Returns False if there is none that can be stopped."""
+class RunReports(Protocol):
+    """The source of the pages about runs."""
+
+    def list_runs(self, before_id: int | None, limit: int) -> "Sequence[RunSummary]":
+        """Return the newest `limit` runs, or those before the run `before_id`, newest first."""
+
+    def detail(self, run_id: int) -> RunDetail | None:
+        """Return one run; None if it is unknown."""
+
+    def live_run(self) -> LiveRun | None:
+        """Return the progress of the active run; None if no run is active."""
+
+    def figures(self) -> Sequence[RunFigures]:
+        """Return the figures of the recorded runs, oldest first."""

@@ -43,6 +43,7 @@ def overview() -> BaseResponse:
     oldest_pending_at = summary.freshness.pending_since
     current = current_account()
     is_operator = current is not None and Role.OPERATOR in current.roles
+    reads_reports = current is not None and current.has_role(Role.REPORTS)
     return render_page(
         "admin_overview.html",
         overview=summary,
@@ -50,11 +51,15 @@ def overview() -> BaseResponse:
         dashboard=site.backend.dashboard_url()
         if is_operator
         else "",  # the dashboard can cancel work and has no password
+        reads_reports=reads_reports,
+        live=site.backend.run_reports.live_run() if reads_reports else None,
+        now=site.clock(),
         in_solr=_count_solr_documents(),
         behind=0.0 if oldest_pending_at is None else site.clock() - oldest_pending_at,
         minutes=bar_chart(run_charts.run_duration_points(summary.run_history.runs)),
         visits=bar_chart(run_charts.run_visit_points(summary.run_history.runs)),
         alerts=[(alert, alert_message(alert, g.language)) for alert in summary.active_alerts],
+        muted_keys={mute.key for mute in site.backend.alert_administration.mutes()},
         rows=MAX_RUNS_SHOWN,
         most=MAX_ALERTS_SHOWN,
         moment=format_timestamp,
