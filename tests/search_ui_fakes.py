@@ -348,6 +348,7 @@ class FakeRunControl:
         return self.is_running
 
 
+@dataclass
 class FakeAlertAdministration:
     """Alerts in memory. `tests` are the results of a test message; None: no channel is configured."""
 
