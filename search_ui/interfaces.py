@@ -14,6 +14,7 @@ from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.interfaces_alerts import AlertAdministration
+from search_ui.admin.interfaces_history import HistoryBackend
 from search_ui.admin.interfaces_runs import RunReports
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
@@ -285,6 +286,10 @@ class ReportsBackend(Protocol):
     @property
     def alert_administration(self) -> AlertAdministration:
         """Alerts as administrators see and mute them."""
+
+    @property
+    def history(self) -> HistoryBackend:
+        """The history of all areas."""
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""

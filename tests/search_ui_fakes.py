@@ -15,10 +15,10 @@ from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.store import Store
 from domain.account import Account, Role, normalize_account_name
-from domain.administration import AlertMute
+from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource
 from domain.alert import Alert, AlertKey
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError, SettingsError, SolrError, TopicError
+from domain.errors import LexiconError, PlumblineError, SettingsError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -351,6 +351,32 @@ class FakeAlertAdministration:
 
 
 @dataclass
+class FakeHistory:
+    """A history in memory; records the filters in `wanted` and the undone entries in `undone`."""
+
+    entries: list[HistoryEntry] = field(default_factory=list)
+    wanted: list[HistoryFilter] = field(default_factory=list)
+    undone: list[tuple[HistorySource, int, str]] = field(default_factory=list)
+    error: PlumblineError | None = None
+
+    def find(self, wanted: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
+        self.wanted.append(wanted)
+        return len(self.entries), self.entries[offset : offset + limit]
+
+    def kinds(self) -> list[tuple[HistorySource, str]]:
+        return sorted({(entry.source, entry.kind) for entry in self.entries})
+
+    def accounts(self) -> list[str]:
+        return sorted({entry.account for entry in self.entries})
+
+    def undo(self, source: HistorySource, entry_id: int, account: str) -> bool:
+        if self.error:
+            raise self.error
+        self.undone.append((source, entry_id, account))
+        return any(entry.source is source and entry.entry_id == entry_id for entry in self.entries)
+
+
+@dataclass
 class FakeRunReports:
     """Runs in memory, newest first."""
 
@@ -394,6 +420,7 @@ class FakeActions:
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
+    history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
     @cached_property

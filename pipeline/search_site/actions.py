@@ -27,6 +27,7 @@ from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
+from pipeline.site_admin.history import StoreHistory
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
@@ -49,6 +50,7 @@ class StoreSiteBackend:
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._run_reports = StoreRunReports(engine)
         self._alert_administration = StoreAlertAdministration(engine)
+        self._history = StoreHistory(engine)
 
     @property
     def review_service(self) -> StoreReview:
@@ -129,6 +131,11 @@ class StoreSiteBackend:
     def alert_administration(self) -> StoreAlertAdministration:
         """Alerts as administrators see and mute them; see `pipeline.site_admin.alert_administration`."""
         return self._alert_administration
+
+    @property
+    def history(self) -> StoreHistory:
+        """The history of all areas; see `pipeline.site_admin.history`."""
+        return self._history
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""

@@ -413,11 +413,16 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
-OPERATION = {"/admin/page/schedule", *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute"))}
+OPERATION = {
+    "/admin/history/undo",
+    "/admin/page/schedule",
+    *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
     "/admin/alerts": {Role.REPORTS},
+    "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}

@@ -415,6 +415,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "alert.",
         "page.",
         "alerts.",  # pipeline.alerts says them
+        "history.",
         "runs.chart_",
         "runs.fewer_",
         "runs.more_",
