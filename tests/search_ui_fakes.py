@@ -1,6 +1,7 @@
 """In-memory versions of the arguments of `create_app`: a small Solr, and a lexicon under review."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.store import Store
+from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
 from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource
 from domain.alert import Alert, AlertKey
@@ -28,6 +30,8 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.settings import Settings
+from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
@@ -419,13 +423,22 @@ class FakeActions:
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
+    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
     history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
     @cached_property
+    def takedowns(self) -> TakedownTable:
+        return self.review_service.store.takedowns
+
+    @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        return FileSettingsEditor(self.settings, self.review_service.store.actions)
 
     def lexicon(self) -> Lexicon:
         return self.published

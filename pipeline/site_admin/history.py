@@ -6,7 +6,7 @@ from dataclasses import replace
 from domain.administration import HistoryEntry, HistoryFilter, HistorySource
 from domain.review import ReviewDecisionKind
 from pipeline.engine import Engine
-from pipeline.site_admin.undo import UNDO_BY_ACTION
+from pipeline.site_admin.undo import UNDO_BY_ACTION, is_reversible
 
 
 class StoreHistory:
@@ -54,4 +54,4 @@ def can_undo(entry: HistoryEntry) -> bool:
         return False
     if entry.source is HistorySource.REVIEW:
         return entry.kind != ReviewDecisionKind.REVERT
-    return entry.source is HistorySource.ACTION and entry.kind in UNDO_BY_ACTION
+    return entry.source is HistorySource.ACTION and is_reversible(entry.kind, entry.details)

@@ -12,8 +12,9 @@ from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Term, TermStatus
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.settings import build_settings
+from pipeline.settings import build_settings, load_settings
 from pipeline.site_admin.history import StoreHistory
+from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.undo import UNDO_BY_ACTION
 from search_ui.i18n import has_message
 
@@ -45,6 +46,38 @@ def test_what_has_changed_meanwhile_is_not_undone(engine: Engine) -> None:
     mutes.unmute(KEY, "ann")
     assert not history.undo(HistorySource.ACTION, action_id, "bob")
     assert not history.undo(HistorySource.ACTION, 99, "bob") and not history.undo(HistorySource.TOPIC, 1, "bob")
+
+
+def test_a_takedown_is_undone_unless_the_page_was_taken_down_again(engine: Engine) -> None:
+    store, history, url = engine.store, StoreHistory(engine), "https://news.example/a"
+    first = store.takedowns.take_down(url, "ann", "court")[0].action_id
+    assert history.undo(HistorySource.ACTION, first, "bob") and store.takedowns.find(url) is None
+    assert store.actions.load(first).undone_by == store.actions.find(limit=1)[0].action_id  # type: ignore[union-attr]
+    second = store.takedowns.take_down(url, "ann", "court")[0].action_id
+    assert not history.undo(HistorySource.ACTION, first, "bob") and store.takedowns.find(url) is not None
+    assert history.undo(HistorySource.ACTION, second, "bob")
+
+
+def test_a_setting_gets_its_previous_value_unless_it_was_changed_again(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text("# mine\n[crawl]\nthreads = 4\n")
+    settings = load_settings(path)
+    with Engine(settings, NullProgress()) as engine:
+        editor, history = FileSettingsEditor(settings, engine.store.actions), StoreHistory(engine)
+
+        def change(text: str | None) -> int:
+            editor.save({"crawl.threads": text}, editor.load_form().digest, "ann")
+            return engine.store.actions.find(limit=1)[0].action_id
+
+        first = change("8")
+        assert history.undo(HistorySource.ACTION, first, "bob") and "threads = 4" in path.read_text()
+        second = change(None)
+        change("9")
+        assert not history.undo(HistorySource.ACTION, second, "bob") and "threads = 9" in path.read_text()
+        editor.save({"alerts.webhook": "https://chat.example/s3cret"}, editor.load_form().digest, "ann")
+        _, [hidden, *_] = history.find(HistoryFilter(), 0, 1)
+        assert not hidden.can_undo and not history.undo(HistorySource.ACTION, hidden.entry_id, "bob")
+    assert path.read_text().startswith("# mine")
 
 
 def test_a_review_decision_is_undone_by_the_review(engine: Engine) -> None:

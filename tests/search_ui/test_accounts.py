@@ -417,6 +417,8 @@ OPERATION = {
     "/admin/history/undo",
     "/admin/page/schedule",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
+    "/admin/takedowns/undo",
 }
 PAGES = {
     "/admin/": set(Role),
@@ -431,8 +433,10 @@ PAGES = {
     "/admin/page": {Role.REPORTS},
     **{f"/admin/runs{page}": {Role.REPORTS} for page in ("", "/<run_id>", "/live")},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
+    "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/takedowns": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
     **{address: {Role.REVIEWER} for address in REVIEW},
