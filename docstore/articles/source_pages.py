@@ -70,6 +70,12 @@ class SourcePageTable:
             row = connection.execute(query).first()
         return archived_page_from_row(row) if row else None
 
+    def find_by_host(self, host: str, limit: int) -> list[ArchivedPage]:
+        """Return stored pages of a host, those with the fewest links from a start URL first."""
+        query = ARCHIVED_PAGES_QUERY.where(urls.c.host == host).order_by(urls.c.depth, urls.c.url_id).limit(limit)
+        with self._database.read() as connection:
+            return [archived_page_from_row(row) for row in connection.execute(query)]
+
     def read(self, archived_page: ArchivedPage) -> Page:
         """Read a stored page with headers and body.
 
