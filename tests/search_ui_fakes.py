@@ -389,8 +389,8 @@ class FakeHistory:
     undone: list[tuple[HistorySource, int, str]] = field(default_factory=list)
     error: PlumblineError | None = None
 
-    def find(self, wanted: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
-        self.wanted.append(wanted)
+    def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
+        self.wanted.append(history_filter)
         return len(self.entries), self.entries[offset : offset + limit]
 
     def kinds(self) -> list[tuple[HistorySource, str]]:

@@ -22,10 +22,10 @@ class AdministrationHistory:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def find(self, wanted: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
+    def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
         """Return the number of matching entries and one page of them, newest first."""
         entries = all_entries()
-        query = select(entries).where(*history_conditions(entries, wanted))
+        query = select(entries).where(*history_conditions(entries, history_filter))
         order = (entries.c.at.desc(), entries.c.source, entries.c.entry_id.desc(), entries.c.subject)
         with self._database.snapshot() as connection:
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
@@ -96,19 +96,19 @@ def entry_select(source: HistorySource, *columns: ColumnElement[Any]) -> Select[
     )
 
 
-def history_conditions(entries: Subquery, wanted: HistoryFilter) -> list[ColumnElement[bool]]:
+def history_conditions(entries: Subquery, history_filter: HistoryFilter) -> list[ColumnElement[bool]]:
     """Return the conditions of a filter."""
     conditions = []
-    if wanted.account is not None:
-        conditions.append(entries.c.account == wanted.account)
-    if wanted.source is not None:
-        conditions.append(entries.c.source == wanted.source.value)
-    if wanted.kind is not None:
-        conditions.append(entries.c.kind == wanted.kind)
-    if wanted.since is not None:
-        conditions.append(entries.c.at >= wanted.since)
-    if wanted.until is not None:
-        conditions.append(entries.c.at < wanted.until)
+    if history_filter.account is not None:
+        conditions.append(entries.c.account == history_filter.account)
+    if history_filter.source is not None:
+        conditions.append(entries.c.source == history_filter.source.value)
+    if history_filter.kind is not None:
+        conditions.append(entries.c.kind == history_filter.kind)
+    if history_filter.since is not None:
+        conditions.append(entries.c.at >= history_filter.since)
+    if history_filter.until is not None:
+        conditions.append(entries.c.at < history_filter.until)
     return conditions
 
 

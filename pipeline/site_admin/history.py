@@ -15,9 +15,9 @@ class StoreHistory:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def find(self, wanted: HistoryFilter, offset: int, limit: int) -> tuple[int, Sequence[HistoryEntry]]:
+    def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, Sequence[HistoryEntry]]:
         """Return the number of matching entries and one page of them, newest first."""
-        total, entries = self._engine.store.administration_history.find(wanted, offset, limit)
+        total, entries = self._engine.store.administration_history.find(history_filter, offset, limit)
         return total, [replace(entry, can_undo=can_undo(entry)) for entry in entries]
 
     def kinds(self) -> Sequence[tuple[HistorySource, str]]:

@@ -9,7 +9,7 @@ from domain.administration import HistoryEntry, HistoryFilter, HistorySource
 class HistoryBackend(Protocol):
     """The source of the history."""
 
-    def find(self, wanted: HistoryFilter, offset: int, limit: int) -> tuple[int, Sequence[HistoryEntry]]:
+    def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, Sequence[HistoryEntry]]:
         """Return the number of matching entries and one page of them, newest first."""
 
     def kinds(self) -> Sequence[tuple[HistorySource, str]]:
