@@ -10,17 +10,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
-    "crawler": 9_900,
-    "docstore": 10_900,
-    "domain": 2_450,
+    "crawler": 10_100,
+    "docstore": 11_650,
+    "domain": 2_550,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
-    "lexicon": 7_150,
+    "lexicon": 7_350,
     "locks": 200,
     "maven_jars": 220,
-    "pipeline": 17_000,
-    "search_ui": 12_750,
+    "pipeline": 20_300,
+    "search_ui": 15_300,
     "solr_client": 280,
     "text": 2_580,
 }

@@ -25,7 +25,10 @@ store.runs               runs of the pipeline                       docstore/rep
 store.site_runs          results of each run by site                docstore/reports/site_runs.py
 store.alerts             alerts and notifications                   docstore/reports/alerts.py
 store.search_log         search log, without personal data          docstore/reports/search_log.py
+store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
+store.actions            what accounts changed                      docstore/actions.py
+store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
 store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
 """
@@ -36,6 +39,7 @@ from pathlib import Path
 from types import TracebackType
 
 from docstore.accounts import AccountTable
+from docstore.actions import ActionTable
 from docstore.articles.article_table import ArticleTable
 from docstore.articles.citations import CitationTable
 from docstore.articles.recognized_pages import RecognizedPageTable
@@ -54,12 +58,14 @@ from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.locking.leases import LeaseTable
 from docstore.near_duplicates.key_compaction import KeyCompaction
+from docstore.reports.alert_mutes import AlertMuteTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.search_log import SearchLog
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusReports
 from docstore.schema.base import store_meta
+from docstore.takedowns import TakedownTable
 from docstore.terms.definitions import DefinitionTable
 from docstore.terms.glosses import GlossTable
 from docstore.terms.lexicons import LexiconTable
@@ -129,7 +135,10 @@ class Store:
         self.runs = RunTable(self._database, clock)
         self.site_runs = SiteRunTable(self._database)
         self.alerts = AlertTable(self._database, clock)
+        self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
+        self.actions = ActionTable(self._database, clock)
+        self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 
     def ensure_secret(self, name: str, value: str) -> str:

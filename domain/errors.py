@@ -4,6 +4,7 @@ The message is one line: what happened and what to do. The command line prints i
 status. Code that calls a library wraps the library's errors.
 """
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ class PlumblineError(Exception):
 
 class SettingsError(PlumblineError):
     """A setting is unknown, contradictory or out of range. The message names the full path of the setting."""
+
+
+class SettingsConflictError(SettingsError):
+    """The settings file has changed since it was loaded, at `changed_at` (epoch seconds)."""
+
+    def __init__(self, name: str, changed_at: float) -> None:
+        changed = datetime.fromtimestamp(changed_at).strftime("%H:%M")
+        super().__init__(f"{name} was changed outside at {changed}: load it again")
+        self.changed_at = changed_at
 
 
 class StoreError(PlumblineError):
@@ -118,6 +128,10 @@ class ConcurrentEditError(LexiconError):
     def __init__(self, text: str, changed_by: str, changed_at: float | None, status: str) -> None:
         super().__init__(f"{text} was changed meanwhile by {changed_by or 'the system'}: it is {status} now; reload it")
         self.text, self.changed_by, self.changed_at, self.status = text, changed_by, changed_at, status
+
+
+class UrlError(PlumblineError):
+    """A text is not an http or https URL."""
 
 
 class AccountError(PlumblineError):

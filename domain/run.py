@@ -21,7 +21,8 @@ class RunState(StrEnum):
 class StageRun:
     """One stage of a run: outcome counts by reason, duration in seconds, notes, and the error that ended it or "".
 
-    A stage that is RUNNING in a killed run is the stage in which the run was killed.
+    A stage that is RUNNING in a killed run is the stage in which the run was killed. `started_at` is epoch seconds, 0
+    in records of older programs.
     """
 
     stage: str
@@ -30,6 +31,7 @@ class StageRun:
     notes: tuple[str, ...] = ()
     state: RunState = RunState.DONE
     error: str = ""
+    started_at: float = 0.0
 
 
 @dataclass(frozen=True)

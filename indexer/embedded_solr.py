@@ -25,6 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from enum import Enum, auto
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -55,7 +56,16 @@ NATIVE_HEAP_OPTIONS = ("-XX:+UnlockExperimentalVMOptions", "-XX:TrimNativeHeapIn
 FREE_PORTS = range(20_000, 31_000)
 POLL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 5.0
+RESTART_SHARE = 0.5  # of the time for a start, after which a node that has not joined its cluster is started again
 PORT_RELEASE_SECONDS = 5.0  # time for a killed Solr to release its port
+
+
+class _NodeState(Enum):
+    """How far the start of a node has come: not in its cluster, in its cluster, or serving the collection."""
+
+    ABSENT = auto()
+    JOINED = auto()
+    READY = auto()
 
 
 def open_solr(
@@ -171,22 +181,37 @@ class EmbeddedSolr:
         return (self.home / "address").read_text()
 
     def _start_and_wait(self, jars: Path, options: Sequence[str], deadline: float) -> None:
-        """Wait until the node is ready; start a supervisor whenever none is running."""
+        """Wait until the node is ready; start a supervisor whenever none is running.
+
+        A node that loses its ZooKeeper session while it starts (machine suspended or overloaded) often never joins its
+        cluster. It is started again when half of the time has passed. A node that has joined may need long to replay
+        its logs and is not interrupted.
+        """
         start_count = 0
+        supervisor: subprocess.Popen[bytes] | None = None
+        now = time.monotonic()
+        restart_at = now + (deadline - now) * RESTART_SHARE
         while time.monotonic() < deadline:
             with (self.home / "guard.lock").open("a") as supervisor_lock_file:
                 if _try_flock(supervisor_lock_file, fcntl.LOCK_EX):
                     if start_count == 2:
                         message = f"Solr ended while it was starting: see {self.home / 'logs'}"
                         raise SolrError(CodedMessage(message, "solr_ended", logs=str(self.home / "logs")))
-                    self._start_supervisor(jars, options, supervisor_lock_file, "a" if start_count else "w")
+                    log_mode = "a" if start_count else "w"
+                    supervisor = self._start_supervisor(jars, options, supervisor_lock_file, log_mode)
                     start_count += 1
-            if _is_ready(self._read_address(), self._settings.collection, read_secret(self.home)):
+            state = _node_state(self._read_address(), self._settings.collection, read_secret(self.home))
+            if state is _NodeState.READY:
                 return
+            is_restart_due = state is _NodeState.ABSENT and start_count == 1 and time.monotonic() > restart_at
+            if is_restart_due and supervisor is not None:
+                supervisor.terminate()
             time.sleep(POLL_SECONDS)
         raise self._start_timeout_error()
 
-    def _start_supervisor(self, jars: Path, options: Sequence[str], lock: IO[str], log_mode: str) -> None:
+    def _start_supervisor(
+        self, jars: Path, options: Sequence[str], lock: IO[str], log_mode: str
+    ) -> subprocess.Popen[bytes]:
         """Start a supervisor with its Java. `log_mode` of java.log: "w", or "a" to keep the output of the first try."""
         self._report_progress("starting Solr ...")
         ensure_secret_files(self.home)
@@ -195,7 +220,7 @@ class EmbeddedSolr:
         (self.home / "address").write_text(address)
         command = solr_java_command(self.home, address, self._settings.solr_heap, jars, options)
         with (self.home / "logs" / "java.log").open(log_mode) as log:
-            subprocess.Popen(
+            return subprocess.Popen(
                 [
                     sys.executable,
                     "-m",
@@ -369,16 +394,17 @@ def _node_base_url(address: str, secret: str) -> str:
     return f"http://{userinfo}{LOOPBACK}:{address.partition(':')[2]}/solr"
 
 
-def _is_ready(address: str, collection: str, secret: str) -> bool:
-    """Return True if the node is part of its cluster and, if the collection exists, serves it."""
+def _node_state(address: str, collection: str, secret: str) -> _NodeState:
+    """Return whether the node is part of its cluster and, if the collection exists, serves it."""
     url, node = _node_base_url(address, secret), f"{address}_solr"
     try:
         with SolrSession(url, REQUEST_TIMEOUT_SECONDS) as session:
             cluster = session.cluster_status()
-        collection_name = cluster.get("aliases", {}).get(collection, collection)
         if node not in cluster["live_nodes"]:
-            return False
+            return _NodeState.ABSENT
+        collection_name = cluster.get("aliases", {}).get(collection, collection)
         replicas = collection_replicas(cluster["collections"].get(collection_name, {"shards": {}}))
-        return all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas)
     except (requests.RequestException, ValueError, KeyError):
-        return False
+        return _NodeState.ABSENT
+    is_serving = all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas)
+    return _NodeState.READY if is_serving else _NodeState.JOINED

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 from rich.console import Console
 from rich.progress import (
@@ -16,6 +16,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.progress import Progress as RichProgress
+
+if TYPE_CHECKING:
+    from crawler.progress import CrawlProgress
 
 Advance = Callable[[int], None]
 ShowCrawlProgress = Callable[[str, int, int], None]
@@ -32,6 +35,9 @@ class Progress(Protocol):
 
         The context yields a function of (line, completed steps, total steps), or None if progress is not displayed.
         """
+
+    def report_crawl(self, current: "CrawlProgress") -> None:
+        """Receive the progress of a crawl, several times per second."""
 
     def note(self, text: str) -> None:
         """Print one line of text."""
@@ -50,6 +56,9 @@ class NullProgress:
         """Yield None: progress is not displayed."""
         yield None
 
+    def report_crawl(self, current: "CrawlProgress") -> None:
+        """Discard the progress: only a run records it."""
+
     def note(self, text: str) -> None:
         """Discard the text without output."""
 
@@ -66,7 +75,7 @@ class JsonLineProgress(NullProgress):
         print(json.dumps(event, ensure_ascii=False), file=self._out, flush=True)
 
 
-class TerminalProgress:
+class TerminalProgress(NullProgress):
     """Bars on a terminal; only notes if the console is not a terminal."""
 
     def __init__(self, console: Console) -> None:

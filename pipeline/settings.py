@@ -17,11 +17,13 @@ import typing
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, time
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.settings import CrawlSettings, violated_bound
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
@@ -143,11 +145,24 @@ def parse_times_of_day(value: str, setting_path: str) -> list[time]:
     return times
 
 
+class OverrideSource(StrEnum):
+    """What overrides the value of a setting in the file."""
+
+    ENVIRONMENT = "environment"
+    COMMAND_LINE = "command_line"
+
+
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one vertical; `folder` is the folder of its TOML file."""
+    """All settings of one vertical.
+
+    `folder` is the folder of its TOML file `file`; `file` is None for settings that were not loaded from a file.
+    `overrides` has the paths of the settings whose value is not that of the file.
+    """
 
     folder: Path
+    file: Path | None = None
+    overrides: Mapping[str, OverrideSource] = field(default_factory=dict)
     vertical: VerticalSettings = field(default_factory=VerticalSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
@@ -199,11 +214,27 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
 
     Raises SettingsError with one line that contains the full path of the setting.
     """
-    raw = read_toml_sections(path)
-    for setting_path, text in {**read_environment(os.environ), **(flags or {})}.items():
+    flags = flags or {}
+    raw = overlay(overlay_environment(read_toml_sections(path)), flags)
+    sources = {
+        **dict.fromkeys(read_environment(os.environ), OverrideSource.ENVIRONMENT),
+        **dict.fromkeys(flags, OverrideSource.COMMAND_LINE),
+    }
+    return dataclasses.replace(build_settings(raw, path.resolve().parent), file=path.resolve(), overrides=sources)
+
+
+def overlay_environment(raw: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return TOML sections, overridden by the `PLUMB_` variables of this process. Raises SettingsError."""
+    return overlay(raw, read_environment(os.environ))
+
+
+def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return a copy of TOML sections, overridden by texts (full path -> text). Raises SettingsError."""
+    sections = {name: dict(section) for name, section in raw.items()}
+    for setting_path, text in overrides.items():
         section, _, key = setting_path.partition(".")
-        raw.setdefault(section, {})[key] = parse_override(setting_path, text)
-    return build_settings(raw, path.resolve().parent)
+        sections.setdefault(section, {})[key] = parse_override(setting_path, text)
+    return sections
 
 
 def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
@@ -223,14 +254,23 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
 def read_toml_sections(path: Path) -> dict[str, dict[str, Any]]:
     """Read a TOML file: section -> key -> value. Raises SettingsError if it cannot be read or parsed."""
     try:
-        sections = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise SettingsError(
             f"{path} does not exist: create it with `plumb init`, or pass another config file"
         ) from None
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not valid TOML: {error}") from error
+    return parse_toml_sections(text, path)
+
+
+def parse_toml_sections(text: str, path: Path) -> dict[str, dict[str, Any]]:
+    """Parse the text of the TOML file at `path`: section -> key -> value. Raises SettingsError if it is not valid."""
+    try:
+        sections = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     for name, value in sections.items():
         if not isinstance(value, dict):
@@ -290,7 +330,9 @@ def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
         value = float(value)
     accepted_types = expected_type if not isinstance(expected_type, types.UnionType) else get_args(expected_type)
     if not isinstance(value, accepted_types) or (isinstance(value, bool) and expected_type is not bool):
-        raise SettingsError(f"{setting_path} = {value!r}: expected {type_name(expected_type)}")
+        expected = type_name(expected_type)
+        text = f"{setting_path} = {value!r}: expected {expected}"
+        raise SettingsError(CodedMessage(text, "setting_type", path=setting_path, value=repr(value), expected=expected))
     check_constraints(setting_path, value)
     return value
 
@@ -312,13 +354,17 @@ def check_constraints(setting_path: str, value: Any) -> None:
     """Raise SettingsError for a name that is not allowed or a number out of range."""
     if setting_path in ALLOWED_VALUES and value not in ALLOWED_VALUES[setting_path]:
         names = ", ".join(sorted(ALLOWED_VALUES[setting_path]))
-        raise SettingsError(f"{setting_path} = {value!r}: expected one of {names}")
+        text = f"{setting_path} = {value!r}: expected one of {names}"
+        raise SettingsError(CodedMessage(text, "setting_choice", path=setting_path, value=repr(value), names=names))
     if setting_path.endswith("port") and value > MAX_PORT:
         raise SettingsError(f"{setting_path} = {value}: the maximum port is {MAX_PORT}")
     if isinstance(value, int | float) and not isinstance(value, bool):
         section, _, key = setting_path.partition(".")
-        if bound := violated_bound(value, SECTIONS[section].__dataclass_fields__[key].metadata):
-            raise SettingsError(f"{setting_path} = {value}: must be {bound}")
+        metadata = SECTIONS[section].__dataclass_fields__[key].metadata
+        if bound := violated_bound(value, metadata):
+            text, minimum = f"{setting_path} = {value}: must be {bound}", metadata.get("least")
+            code = "setting_positive" if minimum is None else "setting_minimum"
+            raise SettingsError(CodedMessage(text, code, path=setting_path, value=str(value), minimum=str(minimum)))
 
 
 def check_combination(settings: Settings) -> None:
@@ -350,8 +396,9 @@ def suggest_name(name: str, candidates: Collection[str]) -> str:
     return f": did you mean {matches[0]}?" if matches else f"; expected one of {', '.join(sorted(candidates))}"
 
 
-def type_name(expected_type: Any) -> str:
+def type_name(expected_type: Any) -> CodedMessage:
     """Describe a type for an administrator, for example "a whole number"."""
-    return {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(
-        expected_type, str(expected_type)
-    )
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    if expected_type not in names:
+        return CodedMessage(str(expected_type))
+    return CodedMessage(names[expected_type], f"type_{expected_type.__name__}")

@@ -238,6 +238,14 @@ def update_lexicon(engine: "Engine") -> StageReport:
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 
+def relate_terms(engine: "Engine") -> StageReport:
+    """Propose related terms to reviewers, as the index shows them. Raises BusyError."""
+    from pipeline.lexicon_stage.related_terms import propose_related_terms
+
+    with engine.lock("lexicon"):
+        return propose_related_terms(engine)
+
+
 def load_review_state(store: "Store") -> "ReviewState":
     """Load the terms with a review decision and the pending candidates, as term mining needs them."""
     from lexicon.review_selection import ReviewState
@@ -321,6 +329,8 @@ def run(
             if "embed" in names:
                 embed_remaining(engine, record)
             force_merge_index(engine)
+            if any(report.stage is Stage.LEXICON for report in record.reports):
+                record.run_stage(Stage.LEXICON, partial(relate_terms, engine))
         seal_past_duplicate_keys(engine)
         return record.reports
 
@@ -341,14 +351,23 @@ def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
 def record_run(
     engine: "Engine", command: str, on_report: "Callable[[StageReport], None]" = lambda report: None
 ) -> "Iterator[RunRecord]":
-    """Yield the record of a run after a check of the store. A damaged store ends the run before its first stage."""
+    """Yield the record of a run after a check of the store. A damaged store ends the run before its first stage.
+
+    Meanwhile the search site can read the progress. At the end, disk, memory and queue are recorded.
+    """
     from pipeline.maintenance.preflight import check_before_run, raise_if_damaged
+    from pipeline.runs.live_progress import live_progress
+    from pipeline.runs.run_figures import record_figures, reset_memory_peak
     from pipeline.runs.run_record import RunRecord
 
     faults = check_before_run(engine)
-    with RunRecord(engine.store, command, on_report) as record:
-        raise_if_damaged(faults)
-        yield record
+    reset_memory_peak()
+    with live_progress(engine) as progress, RunRecord(engine.store, command, on_report, progress.start_stage) as record:
+        try:
+            raise_if_damaged(faults)
+            yield record
+        finally:
+            record_figures(engine, record.run_id)
 
 
 def seal_past_duplicate_keys(engine: "Engine") -> None:

@@ -1,6 +1,7 @@
 """In-memory versions of the arguments of `create_app`: a small Solr, and a lexicon under review."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +15,13 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.store import Store
+from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
-from domain.alert import Alert
+from domain.administration import AlertMute
+from domain.alert import Alert, AlertKey
+from domain.article import document_id
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError, SolrError, TopicError
+from domain.errors import LexiconError, PlumblineError, SettingsError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -27,13 +31,17 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.settings import Settings
+from pipeline.site_admin.settings_editor import FileSettingsEditor
+from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
+from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
+from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
     OriginalDocument,
     OriginalError,
     Overview,
-    PageDiagnosis,
     RunHistory,
     RunSummary,
     SiteDetail,
@@ -312,6 +320,89 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeDiagnosis:
+    """Diagnoses by URL. Pages are known if they have a diagnosis."""
+
+    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
+    scheduled: list[str] = field(default_factory=list)
+    remedies: list[tuple[str, PageRemedy, str]] = field(default_factory=list)
+    fault: str = ""
+
+    def document_id(self, url: str) -> str:
+        return document_id(url)
+
+    def diagnose_page(self, url: str) -> PageDiagnosis | None:
+        return self.diagnoses.get(url)
+
+    def schedule_page(self, url: str) -> bool:
+        self.scheduled.append(url)
+        return url in self.diagnoses
+
+    def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
+        if self.fault:
+            raise PlumblineError(self.fault)
+        self.remedies.append((url, remedy, account))
+
+
+@dataclass
+class FakeAlertAdministration:
+    """Alerts in memory. `tests` are the results of a test message; None: no channel is configured."""
+
+    firing_alerts: list[Alert] = field(default_factory=list)
+    muted: dict[AlertKey, AlertMute] = field(default_factory=dict)
+    resolved: list[EndedAlert] = field(default_factory=list)
+    tests: list[ChannelTest] | None = None
+
+    def firing(self) -> list[Alert]:
+        return self.firing_alerts
+
+    def mutes(self) -> list[AlertMute]:
+        return list(self.muted.values())
+
+    def ended_alerts(self) -> list[EndedAlert]:
+        return self.resolved
+
+    def has_channels(self) -> bool:
+        return self.tests is not None
+
+    def mute(self, key: AlertKey, account: str, until: float | None) -> bool:
+        if all(alert.key != key for alert in self.firing_alerts):
+            return False
+        self.muted[key] = AlertMute(key, account, until)
+        return True
+
+    def unmute(self, key: AlertKey, account: str) -> bool:
+        return self.muted.pop(key, None) is not None
+
+    def send_test(self, account: str) -> list[ChannelTest]:
+        if self.tests is None:
+            raise SettingsError("no alert channel configured")
+        return self.tests
+
+
+@dataclass
+class FakeRunReports:
+    """Runs in memory, newest first."""
+
+    details: list[RunDetail] = field(default_factory=list)
+    live: LiveRun | None = None
+    figures_of_runs: list[RunFigures] = field(default_factory=list)
+
+    def list_runs(self, before_id: int | None, limit: int) -> list[RunSummary]:
+        runs = [detail.run for detail in self.details if before_id is None or detail.run.run_id < before_id]
+        return runs[:limit]
+
+    def detail(self, run_id: int) -> RunDetail | None:
+        return next((detail for detail in self.details if detail.run.run_id == run_id), None)
+
+    def live_run(self) -> LiveRun | None:
+        return self.live
+
+    def figures(self) -> list[RunFigures]:
+        return self.figures_of_runs
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -329,13 +420,23 @@ class FakeActions:
     embedding: EmbeddingBacklog = field(default_factory=EmbeddingBacklog)
     samples: list[OutcomeSample] = field(default_factory=list)
     dask_pages: str = ""
-    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
-    scheduled: list[str] = field(default_factory=list)
+    page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
     rising: list[RisingTerm] = field(default_factory=list)
+    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
+    alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
+    run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
+
+    @cached_property
+    def takedowns(self) -> TakedownTable:
+        return self.review_service.store.takedowns
 
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        return FileSettingsEditor(self.settings, self.review_service.store.actions)
 
     def lexicon(self) -> Lexicon:
         return self.published
@@ -399,13 +500,6 @@ class FakeActions:
         known = {one.totals.host: one for one in self.sites()}
         runs = [SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1}, {"extracted": 3, "no_body": 1})]
         return SiteDetail(known[host], runs, self.samples) if host in known else None
-
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        return self.diagnoses.get(url)
-
-    def schedule_page(self, url: str) -> bool:
-        self.scheduled.append(url)
-        return url in self.diagnoses
 
     def search_report(self, days: int) -> SearchReport:
         self.asked_days.append(days)

@@ -1,7 +1,8 @@
-"""Checks that commands, files and functions named in the documentation exist."""
+"""Checks that commands, files, functions, tests and link targets named in the documentation exist."""
 
 import importlib
 import re
+import unicodedata
 from pathlib import Path
 
 from pipeline.cli.lexicon import lexicon
@@ -52,6 +53,48 @@ def is_defined(name: str) -> bool:
             thing = getattr(thing, attribute, None) or getattr(thing, "__dataclass_fields__", {}).get(attribute)
         return thing is not None
     return False
+
+
+def test_every_named_test_exists() -> None:
+    names = set(re.findall(r"`(test_\w+)`", TEXT))
+    assert len(names) > 10
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert sorted(name for name in names if f"def {name}(" not in tests) == []
+
+
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
+    links = [(page, *target.partition("#")[::2]) for page in DOCS for target in link_targets(page)]
+    assert len(links) > 200
+    broken = []
+    for page, name, anchor in links:
+        target = (page.parent / name).resolve() if name else page
+        if not target.is_file() or (anchor and anchor not in heading_ids(target)):
+            broken.append(f"{page.relative_to(ROOT)}: {name}#{anchor}")
+    assert broken == []
+
+
+def without_code(page: Path) -> str:
+    """Return the text of a page without blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def link_targets(page: Path) -> list[str]:
+    """Return the targets of the links and pictures of a page that lie in the repository."""
+    text = re.sub(r"`[^`\n]*`", "", without_code(page))
+    return [target for target in re.findall(r"\]\(([^)\s]+)\)", text) if not re.match(r"[a-z]+:", target)]
+
+
+def heading_ids(page: Path) -> set[str]:
+    """Return the ids that Python-Markdown gives to the headings of a page."""
+    ids: set[str] = set()
+    for heading in re.findall(r"^#+ (.+)$", without_code(page), re.M):
+        plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
+        name = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
+        count = 0
+        while (unique := f"{name}_{count}" if count or not name else name) in ids:
+            count += 1
+        ids.add(unique)
+    return ids
 
 
 def test_ci_runs_the_readmes_test_command() -> None:

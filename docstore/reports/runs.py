@@ -48,11 +48,20 @@ class RunTable:
         with self._database.write() as connection:
             connection.execute(runs.update().where(runs.c.run_id == run_id).values(**values))
 
-    def list_newest(self, limit: int = 5) -> list[PipelineRun]:
-        """Return the last `limit` runs, newest first."""
+    def list_newest(self, limit: int = 5, before_id: int | None = None) -> list[PipelineRun]:
+        """Return the last `limit` runs, or the last ones before the run `before_id`, newest first."""
+        query = select(runs).order_by(runs.c.run_id.desc()).limit(limit)
+        if before_id is not None:
+            query = query.where(runs.c.run_id < before_id)
         with self._database.read() as connection:
-            rows = connection.execute(select(runs).order_by(runs.c.run_id.desc()).limit(limit))
-            return [run_from_row(row) for row in rows]
+            return [run_from_row(row) for row in connection.execute(query)]
+
+    def find_with_successor(self, run_id: int) -> list[PipelineRun]:
+        """Return the run `run_id` and the next run, if they exist."""
+        query = select(runs).where(runs.c.run_id >= run_id).order_by(runs.c.run_id).limit(2)
+        with self._database.read() as connection:
+            matches = [run_from_row(row) for row in connection.execute(query)]
+        return matches if matches and matches[0].run_id == run_id else []
 
     def finished_after(self, run_id: int) -> list[PipelineRun]:
         """Return the runs after `run_id` that have ended, oldest first.
@@ -100,8 +109,9 @@ def run_from_row(row: Row[Any]) -> PipelineRun:
 
 
 def stages_from_json(text: str) -> Iterator[StageRun]:
-    """Parse the stages of a `runs` row. Older programs stored only finished stages, without a state."""
+    """Parse the stages of a `runs` row. Older programs stored only finished stages, without state and start."""
     for row in json.loads(text or "[]"):
         state = RunState(row.get("state", RunState.DONE))
         error = parse_message(row.get("error", ""))
-        yield StageRun(row["stage"], row["counts"], row["seconds"], tuple(row["notes"]), state, error)
+        started_at = row.get("started_at", 0.0)
+        yield StageRun(row["stage"], row["counts"], row["seconds"], tuple(row["notes"]), state, error, started_at)

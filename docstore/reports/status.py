@@ -135,6 +135,18 @@ class StatusReports:
 
     def outcome_samples(self, host: str, per_reason: int = SAMPLES_PER_REASON) -> list[OutcomeSample]:
         """Return the newest `per_reason` URLs of a host for each stage and reason of their last outcome."""
+        return self._load_samples(urls.c.host == host, per_reason)
+
+    def outcome_samples_between(
+        self, started_at: float, ended_at: float, per_reason: int = SAMPLES_PER_REASON
+    ) -> list[OutcomeSample]:
+        """Return the newest `per_reason` URLs whose last outcome is of this period, for each stage and reason.
+
+        Times are epoch seconds. URLs that a later run has processed again are not among them.
+        """
+        return self._load_samples(outcomes.c.at.between(started_at, ended_at), per_reason)
+
+    def _load_samples(self, condition: ColumnElement[bool], per_reason: int) -> list[OutcomeSample]:
         recency_rank = func.row_number().over(
             partition_by=(outcomes.c.stage, outcomes.c.reason), order_by=outcomes.c.at.desc()
         )
@@ -148,7 +160,7 @@ class StatusReports:
                 recency_rank.label("n"),
             )
             .join(urls, urls.c.url_id == outcomes.c.url_id)
-            .where(urls.c.host == host)
+            .where(condition)
             .subquery()
         )
         query = (

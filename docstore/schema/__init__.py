@@ -1,11 +1,12 @@
 """The tables of a store, for SQLite (WAL; the default) and PostgreSQL alike.
 
-    crawl_tables      URLs, pages, outcomes, robots.txt, decisions of focused crawls
-    article_tables    articles, near-duplicates, vectors, site templates, the change log
-    relation_tables   relations between articles: citations, stories, glosses
-    lexicon_tables    terms, review decisions, published lexicons
-    operation_tables  runs, alerts, accounts, searches, checksums, leases
-    base, migrations  common parts; upgrades from older versions
+    crawl_tables           URLs, pages, outcomes, robots.txt, decisions of focused crawls
+    article_tables         articles, near-duplicates, vectors, site templates, the change log
+    relation_tables        relations between articles: citations, stories, glosses
+    lexicon_tables         terms, review decisions, published lexicons
+    operation_tables       runs, alerts, accounts, searches, checksums, leases
+    administration_tables  actions of accounts, takedowns, muted alerts
+    base, migrations       common parts; upgrades from older versions
 
 Import `metadata` from here to create tables: only then all tables are registered.
 
@@ -13,6 +14,7 @@ The names of tables and columns are part of the file format and may be older tha
 """
 
 from docstore.schema import (  # noqa: F401  # each registers its tables
+    administration_tables,
     article_tables,
     crawl_tables,
     lexicon_tables,

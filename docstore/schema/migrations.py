@@ -80,6 +80,8 @@ TO_VERSION_13 = (
     "ALTER TABLE terms ADD COLUMN concept_terms TEXT NOT NULL DEFAULT '[]'",
     "UPDATE terms SET concept_id = 'c' || {random_hex}",
 )
+# Only new tables (actions, takedowns, alert_mutes). Older programs would crawl pages that were taken down.
+TO_VERSION_14: tuple[str, ...] = ()
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -93,6 +95,7 @@ MIGRATIONS_BY_VERSION = {
     10: TO_VERSION_11,
     11: TO_VERSION_12,
     12: TO_VERSION_13,
+    13: TO_VERSION_14,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}

@@ -53,6 +53,7 @@ def show_crawl_progress(bars: Bars) -> Iterator[Callable[[CrawlProgress], None]]
         report_line = line_reporter(bars.note)
 
         def report(current: CrawlProgress) -> None:
+            bars.report_crawl(current)
             if bar is None:
                 report_line(current)
             else:

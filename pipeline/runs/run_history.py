@@ -76,7 +76,11 @@ def summarize_run(run: PipelineRun, state: RunState) -> RunSummary:
     """Convert a run for display: its stages with outcomes, most frequent first, and the failed stage."""
     stages = tuple(
         StageSummary(
-            stage.stage, tuple(sorted(stage.counts.items(), key=lambda pair: (-pair[1], pair[0]))), stage.seconds
+            stage.stage,
+            tuple(sorted(stage.counts.items(), key=lambda pair: (-pair[1], pair[0]))),
+            stage.seconds,
+            stage.started_at,
+            stage.notes,
         )
         for stage in run.stages
     )
@@ -89,4 +93,6 @@ def summarize_run(run: PipelineRun, state: RunState) -> RunSummary:
         stages,
         last_stage=failed_stage.stage if failed_stage else "",
         error=failed_stage.error if failed_stage else "",
+        run_id=run.run_id,
+        command=run.command,
     )

@@ -19,47 +19,56 @@ from domain.run import RunState, StageRun
 class RunRecord:
     """Records one run; a context manager. An exception that leaves the context is recorded with its stage.
 
-    At the end, also after an error, the outcomes of the run are counted by site.
+    At the end, also after an error, the outcomes of the run are counted by site. `on_stage` is called with the id of
+    the run and each stage that starts.
 
     Attributes:
+        run_id: Id of the run, 0 before it starts.
         reports: Reports of the finished stages.
     """
 
     def __init__(
-        self, store: Store, command: str, on_report: Callable[[StageReport], None] = lambda report: None
+        self,
+        store: Store,
+        command: str,
+        on_report: Callable[[StageReport], None] = lambda report: None,
+        on_stage: Callable[[int, Stage], None] = lambda run_id, stage: None,
     ) -> None:
+        self.run_id = 0
         self.reports: list[StageReport] = []
+        self._finished_stages: list[StageRun] = []
+        self._on_stage = on_stage
         self._runs = store.runs
         self._site_runs = store.site_runs
         self._command = command
         self._on_report = on_report
-        self._run_id = 0
         self._current_stage = StageRun("", state=RunState.RUNNING)  # before the first stage
         self._stage_started = time.monotonic()
 
     def __enter__(self) -> "RunRecord":
-        self._run_id = self._runs.start(self._command)
-        bind_contextvars(run=self._run_id)
+        self.run_id = self._runs.start(self._command)
+        bind_contextvars(run=self.run_id)
         return self
 
     def run_stage(self, stage: Stage, stage_function: Callable[[], StageReport]) -> None:
         """Run one stage, append its report to `reports` and pass it on."""
         bind_contextvars(stage=stage.value)
-        self._current_stage, self._stage_started = StageRun(stage, state=RunState.RUNNING), time.monotonic()
-        self._runs.save_progress(self._run_id, [*self._finished_stages(), self._current_stage])
+        started_at = time.time()
+        self._current_stage = StageRun(stage, state=RunState.RUNNING, started_at=started_at)
+        self._stage_started = time.monotonic()
+        self._runs.save_progress(self.run_id, [*self._finished_stages, self._current_stage])
+        self._on_stage(self.run_id, stage)
         self.reports.append(stage_function())
+        self._finished_stages.append(replace(stage_run_from_report(self.reports[-1]), started_at=started_at))
         self._on_report(self.reports[-1])
-
-    def _finished_stages(self) -> list[StageRun]:
-        return [stage_run_from_report(report) for report in self.reports]
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if exc is None:
             unbind_contextvars("run", "stage")  # after a failure they stay, for later log lines
-            self._runs.finish(self._run_id, self._finished_stages())
-            self._site_runs.record_run(self._run_id)
+            self._runs.finish(self.run_id, self._finished_stages)
+            self._site_runs.record_run(self.run_id)
             return
         state, text = classify_error(exc)
         seconds = round(time.monotonic() - self._stage_started, 3)
@@ -67,8 +76,8 @@ class RunRecord:
             self._current_stage, seconds=seconds, state=state, error=truncate_message(text, MAX_ERROR_CHARS)
         )
         with suppress(PlumblineError):  # if the store fails too, the first error is the one to report
-            self._runs.finish(self._run_id, [*self._finished_stages(), failed_stage])
-            self._site_runs.record_run(self._run_id)
+            self._runs.finish(self.run_id, [*self._finished_stages, failed_stage])
+            self._site_runs.record_run(self.run_id)
 
 
 def classify_error(exc: BaseException) -> tuple[RunState, str]:

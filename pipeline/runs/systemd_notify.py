@@ -11,8 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from pipeline.progress import Advance, Progress, ShowCrawlProgress
+
+if TYPE_CHECKING:
+    from crawler.progress import CrawlProgress
 
 MAX_SILENT_SECONDS = 7200.0  # without progress; some steps wait one hour for another process
 
@@ -115,6 +119,10 @@ class _LivenessProgress:
             show(line, done, total)
 
         return touch_and_advance
+
+    def report_crawl(self, current: "CrawlProgress") -> None:
+        """Delegate to `Progress.report_crawl` without recording progress."""
+        self._progress.report_crawl(current)
 
     def note(self, text: str) -> None:
         """Delegate to `Progress.note` and record progress."""

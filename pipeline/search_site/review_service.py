@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
+from docstore.terms.relations import ProposalState
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat, create_concept_id
@@ -40,6 +41,7 @@ from lexicon.similar_terms import SimilarTermIndex
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
 from search_ui.review.interfaces import (
     ConceptPreview,
+    DecidedRelations,
     ImportPreview,
     RelatedTerms,
     TermWithStatus,
@@ -216,7 +218,7 @@ class StoreReview:
             return self.definition_candidates(text)
         if not choice.sentence:
             return []
-        definition = chosen_definition(term, choice)
+        definition = self._chosen_definition(term, choice)
         candidates = self.definition_candidates(text)
         return [definition, *(candidate for candidate in candidates if candidate.sentence != choice.sentence)]
 
@@ -230,8 +232,18 @@ class StoreReview:
             if term.definition is not None:
                 definition_by_text.pop(text, None)
                 if term.definition.sentence:
-                    definition_by_text[text] = chosen_definition(term, term.definition)
+                    definition_by_text[text] = self._chosen_definition(term, term.definition)
         return definition_by_text
+
+    def _chosen_definition(self, term: Term, choice: DefinitionChoice) -> Definition:
+        """Return the choice of a reviewer as a definition of the term."""
+        source = (choice.url_id, choice.url, choice.title, choice.published)
+        is_changed, is_gone = (
+            term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
+        )
+        language, successors = language_of_term(term.text), self._store.definitions.load_successors()
+        definition = Definition(term.text, language, choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
+        return replace(definition, superseded_by=successors.get(definition.key))
 
     def defined_terms(self) -> dict[str, int]:
         return self._store.definitions.document_counts()
@@ -269,10 +281,20 @@ class StoreReview:
     def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
         return self._store.relations.list_open(limit)
 
-    def rejected_relations(self, limit: int) -> list[RelationProposal]:
-        return self._store.relations.list_rejected(limit)
+    def decided_relations(self, limit: int) -> DecidedRelations:
+        accepted, rejected = (
+            self._store.relations.list_decided(state, limit)
+            for state in (ProposalState.ACCEPTED, ProposalState.REJECTED)
+        )
+        return DecidedRelations(accepted, rejected)
 
-    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+    def accepted_related_terms(self, text: str) -> list[str]:
+        return self._store.relations.list_related(text)
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision | None:
+        if kind is RelationKind.RELATED:
+            self._set_proposal_state(kind, text, other, ProposalState.ACCEPTED, actor)
+            return None
         if kind is RelationKind.EQUIVALENT:
             return self.add_synonym(text, other, actor)
         term = self.find_terms([text]).get(text)
@@ -297,7 +319,13 @@ class StoreReview:
         return self.apply(ReviewDecisionKind.SYNONYMS, [edit], actor)
 
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
-        if not self._store.relations.set_rejected(kind, text, other, actor):
+        self._set_proposal_state(kind, text, other, ProposalState.REJECTED, actor)
+
+    def reopen_relation(self, kind: RelationKind, text: str, other: str) -> None:
+        self._set_proposal_state(kind, text, other, ProposalState.PROPOSED, "")
+
+    def _set_proposal_state(self, kind: RelationKind, text: str, other: str, state: ProposalState, actor: str) -> None:
+        if not self._store.relations.set_state(kind, text, other, state, actor):
             message = f"there is no proposal to relate {text!r} to {other!r} any more"
             raise LexiconError(CodedMessage(message, "no_such_proposal", term=text, other=other))
 
@@ -415,15 +443,6 @@ class StoreReview:
 
     def statistics(self) -> TermStatistics:
         return self._store.review_queue.statistics()
-
-
-def chosen_definition(term: Term, choice: DefinitionChoice) -> Definition:
-    """Return the choice of a reviewer as a definition of the term."""
-    source = (choice.url_id, choice.url, choice.title, choice.published)
-    is_changed, is_gone = (
-        term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
-    )
-    return Definition(term.text, language_of_term(term.text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
 
 
 def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:

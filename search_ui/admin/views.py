@@ -30,7 +30,6 @@ REPORT_PERIODS_DAYS = (7, 30, 90)  # selectable time ranges of the search log
 MAX_ALERTS_SHOWN = 30
 MAX_RUNS_SHOWN = 8  # in the table below the charts
 MAX_SYNONYM_TARGETS = 300  # terms offered in the field for the synonym's term
-MAX_URL_CHARS = 2_000  # of a URL that an administrator enters
 MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60, 3600, 86400
 
 
@@ -43,17 +42,22 @@ def overview() -> BaseResponse:
     oldest_pending_at = summary.freshness.pending_since
     current = current_account()
     is_operator = current is not None and Role.OPERATOR in current.roles
+    reads_reports = current is not None and current.has_role(Role.REPORTS)
     return render_page(
         "admin_overview.html",
         overview=summary,
         dashboard=site.backend.dashboard_url()
         if is_operator
         else "",  # the dashboard can cancel work and has no password
+        reads_reports=reads_reports,
+        live=site.backend.run_reports.live_run() if reads_reports else None,
+        now=site.clock(),
         in_solr=_count_solr_documents(),
         behind=0.0 if oldest_pending_at is None else site.clock() - oldest_pending_at,
         minutes=bar_chart(run_charts.run_duration_points(summary.run_history.runs)),
         visits=bar_chart(run_charts.run_visit_points(summary.run_history.runs)),
         alerts=[(alert, alert_message(alert, g.language)) for alert in summary.active_alerts],
+        muted_keys={mute.key for mute in site.backend.alert_administration.mutes()},
         rows=MAX_RUNS_SHOWN,
         most=MAX_ALERTS_SHOWN,
         moment=format_timestamp,
@@ -169,26 +173,6 @@ def site_detail(host: str) -> BaseResponse:
         day=format_day,
         name_of=translate_code,
     )
-
-
-@blueprint.get("/page")
-@require_role(Role.REPORTS)
-def page_diagnosis() -> BaseResponse:
-    """Show why the page at `url` is or is not among the results."""
-    url = request.args.get("url", "").strip()[:MAX_URL_CHARS]
-    diagnosis = current_site().backend.diagnose_page(url) if url else None
-    return render_page("admin_page.html", url=url, diagnosis=diagnosis, moment=format_timestamp, name_of=translate_code)
-
-
-@blueprint.post("/page/schedule")
-@require_role(Role.OPERATOR)
-def schedule_page() -> BaseResponse:
-    """Make a page due for the next crawl."""
-    url = request.form.get("url", "")[:MAX_URL_CHARS]
-    if not current_site().backend.schedule_page(url):
-        abort(404)
-    flash(translate("page.scheduled"))
-    return redirect(url_for("admin.page_diagnosis", url=url), 303)
 
 
 def _site_display_name(host: str) -> str:

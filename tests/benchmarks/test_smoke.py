@@ -17,7 +17,19 @@ from domain.errors import PlumblineError
 FOLDER = Path(results.__file__).parent
 CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "structure")
 CHEAP += ("glossary", "terms")
-LONG = ("chain", "crawl", "faults", "publish", "real", "scale", "scale_model", "scale_search", "search", "slow_clients")
+LONG = (
+    "admin",
+    "chain",
+    "crawl",
+    "faults",
+    "publish",
+    "real",
+    "scale",
+    "scale_model",
+    "scale_search",
+    "search",
+    "slow_clients",
+)
 LONG += ("scale_frontier", "similarity_words")
 
 

@@ -47,6 +47,7 @@ NEW_TABLES = (
     *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
     *("definitions", "relation_proposals"),
+    *("actions", "takedowns", "alert_mutes"),
 )
 CONCEPT_COLUMNS = ("concept_id", "source_ids", "concept_terms")
 NEW_COLUMNS = {
@@ -271,6 +272,25 @@ def test_terms_from_before_concepts_keep_their_words_and_their_history(store_url
         assert words == {("SG", "shale gas", "页岩气"), ("钻井",), ("页岩瓦斯",)}
     with Store(store_url, tmp_path / "warc") as store:
         assert ids < {group.concept.concept_id for group in group_terms(store.lexicons.accepted_terms())}
+
+
+def test_a_store_from_before_the_administration_gets_its_tables(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as store:
+        keep_page(store)
+        store.articles.save([PageExtraction(p, ARTICLE) for p in store.articles.iter_pending()])
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        for name in ("actions", "takedowns", "alert_mutes"):
+            connection.execute(text(f"DROP TABLE {name}"))
+        connection.execute(text("UPDATE meta SET value = '13' WHERE key = 'schema_version'"))
+        connection.execute(text("DELETE FROM meta WHERE key = 'tables'"))
+    with Store(store_url, tmp_path / "warc") as store:
+        assert store.actions.find() == [] and store.takedowns.list_all() == [] and store.alert_mutes.active() == []
+        assert store.articles.count() == 1
+    with engine.begin() as connection:
+        version = connection.scalar(text("SELECT value FROM meta WHERE key = 'schema_version'"))
+        assert version == str(migrations.SCHEMA_VERSION)
+    engine.dispose()
 
 
 def test_every_step_is_there() -> None:

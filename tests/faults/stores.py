@@ -31,6 +31,8 @@ CONTENT = (
     "SELECT * FROM term_changes",
     "SELECT version, text, frequency, tag, synonyms FROM lexicon_entries",
     "SELECT * FROM accounts",
+    "SELECT * FROM actions",
+    "SELECT * FROM alert_mutes",
     "SELECT url, p.digest, warc_file, warc_offset FROM pages p JOIN urls USING (url_id)",
     "SELECT url, host FROM urls",
 )
@@ -72,11 +74,14 @@ class Damaged:
 
 
 def add_account(data: Path) -> None:
-    """Add an account that must not be lost."""
+    """Add an account, its actions and a muted alert, which must not be lost."""
     from domain.account import Role
+    from domain.alert import AlertKey
 
     with open_sqlite_store(data) as store:
         store.accounts.create("anna", "hash", [Role.OPERATOR])
+        store.actions.record("anna", "site_pause", "a.test", {"hours": 2})
+        store.alert_mutes.mute(AlertKey("site_down", "a.test"), "anna", None)
 
 
 def content(database: Path) -> list[list[tuple[object, ...]]]:

@@ -110,6 +110,8 @@ CHANGES = {
     "term_changes": "UPDATE term_changes SET after = '' WHERE text = '采油树'",
     "term_acts": "DELETE FROM term_acts WHERE act_id = 2",
     "accounts": "UPDATE accounts SET roles = 'reviewer'",
+    "actions": "DELETE FROM actions WHERE action_id = 1",
+    "alert_mutes": "UPDATE alert_mutes SET until = 5.0",
     "lexicon_entries": "UPDATE lexicon_entries SET text = '抽油'",
 }
 

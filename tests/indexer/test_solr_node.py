@@ -100,6 +100,18 @@ def is_gone(home: Path) -> bool:
 @LINUX
 @pytest.mark.solr
 @pytest.mark.process
+def test_a_node_that_never_joins_its_cluster_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = iter([lambda *_: ["sleep", "3600"], solr_java_command])
+    monkeypatch.setattr(solr_node_module, "RESTART_SHARE", 0.0)
+    monkeypatch.setattr(solr_node_module, "solr_java_command", lambda *arguments: next(commands)(*arguments))
+    with embedded(tmp_path) as node:
+        assert requests.get(f"{node.url}/admin/info/system", timeout=120).ok
+        assert len(guards(tmp_path)) == 1
+
+
+@LINUX
+@pytest.mark.solr
+@pytest.mark.process
 def test_processes_share_a_node_that_ends_with_the_last(tmp_path: Path) -> None:
     with another_user(tmp_path) as (first, url), embedded(tmp_path) as node:
         assert node.url == url

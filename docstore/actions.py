@@ -1,0 +1,114 @@
+"""The log of what accounts changed in the administration."""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlalchemy import Connection, Row, select, update
+
+from docstore.database import Database
+from docstore.integrity.row_checksums import update_row_checksums
+from docstore.schema.administration_tables import actions
+from domain.administration import AdminAction
+from domain.storable_text import sanitize_text
+
+
+class ActionTable:
+    """Record and find actions (`store.actions`). Actions are never deleted."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def record(self, account: str, action: str, subject: str, details: Mapping[str, object] | None = None) -> int:
+        """Record an action whose effect is outside the store, and return its id.
+
+        Record it after its effect: if the program ends between the two, the effect is there without a record.
+
+        Args:
+            account: Name of the account.
+            action: Code of the action, at most 64 characters.
+            subject: What the action changed, such as a host.
+            details: JSON values of the message about the action.
+        """
+        with self._database.write() as connection:
+            return write_action(self._database, connection, self._clock(), account, action, subject, details)
+
+    def find(
+        self, account: str | None = None, action: str | None = None, limit: int = 100, before_id: int | None = None
+    ) -> list[AdminAction]:
+        """Return the newest actions first.
+
+        Args:
+            account: Only actions of this account.
+            action: Only actions with this code.
+            limit: Maximum number of actions.
+            before_id: Only actions with smaller ids.
+        """
+        query = select(actions).order_by(actions.c.action_id.desc()).limit(limit)
+        for column, value in ((actions.c.account, account), (actions.c.action, action)):
+            if value is not None:
+                query = query.where(column == value)
+        if before_id is not None:
+            query = query.where(actions.c.action_id < before_id)
+        with self._database.read() as connection:
+            return [action_from_row(row) for row in connection.execute(query)]
+
+    def load(self, action_id: int) -> AdminAction | None:
+        """Return the action with this id, or None."""
+        with self._database.read() as connection:
+            row = connection.execute(select(actions).where(actions.c.action_id == action_id)).first()
+            return action_from_row(row) if row else None
+
+    def mark_undone(self, action_id: int, undone_by: int) -> bool:
+        """Record that the action `undone_by` undid an action. Returns False if it was undone before."""
+        with self._database.write() as connection:
+            return mark_undone(self._database, connection, [action_id], undone_by) == 1
+
+
+def write_action(
+    database: Database,
+    connection: Connection,
+    at: float,
+    account: str,
+    action: str,
+    subject: str,
+    details: Mapping[str, object] | None = None,
+) -> int:
+    """Record an action in the transaction of its effect; see `ActionTable.record`. `at` is epoch seconds."""
+    row = {
+        "at": at,
+        "account": sanitize_text(account)[:64],
+        "action": action,
+        "subject": sanitize_text(subject),
+        "details": json.dumps(sanitize_values(dict(details or {})), ensure_ascii=False),
+    }
+    action_id = int(connection.execute(actions.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
+    update_row_checksums(database, connection, actions, [action_id])
+    return action_id
+
+
+def sanitize_values(value: object) -> object:
+    """Return a JSON value with texts that the databases can store."""
+    if isinstance(value, str):
+        return sanitize_text(value)
+    if isinstance(value, Mapping):
+        return {sanitize_text(str(name)): sanitize_values(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [sanitize_values(item) for item in value]
+    return value
+
+
+def mark_undone(database: Database, connection: Connection, action_ids: Sequence[int], undone_by: int) -> int:
+    """Record in a transaction that the action `undone_by` undid others. Returns how many were in effect before."""
+    is_in_effect = actions.c.action_id.in_(action_ids) & actions.c.undone_by.is_(None)
+    changed = connection.execute(update(actions).where(is_in_effect).values(undone_by=undone_by)).rowcount
+    update_row_checksums(database, connection, actions, action_ids)
+    return changed
+
+
+def action_from_row(row: Row[tuple[object, ...]]) -> AdminAction:
+    """Convert a row of `actions` to an AdminAction."""
+    return AdminAction(
+        row.action_id, row.at, row.account, row.action, row.subject, json.loads(row.details), row.undone_by
+    )

@@ -1,0 +1,46 @@
+"""The tables of the administration.
+
+actions      what accounts changed; an undo is an action too
+takedowns    addresses that are never crawled, extracted or indexed
+alert_mutes  alerts about which nobody is notified
+"""
+
+from sqlalchemy import BigInteger, Column, Float, Index, String, Table, Text
+
+from docstore.schema.base import BigIntegerId, BytewiseText, metadata
+
+actions = Table(
+    "actions",
+    metadata,
+    Column("action_id", BigIntegerId, primary_key=True, autoincrement=True),
+    Column("at", Float, nullable=False),  # epoch seconds
+    Column("account", String(64), nullable=False),
+    Column("action", String(64), nullable=False),  # code
+    Column("subject", Text, nullable=False),
+    Column("details", Text, nullable=False),  # JSON object
+    Column("undone_by", BigInteger),  # action_id
+    Index("actions_by_account", "account", "action_id"),
+    Index("actions_by_action", "action", "action_id"),
+    sqlite_autoincrement=True,
+)
+
+takedowns = Table(
+    "takedowns",
+    metadata,
+    Column("doc_id", String(32), primary_key=True),  # `domain.article.document_id` of the URL
+    Column("url", BytewiseText, nullable=False, unique=True),  # canonical
+    Column("action_id", BigInteger, nullable=False),
+    Column("account", String(64), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),  # epoch seconds
+    Index("takedowns_by_action", "action_id"),
+)
+
+alert_mutes = Table(
+    "alert_mutes",
+    metadata,
+    Column("kind", String(32), primary_key=True),
+    Column("subject", String(300), primary_key=True),
+    Column("account", String(64), nullable=False),
+    Column("until", Float),  # epoch seconds; NULL: until it is unmuted
+)

@@ -1,0 +1,1 @@
+"""The work behind the administration pages of the search site."""

@@ -1,0 +1,60 @@
+"""Recorded actions and muted alerts."""
+
+from pathlib import Path
+
+import pytest
+
+from docstore.store import Store
+from domain.administration import AlertMute
+from domain.alert import AlertKey
+
+KEY = AlertKey("site_down", "a.test")
+
+
+def test_actions_are_found_newest_first_by_account_and_code(store: Store) -> None:
+    ids = [
+        store.actions.record(account, action, "a.test", {"hours": 2})
+        for account, action in (("anna", "site_pause"), ("bert", "site_pause"), ("anna", "site_resume"))
+    ]
+    assert ids == sorted(set(ids))
+    assert [item.action_id for item in store.actions.find()] == ids[::-1]
+    assert [item.action_id for item in store.actions.find(account="anna", limit=1)] == ids[2:]
+    assert [item.action_id for item in store.actions.find(action="site_pause", before_id=ids[1])] == ids[:1]
+    pause = store.actions.load(ids[0])
+    assert pause is not None and (pause.subject, pause.details) == ("a.test", {"hours": 2})
+    assert store.actions.load(99) is None
+    assert store.integrity.damaged_rows() == {}
+
+
+def test_an_action_is_undone_once(store: Store) -> None:
+    pause, resume = (store.actions.record("anna", action, "a.test") for action in ("site_pause", "site_resume"))
+    assert [store.actions.mark_undone(pause, resume) for _ in range(2)] == [True, False]
+    undone = store.actions.load(pause)
+    assert undone is not None and undone.undone_by == resume
+    assert store.integrity.damaged_rows() == {}
+
+
+def test_texts_that_the_databases_cannot_store_are_replaced(store: Store) -> None:
+    action_id = store.actions.record("anna", "settings_change", "a\0b", {"text": "c\0d\ud800"})
+    action = store.actions.load(action_id)
+    assert action is not None and (action.subject, action.details) == ("a\ufffdb", {"text": "c\ufffdd\ufffd"})
+
+
+@pytest.mark.parametrize(("until", "is_active"), [(None, True), (2_000.0, True), (500.0, False)])
+def test_a_mute_ends_at_its_time(store_url: str, tmp_path: Path, until: float | None, is_active: bool) -> None:
+    with Store(store_url, tmp_path / "warc", clock=lambda: 1_000.0) as store:
+        store.alert_mutes.mute(KEY, "anna", 9_000.0)
+        store.alert_mutes.mute(KEY, "bert", until)
+        assert store.alert_mutes.active() == [AlertMute(KEY, "bert", until)] * is_active
+
+
+def test_an_alert_is_unmuted(store: Store) -> None:
+    mute_id = store.alert_mutes.mute(KEY, "anna", None)
+    unmute_id = store.alert_mutes.unmute(KEY, "bert")
+    assert unmute_id is not None and store.alert_mutes.unmute(KEY, "bert") is None
+    assert store.alert_mutes.active() == []
+    assert [(item.action_id, item.action, item.account) for item in store.actions.find()] == [
+        (unmute_id, "alert_unmute", "bert"),
+        (mute_id, "alert_mute", "anna"),
+    ]
+    assert store.integrity.damaged_rows() == {}

@@ -1,0 +1,162 @@
+"""The pages about runs: list, one run, progress, comparison with earlier runs, charts and forecast."""
+
+from dataclasses import replace
+
+import pytest
+
+from domain.account import Role
+from domain.outcome import Reason, Stage
+from domain.run import OutcomeSample, RunState
+from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
+from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.run_comparison import UsualDifference, compare_with_usual
+from search_ui.interfaces import RunSummary, StageSummary
+from tests.search_ui.test_admin import cells, page, signed_in, text
+from tests.search_ui_fakes import FakeActions, FakeRunReports
+
+GIGABYTE = 10**9
+
+
+def summary(run_id: int, articles: int = 50, minutes: int = 10, state: RunState = RunState.DONE) -> RunSummary:
+    crawl = StageSummary("crawl", (("fetched", 60), ("gone", 3)), 300.0, 60.0, ("a note",))
+    extract = StageSummary("extract", (("extracted", articles),), 60.0, 360.0)
+    return RunSummary(60.0, 60.0 + 60 * minutes, state, (crawl, extract), run_id=run_id, command="schedule")
+
+
+def detail(run: RunSummary, earlier: int = 0, **more: object) -> RunDetail:
+    samples = [
+        OutcomeSample(Stage.CRAWL, Reason.GONE, "https://news.example/a?b=1&c", "", 90.0),
+        OutcomeSample(Stage.CRAWL, Reason.FETCHED, "https://news.example/good", "", 90.0),
+    ]
+    values = {"samples": samples, "log_lines": (), "is_log_cut": False, "previous_id": None, "next_id": None, **more}
+    return RunDetail(run, [summary(n) for n in range(earlier)], **values)  # type: ignore[arg-type]
+
+
+def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> None:
+    details = [detail(summary(7), log_lines=("<b>line</b>",), is_log_cut=True, previous_id=6, next_id=8)]
+    client, _ = signed_in(FakeActions(run_reports=FakeRunReports(details)), Role.REPORTS)
+    found = page(client, "/admin/runs/7?lang=en")
+    [crawl, extract] = cells(found, "#stages")
+    assert (crawl[0], crawl[2], crawl[3]) == ("Crawl", "5 minutes", "13")
+    assert "(404 or 410) 3" in crawl[4] and "a note" in crawl[4] and extract[3] == "50"
+    assert [a["href"] for a in found.select("#samples a")] == ["/admin/page?url=https://news.example/a?b%3D1%26c"]
+    assert text(found, "#log") == "<b>line</b>" and not found.select("#log b")
+    assert [a["href"] for a in found.select("nav.pages a")] == ["/admin/runs/6", "/admin/runs", "/admin/runs/8"]
+    assert not found.select("#comparison") and not found.select("#live-run")
+
+
+@pytest.mark.parametrize("address", ["9", "0", "-1", "x", "1" * 30])
+def test_an_unknown_run_is_not_found(address: str) -> None:
+    client, _ = signed_in(FakeActions(run_reports=FakeRunReports([detail(summary(7))])))
+    assert client.get(f"/admin/runs/{address}").status_code == 404
+
+
+def test_runs_are_listed_page_by_page() -> None:
+    reports = FakeRunReports([detail(summary(n)) for n in range(60, 0, -1)])
+    client, _ = signed_in(FakeActions(run_reports=reports))
+    addresses, address = [], "/admin/runs"
+    while address:
+        found = page(client, address)
+        addresses += [a["href"] for a in found.select("#runs a")]
+        address = next((str(a["href"]) for a in found.select("a[rel=next]")), "")
+    assert addresses == [f"/admin/runs/{n}" for n in range(60, 0, -1)]
+
+
+def test_the_overview_leads_to_runs_only_those_who_may_read_them() -> None:
+    for role, is_link in ((Role.REPORTS, True), (Role.REVIEWER, False)):
+        client, _ = signed_in(FakeActions(run_reports=FakeRunReports(live=LiveRun(1))), role)
+        found = page(client, "/admin/")
+        assert bool(found.select("#runs a")) == bool(found.select("#live-run")) == is_link
+
+
+def test_the_progress_of_the_active_run() -> None:
+    live = LiveRun(7, "crawl", 1000.0, 1290.0, 1200, 3000, 42.4, 5, 17)
+    actions = FakeActions(run_reports=FakeRunReports([detail(summary(7, state=RunState.RUNNING))], live))
+    client, _ = signed_in(actions, clock=lambda: 1300.0)
+    for address in ("/admin/", "/admin/runs", "/admin/runs/7", "/admin/runs/live"):
+        found = page(client, f"{address}?lang=en")
+        assert text(found, "#live-count") == "1,200"
+        tiles = " ".join(tile.text for tile in found.select("#live-count ~ dd, dl.tiles div"))
+        assert all(figure in tiles for figure in ("of 3,000", "42", "Failures17", "5 minutes"))
+    actions.run_reports.live = None
+    assert client.get("/admin/runs/live").text.strip() == ""
+    assert not page(client, "/admin/").select("#live-run, script[src*=live_run]")
+
+
+def test_a_run_without_progress_says_so() -> None:
+    live = LiveRun(7, "extract", 1000.0, 1000.0, 3, None)
+    client, _ = signed_in(FakeActions(run_reports=FakeRunReports(live=live)), clock=lambda: 1600.0)
+    assert "已有 10 分钟 没有进展" in page(client, "/admin/runs").text
+
+
+# -- comparison
+
+
+def test_a_run_is_compared_with_the_median_of_earlier_runs() -> None:
+    earlier = [summary(1), summary(2, articles=48), summary(3, articles=400)]
+    assert compare_with_usual(summary(4, articles=30), earlier) == [UsualDifference("articles", 30, 50, -40)]
+    assert compare_with_usual(summary(4, articles=45, minutes=20), earlier) == [UsualDifference("minutes", 20, 10, 100)]
+    assert compare_with_usual(summary(4), earlier) == []
+    assert compare_with_usual(summary(4), earlier[:2]) is None
+    assert compare_with_usual(summary(4, state=RunState.FAILED), earlier) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "40% fewer new or changed articles than usual (30 instead of 50)"),
+        ("zh", "新增或变更的文章比平时少 40%（本次 30 篇，平时 50 篇）"),
+    ],
+)
+def test_the_difference_is_a_sentence(language: str, line: str) -> None:
+    reports = FakeRunReports([detail(summary(7, articles=30), earlier=3)])
+    client, _ = signed_in(FakeActions(run_reports=reports))
+    assert text(page(client, f"/admin/runs/7?lang={language}"), "#comparison li") == line
+
+
+# -- charts and forecast
+
+
+def figures(days: int, growth: int, total: int = 100 * GIGABYTE) -> list[RunFigures]:
+    return [
+        RunFigures(n, n * SECONDS_PER_DAY, 20 * GIGABYTE + n * growth, total, 10 * n, 300_000_000) for n in range(days)
+    ]
+
+
+def test_the_day_on_which_the_disk_is_full() -> None:
+    rows = figures(15, 2 * GIGABYTE)
+    assert days_until_disk_full(rows, rows[-1].recorded_at) == 26  # (100 - 48) / 2
+    assert days_until_disk_full(rows, rows[-1].recorded_at + 20 * SECONDS_PER_DAY) == 6
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([], id="none"),
+        pytest.param(figures(4, GIGABYTE), id="few"),
+        pytest.param(figures(20, 0), id="constant"),
+        pytest.param(figures(20, -GIGABYTE), id="shrinks"),
+        pytest.param(figures(20, GIGABYTE // 100), id="in years"),
+        pytest.param([replace(row, recorded_at=row.recorded_at / 24) for row in figures(20, GIGABYTE)], id="one day"),
+        pytest.param([*figures(10, GIGABYTE), *figures(20, GIGABYTE, 50 * GIGABYTE)[10:]], id="another disk"),
+        pytest.param(
+            [replace(row, disk_used_bytes=(n % 2) * 9 * GIGABYTE + n) for n, row in enumerate(figures(20, 0))],
+            id="up and down",
+        ),
+    ],
+)
+def test_no_forecast_rather_than_a_wrong_one(rows: list[RunFigures]) -> None:
+    assert days_until_disk_full(rows, rows[-1].recorded_at if rows else 0.0) is None
+
+
+def test_only_recorded_figures_have_a_chart() -> None:
+    assert [(one.name, one.unit) for one in figure_charts(figures(3, GIGABYTE))] == [
+        ("disk", "GB"), ("memory", "MB"), ("queue", "")
+    ]  # fmt: skip
+    actions = FakeActions(run_reports=FakeRunReports([detail(summary(7))], None, figures(15, 2 * GIGABYTE)))
+    client, _ = signed_in(actions, clock=lambda: 14 * SECONDS_PER_DAY)
+    found = page(client, "/admin/runs?lang=en")
+    assert len(found.select("#resources svg")) == 3 and "26 days" in text(found, "#disk-full")
+    assert not found.select("#resources rect.part")
+    actions.run_reports.figures_of_runs = []
+    assert not page(client, "/admin/runs").select("#resources, #disk-full")
