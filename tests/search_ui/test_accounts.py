@@ -414,6 +414,7 @@ REVIEW = {
     "/admin/topics/<name>/decide",
 }
 OPERATION = {
+    "/admin/history/undo",
     "/admin/page/schedule",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
     *(f"/admin/run/{name}" for name in ("start", "stop")),
@@ -424,6 +425,7 @@ PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
     "/admin/alerts": {Role.REPORTS},
+    "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
