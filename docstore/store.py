@@ -28,6 +28,7 @@ store.search_log         search log, without personal data          docstore/rep
 store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
 store.actions            what accounts changed                      docstore/actions.py
+store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
 store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
@@ -58,6 +59,7 @@ from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.locking.leases import LeaseTable
 from docstore.near_duplicates.key_compaction import KeyCompaction
+from docstore.reports.administration_history import AdministrationHistory
 from docstore.reports.alert_mutes import AlertMuteTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
@@ -138,6 +140,7 @@ class Store:
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.actions = ActionTable(self._database, clock)
+        self.administration_history = AdministrationHistory(self._database)
         self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 

@@ -13,6 +13,8 @@ from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.diagnosis import DiagnosisBackend
 from search_ui.admin.interfaces_alerts import AlertAdministration
+from search_ui.admin.interfaces_history import HistoryBackend
+from search_ui.admin.interfaces_run_control import RunControl
 from search_ui.admin.interfaces_runs import RunReports
 from search_ui.admin.interfaces_settings import SettingsEditor
 from search_ui.admin.interfaces_takedowns import TakedownService
@@ -235,6 +237,10 @@ class ReportsBackend(Protocol):
     def alert_administration(self) -> AlertAdministration:
         """Alerts as administrators see and mute them."""
 
+    @property
+    def history(self) -> HistoryBackend:
+        """The history of all areas."""
+
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""
 
@@ -253,6 +259,10 @@ class ReportsBackend(Protocol):
 
 class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     """The whole backend of the site."""
+
+    @property
+    def run_control(self) -> RunControl:
+        """Starts and stops runs."""
 
     @property
     def page_diagnosis(self) -> DiagnosisBackend:

@@ -24,6 +24,8 @@ from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
+from pipeline.site_admin.history import StoreHistory
+from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
@@ -50,6 +52,12 @@ class StoreSiteBackend:
         self._takedowns = StoreTakedowns(engine)
         self._run_reports = StoreRunReports(engine)
         self._alert_administration = StoreAlertAdministration(engine)
+        self._history = StoreHistory(engine)
+
+    @property
+    def run_control(self) -> EngineRunControl:
+        """Starts and stops runs."""
+        return EngineRunControl(self._engine)
 
     @property
     def review_service(self) -> StoreReview:
@@ -145,6 +153,11 @@ class StoreSiteBackend:
     def alert_administration(self) -> StoreAlertAdministration:
         """Alerts as administrators see and mute them; see `pipeline.site_admin.alert_administration`."""
         return self._alert_administration
+
+    @property
+    def history(self) -> StoreHistory:
+        """The history of all areas; see `pipeline.site_admin.history`."""
+        return self._history
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""
