@@ -416,12 +416,14 @@ REVIEW = {
 OPERATION = {
     "/admin/page/schedule",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/accounts/{name}" for name in ("create", "disable", "enable", "password", "roles", "sessions")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
     "/admin/takedowns/undo",
 }
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    **{f"/admin/accounts{page}": set() for page in ("", "/account")},
     "/admin/alerts": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
