@@ -29,6 +29,7 @@ store.alert_mutes        alerts about which nobody is notified      docstore/rep
 store.accounts           accounts of the search site                docstore/accounts.py
 store.account_administration  changes by administrators         docstore/account_administration.py
 store.actions            what accounts changed                      docstore/actions.py
+store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
 store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
@@ -60,6 +61,7 @@ from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.locking.leases import LeaseTable
 from docstore.near_duplicates.key_compaction import KeyCompaction
+from docstore.reports.administration_history import AdministrationHistory
 from docstore.reports.alert_mutes import AlertMuteTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
@@ -141,6 +143,7 @@ class Store:
         self.accounts = AccountTable(self._database, clock)
         self.account_administration = AccountAdministration(self._database, clock)
         self.actions = ActionTable(self._database, clock)
+        self.administration_history = AdministrationHistory(self._database)
         self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 
