@@ -56,12 +56,12 @@ class AccountAdministration:
         Raises AccountError if `roles` is empty, or if the account does not have `expected_roles` any more.
         """
         new_roles = validate_roles(roles)
-        with self._change(name) as (connection, account, others):
+        with self._change(name) as (connection, account, other_accounts):
             if account.roles != frozenset(expected_roles):
                 text = f"the roles of {account.name} have changed: check them again"
                 raise AccountError(CodedMessage(text, "account_changed", name=account.name))
             if Role.OPERATOR not in new_roles:
-                check_operator_remains(account, others, actor)
+                check_operator_remains(account, other_accounts, actor)
             self._update(connection, account.name, roles=roles_to_text(new_roles))
             details = {"before": roles_to_text(account.roles), "after": roles_to_text(new_roles)}
             self._record(connection, actor, "account_roles", account.name, details)
@@ -74,8 +74,8 @@ class AccountAdministration:
 
     def disable(self, name: str, sessions_expire_at: float, actor: str) -> None:
         """Disable an account and end its sessions; see `end_sessions`."""
-        with self._change(name) as (connection, account, others):
-            check_operator_remains(account, others, actor)
+        with self._change(name) as (connection, account, other_accounts):
+            check_operator_remains(account, other_accounts, actor)
             self._update(connection, account.name, disabled_at=self._clock())
             self._revoke_sessions(connection, account.name, sessions_expire_at)
             self._record(connection, actor, "account_disable", account.name)
@@ -124,13 +124,13 @@ def load_accounts(connection: Connection, is_locked: bool = False) -> dict[str, 
     return {row.name: account_from_row(row) for row in rows}
 
 
-def check_operator_remains(account: Account, others: Iterable[Account], actor: str) -> None:
+def check_operator_remains(account: Account, other_accounts: Iterable[Account], actor: str) -> None:
     """Raise AccountError if `account` must stay an administrator: it is the last one, or that of `actor`."""
     if not account.has_role(Role.OPERATOR):
         return
     if account.name == normalize_account_name(actor):
         text = "you cannot remove your own administrator role or disable your own account"
         raise AccountError(CodedMessage(text, "own_operator"))
-    if not any(other.has_role(Role.OPERATOR) for other in others):
+    if not any(other.has_role(Role.OPERATOR) for other in other_accounts):
         text = f"{account.name} is the last administrator: make another account an administrator first"
         raise AccountError(CodedMessage(text, "last_operator", name=account.name))
