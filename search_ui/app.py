@@ -15,6 +15,7 @@ from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnav
 from search_ui import api, glossary
 from search_ui.accounts import init_accounts
 from search_ui.admin import (
+    account_views,
     alert_views,
     history_views,
     page_views,
@@ -71,6 +72,7 @@ _BLUEPRINTS = (
     topic_pages,
     page_views.blueprint,  # with the routes of admin/views.py
     settings_views.blueprint,
+    account_views.blueprint,
     takedown_views.blueprint,
     run_views.blueprint,
     run_control_views.blueprint,

@@ -14,6 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
+from docstore.account_administration import AccountAdministration
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
@@ -493,6 +494,10 @@ class FakeActions:
         return FakeDesk(self)
 
     @property
+    def account_administration(self) -> AccountAdministration:
+        return self.review_service.store.account_administration
+
+    @property
     def settings_editor(self) -> FileSettingsEditor:
         return FileSettingsEditor(self.settings, self.review_service.store.actions)
 
@@ -629,7 +634,7 @@ class FakeAccounts:
     def revoke_session(self, session_id: str, expires_at: float) -> None:
         self.ended.add(session_id)
 
-    def is_session_revoked(self, session_id: str) -> bool:
+    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
         return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:

@@ -7,6 +7,7 @@ from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
+from docstore.account_administration import AccountAdministration
 from domain.focused_decision import HostHarvest
 from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
@@ -63,6 +64,11 @@ class StoreSiteBackend:
     def review_service(self) -> StoreReview:
         """The service that the review pages use."""
         return self._review
+
+    @property
+    def account_administration(self) -> AccountAdministration:
+        """The service that changes accounts."""
+        return self._engine.store.account_administration
 
     @property
     def page_diagnosis(self) -> StorePageDiagnosis:

@@ -40,6 +40,7 @@ AREAS = {
     "sites": "/admin/sites",
     "page": "/admin/page?url=https://elsewhere.example/page.html",
     "settings": "/admin/settings",
+    "accounts": f"/admin/accounts/account?name={ACCOUNT}",
     "account": "/admin/account",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}

@@ -417,6 +417,7 @@ OPERATION = {
     "/admin/history/undo",
     "/admin/page/schedule",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/accounts/{name}" for name in ("create", "disable", "enable", "password", "roles", "sessions")),
     *(f"/admin/run/{name}" for name in ("start", "stop")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
     "/admin/takedowns/undo",
@@ -424,6 +425,7 @@ OPERATION = {
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    **{f"/admin/accounts{page}": set() for page in ("", "/account")},
     "/admin/alerts": {Role.REPORTS},
     "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
