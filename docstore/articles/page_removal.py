@@ -75,8 +75,8 @@ def remove_quotations(
     is_open = relation_proposals.c.state == ProposalState.PROPOSED
     connection.execute(delete(relation_proposals).where(is_source, is_open))
     connection.execute(update(relation_proposals).where(is_source).values(evidence="", title="", url=""))
-    chosen = connection.execute(select(terms.c.text, terms.c.definition).where(terms.c.definition != "")).all()
-    choice_by_term = {row.text: definition_choice_from_json(row.definition) for row in chosen}
+    choice_rows = connection.execute(select(terms.c.text, terms.c.definition).where(terms.c.definition != "")).all()
+    choice_by_term = {row.text: definition_choice_from_json(row.definition) for row in choice_rows}
     quoted_ids = {choice.url_id for choice in choice_by_term.values() if choice and choice.url_id}
     removed_ids = set(
         connection.scalars(select(urls.c.url_id).where(urls.c.url_id.in_(quoted_ids), urls.c.url_id.in_(url_ids)))

@@ -161,12 +161,12 @@ class StoreSites:
         Raises SettingsError if the crawl would reject the new settings.
         """
         file = self._file()
-        stored = file.read()
-        before = file.check(stored.text)
-        new_text = file.changed_text(stored.text, changes)
+        file_text = file.read()
+        before = file.check(file_text.text)
+        new_text = file.changed_text(file_text.text, changes)
         after = file.check(new_text)
         self._url_rules(after.crawl)
-        file.save(new_text, stored.digest)
+        file.save(new_text, file_text.digest)
         changed = {path: [read_setting(before, path), read_setting(after, path)] for path in changes}
         details = {"changes": {path: values for path, values in changed.items() if values[0] != values[1]}}
         if action:
