@@ -462,7 +462,7 @@ class FakeRunReports:
 
 @dataclass
 class FakeSites:
-    """Records what is asked for each host; `error` is raised by all changes."""
+    """Records the changes of each host. All changes raise `error`, if there is one."""
 
     calls: list[tuple[object, ...]] = field(default_factory=list)
     error: PlumblineError | None = None

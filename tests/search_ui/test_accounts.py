@@ -420,6 +420,7 @@ OPERATION = {
     *(f"/admin/accounts/{name}" for name in ("create", "disable", "enable", "password", "roles", "sessions")),
     *(f"/admin/run/{name}" for name in ("start", "stop")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
+    "/admin/page/remedy",
     "/admin/takedowns/undo",
     *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove")),
 }
