@@ -39,6 +39,9 @@ AREAS = {
     "searches": "/admin/searches",
     "sites": "/admin/sites",
     "page": "/admin/page?url=https://elsewhere.example/page.html",
+    "runs": "/admin/runs",
+    "alerts": "/admin/alerts",
+    "history": "/admin/history",
     "settings": "/admin/settings",
     "account": "/admin/account",
 }
