@@ -27,6 +27,7 @@ store.alerts             alerts and notifications                   docstore/rep
 store.search_log         search log, without personal data          docstore/reports/search_log.py
 store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
+store.account_administration  changes by administrators         docstore/account_administration.py
 store.actions            what accounts changed                      docstore/actions.py
 store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
@@ -39,6 +40,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from docstore.account_administration import AccountAdministration
 from docstore.accounts import AccountTable
 from docstore.actions import ActionTable
 from docstore.articles.article_table import ArticleTable
@@ -139,6 +141,7 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
+        self.account_administration = AccountAdministration(self._database, clock)
         self.actions = ActionTable(self._database, clock)
         self.administration_history = AdministrationHistory(self._database)
         self.takedowns = TakedownTable(self._database, clock)

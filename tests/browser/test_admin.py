@@ -43,6 +43,7 @@ AREAS = {
     "alerts": "/admin/alerts",
     "history": "/admin/history",
     "settings": "/admin/settings",
+    "accounts": f"/admin/accounts/account?name={ACCOUNT}",
     "account": "/admin/account",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}

@@ -417,6 +417,8 @@ OPERATION = {
     "/admin/history/undo",
     "/admin/page/schedule",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/accounts/{name}" for name in ("create", "disable", "enable", "password", "roles", "sessions")),
+    *(f"/admin/run/{name}" for name in ("start", "stop")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
     "/admin/takedowns",
     "/admin/takedowns/undo",
@@ -424,6 +426,7 @@ OPERATION = {
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    **{f"/admin/accounts{page}": set() for page in ("", "/account")},
     "/admin/alerts": {Role.REPORTS},
     "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
@@ -432,6 +435,7 @@ PAGES = {
         for name in ("article", "export/<form>", "history", "preview", "relations", "report", "term", "versions")
     },
     "/admin/page": {Role.REPORTS},
+    "/admin/run": {Role.REPORTS},
     **{f"/admin/runs{page}": {Role.REPORTS} for page in ("", "/<run_id>", "/live")},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
     "/admin/settings": {Role.REPORTS},
