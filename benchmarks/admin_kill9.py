@@ -94,7 +94,8 @@ def kill_server(site: SearchSite) -> None:
 def iter_steps(engine: Engine, random: Random) -> Iterator[Step]:
     """Yield actions of all kinds in turn, without end."""
     makers: Sequence[Callable[[Engine, Random], Step]] = (
-        mute_step, takedown_step, setting_step, decision_step, unmute_step, restore_step, undo_step,
+        mute_step, takedown_step, pause_step, setting_step, decision_step,
+        unmute_step, restore_step, resume_step, undo_step,
     )  # fmt: skip
     for make_step in cycle(makers):
         yield make_step(engine, random)
@@ -118,6 +119,16 @@ def takedown_step(engine: Engine, random: Random) -> Step:
 def restore_step(engine: Engine, random: Random) -> Step:
     """Undo a takedown, which may not exist."""
     return "/admin/takedowns/undo", {"url": f"https://{random.choice(SITES)}/"}
+
+
+def pause_step(engine: Engine, random: Random) -> Step:
+    """Pause a site."""
+    return f"/admin/sites/{random.choice(SITES)}/pause", {}
+
+
+def resume_step(engine: Engine, random: Random) -> Step:
+    """Resume a site, which may not be paused."""
+    return f"/admin/sites/{random.choice(SITES)}/resume", {}
 
 
 def setting_step(engine: Engine, random: Random) -> Step:

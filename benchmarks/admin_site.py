@@ -17,6 +17,7 @@ PASSWORD = "correct horse"
 TIMEOUT_SECONDS = 120.0
 CONFIG = """\
 [crawl]
+seeds = ["https://site0.example/"]
 threads = 4
 [search]
 port = 0

@@ -11,6 +11,7 @@ from pipeline.engine import Engine
 from pipeline.settings import parse_toml_sections
 from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
 from pipeline.site_admin.settings_file import SettingsFile
+from pipeline.site_admin.sites import PAUSE_ACTION, RESUME_ACTION, StoreSites
 
 DISABLE_ACCOUNT_ACTION, ENABLE_ACCOUNT_ACTION, ROLES_ACTION = "account_disable", "account_enable", "account_roles"
 
@@ -63,6 +64,24 @@ def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> in
     return engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
 
 
+def undo_site_pause(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Resume the site, unless it is not paused. Raises SettingsError."""
+    sites = StoreSites(engine)
+    if not sites.load(action.subject).is_paused:
+        return None
+    sites.resume(action.subject, account)
+    return newest_action_id(engine, account, RESUME_ACTION)
+
+
+def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Pause the site, unless it is paused. Raises SettingsError."""
+    sites = StoreSites(engine)
+    if sites.load(action.subject).is_paused:
+        return None
+    sites.pause(action.subject, account)
+    return newest_action_id(engine, account, PAUSE_ACTION)
+
+
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> int | None:
     """Enable the account, unless it is enabled. Raises AccountError if it does not exist any more."""
     current = engine.store.accounts.find(action.subject)
@@ -104,6 +123,8 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     UNMUTE_ACTION: undo_unmute,
     TAKEDOWN_ACTION: undo_takedown,
     CHANGE_ACTION: undo_setting_change,
+    PAUSE_ACTION: undo_site_pause,
+    RESUME_ACTION: undo_site_resume,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
     ROLES_ACTION: undo_account_roles,
 }

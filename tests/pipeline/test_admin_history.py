@@ -16,6 +16,7 @@ from pipeline.progress import NullProgress
 from pipeline.settings import build_settings, load_settings
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.undo import UNDO_BY_ACTION
 from search_ui.i18n import has_message
 
@@ -79,6 +80,19 @@ def test_a_setting_gets_its_previous_value_unless_it_was_changed_again(tmp_path:
         _, [hidden, *_] = history.find(HistoryFilter(), 0, 1)
         assert not hidden.can_undo and not history.undo(HistorySource.ACTION, hidden.entry_id, "bob")
     assert path.read_text().startswith("# mine")
+
+
+def test_a_paused_site_is_resumed_and_paused_again(tmp_path: Path) -> None:
+    path, host = tmp_path / "my.toml", "news.example"
+    path.write_text(f'[crawl]\nseeds = ["https://{host}/"]\n')
+    with Engine(load_settings(path), NullProgress()) as engine:
+        sites, history = StoreSites(engine), StoreHistory(engine)
+        sites.pause(host, "ann")
+        first = engine.store.actions.find("ann", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, first, "bob") and not sites.load(host).is_paused
+        resumed = engine.store.actions.find("bob", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, resumed, "ann") and sites.load(host).is_paused
+        assert not history.undo(HistorySource.ACTION, resumed, "ann")
 
 
 def test_an_account_is_enabled_and_gets_its_previous_roles(engine: Engine) -> None:
