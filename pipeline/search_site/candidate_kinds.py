@@ -6,7 +6,7 @@ from itertools import islice
 from docstore.terms.review_queue import ReviewQueue
 from domain.review import CandidateKind, TermQuery
 from domain.term import Term, TermStatus
-from lexicon.automatic_acceptance import FRAGMENT_SHARE, frequency_in_longer_candidates
+from lexicon.automatic_acceptance import FRAGMENT_SHARE, frequency_in_longer_terms
 from text.domain_terms import is_person_name, is_quantity
 from text.segment import base_segmenter
 
@@ -50,6 +50,6 @@ def find_candidates_of_kind(queue: ReviewQueue, kind: CandidateKind, limit: int)
     candidates, accepted_terms = (
         queue.find_page(TermQuery(status=status, limit=MAX_EXAMINED_TERMS))[1] for status in LONGER_STATUSES
     )
-    longer_frequency = frequency_in_longer_candidates([*candidates, *accepted_terms])
+    longer_frequency = frequency_in_longer_terms([*candidates, *accepted_terms])
     terms = (term for term in candidates if judge_kind(term, longer_frequency.get(term.text, 0)) is kind)
     return list(islice(terms, limit))

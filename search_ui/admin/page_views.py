@@ -17,6 +17,7 @@ from search_ui.admin.diagnosis import (
     PageDiagnosis,
     PageRemedy,
 )
+from search_ui.admin.run_control_views import start_run
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
@@ -86,11 +87,14 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
 @blueprint.post("/page/schedule")
 @require_role(Role.OPERATOR)
 def schedule_page() -> BaseResponse:
-    """Make a page due for the next crawl."""
+    """Make a page due for the next crawl; with `now`, start a run as well."""
     url = request.form.get("url", "")[:MAX_URL_CHARS]
     if not current_site().backend.page_diagnosis.schedule_page(url, current_account_name()):
         abort(404)
-    flash(translate("page.done.crawl_again"))
+    if "now" in request.form:
+        start_run()
+    else:
+        flash(translate("page.done.crawl_again"))
     return redirect(url_for("admin.page_diagnosis", url=url), 303)
 
 
