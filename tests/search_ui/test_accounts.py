@@ -423,7 +423,8 @@ OPERATION = {
     "/admin/takedowns",
     "/admin/page/remedy",
     "/admin/takedowns/undo",
-    *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove")),
+    *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove", "settings")),
+    "/admin/sites/add",
 }
 PAGES = {
     "/admin/": set(Role),
@@ -443,6 +444,7 @@ PAGES = {
     "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/sites/<host>/remove": set(),
     "/admin/sites/<host>/settings": {Role.REPORTS},
     "/admin/sites/add": {Role.REPORTS},
     "/admin/takedowns": {Role.REPORTS},
