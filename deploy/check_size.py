@@ -10,17 +10,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
-    "crawler": 9_900,
+    "crawler": 10_100,
     "docstore": 11_500,
     "domain": 2_550,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
-    "lexicon": 7_150,
+    "lexicon": 7_350,
     "locks": 200,
     "maven_jars": 220,
-    "pipeline": 18_600,
-    "search_ui": 14_300,
+    "pipeline": 19_000,
+    "search_ui": 14_900,
     "solr_client": 280,
     "text": 2_580,
 }

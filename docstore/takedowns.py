@@ -1,22 +1,94 @@
-"""Addresses that are permanently excluded from crawl, extraction and index."""
+"""Addresses that are permanently excluded from crawl, extraction and index.
+
+A takedown covers the page and every stored page whose text is part of the same article: continuation pages, and print,
+mobile and AMP versions. Later, a page that declares an address of a takedown as its canonical address joins it
+(`docstore/articles/article_table.py`).
+
+The rows of a page are deleted. Its bytes stay in the WARC file, to which nothing points any more.
+"""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, update
 
+from docstore.actions import mark_undone, write_action
+from docstore.articles.page_removal import remove_page
 from docstore.database import Database
+from docstore.integrity.row_checksums import update_row_checksums
+from docstore.page_roles.page_graph import CANONICAL_PAGE
 from docstore.schema.administration_tables import takedowns
+from docstore.schema.article_tables import article_parts, page_references, teasers
+from docstore.schema.crawl_tables import outcomes, topic_questions, urls
+from docstore.schema.lexicon_tables import definitions, relation_proposals, terms
+from docstore.terms.relations import ProposalState
+from docstore.terms.row_mapping import definition_choice_from_json
 from domain.administration import Takedown
 from domain.article import document_id
+from domain.batches import batched
+from domain.outcome import Reason, Stage
+from domain.storable_text import sanitize_text
+
+TAKEDOWN_ACTION, RESTORE_ACTION = "page_takedown", "page_restore"  # codes of actions
+MAX_REASON_CHARS = 500
+BATCH_SIZE = 500
 
 
 class TakedownTable:
-    """Find takedowns (`store.takedowns`)."""
+    """Take pages down, undo it, and find takedowns (`store.takedowns`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
+
+    def take_down(self, url: str, account: str, reason: str) -> list[Takedown]:
+        """Exclude a page permanently, with the pages of the same article, and delete what the store has of them.
+
+        The deletion of their documents is logged for the index.
+
+        Args:
+            url: Canonical URL. It may be unknown to the store.
+            account: Name of the account.
+            reason: Text of the operator.
+
+        Returns:
+            The new takedowns, that of `url` first; empty if `url` was taken down before.
+        """
+        at, reason = self._clock(), sanitize_text(reason)[:MAX_REASON_CHARS]
+        with self._database.write() as connection:
+            if load_takedowns(connection, [url]):
+                return []
+            url_by_id = pages_of_article(connection, url)
+            canonical_urls = unknown_canonical_urls(connection, url_by_id)
+            addresses = list(dict.fromkeys([*scheme_variants(url), *url_by_id.values(), *canonical_urls]))
+            details = {"reason": reason, "urls": addresses}
+            action_id = write_action(self._database, connection, at, account, TAKEDOWN_ACTION, url, details)
+            new_takedowns = [Takedown(address, action_id, account, reason, at) for address in addresses]
+            write_takedowns(self._database, connection, new_takedowns)
+            delete_pages(self._database, connection, url_by_id, at)
+        return new_takedowns
+
+    def restore(self, url: str, account: str) -> list[Takedown]:
+        """Undo the takedown of a canonical URL. Its pages are due for the next crawl.
+
+        Returns the takedowns that were deleted; empty if the URL is not taken down.
+        """
+        with self._database.write() as connection:
+            matches = load_takedowns(connection, [url])
+            if not matches:
+                return []
+            is_in_group = takedowns.c.action_id == matches[0].action_id
+            group = [takedown_from_row(row) for row in connection.execute(select(takedowns).where(is_in_group))]
+            addresses = [takedown.url for takedown in group]
+            connection.execute(delete(takedowns).where(is_in_group))
+            update_row_checksums(self._database, connection, takedowns, map(document_id, addresses))
+            for batch in batched(addresses, BATCH_SIZE):
+                connection.execute(update(urls).where(urls.c.url.in_(batch)).values(due_at=0.0, attempts=0))
+            details = {"urls": addresses}
+            action_id = write_action(self._database, connection, self._clock(), account, RESTORE_ACTION, url, details)
+            mark_undone(self._database, connection, [matches[0].action_id], action_id)
+        return group
 
     def find(self, url: str) -> Takedown | None:
         """Return the takedown of a canonical URL, or None."""
@@ -35,12 +107,94 @@ class TakedownTable:
             return [takedown_from_row(row) for row in connection.execute(query)]
 
 
-def takedown_rows(urls: Iterable[str], action_id: int, account: str, reason: str, at: float) -> list[dict[str, object]]:
-    """Return the rows of `takedowns` for canonical URLs."""
-    values = {"action_id": action_id, "account": account, "reason": reason, "at": at}
-    return [{"doc_id": document_id(url), "url": url} | values for url in dict.fromkeys(urls)]
+def is_not_taken_down() -> ColumnElement[bool]:
+    """SQL condition on `urls`: the URL is not taken down."""
+    return urls.c.url.not_in(select(takedowns.c.url))
 
 
-def takedown_from_row(row: Row[tuple[object, ...]]) -> Takedown:
+def load_takedowns(connection: Connection, addresses: Collection[str]) -> list[Takedown]:
+    """Return the takedowns of those canonical URLs that have one."""
+    if connection.execute(select(takedowns.c.doc_id).limit(1)).first() is None:  # usually there is none
+        return []
+    matches = []
+    for batch in batched(list(dict.fromkeys(addresses)), BATCH_SIZE):
+        rows = connection.execute(select(takedowns).where(takedowns.c.url.in_(batch)))
+        matches += [takedown_from_row(row) for row in rows]
+    return matches
+
+
+def write_takedowns(database: Database, connection: Connection, new_takedowns: Sequence[Takedown]) -> None:
+    """Save takedowns, and mark their URLs as never due."""
+    rows = [{"doc_id": document_id(takedown.url)} | vars(takedown) for takedown in new_takedowns]
+    database.insert_missing(connection, takedowns, rows)
+    update_row_checksums(database, connection, takedowns, [str(row["doc_id"]) for row in rows])
+    for batch in batched([takedown.url for takedown in new_takedowns], BATCH_SIZE):
+        connection.execute(update(urls).where(urls.c.url.in_(batch)).values(due_at=None))
+
+
+def scheme_variants(url: str) -> tuple[str, str]:
+    """Return a URL, and the same with the other scheme: https for http."""
+    scheme, _, remainder = url.partition("://")
+    return url, f"{'http' if scheme == 'https' else 'https'}://{remainder}"
+
+
+def pages_of_article(connection: Connection, url: str) -> dict[int, str]:
+    """Return the known pages (url_id -> URL) of the article that a page belongs to; empty for an unknown URL.
+
+    List pages that show the text of an article are not its pages.
+    """
+    parts = (
+        select(article_parts.c.url_id, article_parts.c.whole_id)
+        .outerjoin(outcomes, (outcomes.c.url_id == article_parts.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
+        .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)
+        .subquery()
+    )
+    page_ids = set(connection.scalars(select(urls.c.url_id).where(urls.c.url.in_(scheme_variants(url)))))
+    page_ids |= set(connection.scalars(select(parts.c.whole_id).where(parts.c.url_id.in_(page_ids))))
+    page_ids |= set(connection.scalars(select(parts.c.url_id).where(parts.c.whole_id.in_(page_ids))))
+    query = select(urls.c.url_id, urls.c.url).where(urls.c.url_id.in_(page_ids)).order_by(urls.c.url_id)
+    return {row.url_id: row.url for row in connection.execute(query)}
+
+
+def unknown_canonical_urls(connection: Connection, url_ids: Collection[int]) -> list[str]:
+    """Return the URLs that these pages declare as canonical and that the crawl does not know yet.
+
+    A known page with the same text is a page of the article. A known page with another text is declared by mistake.
+    """
+    is_canonical = (page_references.c.kind == CANONICAL_PAGE) & page_references.c.url_id.in_(url_ids)
+    targets = set(connection.scalars(select(page_references.c.target).where(is_canonical)))
+    canonical_urls = [url for target in sorted(targets) for url in scheme_variants(f"https://{target}")]
+    known_urls = connection.scalars(select(urls.c.url).where(urls.c.url.in_(canonical_urls)))
+    known_addresses = {url.partition("://")[2] for url in known_urls}
+    return [url for url in canonical_urls if url.partition("://")[2] not in known_addresses]
+
+
+def delete_pages(database: Database, connection: Connection, url_by_id: dict[int, str], at: float) -> None:
+    """Delete pages, their articles and all quotations from them. `at` is epoch seconds."""
+    for url_id in url_by_id:
+        remove_page(database, connection, url_id, at)
+    for batch in batched(list(url_by_id), BATCH_SIZE):
+        for table in (article_parts, page_references, teasers, definitions):
+            connection.execute(delete(table).where(table.c.url_id.in_(batch)))
+        is_source = relation_proposals.c.url_id.in_(batch)
+        is_open = relation_proposals.c.state == ProposalState.PROPOSED
+        connection.execute(delete(relation_proposals).where(is_source, is_open))
+        connection.execute(update(relation_proposals).where(is_source).values(evidence="", title="", url=""))
+        is_question = topic_questions.c.url.in_([url_by_id[url_id] for url_id in batch])
+        connection.execute(delete(topic_questions).where(is_question))
+    delete_quoted_choices(database, connection, url_by_id)
+
+
+def delete_quoted_choices(database: Database, connection: Connection, url_ids: Collection[int]) -> None:
+    """Delete the chosen definitions of terms that quote these pages."""
+    rows = connection.execute(select(terms.c.text, terms.c.definition).where(terms.c.definition != "")).all()
+    choices = {row.text: definition_choice_from_json(row.definition) for row in rows}
+    quoting_terms = [text for text, choice in choices.items() if choice and choice.url_id in url_ids]
+    for batch in batched(quoting_terms, BATCH_SIZE):
+        connection.execute(update(terms).where(terms.c.text.in_(batch)).values(definition="", definition_source=""))
+    update_row_checksums(database, connection, terms, quoting_terms)
+
+
+def takedown_from_row(row: Row[Any]) -> Takedown:
     """Convert a row of `takedowns` to a Takedown."""
     return Takedown(row.url, row.action_id, row.account, row.reason, row.at)

@@ -130,5 +130,9 @@ class ConcurrentEditError(LexiconError):
         self.text, self.changed_by, self.changed_at, self.status = text, changed_by, changed_at, status
 
 
+class UrlError(PlumblineError):
+    """A text is not an http or https URL."""
+
+
 class AccountError(PlumblineError):
     """An account could not be created or changed."""

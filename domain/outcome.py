@@ -41,6 +41,7 @@ class Reason(StrEnum):
     REDIRECTED_TO_KNOWN_URL = "duplicate"  # redirected to a URL that is crawled on its own
     HTTP_ERROR = "http_error"
     GONE = "gone"  # 404 or 410
+    TAKEN_DOWN = "taken_down"  # an operator has excluded the page permanently
     NOT_HTML = "not_html"
     EMPTY_BODY = "empty"
     MALFORMED_RESPONSE = "bad_response"  # the response is not HTTP, or its compression is broken

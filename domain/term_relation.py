@@ -11,6 +11,7 @@ class RelationKind(StrEnum):
     EQUIVALENT = "equivalent"  # the same in the other language, or an abbreviation
     FORMER = "former"  # an earlier name, not used any more
     RENAMED = "renamed"  # the name that replaces the first term
+    RELATED = "related"  # about the same subject, neither broader nor narrower; symmetric, the terms are sorted
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,10 @@ class TermRelation:
     Attributes:
         term: A known term.
         other: Its broader term, which is a known term too, or its equivalent or other name, which need not be known.
-        pattern: Name of the rule that found the relation, a key of `lexicon.relations.SCORE_BY_PATTERN`.
-        score: Probability that the relation is right, 0 to 1.
+        pattern: Name of the rule that found the relation, a key of `lexicon.relations.SCORE_BY_PATTERN`; "together" for
+            terms that articles often use together.
+        score: Sort key, 0 to 1, highest first: the probability that the relation is right, or for "together" Solr's
+            `relatedness`.
         evidence: The sentence.
     """
 
@@ -42,7 +45,7 @@ class RelationProposal:
         url: URL of the article.
         title: Title of the article.
         found_at: Epoch seconds.
-        rejected_by: Account that rejected the proposal; "" if it is open.
+        decided_by: Account that rejected the proposal or accepted a related term; "" if it is open.
     """
 
     relation: TermRelation
@@ -50,4 +53,4 @@ class RelationProposal:
     url: str
     title: str
     found_at: float
-    rejected_by: str = ""
+    decided_by: str = ""

@@ -125,8 +125,10 @@ def refetch(engine: Engine, entry: FrontierEntry) -> StageReport:
 
 
 def require_frontier_entry(engine: Engine, url: str) -> FrontierEntry:
-    """Return the frontier entry of `url`. Raises PlumblineError if the URL is invalid or unknown."""
+    """Return the frontier entry of `url`. Raises PlumblineError if the URL is invalid, unknown or taken down."""
     canonical_form = canonical_url(url)
+    if engine.store.takedowns.find(canonical_form):
+        raise PlumblineError(f"{canonical_form} is taken down: run `plumb takedown undo URL` first")
     entry = engine.store.frontier.find_entries([canonical_form]).get(canonical_form)
     if entry is None:
         raise PlumblineError(f"{canonical_form} is unknown: crawl a page that links to it, or run `plumb frontier add`")

@@ -23,6 +23,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.settings import CrawlSettings, violated_bound
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
@@ -329,7 +330,9 @@ def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
         value = float(value)
     accepted_types = expected_type if not isinstance(expected_type, types.UnionType) else get_args(expected_type)
     if not isinstance(value, accepted_types) or (isinstance(value, bool) and expected_type is not bool):
-        raise SettingsError(f"{setting_path} = {value!r}: expected {type_name(expected_type)}")
+        expected = type_name(expected_type)
+        text = f"{setting_path} = {value!r}: expected {expected}"
+        raise SettingsError(CodedMessage(text, "setting_type", path=setting_path, value=repr(value), expected=expected))
     check_constraints(setting_path, value)
     return value
 
@@ -351,13 +354,17 @@ def check_constraints(setting_path: str, value: Any) -> None:
     """Raise SettingsError for a name that is not allowed or a number out of range."""
     if setting_path in ALLOWED_VALUES and value not in ALLOWED_VALUES[setting_path]:
         names = ", ".join(sorted(ALLOWED_VALUES[setting_path]))
-        raise SettingsError(f"{setting_path} = {value!r}: expected one of {names}")
+        text = f"{setting_path} = {value!r}: expected one of {names}"
+        raise SettingsError(CodedMessage(text, "setting_choice", path=setting_path, value=repr(value), names=names))
     if setting_path.endswith("port") and value > MAX_PORT:
         raise SettingsError(f"{setting_path} = {value}: the maximum port is {MAX_PORT}")
     if isinstance(value, int | float) and not isinstance(value, bool):
         section, _, key = setting_path.partition(".")
-        if bound := violated_bound(value, SECTIONS[section].__dataclass_fields__[key].metadata):
-            raise SettingsError(f"{setting_path} = {value}: must be {bound}")
+        metadata = SECTIONS[section].__dataclass_fields__[key].metadata
+        if bound := violated_bound(value, metadata):
+            text, minimum = f"{setting_path} = {value}: must be {bound}", metadata.get("least")
+            code = "setting_positive" if minimum is None else "setting_minimum"
+            raise SettingsError(CodedMessage(text, code, path=setting_path, value=str(value), minimum=str(minimum)))
 
 
 def check_combination(settings: Settings) -> None:
@@ -389,8 +396,9 @@ def suggest_name(name: str, candidates: Collection[str]) -> str:
     return f": did you mean {matches[0]}?" if matches else f"; expected one of {', '.join(sorted(candidates))}"
 
 
-def type_name(expected_type: Any) -> str:
+def type_name(expected_type: Any) -> CodedMessage:
     """Describe a type for an administrator, for example "a whole number"."""
-    return {int: "a whole number", float: "a number", bool: "true or false", str: "text"}.get(
-        expected_type, str(expected_type)
-    )
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    if expected_type not in names:
+        return CodedMessage(str(expected_type))
+    return CodedMessage(names[expected_type], f"type_{expected_type.__name__}")

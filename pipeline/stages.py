@@ -238,6 +238,14 @@ def update_lexicon(engine: "Engine") -> StageReport:
     return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
 
 
+def relate_terms(engine: "Engine") -> StageReport:
+    """Propose related terms to reviewers, as the index shows them. Raises BusyError."""
+    from pipeline.lexicon_stage.related_terms import propose_related_terms
+
+    with engine.lock("lexicon"):
+        return propose_related_terms(engine)
+
+
 def load_review_state(store: "Store") -> "ReviewState":
     """Load the terms with a review decision and the pending candidates, as term mining needs them."""
     from lexicon.review_selection import ReviewState
@@ -321,6 +329,8 @@ def run(
             if "embed" in names:
                 embed_remaining(engine, record)
             force_merge_index(engine)
+            if any(report.stage is Stage.LEXICON for report in record.reports):
+                record.run_stage(Stage.LEXICON, partial(relate_terms, engine))
         seal_past_duplicate_keys(engine)
         return record.reports
 

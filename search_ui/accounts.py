@@ -33,7 +33,7 @@ blueprint = Blueprint("accounts", __name__, url_prefix="/admin")
 
 SESSION_SECONDS = 8 * 3600
 RESUBMITTABLE_BLUEPRINTS = frozenset(
-    {"review", "admin"}
+    {"review", "admin", "alerts"}
 )  # forms of these blueprints can be submitted again after signing in
 
 _THROTTLE_KEY = "plumbline_login_throttle"

@@ -20,7 +20,8 @@ from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.compare import LexiconResult, compare_lexicons
-from search_ui.pages.glossary_views import display_name, fetch_term_usage, page_of_terms
+from search_ui.pages.glossary_views import display_name, fetch_term_usage, find_related_terms, page_of_terms
+from search_ui.pages.missing import abort_missing
 from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.suggestions import suggest_completions
@@ -89,7 +90,7 @@ def article(doc_id: str) -> Response:
     """Return one article; with `q`, its highlighted text and the explanation of its rank."""
     search_request = parse_search_request(request.args, current_site().settings, PROFILES)
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
-    return jsonify(_article_to_json(article_page)) if article_page else abort(404)
+    return jsonify(_article_to_json(article_page)) if article_page else abort_missing(doc_id)
 
 
 @blueprint.get("/suggest")
@@ -137,6 +138,7 @@ def term(name: str) -> Response:
             "definitions": [_definition_to_json(quote) for quote in fetch_definitions(glossary_term.text)],
             "broader": list(glossary_term.broader_terms),
             "narrower": [narrower.text for narrower in glossary.narrower_terms(glossary_term)],
+            "related": [related.text for related in find_related_terms(glossary_term, glossary)],
             "often_together": [{"name": row.text, "articles": row.article_count} for row in usage.cooccurring],
             "articles": usage.counts.article_count,
             "first_use": usage.first.published if usage.first else "",

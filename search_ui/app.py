@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
 from search_ui import api, glossary
 from search_ui.accounts import init_accounts
-from search_ui.admin import run_views, views
+from search_ui.admin import alert_views, run_views, settings_views, takedown_views, views
 from search_ui.admin.access_log import log_response
 from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
@@ -62,7 +62,10 @@ _BLUEPRINTS = (
     candidate_views.blueprint,
     topic_pages,
     views.blueprint,
+    settings_views.blueprint,
+    takedown_views.blueprint,
     run_views.blueprint,
+    alert_views.blueprint,
     metrics_pages,
 )
 
@@ -174,5 +177,5 @@ def _on_http_error(error: HTTPException) -> BaseResponse:
 
 
 _TRANSLATED_ERRORS = frozenset(
-    {"error.token", "error.role", *(f"error.http_{status}" for status in (400, 404, 405, 413, 500))}
+    {"error.token", "error.role", *(f"error.http_{status}" for status in (400, 404, 405, 410, 413, 500))}
 )

@@ -87,7 +87,13 @@ def render_page(template: str, status: int = 200, **values: object) -> Response:
     return response
 
 
-_ERROR_CODE_BY_STATUS = {403: "forbidden", 404: "not_found", 405: "method_not_allowed", 429: "too_many_requests"}
+_ERROR_CODE_BY_STATUS = {
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    410: "gone",
+    429: "too_many_requests",
+}
 
 
 def error_response(status: int, message: str, code: str = "", **values: object) -> Response:

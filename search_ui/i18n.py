@@ -115,6 +115,14 @@ def translate_code(kind: str, code: str) -> str:
     return translate(key) if has_message(key) else code
 
 
+def translate_setting_help(text: str) -> str:
+    """Return the help of a setting in the reader's language; `text`, its English help, if it is not translated."""
+    if g.language == "en":
+        return text
+    message = load_catalog(f"settings.{g.language}").get(text)
+    return str(message.string) if message is not None and message.string else text
+
+
 def translate_error(error: Exception) -> str:
     """Return what an error says in the reader's language; its English text if the catalogs do not have it."""
     return translate_message(coded_message(error))

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from domain.account import Account
+from domain.administration import Takedown
 from domain.alert import Alert
 from domain.errors import PlumblineError
 from domain.outcome import Reason
@@ -13,7 +14,10 @@ from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
+from search_ui.admin.interfaces_alerts import AlertAdministration
 from search_ui.admin.interfaces_runs import RunReports
+from search_ui.admin.interfaces_settings import SettingsEditor
+from search_ui.admin.interfaces_takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
 
@@ -262,6 +266,7 @@ class PageDiagnosis:
         due_at: Time of the next visit in epoch seconds, 0 if it has not been visited; None if none is planned.
         doc_id: ID of its document in the index, or "".
         listed_as: URL under which its text is listed: the first page of the article or the best copy; or "".
+        takedown: Who took the page down, and why; None if it is not taken down.
     """
 
     url: str
@@ -269,6 +274,7 @@ class PageDiagnosis:
     due_at: float | None = None
     doc_id: str = ""
     listed_as: str = ""
+    takedown: Takedown | None = None
 
 
 class ReportsBackend(Protocol):
@@ -280,6 +286,10 @@ class ReportsBackend(Protocol):
     @property
     def run_reports(self) -> RunReports:
         """The source of the pages about runs."""
+
+    @property
+    def alert_administration(self) -> AlertAdministration:
+        """Alerts as administrators see and mute them."""
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard (http or https); "" if there is none."""
@@ -305,6 +315,14 @@ class ReportsBackend(Protocol):
 
 class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     """The whole backend of the site."""
+
+    @property
+    def settings_editor(self) -> SettingsEditor:
+        """The settings file."""
+
+    @property
+    def takedowns(self) -> TakedownService:
+        """The service that takes pages down."""
 
 
 class AccountStore(Protocol):

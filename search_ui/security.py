@@ -25,8 +25,9 @@ SECURITY_HEADERS: Mapping[str, str] = {
 # Longer than a session (search_ui/accounts.py), so that the token of a form that is submitted too late is still valid.
 SESSION_COOKIE_HOURS = 24
 MAX_FORM_BYTES = 256 * 1024
-MAX_LIST_BYTES = 8 * 1024 * 1024  # of an uploaded term list
-LIST_UPLOAD_ENDPOINT = "review.pages.import_list"  # the view of the upload
+MAX_LIST_BYTES = 8 * 1024 * 1024
+LIST_UPLOAD_ENDPOINTS = frozenset({"review.pages.import_list", "settings.edit", "settings.review", "settings.save"})
+"""Views that receive long lists: a list of terms, the seeds of the crawl."""
 CSRF_FIELD = "token"  # name of the form field
 CSRF_HEADER = "X-Form-Token"
 TRUSTED_PROXIES_KEY = "PLUMBLINE_TRUSTED_PROXIES"
@@ -74,7 +75,7 @@ def init_security(app: Flask, secret_key: bytes, trusted_proxies: int) -> CSRFPr
 
 
 def _raise_limit_for_list_upload() -> None:
-    if request.endpoint == LIST_UPLOAD_ENDPOINT:
+    if request.endpoint in LIST_UPLOAD_ENDPOINTS:
         request.max_content_length = MAX_LIST_BYTES
 
 

@@ -1,6 +1,7 @@
 """In-memory versions of the arguments of `create_app`: a small Solr, and a lexicon under review."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,10 +15,12 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.store import Store
+from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
-from domain.alert import Alert
+from domain.administration import AlertMute
+from domain.alert import Alert, AlertKey
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError, SolrError, TopicError
+from domain.errors import LexiconError, SettingsError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -27,6 +30,9 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.settings import Settings
+from pipeline.site_admin.settings_editor import FileSettingsEditor
+from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
 from search_ui.interfaces import (
@@ -313,6 +319,42 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeAlertAdministration:
+    """Alerts in memory. `tests` are the results of a test message; None: no channel is configured."""
+
+    firing_alerts: list[Alert] = field(default_factory=list)
+    muted: dict[AlertKey, AlertMute] = field(default_factory=dict)
+    resolved: list[EndedAlert] = field(default_factory=list)
+    tests: list[ChannelTest] | None = None
+
+    def firing(self) -> list[Alert]:
+        return self.firing_alerts
+
+    def mutes(self) -> list[AlertMute]:
+        return list(self.muted.values())
+
+    def ended_alerts(self) -> list[EndedAlert]:
+        return self.resolved
+
+    def has_channels(self) -> bool:
+        return self.tests is not None
+
+    def mute(self, key: AlertKey, account: str, until: float | None) -> bool:
+        if all(alert.key != key for alert in self.firing_alerts):
+            return False
+        self.muted[key] = AlertMute(key, account, until)
+        return True
+
+    def unmute(self, key: AlertKey, account: str) -> bool:
+        return self.muted.pop(key, None) is not None
+
+    def send_test(self, account: str) -> list[ChannelTest]:
+        if self.tests is None:
+            raise SettingsError("no alert channel configured")
+        return self.tests
+
+
+@dataclass
 class FakeRunReports:
     """Runs in memory, newest first."""
 
@@ -355,11 +397,21 @@ class FakeActions:
     diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
     scheduled: list[str] = field(default_factory=list)
     rising: list[RisingTerm] = field(default_factory=list)
+    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
+    alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
+
+    @cached_property
+    def takedowns(self) -> TakedownTable:
+        return self.review_service.store.takedowns
 
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        return FileSettingsEditor(self.settings, self.review_service.store.actions)
 
     def lexicon(self) -> Lexicon:
         return self.published

@@ -6,7 +6,9 @@ docstore/articles/extraction_writer.py saves extraction results and resolves pag
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
+from itertools import chain
 from typing import NamedTuple
 
 from sqlalchemy import Connection, and_, func, or_, select, union, update
@@ -36,11 +38,13 @@ from docstore.schema.article_tables import (
     site_page_counts,
 )
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from docstore.takedowns import delete_pages, load_takedowns, scheme_variants, write_takedowns
 from docstore.warc_archive import WarcArchive
-from domain.article import Block, SiteTemplate, StoredArticle
+from domain.article import Article, Block, SiteTemplate, StoredArticle
 from domain.batches import batched
 from domain.index_change import IndexOperation
-from domain.outcome import Reason, Stage
+from domain.outcome import Outcome, Reason, Stage
+from domain.pagination import can_reference
 from domain.recognized_page import RecognizedPage
 
 BATCH_SIZE = 500
@@ -139,7 +143,7 @@ class ArticleTable:
         """Save extraction results, outcomes and change-log entries in one transaction.
 
         An article with the same digest as its stored version gets the outcome ARTICLE_UNCHANGED and no change-log
-        entry.
+        entry. A page that declares a page as canonical that is taken down is taken down too.
 
         Args:
             extractions: Results of a batch of pages.
@@ -150,6 +154,7 @@ class ArticleTable:
         """
         with self._database.write() as connection:
             serialize_saves(connection)
+            extractions = exclude_taken_down_pages(self._database, connection, extractions, self._clock())
             return ExtractionWriter(self._database, connection, self._clock(), copy_detection).save(extractions)
 
     def resolve_removed_pages(self, copy_detection: CopyDetection = EXACT_COPIES_ONLY) -> list[Reason]:
@@ -385,6 +390,38 @@ def serialize_saves(connection: Connection) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(SAVE_ADVISORY_LOCK_ID)))
+
+
+def exclude_taken_down_pages(
+    database: Database, connection: Connection, extractions: Sequence[PageExtraction], now: float
+) -> Sequence[PageExtraction]:
+    """Replace the articles of pages that are taken down by outcomes, and delete the pages.
+
+    A page whose canonical address is taken down joins that takedown. `now` is epoch seconds.
+    """
+    addresses = {
+        extraction.page.url_id: (extraction.page.url, extraction.page.final_url, *canonical_variants(extraction))
+        for extraction in extractions
+    }
+    takedown_by_url = {
+        takedown.url: takedown for takedown in load_takedowns(connection, list(chain.from_iterable(addresses.values())))
+    }
+    joining, results = [], []
+    for extraction in extractions:
+        matches = [takedown_by_url[url] for url in addresses[extraction.page.url_id] if url in takedown_by_url]
+        if matches:
+            joining.append(replace(matches[0], url=extraction.page.url))
+            delete_pages(database, connection, {extraction.page.url_id: extraction.page.url}, now)
+            extraction = PageExtraction(extraction.page, Outcome(Reason.TAKEN_DOWN))
+        results.append(extraction)
+    write_takedowns(database, connection, joining)
+    return results
+
+
+def canonical_variants(extraction: PageExtraction) -> tuple[str, ...]:
+    """Return the canonical URL that an article declares for another page of its site, with both schemes, or ()."""
+    url = extraction.result.canonical_url if isinstance(extraction.result, Article) else ""
+    return scheme_variants(url) if url and can_reference(extraction.page.url, url) else ()
 
 
 def mark_all_for_extraction(connection: Connection) -> int:

@@ -14,6 +14,7 @@ from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, a
 from docstore.bookkeeping import read_meta, read_meta_int, write_meta
 from docstore.database import Database
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from docstore.takedowns import is_not_taken_down
 from domain.outcome import Reason, Stage
 
 KNOWN_FORMATS_KEY = "document_formats"  # key of the formats whose URLs are in the frontier, as a JSON list
@@ -43,7 +44,7 @@ class DocumentBackfill:
         rejected_ids = select(outcomes.c.url_id).where(
             outcomes.c.stage == Stage.CRAWL, outcomes.c.reason.in_(REJECTED_REASONS)
         )
-        statement = update(urls).where(urls.c.url_id.in_(rejected_ids))
+        statement = update(urls).where(urls.c.url_id.in_(rejected_ids), is_not_taken_down())
         statement = statement if include_finished else statement.where(urls.c.due_at.is_not(None))
         with self._database.write() as connection:
             return connection.execute(statement.values(due_at=0.0, attempts=0)).rowcount

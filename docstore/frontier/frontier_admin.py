@@ -11,6 +11,7 @@ from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
 from docstore.frontier.due_order import count_if
 from docstore.schema.crawl_tables import outcomes, pages, urls
+from docstore.takedowns import is_not_taken_down
 from domain.frontier import UrlKind
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
 from domain.page import WarcPointer
@@ -136,7 +137,7 @@ class FrontierAdmin:
             hosts: The hosts.
             include_finished: Also refetch URLs that are marked as never due.
         """
-        condition = urls.c.host.in_(hosts) & urls.c.visited_at.is_not(None)
+        condition = urls.c.host.in_(hosts) & urls.c.visited_at.is_not(None) & is_not_taken_down()
         if not include_finished:
             condition &= urls.c.due_at.is_not(None)
         with self._database.write() as connection:
@@ -151,7 +152,8 @@ class FrontierAdmin:
         return self._set_due_at(url_pattern, 0.0)
 
     def _set_due_at(self, url_pattern: str, due_at: float | None) -> int:
-        statement = update(urls).where(matches_url_pattern(url_pattern)).values(due_at=due_at, attempts=0)
+        condition = matches_url_pattern(url_pattern) & is_not_taken_down()
+        statement = update(urls).where(condition).values(due_at=due_at, attempts=0)
         with self._database.write() as connection:
             return connection.execute(statement).rowcount
 

@@ -8,7 +8,7 @@ Visit          all results of one fetch                crawler -> frontier, save
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,12 @@ from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.spurious_changes import discount_spurious_changes
 from docstore.locking.leases import lock_held_leases
 from docstore.schema.crawl_tables import pages, robots_files, urls
+from docstore.takedowns import is_not_taken_down, load_takedowns
 from docstore.warc_archive import ROTATE_BYTES, WarcArchive
 from domain.batches import batched
 from domain.frontier import FrontierEntry, LastVisit, NewUrl, StoredRobots, UrlKind, Visit
 from domain.lease import Lease, SharedFence
-from domain.outcome import Stage
+from domain.outcome import Outcome, Reason, Stage
 from domain.page import Host, Origin, Page, WarcPointer
 from domain.storable_text import sanitize_text
 from locks.fences import shared_fences
@@ -83,13 +84,15 @@ class FrontierTable:
     def add_urls(self, new_urls: Sequence[NewUrl]) -> int:
         """Add URLs. Returns the number of new URLs.
 
-        A known URL is promoted if it is added as a seed.
+        A known URL is promoted if it is added as a seed. URLs that are taken down are ignored.
         """
         with self._database.write() as connection:
             return self._add(connection, new_urls)
 
     def _add(self, connection: Connection, new_urls: Sequence[NewUrl]) -> int:
         now = self._clock()
+        taken_down = {takedown.url for takedown in load_takedowns(connection, [entry.url for entry in new_urls])}
+        new_urls = [entry for entry in new_urls if entry.url not in taken_down]
         rows = [url_row(entry, now) for entry in new_urls]
         if self._database.is_shared:  # a common order prevents deadlocks between crawlers that add the same URLs
             rows.sort(key=lambda row: str(row["url"]))
@@ -194,7 +197,7 @@ class FrontierTable:
             return list(connection.scalars(select(urls.c.url).where(is_at_origin, is_revisitable, ~is_list)))
 
     def reschedule(self, due_at_by_url: Mapping[str, float]) -> None:
-        """Set the due times of URLs, in epoch seconds."""
+        """Set the due times of URLs, in epoch seconds. URLs that are taken down stay never due."""
         if due_at_by_url:
             with self._database.write() as connection:
                 connection.execute(
@@ -230,6 +233,7 @@ class FrontierTable:
             visits, pointers_to_save = self._without_lost_leases(connection, visits, pointers)
             if not visits:
                 return
+            visits, pointers_to_save = drop_taken_down_pages(connection, visits, pointers_to_save)
             connection.execute(RECORD_VISIT_STATEMENT, [visit_params(visit) for visit in visits])
             self._save_pages(connection, visits, pointers_to_save)
             write_outcomes(
@@ -357,12 +361,46 @@ RECORD_VISIT_STATEMENT = (
     )
 )
 MOVE_STATEMENT = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
-RESCHEDULE_STATEMENT = update(urls).where(urls.c.url == bindparam("address")).values(due_at=bindparam("due"))
+RESCHEDULE_STATEMENT = (
+    update(urls).where(urls.c.url == bindparam("address"), is_not_taken_down()).values(due_at=bindparam("due"))
+)
 UPDATE_VALIDATORS_STATEMENT = (
     update(urls)
     .where(urls.c.url_id == bindparam("key"))
     .values(etag=bindparam("etag"), last_modified=bindparam("last_modified"), digest=bindparam("digest"))
 )
+
+
+def drop_taken_down_pages(
+    connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]
+) -> tuple[Sequence[Visit], Sequence[WarcPointer | None]]:
+    """Replace visits to pages that were taken down after the visit began by visits without a page."""
+    addresses = [visit.entry.url for visit in visits] + [visit.page.final_url for visit in visits if visit.page]
+    taken_down = {takedown.url for takedown in load_takedowns(connection, addresses)}
+    if not taken_down:
+        return visits, pointers
+    is_dropped = [bool(taken_down & {visit.entry.url, visit.page.final_url if visit.page else ""}) for visit in visits]
+    return (
+        [
+            without_page(visit, visit.entry.url in taken_down) if is_down else visit
+            for visit, is_down in zip(visits, is_dropped, strict=True)
+        ],
+        [None if is_down else pointer for pointer, is_down in zip(pointers, is_dropped, strict=True)],
+    )
+
+
+def without_page(visit: Visit, is_final: bool) -> Visit:
+    """Return a visit to a page that is taken down. If `is_final`, the URL is never due again."""
+    return replace(
+        visit,
+        outcome=Outcome(Reason.TAKEN_DOWN),
+        next_visit_at=None if is_final else visit.next_visit_at,
+        page=None,
+        discovered_urls=(),
+        focused_decision=None,
+        etag="",
+        last_modified="",
+    )
 
 
 def url_row(entry: NewUrl, now: float) -> dict[str, Any]:

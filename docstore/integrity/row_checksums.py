@@ -19,6 +19,7 @@ from docstore.schema.administration_tables import actions, alert_mutes, takedown
 from docstore.schema.article_tables import COLUMNS_SET_BY_OTHER_ARTICLES, articles
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_changes, review_decisions, terms
 from docstore.schema.operation_tables import accounts, row_checksums
+from docstore.terms.row_mapping import DECISION_COLUMNS
 from domain.batches import batched
 from domain.term import TermStatus
 
@@ -45,17 +46,12 @@ def columns_except(table: Table, *names: str) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns if column.name not in names)
 
 
-TERM_DECISION_COLUMNS = ("text", "status", "category", "synonyms", "broader", "weight", "tag", "definition", "version")
 CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
     item.table.name: item
     for item in (
         ChecksummedTable(accounts, columns_except(accounts)),
         ChecksummedTable(articles, columns_except(articles, *COLUMNS_SET_BY_OTHER_ARTICLES)),
-        ChecksummedTable(
-            terms,
-            (*TERM_DECISION_COLUMNS, "decided_at", "decided_by", "decided_on"),
-            terms.c.status != TermStatus.CANDIDATE.value,
-        ),
+        ChecksummedTable(terms, ("text", *DECISION_COLUMNS, "version"), terms.c.status != TermStatus.CANDIDATE.value),
         ChecksummedTable(review_decisions, columns_except(review_decisions)),
         ChecksummedTable(review_changes, columns_except(review_changes)),
         ChecksummedTable(lexicons, columns_except(lexicons, "applied_at")),

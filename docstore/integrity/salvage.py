@@ -16,7 +16,8 @@ from typing import Any
 from sqlalchemy import Table
 
 from docstore.database import Database
-from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, ChecksummedTable, rows_crc32
+from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
+from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, ChecksummedTable, checksum_format_id, rows_crc32
 from docstore.schema import metadata
 
 # Current stage state: never restored from a backup, where it is stale.
@@ -164,9 +165,12 @@ def restore_damaged_rows(
 
 
 def stored_checksums(connection: sqlite3.Connection, name: str) -> dict[str, int]:
-    """Return the stored checksums of a table by key; empty if they cannot be read."""
+    """Return the stored checksums of a table by key; empty if they cannot be read or cover other columns."""
+    is_outdated = "EXISTS (SELECT 1 FROM meta WHERE key = :format_key AND value != :format_id)"
+    query = f"SELECT key, sum FROM row_sums WHERE name = :name AND NOT {is_outdated}"
+    values = {"name": name, "format_key": CHECKSUM_FORMAT_KEY, "format_id": str(checksum_format_id())}
     try:
-        return dict(connection.execute("SELECT key, sum FROM row_sums WHERE name = ?", (name,)).fetchall())
+        return dict(connection.execute(query, values).fetchall())
     except sqlite3.DatabaseError:
         return {}
 

@@ -1,16 +1,16 @@
 """Relations between published terms that articles show, proposed to reviewers.
 
 An accepted relation is stored with its terms (`ReviewHistory`) and its proposal is hidden. If the acceptance is undone,
-the proposal is open again.
+the proposal is open again. An accepted pair of related terms stays in this table.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, case, delete, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func, literal, or_, select, update
 
-from docstore.bookkeeping import read_search_state, write_search_state
+from docstore.bookkeeping import read_meta, read_search_state, write_meta, write_search_state
 from docstore.database import Database
 from docstore.schema.lexicon_tables import relation_proposals, terms
 from domain.batches import batched
@@ -19,6 +19,7 @@ from domain.term import TermStatus
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
 
 BATCH_SIZE = 200
+NEXT_RELATED_TERM_KEY = "related_next"
 BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, relation_proposals.c.other)
 
 
@@ -27,6 +28,7 @@ class ProposalState(StrEnum):
 
     PROPOSED = "proposed"
     REJECTED = "rejected"
+    ACCEPTED = "accepted"  # only of related terms
 
 
 class RelationTable:
@@ -58,15 +60,54 @@ class RelationTable:
         Returns:
             The number of proposals that are new.
         """
-        rows, new_count = [_row_of_proposal(proposal) for proposal in new_proposals], 0
         with self._database.write() as connection:
             for batch in batched([_matches_relation(proposal.relation) for proposal in lost_proposals], BATCH_SIZE):
                 is_open = relation_proposals.c.state == ProposalState.PROPOSED
                 connection.execute(delete(relation_proposals).where(is_open, or_(*batch)))
-            for some_rows in batched(rows, BATCH_SIZE):
-                new_count += self._database.insert_missing(connection, relation_proposals, some_rows)
+            new_count = self._insert_missing(connection, new_proposals)
             write_search_state(self._database, connection, "relations", lexicon_version, searched_until)
         return new_count
+
+    def _insert_missing(self, connection: Connection, proposals: Iterable[RelationProposal]) -> int:
+        rows = [_row_of_proposal(proposal) for proposal in proposals]
+        return sum(
+            self._database.insert_missing(connection, relation_proposals, some_rows)
+            for some_rows in batched(rows, BATCH_SIZE)
+        )
+
+    def add_related(self, proposals: Iterable[RelationProposal], next_term: str) -> int:
+        """Add proposals of related terms that are not stored yet. Returns their number.
+
+        Args:
+            proposals: The proposals.
+            next_term: Value of `next_related_term` from now on.
+        """
+        with self._database.write() as connection:
+            write_meta(self._database, connection, NEXT_RELATED_TERM_KEY, sanitize_text(next_term))
+            return self._insert_missing(connection, proposals)
+
+    def next_related_term(self) -> str:
+        """Return the term with which the next search for related terms begins; "": the first one."""
+        with self._database.read() as connection:
+            return read_meta(connection, NEXT_RELATED_TERM_KEY)
+
+    def related_pairs(self) -> set[tuple[str, str]]:
+        """Return the pairs of related terms that have a proposal in any state."""
+        query = select(relation_proposals.c.term, relation_proposals.c.other)
+        with self._database.read() as connection:
+            rows = connection.execute(query.where(relation_proposals.c.kind == RelationKind.RELATED)).all()
+        return {(row.term, row.other) for row in rows}
+
+    def list_related(self, term: str) -> list[str]:
+        """Return the terms that reviewers accepted as related to a term, sorted."""
+        columns = (relation_proposals.c.term, relation_proposals.c.other)
+        query = select(*columns).where(
+            relation_proposals.c.kind == RelationKind.RELATED,
+            relation_proposals.c.state == ProposalState.ACCEPTED,
+            or_(*(column == sanitize_text(term) for column in columns)),
+        )
+        with self._database.read() as connection:
+            return sorted({text for row in connection.execute(query) for text in row} - {term})
 
     def iter_open_by_articles(self, url_ids: Sequence[int]) -> Iterable[RelationProposal]:
         """Iterate over the open proposals with evidence from these articles."""
@@ -79,15 +120,23 @@ class RelationTable:
 
     def list_open(self, limit: int) -> tuple[int, list[RelationProposal]]:
         """Return the number of open proposals between accepted terms, and the best `limit` of them."""
-        broader_terms = terms.alias("broader_terms")
-        kind, other = relation_proposals.c.kind, relation_proposals.c.other
-        stored_words = case((kind == RelationKind.BROADER, terms.c.broader), else_=terms.c.synonyms)
-        is_new = func.replace(stored_words, literal('"') + other + '"', "") == stored_words
-        is_known = or_(kind != RelationKind.BROADER, broader_terms.c.status == TermStatus.ACCEPTED)
-        tables = relation_proposals.join(terms, terms.c.text == relation_proposals.c.term)
+        other_terms = terms.alias("other_terms")
+        term, kind, other = (relation_proposals.c[name] for name in ("term", "kind", "other"))
+        stored_words = case(
+            (kind == RelationKind.BROADER, terms.c.broader),
+            (kind == RelationKind.RELATED, terms.c.broader + terms.c.synonyms),
+            else_=terms.c.synonyms,
+        )
+        is_new = and_(
+            _lacks_word(stored_words, other),
+            or_(kind != RelationKind.RELATED, _lacks_word(other_terms.c.broader + other_terms.c.synonyms, term)),
+        )
+        needs_known_terms = kind.in_((RelationKind.BROADER, RelationKind.RELATED))
+        is_known = or_(~needs_known_terms, other_terms.c.status == TermStatus.ACCEPTED)
+        tables = relation_proposals.join(terms, terms.c.text == term)
         query = (
             select(relation_proposals)
-            .select_from(tables.outerjoin(broader_terms, broader_terms.c.text == other))
+            .select_from(tables.outerjoin(other_terms, other_terms.c.text == other))
             .where(relation_proposals.c.state == ProposalState.PROPOSED, terms.c.status == TermStatus.ACCEPTED)
             .where(is_known, is_new)
         )
@@ -96,20 +145,24 @@ class RelationTable:
             rows = connection.execute(query.order_by(*BEST_FIRST).limit(limit)).all()
         return total, [_proposal_from_row(row) for row in rows]
 
-    def list_rejected(self, limit: int) -> list[RelationProposal]:
-        """Return rejected proposals, by term."""
-        query = select(relation_proposals).where(relation_proposals.c.state == ProposalState.REJECTED)
+    def list_decided(self, state: ProposalState, limit: int) -> list[RelationProposal]:
+        """Return proposals in a decided state, by term."""
+        query = select(relation_proposals).where(relation_proposals.c.state == state)
         with self._database.read() as connection:
             rows = connection.execute(query.order_by(*BEST_FIRST[1:]).limit(limit)).all()
         return [_proposal_from_row(row) for row in rows]
 
-    def set_rejected(self, kind: RelationKind, term: str, other: str, rejected_by: str) -> bool:
-        """Reject a proposal, or open it again if `rejected_by` is "". Returns False if there is no such proposal."""
-        state = ProposalState.REJECTED if rejected_by else ProposalState.PROPOSED
+    def set_state(self, kind: RelationKind, term: str, other: str, state: ProposalState, decided_by: str = "") -> bool:
+        """Set the state of a proposal, and the account that decided. Returns False if there is no such proposal."""
         matches = _matches_relation(TermRelation(kind, term, other, "", 0.0, ""))
-        values = {"state": state, "decided_by": sanitize_text(rejected_by)[:64]}
+        values = {"state": state, "decided_by": sanitize_text(decided_by)[:64]}
         with self._database.write() as connection:
             return bool(connection.execute(update(relation_proposals).where(matches).values(**values)).rowcount)
+
+
+def _lacks_word(words: ColumnElement[str], word: ColumnElement[str]) -> ColumnElement[bool]:
+    """Return the SQL condition that JSON lists of words do not contain a word."""
+    return func.replace(words, literal('"') + word + '"', "") == words
 
 
 def _matches_relation(relation: TermRelation) -> ColumnElement[bool]:

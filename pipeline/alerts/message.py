@@ -1,6 +1,6 @@
 """Format notifications as text in a language of the site."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from domain.alert import Alert, AlertKey
@@ -23,23 +23,28 @@ class AlertNotification:
 
 
 def pending_notification(
-    firing: Sequence[Alert], unresolved_notices: Mapping[AlertKey, Mapping[str, str | int]]
+    firing: Sequence[Alert],
+    unresolved_notices: Mapping[AlertKey, Mapping[str, str | int]],
+    muted_keys: Set[AlertKey] = frozenset(),
 ) -> AlertNotification:
     """Build the notification for a channel; each start and each end of an alert is delivered once.
 
-    The end of alerts of KINDS_WITHOUT_END is not delivered.
+    The end of alerts of KINDS_WITHOUT_END is not delivered. The start and the end of a muted alert are delivered when
+    its mute ends, unless the alert has changed again.
 
     Args:
         firing: All alerts that fire.
         unresolved_notices: Key -> values of the alerts whose start the channel has delivered, but not their end.
+        muted_keys: The muted alerts.
     """
     firing_keys = {alert.key for alert in firing}
     resolved_alerts = tuple(
         Alert(key, values)
         for key, values in unresolved_notices.items()
-        if key not in firing_keys and key.kind not in KINDS_WITHOUT_END
+        if key not in firing_keys | muted_keys and key.kind not in KINDS_WITHOUT_END
     )
-    return AlertNotification(tuple(alert for alert in firing if alert.key not in unresolved_notices), resolved_alerts)
+    started_alerts = tuple(alert for alert in firing if alert.key not in unresolved_notices.keys() | muted_keys)
+    return AlertNotification(started_alerts, resolved_alerts)
 
 
 def message_subject(notification: AlertNotification, vertical: str, language: str) -> str:

@@ -1,14 +1,18 @@
 """Evaluate the alert rules, store the firing alerts and deliver changes to each channel once."""
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from domain.alert import Alert
+from domain.alert import Alert, AlertKey
 from domain.errors import BusyError, PlumblineError
+from pipeline.alerts.alert_history import record_ended_alerts
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
 from pipeline.engine import Engine
+from pipeline.settings import Settings
+from search_ui.admin.interfaces_alerts import ChannelTest
 
 if TYPE_CHECKING:
     from pipeline.alerts.channels import Channel
@@ -38,9 +42,9 @@ def evaluate_and_send(engine: Engine) -> list[str]:
     """
     with engine.lock("alerts", LOCK_WAIT_SECONDS):
         firing = evaluate_rules(collect_inputs(engine))
+        record_ended_alerts(engine, {alert.key for alert in firing})
         engine.store.alerts.replace_firing(firing)
-        alert_settings = engine.settings.alerts
-        if not (alert_settings.mail_to or alert_settings.webhook):
+        if not engine.settings.alerts.has_channels:
             return []
         from pipeline.alerts.channels import configured_channels  # imported late because it loads Babel and smtplib
 
@@ -59,13 +63,31 @@ def send_to_channel(engine: Engine, channel: "Channel", firing: Sequence[Alert])
     from pipeline.alerts.message import pending_notification
 
     unresolved_notices = engine.store.alerts.unresolved_notices(channel.name)
-    notification = pending_notification(firing, unresolved_notices)
+    muted_keys = {mute.key for mute in engine.store.alert_mutes.active()}
+    notification = pending_notification(firing, unresolved_notices, muted_keys)
     if not notification:
         return ""
     try:
         channel.send(notification)
     except PlumblineError as error:
         return f"alerts not delivered by {channel.name}, will be retried: {error}"
-    resolved_keys = unresolved_notices.keys() - {alert.key for alert in firing}
+    resolved_keys = unresolved_notices.keys() - {alert.key for alert in firing} - muted_keys
     engine.store.alerts.record_notified(channel.name, notification.started, resolved_keys)
     return ""
+
+
+def send_test_alert(settings: Settings) -> Iterator[ChannelTest]:
+    """Send a test alert through each configured channel; yields the result of each.
+
+    Raises SettingsError if no channel is configured.
+    """
+    from pipeline.alerts.channels import require_channels
+    from pipeline.alerts.message import AlertNotification
+
+    for channel in require_channels(settings):
+        started, error = time.monotonic(), ""
+        try:
+            channel.send(AlertNotification((Alert(AlertKey("test")),)))
+        except PlumblineError as delivery_error:
+            error = str(delivery_error)
+        yield ChannelTest(channel.name, time.monotonic() - started, error)

@@ -1,6 +1,5 @@
 """`plumb alerts`: list open alerts, and test the alert channels."""
 
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -39,15 +38,13 @@ def alerts(context: click.Context, is_test: bool, as_json: bool) -> None:
 
 
 def send_test(engine: "Engine") -> Iterator[str]:
-    """Send a test alert through each channel; yields one line for each. Raises the error of the first failure."""
-    from domain.alert import Alert, AlertKey
-    from pipeline.alerts.channels import require_channels
-    from pipeline.alerts.message import AlertNotification
+    """Send a test alert through each channel; yields one line for each. Raises PlumblineError at the first failure."""
+    from pipeline.alerts.service import send_test_alert
 
-    for channel in require_channels(engine.settings):
-        started = time.monotonic()
-        channel.send(AlertNotification((Alert(AlertKey("test")),)))
-        yield f"{channel.name}: sent in {time.monotonic() - started:.1f} s"
+    for test in send_test_alert(engine.settings):
+        if test.error:
+            raise PlumblineError(test.error)
+        yield f"{test.channel}: sent in {test.seconds:.1f} s"
 
 
 def firing_rows(engine: "Engine") -> list[dict[str, Any]]:

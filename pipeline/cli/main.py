@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "pipeline.cli.run:serve",
     "sites": "pipeline.cli.crawl:sites",
     "status": "pipeline.cli.status:show_status",
+    "takedown": "pipeline.cli.takedowns:takedown",
     "topic": "pipeline.cli.topic:topic",
     "warc": "pipeline.cli.crawl:warc",
 }

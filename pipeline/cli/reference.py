@@ -28,6 +28,7 @@ GROUPS: Mapping[Reason, str] = {
 ADVICE: Mapping[Reason, str] = {
     Reason.OFF_TOPIC: "The page was fetched and not saved. Label pages with `plumb topic judge` if this is wrong.",
     Reason.OUT_OF_SCOPE: "Add the host to `crawl.scope`, or run `plumb sites add HOST`.",
+    Reason.TAKEN_DOWN: "`plumb takedown undo URL` undoes it.",
     Reason.TOO_DEEP: "Raise `crawl.depth`.",
     Reason.CRAWLER_TRAP: "One of many similar URLs without new text. `plumb fetch URL` shows the decision.",
     Reason.ROBOTS_FORBIDDEN: "Ask the site for permission, or remove the URL.",

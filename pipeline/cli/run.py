@@ -114,11 +114,12 @@ def serve(engine: "Engine") -> None:
 @click.command(cls=VerticalCommand)
 @click.pass_context
 def schedule(context: click.Context) -> None:
-    """Run the stages at their scheduled times until Ctrl-C."""
-    settings = load_call_settings(context)
-    from pipeline.runs.scheduler import run_scheduler
+    """Run the stages at their scheduled times until Ctrl-C. Each run uses the settings file as it is then."""
+    from pipeline.runs.scheduler import CurrentSettings, run_scheduler
 
-    run_scheduler(settings, partial(open_engine, settings), create_progress(settings).note)
+    report_progress = create_progress(load_call_settings(context)).note
+    current_settings = CurrentSettings(partial(load_call_settings, context), report_progress)
+    run_scheduler(current_settings, lambda: open_engine(current_settings()), report_progress)
 
 
 @click.command("refresh", cls=VerticalCommand)

@@ -1,6 +1,7 @@
 """Why a page is not among the results: the first step on its way to the index that it has not passed."""
 
 from docstore.reports.url_report import UrlReport
+from domain.administration import Takedown
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
 from search_ui.interfaces import PageCheck, PageCheckName, PageCheckState, PageDiagnosis
 
@@ -34,6 +35,14 @@ def diagnose_page(url: str, rejection: Reason | None, report: UrlReport | None, 
         doc_id=report.article.doc_id if report.article and report.indexed and is_in_solr else "",
         listed_as=leaders[0] if leaders else "",
     )
+
+
+def diagnose_takedown(takedown: Takedown) -> PageDiagnosis:
+    """Return the diagnosis of a page that is taken down."""
+    check = PageCheck(
+        PageCheckName.KNOWN, PageCheckState.FAILED, Reason.TAKEN_DOWN, takedown.reason, takedown.at, "taken_down"
+    )
+    return PageDiagnosis(takedown.url, [check], takedown=takedown)
 
 
 def fetch_check(report: UrlReport, rejection: Reason | None) -> PageCheck:

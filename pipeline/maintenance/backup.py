@@ -24,7 +24,7 @@ from typing import Any
 
 from crawler.state_files import read_state, write_state
 from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database
-from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, damaged_keys
+from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
 from locks.private_files import write_private_file
@@ -136,10 +136,9 @@ def copy_database(source: Path, target: Path) -> str:
     if integrity_result != "ok":
         raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")
     with closing(Database(f"sqlite:///{target}")) as database:
-        with database.read() as connection:
-            damaged_tables = [
-                name for name, sealed_table in CHECKSUMMED_TABLES.items() if damaged_keys(connection, sealed_table)
-            ]
+        integrity = IntegrityChecks(database)
+        integrity.ensure_row_checksums()  # after an upgrade, the store has those of the earlier version until it runs
+        damaged_tables = list(integrity.damaged_rows())
         store_id = database.store_id
     for leftover in ("-wal", "-shm", "-sums"):
         target.with_name(target.name + leftover).unlink(missing_ok=True)

@@ -1,18 +1,16 @@
 """Disk, memory, queue and index size at the end of each run, in a file of JSON lines in the data folder."""
 
-import json
 import logging
 import os
 import re
 import shutil
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from domain.errors import PlumblineError
-from locks.private_files import replace_file
+from pipeline.json_lines import append_json_lines, read_json_lines
 from search_ui.admin.interfaces_runs import RunFigures
 
 if TYPE_CHECKING:
@@ -67,23 +65,16 @@ def measure_run(engine: "Engine", run_id: int) -> RunFigures:
 
 def record_figures(engine: "Engine", run_id: int) -> None:
     """Append the figures of a run to the file, and drop the oldest rows. Errors are only logged."""
-    path = engine.settings.data_dir / FIGURES_FILE
     try:
-        rows = [*read_figures(engine.settings.data_dir), measure_run(engine, run_id)][-MAX_ROWS:]
-        with replace_file(path) as file:
-            file.writelines(json.dumps(vars(row)).encode() + b"\n" for row in rows)
+        append_json_lines(engine.settings.data_dir / FIGURES_FILE, [vars(measure_run(engine, run_id))], MAX_ROWS)
     except (OSError, PlumblineError) as error:
         log.warning("figures of run %d not recorded: %s", run_id, error)
 
 
-def read_figures(data_dir: Path) -> Sequence[RunFigures]:
+def read_figures(data_dir: Path) -> list[RunFigures]:
     """Return the recorded figures, oldest first. Invalid lines are skipped."""
-    try:
-        lines = (data_dir / FIGURES_FILE).read_text("utf-8", "replace").splitlines()[-MAX_ROWS:]
-    except OSError:
-        return []
-    rows = []
-    for line in lines:
-        with suppress(ValueError, TypeError):
-            rows.append(RunFigures(**json.loads(line)))
-    return rows
+    figures = []
+    for row in read_json_lines(data_dir / FIGURES_FILE, MAX_ROWS):
+        with suppress(TypeError):
+            figures.append(RunFigures(**row))
+    return figures

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
-from domain.errors import BusyError, PlumblineError
+from domain.errors import BusyError, PlumblineError, SettingsError
 from domain.outcome import StageReport
 from locks.file_locks import stage_lock
 from pipeline import stages
@@ -25,7 +25,7 @@ from pipeline.engine import Engine, OpenEngine
 from pipeline.runs.run_history import should_resume
 from pipeline.runs.systemd_notify import Liveness, WatchdogFeeder, notify_systemd
 from pipeline.runs.timetable import SCHEDULE_COMMAND, Appointment, configured_appointments
-from pipeline.settings import Settings
+from pipeline.settings import ScheduleSettings, Settings
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +116,10 @@ class Scheduler:
         else:
             self.run_if_due()
 
+    def set_timetable(self, settings: ScheduleSettings) -> None:
+        """Use other scheduled times from now on."""
+        self._appointments = configured_appointments(settings)
+
     def run_if_due(self) -> bool:
         """Start the run that is due, if any; returns True if a run was started."""
         if self._find_due() is None:  # by the run history of the last read: avoids opening the store
@@ -186,14 +190,43 @@ def run_appointment(engine: Engine, appointment: Appointment) -> list[StageRepor
     return stages.run(engine, command=appointment.command, only_stage=appointment.stage)
 
 
+class CurrentSettings:
+    """The settings as they are now in their file; the last valid ones while the file is invalid.
+
+    Args:
+        load: Loads the settings; the first call raises SettingsError if they are invalid.
+        report_progress: Receives each new error once.
+    """
+
+    def __init__(self, load: Callable[[], Settings], report_progress: ReportProgress) -> None:
+        self._load = load
+        self._report_progress = report_progress
+        self._settings = load()
+        self._last_error = ""
+
+    def __call__(self) -> Settings:
+        try:
+            self._settings, self._last_error = self._load(), ""
+        except SettingsError as error:
+            if str(error) != self._last_error:
+                self._last_error = str(error)
+                log.warning("using the last valid settings: %s", error)
+                self._report_progress(f"using the last valid settings: {error}")
+        return self._settings
+
+
 def run_scheduler(
-    settings: Settings, open_engine: OpenEngine, report_progress: ReportProgress, now: Callable[[], float] = time.time
+    current_settings: Callable[[], Settings],
+    open_engine: OpenEngine,
+    report_progress: ReportProgress,
+    now: Callable[[], float] = time.time,
 ) -> None:
     """Start runs at their scheduled times until interrupted.
 
-    A failed run is logged, recorded in the store and reported; the scheduler continues. Raises BusyError if another
-    scheduler of the vertical is running.
+    A failed run is logged, recorded in the store and reported; the scheduler continues. A changed timetable applies
+    within POLL_SECONDS. Raises BusyError if another scheduler of the vertical is running.
     """
+    settings = current_settings()
     with (
         stage_lock(settings.data_dir, SCHEDULE_COMMAND),
         wake_queue(configured_appointments(settings.schedule)) as wakeups,
@@ -207,6 +240,7 @@ def run_scheduler(
                 schedule.liveness.touch()
                 with suppress(queue.Empty):
                     wakeups.get(timeout=POLL_SECONDS)
+                schedule.set_timetable(current_settings().schedule)
                 schedule.run_if_due()
 
 

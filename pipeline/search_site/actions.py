@@ -21,11 +21,14 @@ from focused.topic.topic_file_store import TopicFileStore
 from pipeline.compute.dask_dashboard import DashboardLink
 from pipeline.embedding.backlog import load_embedding_backlog
 from pipeline.engine import Engine
-from pipeline.explain.page_diagnosis import diagnose_page
+from pipeline.explain.page_diagnosis import diagnose_page, diagnose_takedown
 from pipeline.runs.run_history import load_run_history
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
+from pipeline.site_admin.alert_administration import StoreAlertAdministration
+from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
@@ -46,12 +49,24 @@ class StoreSiteBackend:
         self._lexicon = engine.store.lexicons
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
+        self._takedowns = StoreTakedowns(engine)
         self._run_reports = StoreRunReports(engine)
+        self._alert_administration = StoreAlertAdministration(engine)
 
     @property
     def review_service(self) -> StoreReview:
         """The service that the review pages use."""
         return self._review
+
+    @property
+    def settings_editor(self) -> FileSettingsEditor:
+        """The settings file; see `pipeline.site_admin.settings_editor`."""
+        return FileSettingsEditor(self._engine.settings, self._engine.store.actions)
+
+    @property
+    def takedowns(self) -> StoreTakedowns:
+        """The service that takes pages down."""
+        return self._takedowns
 
     def lexicon(self) -> Lexicon:
         """Return the lexicon version that the documents in the index are segmented with."""
@@ -123,6 +138,11 @@ class StoreSiteBackend:
         """The source of the pages about runs; see `pipeline.runs.run_reports`."""
         return self._run_reports
 
+    @property
+    def alert_administration(self) -> StoreAlertAdministration:
+        """Alerts as administrators see and mute them; see `pipeline.site_admin.alert_administration`."""
+        return self._alert_administration
+
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""
         return self._dashboard.url()
@@ -188,6 +208,8 @@ class StoreSiteBackend:
         if isinstance(canonical_form, Reason):
             return None
         engine = self._engine
+        if takedown := engine.store.takedowns.find(canonical_form):
+            return diagnose_takedown(takedown)
         rules = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)).url_rules
         report = engine.store.status.url_report(canonical_form)
         is_in_solr = bool(

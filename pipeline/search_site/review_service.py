@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
+from docstore.terms.relations import ProposalState
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat, create_concept_id
@@ -40,6 +41,7 @@ from lexicon.similar_terms import SimilarTermIndex
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
 from search_ui.review.interfaces import (
     ConceptPreview,
+    DecidedRelations,
     ImportPreview,
     RelatedTerms,
     TermWithStatus,
@@ -269,10 +271,20 @@ class StoreReview:
     def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
         return self._store.relations.list_open(limit)
 
-    def rejected_relations(self, limit: int) -> list[RelationProposal]:
-        return self._store.relations.list_rejected(limit)
+    def decided_relations(self, limit: int) -> DecidedRelations:
+        accepted, rejected = (
+            self._store.relations.list_decided(state, limit)
+            for state in (ProposalState.ACCEPTED, ProposalState.REJECTED)
+        )
+        return DecidedRelations(accepted, rejected)
 
-    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+    def accepted_related_terms(self, text: str) -> list[str]:
+        return self._store.relations.list_related(text)
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision | None:
+        if kind is RelationKind.RELATED:
+            self._set_proposal_state(kind, text, other, ProposalState.ACCEPTED, actor)
+            return None
         if kind is RelationKind.EQUIVALENT:
             return self.add_synonym(text, other, actor)
         term = self.find_terms([text]).get(text)
@@ -297,7 +309,13 @@ class StoreReview:
         return self.apply(ReviewDecisionKind.SYNONYMS, [edit], actor)
 
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
-        if not self._store.relations.set_rejected(kind, text, other, actor):
+        self._set_proposal_state(kind, text, other, ProposalState.REJECTED, actor)
+
+    def reopen_relation(self, kind: RelationKind, text: str, other: str) -> None:
+        self._set_proposal_state(kind, text, other, ProposalState.PROPOSED, "")
+
+    def _set_proposal_state(self, kind: RelationKind, text: str, other: str, state: ProposalState, actor: str) -> None:
+        if not self._store.relations.set_state(kind, text, other, state, actor):
             message = f"there is no proposal to relate {text!r} to {other!r} any more"
             raise LexiconError(CodedMessage(message, "no_such_proposal", term=text, other=other))
 

@@ -115,12 +115,15 @@ def store_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:
     A new URL has no due time: the crawl never fetches it. If `is_restore`, it is due at once. A URL that the crawl has
     visited retains its due time.
 
-    Returns FETCHED, or UNCHANGED if the stored version is equal or newer, or was removed (only if `is_restore`).
+    Returns FETCHED, TAKEN_DOWN, or UNCHANGED if the stored version is equal or newer, or was removed (only if
+    `is_restore`).
     """
     frontier, crawl = engine.store.frontier, engine.settings.crawl
     host = host_of(page.url)
     last_visit = frontier.last_visits([page.url]).get(page.url)
     queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)
+    if engine.store.takedowns.find(page.url):
+        return Reason.TAKEN_DOWN
     frontier.add_urls([NewUrl(page.url, host, queue, crawl.depth, UrlKind.UNKNOWN, 0.0)])
     entry = frontier.find_entries([page.url])[page.url]
     if last_visit is not None and last_visit.visited_at is not None:

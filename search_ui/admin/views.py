@@ -58,6 +58,7 @@ def overview() -> BaseResponse:
         minutes=bar_chart(run_charts.run_duration_points(summary.run_history.runs)),
         visits=bar_chart(run_charts.run_visit_points(summary.run_history.runs)),
         alerts=[(alert, alert_message(alert, g.language)) for alert in summary.active_alerts],
+        muted_keys={mute.key for mute in site.backend.alert_administration.mutes()},
         rows=MAX_RUNS_SHOWN,
         most=MAX_ALERTS_SHOWN,
         moment=format_timestamp,

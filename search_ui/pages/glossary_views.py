@@ -73,6 +73,7 @@ def term(name: str) -> BaseResponse:
         term=glossary_term,
         broader=[(name, glossary.find(name)) for name in glossary_term.broader_terms],
         narrower=glossary.narrower_terms(glossary_term),
+        related=find_related_terms(glossary_term, glossary),
         name_of=display_name,
         label=label,
         deprecated_name=deprecated_name if word_key(deprecated_name) in deprecated_keys else "",
@@ -221,6 +222,12 @@ def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage
     return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
 
 
+def find_related_terms(term: GlossaryTerm, glossary: Glossary) -> list[GlossaryTerm]:
+    """Return the published terms that reviewers accepted as related to a term."""
+    texts = current_site().backend.review_service.accepted_related_terms(term.text)
+    return [other for text in texts if (other := glossary.find(text)) is not None and other.text == text]
+
+
 def fetch_term_usage(term: GlossaryTerm, glossary: Glossary) -> TermUsage:
     """Fetch where the articles use a term. Raises what `SolrBackend.select` raises."""
     site, text = current_site(), term.text
@@ -248,7 +255,8 @@ def fetch_term_usage(term: GlossaryTerm, glossary: Glossary) -> TermUsage:
 def _other_terms(term: GlossaryTerm, glossary: Glossary) -> Callable[[str], bool]:
     """Return a function that is true for published terms without a stated relation to a term."""
     narrower_keys = (narrower.word_keys[0] for narrower in glossary.narrower_terms(term))
-    related_keys = {*term.word_keys, *map(word_key, term.broader_terms), *narrower_keys}
+    related_terms = current_site().backend.review_service.accepted_related_terms(term.text)
+    related_keys = {*term.word_keys, *map(word_key, (*term.broader_terms, *related_terms)), *narrower_keys}
 
     def is_other_term(text: str) -> bool:
         other = glossary.find(text)

@@ -21,6 +21,7 @@ from search_ui.context import current_site, error_response, render_page
 from search_ui.i18n import translate
 from search_ui.interfaces import OriginalDocument, OriginalError
 from search_ui.pages.article import is_doc_id
+from search_ui.pages.missing import abort_missing
 from search_ui.query.display_text import clean_text, safe_url
 
 blueprint = Blueprint("originals", __name__, url_prefix="/article/<doc_id>/original")
@@ -94,7 +95,7 @@ def file(doc_id: str) -> Response:
 def _original_or_404(doc_id: str) -> OriginalDocument:
     site = current_site()
     document = site.backend.originals.find(doc_id) if site.settings.originals and is_doc_id(doc_id) else None
-    return document or abort(404)
+    return document or abort_missing(doc_id)
 
 
 def _with_private_headers(response: Response, headers: Mapping[str, str]) -> Response:

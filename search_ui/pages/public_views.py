@@ -30,6 +30,7 @@ from search_ui.pages.home import (
     select_home_terms,
 )
 from search_ui.pages.inline_definitions import are_definitions_off, current_inline_definitions, remember_switch
+from search_ui.pages.missing import abort_missing
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
@@ -251,7 +252,7 @@ def article(doc_id: str) -> Response:
     search_request = parse_search_request(request.args, site.settings, PROFILES)
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
-        abort(404)
+        abort_missing(doc_id)
     response = render_page(
         "article.html",
         found=article_page,

@@ -73,11 +73,12 @@ class TermCounts:
 class CooccurringTerm:
     """A term that is much more frequent in the articles with another term than elsewhere.
 
-    `article_count` is the number of articles with both terms.
+    `article_count` is the number of articles with both terms, `relatedness` Solr's value of -1 to 1.
     """
 
     text: str
     article_count: int
+    relatedness: float
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,16 @@ def parse_cooccurring_terms(response: SolrResponse, is_shown: Callable[[str], bo
         for relatedness, text, count in rows
         if relatedness >= MIN_RELATEDNESS and count >= MIN_SHARED_ARTICLES and is_shown(text)
     ]
-    return tuple(CooccurringTerm(text, -count) for _, count, text in sorted(related_rows)[:MAX_COOCCURRING_TERMS])
+    return tuple(
+        CooccurringTerm(text, -count, -relatedness)
+        for relatedness, count, text in sorted(related_rows)[:MAX_COOCCURRING_TERMS]
+    )
+
+
+def articles_with_both_params(text: str, other: str, limit: int) -> Params:
+    """Build the request for the ids of at most `limit` articles with two terms."""
+    filters = [SolrQuery.term(solr_fields.DOMAIN_TERMS, "term1", other)]
+    return select_params(term_query(text), filters, limit, (solr_fields.ID,), f"{solr_fields.ID} asc")
 
 
 def months_params(text: str, counts: TermCounts) -> Params:

@@ -7,6 +7,7 @@ from flask import Blueprint, Response, abort
 
 from search_ui.context import current_site
 from search_ui.pages.article import is_doc_id
+from search_ui.pages.missing import abort_missing
 from search_ui.query.results import Hit
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
@@ -30,7 +31,7 @@ def thumbnail(doc_id: str) -> Response:
     urls = [(str(doc.get(solr_fields.URL, "")), str(doc.get(solr_fields.PICTURE, ""))) for doc in docs]
     image = site.backend.thumbnail(*urls[0]) if urls and urls[0][1] else None
     if image is None:
-        abort(404)
+        abort_missing(doc_id)
     response = Response(image, mimetype="image/webp")
     response.cache_control.private = True
     response.cache_control.max_age = CACHE_SECONDS

@@ -74,6 +74,14 @@ class ImportPreview:
     unchanged_count: int
 
 
+@dataclass(frozen=True)
+class DecidedRelations:
+    """Proposals of relations that reviewers decided on, by term; `accepted` has only related terms."""
+
+    accepted: Sequence[RelationProposal]
+    rejected: Sequence[RelationProposal]
+
+
 class ReviewService(Protocol):
     """Terms, review decisions and versions. `actor` is an account name. Invalid changes raise LexiconError."""
 
@@ -165,17 +173,24 @@ class ReviewService(Protocol):
     def relation_proposals(self, limit: int) -> tuple[int, list[RelationProposal]]:
         """Return the number of open proposals of relations, and the best `limit` of them."""
 
-    def rejected_relations(self, limit: int) -> list[RelationProposal]:
-        """Return rejected proposals, by term."""
+    def decided_relations(self, limit: int) -> DecidedRelations:
+        """Return accepted related terms and rejected proposals, at most `limit` of each."""
 
-    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision:
+    def accepted_related_terms(self, text: str) -> list[str]:
+        """Return the terms that reviewers accepted as related to the term `text`, sorted."""
+
+    def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision | None:
         """Add `other` to the broader terms of the term `text` or, for another kind, to its synonyms.
 
-        Of the names of a renaming, the old one becomes deprecated and the new one preferred.
+        Of the names of a renaming, the old one becomes deprecated and the new one preferred. Related terms are stored
+        with the proposal, so that there is no decision to undo: the result is None, and `reopen_relation` undoes it.
         """
 
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
-        """Reject a proposal: it does not return. With `actor` "", open it again."""
+        """Reject a proposal: it does not return."""
+
+    def reopen_relation(self, kind: RelationKind, text: str, other: str) -> None:
+        """Open a rejected proposal, or one of related terms that was accepted, again."""
 
     def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
         """Return the best definition of each of these terms that has one."""

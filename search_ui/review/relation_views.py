@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.article import document_id
 from domain.errors import ConcurrentEditError, LexiconError
+from domain.review import ReviewDecision
 from domain.term_relation import RelationKind
 from search_ui.accounts import require_role
 from search_ui.context import current_site, render_page
@@ -17,24 +18,27 @@ from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 blueprint = Blueprint("relations", __name__)
 
 MAX_PROPOSALS = 20
-MAX_REJECTED = 50
+MAX_DECIDED = 50  # of accepted, and of rejected relations
 ACCEPT, REJECT, REOPEN = "accepted", "rejected", "proposed"
 
 
 @blueprint.get("/relations")
 @require_role(Role.REVIEWER)
 def show_relations() -> BaseResponse:
-    """Show the best proposals, and the form that undoes the last decision (`act`, or `kind`, `term` and `other`)."""
+    """Show the best proposals, and the form that undoes the last decision.
+
+    The URL names the decision (`act`), or the proposal (`kind`, `term` and `other`) if it was not an edit of a term.
+    """
     review_service = current_site().backend.review_service
     total, proposals = review_service.relation_proposals(MAX_PROPOSALS)
     return render_page(
         "review_relations.html",
         total=total,
         proposals=proposals,
-        rejected=review_service.rejected_relations(MAX_REJECTED),
+        decided=review_service.decided_relations(MAX_DECIDED),
         document_id=document_id,
         last_act=request.args.get("act", type=int),
-        last_rejection={name: request.args.get(name, "")[:MAX_TERM_CHARS] for name in ("kind", "term", "other")},
+        last_proposal={name: request.args.get(name, "")[:MAX_TERM_CHARS] for name in ("kind", "term", "other")},
         position=request.args.get("position", 0, type=int),
     )
 
@@ -50,13 +54,17 @@ def decide_relation() -> BaseResponse:
         abort(400)
     kind, url_params = RelationKind(kind_name), dict[str, Any](position=form.get("position", 0, type=int))
     try:
+        review_decision: ReviewDecision | None = None
         if decision == ACCEPT:
-            url_params["act"] = review_service.accept_relation(kind, text, other, current_account_name()).act_id
+            review_decision = review_service.accept_relation(kind, text, other, current_account_name())
         elif decision == REJECT:
             review_service.reject_relation(kind, text, other, current_account_name())
-            url_params.update(kind=kind.value, term=text, other=other)
         else:
-            review_service.reject_relation(kind, text, other, "")
+            review_service.reopen_relation(kind, text, other)
+        if review_decision is not None:
+            url_params["act"] = review_decision.act_id
+        elif decision != REOPEN:
+            url_params.update(kind=kind.value, term=text, other=other)
         flash(translate(f"review.relation_{decision}", text=text, other=other))
     except ConcurrentEditError:
         flash(translate("review.relation_changed", text=text))

@@ -1,15 +1,21 @@
 """Review decisions on terms: history, undo, and concurrent reviewers."""
 
+import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from docstore.store import Store
+from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
+from docstore.integrity.salvage import salvage_store
+from docstore.store import Store, open_sqlite_store
+from docstore.terms.row_mapping import DECISION_COLUMNS
 from domain.article import Article
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import Term, TermClass, TermStatus
+from domain.term import ConceptTerm, Term, TermClass, TermStatus
 from lexicon.publishing import build_next_version
 from pipeline.search_site.review_service import StoreReview
 from tests.docstore.test_store import extract_all, keep_page
@@ -332,3 +338,40 @@ def test_a_cycle_of_broader_terms_is_refused(reviewed: Store) -> None:
     with pytest.raises(LexiconError, match="钻井 < 钻头 < 钻井"):
         reviewed.review_history.undo("anna", acts[0].act_id)
     assert one(reviewed, "钻井").broader_terms == ()
+
+
+@pytest.mark.parametrize("column", DECISION_COLUMNS)
+def test_damage_in_a_decided_term_is_found_and_repaired_from_a_backup(tmp_path: Path, column: str) -> None:
+    damaged, backup, rebuilt = (tmp_path / name for name in ("store.db", "backup.db", "rebuilt.db"))
+    with open_sqlite_store(tmp_path) as store:
+        concept_terms = (ConceptTerm("页岩气", "zh", note="注"),)
+        edit = TermEdit("页岩气", ACCEPTED, concept_terms=concept_terms, source_ids=("a",), create_if_missing=True)
+        store.review_history.apply(ReviewDecisionKind.ADD, [edit], "anna")
+        before = one(store, "页岩气")
+    shutil.copy(damaged, backup)
+    with closing(sqlite3.connect(damaged)) as connection, connection:
+        connection.execute(f"UPDATE terms SET {column} = '[]x'")
+    with open_sqlite_store(tmp_path) as store:
+        assert store.integrity.damaged_rows() == {"terms": ["页岩气"]}
+    salvage_store(damaged, backup, rebuilt)
+    rebuilt.replace(damaged)
+    with open_sqlite_store(tmp_path) as store:
+        assert store.integrity.damaged_rows() == {}
+        after = one(store, "页岩气")
+        assert (after, after.concept_id, after.concept_terms) == (before, before.concept_id, concept_terms)
+
+
+def test_rows_with_checksums_of_an_earlier_version_are_kept(tmp_path: Path) -> None:
+    with open_sqlite_store(tmp_path) as store:
+        store.review_history.apply(
+            ReviewDecisionKind.ADD, [TermEdit("页岩气", ACCEPTED, create_if_missing=True)], "anna"
+        )
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        connection.execute("UPDATE meta SET value = '1' WHERE key = ?", (CHECKSUM_FORMAT_KEY,))
+        connection.execute("UPDATE row_sums SET sum = 1")
+    report = salvage_store(tmp_path / "store.db", None, tmp_path / "rebuilt.db")
+    assert report.lost_keys == {}
+    (tmp_path / "rebuilt.db").replace(tmp_path / "store.db")
+    with open_sqlite_store(tmp_path) as store:
+        assert one(store, "页岩气").status is ACCEPTED and store.integrity.ensure_row_checksums()
+        assert store.integrity.damaged_rows() == {}

@@ -23,13 +23,18 @@ from domain.page import Origin
 from domain.rising_term import RisingTerm
 from domain.run import RunState, SiteArticles, SiteRun, StageRun
 from pipeline import stages
+from pipeline.alerts.alert_history import ENDED_ALERTS_FILE
+from pipeline.alerts.apprise_channel import AppriseChannel
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification
 from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, BadRun, SiteInputs, evaluate_rules
+from pipeline.alerts.secrets import alert_secrets
 from pipeline.alerts.service import evaluate_and_send, notify_operator
 from pipeline.engine import Engine
+from pipeline.logs import create_masker, register_secrets
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
+from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from search_ui.i18n import LANGUAGES, has_message
 from tests.local_vertical import LocalVertical
 from tests.web_fixture import Answer, Site, page
@@ -322,6 +327,72 @@ def test_who_could_not_be_told_is_told_the_next_time_and_others_not_again(
     assert len(mailbox.mails) == mails + 1 and len(hook.posted) == posts + 2
 
 
+def test_a_muted_alert_is_told_when_its_mute_ends(tmp_path: Path, hook: Hook) -> None:
+    url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
+    hook.posted.clear()
+    with Engine(settings(tmp_path, webhook=url, inside_hosts=["127.0.0.1"]), NullProgress()) as engine:
+        mutes, key = engine.store.alert_mutes, AlertKey("run_failed")
+        fail_a_run(engine)
+        mutes.mute(key, "ann", None)
+        assert evaluate_and_send(engine) == [] and hook.posted == []
+        assert [one.key for one in engine.store.alerts.firing()] == [key]
+        mutes.unmute(key, "ann")
+        assert evaluate_and_send(engine) == []
+        mutes.mute(key, "ann", None)
+        engine.store.runs.finish(engine.store.runs.start("run"), [StageRun("crawl")])
+        assert evaluate_and_send(engine) == []
+        assert [one["alerts"][0]["state"] for one in hook.posted] == ["firing"]
+        mutes.mute(key, "ann", 1.0)  # a time that has passed
+        assert evaluate_and_send(engine) == []
+    assert [one["alerts"][0]["state"] for one in hook.posted] == ["firing", "resolved"]
+
+
+def test_ended_alerts_are_listed_newest_first(tmp_path: Path) -> None:
+    with Engine(settings(tmp_path), NullProgress()) as engine:
+        for error in ("disk full", "no memory"):
+            runs = engine.store.runs
+            runs.finish(runs.start("run"), [StageRun("crawl", state=RunState.FAILED, error=error)])
+            evaluate_and_send(engine)
+            runs.finish(runs.start("run"), [StageRun("crawl")])
+            evaluate_and_send(engine)
+        administration = StoreAlertAdministration(engine)
+        ended = administration.ended_alerts()
+        assert [one.alert.message_values["error"] for one in ended] == ["no memory", "disk full"]
+        assert all(one.ended_at >= one.alert.firing_since > 0 for one in ended)
+        assert not administration.mute(AlertKey("run_failed"), "ann", None)  # it does not fire
+        (tmp_path / "data" / ENDED_ALERTS_FILE).write_text('damaged\n{"kind": 1}\n')
+        assert administration.ended_alerts() == []
+
+
+def test_apprise_delivers_to_each_of_its_services(tmp_path: Path, hook: Hook, caplog: pytest.LogCaptureFixture) -> None:
+    hook.posted.clear()
+    urls = [f"json://127.0.0.1:{hook.server_port}/s3cret", "json://127.0.0.1:9/another_s3cret"]
+    with Engine(settings(tmp_path, apprise_urls=urls), NullProgress()) as engine:
+        fail_a_run(engine)
+        [fault] = evaluate_and_send(engine)
+        assert fault.endswith("the service of json:// did not accept the message")
+        [fault] = evaluate_and_send(engine)  # only the second is tried again
+        [posted] = hook.posted
+        assert posted["path"] == "/s3cret" and "disk full" in posted["message"] and posted["title"].startswith("Gas: ")
+        good, bad = StoreAlertAdministration(engine).send_test("ann")
+        assert not good.error and bad.error and bad.channel.startswith("apprise-json-")
+        assert [one.subject for one in engine.store.actions.find("ann")] == [bad.channel, good.channel]
+    assert "s3cret" not in fault + caplog.text + good.channel + bad.channel
+
+
+def test_an_apprise_url_is_a_secret(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as refused:
+        settings(tmp_path, apprise_urls=["s3cret"])
+    assert "s3cret" not in str(refused.value)
+    channel = AppriseChannel(settings(tmp_path), "nosuch://s3cret")
+    with pytest.raises(SettingsError) as refused:
+        channel.send(AlertNotification([Alert(AlertKey("test"))]))
+    assert "s3cret" not in str(refused.value) and "nosuch://" in str(refused.value)
+    register_secrets(*alert_secrets(settings(tmp_path, apprise_urls=["tgram://tok3n/chat"]).alerts))
+    mask = create_masker()
+    assert "tok3n" not in mask("error at tgram://tok3n/chat") + mask("https://api.example/tok3n/chat")
+
+
 def test_a_password_is_in_no_message(
     tmp_path: Path, mail_server: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -464,6 +535,9 @@ def test_the_command_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any
         hook.status = 204
         assert "s3cret" not in vertical.log() + refused.err + tested.out + shown.out
         nobody = LocalVertical(tmp_path / "w").write({"crawl": crawl}).plumb("alerts", "--test")
-        assert nobody.complaint == "plumb: no alert channel configured: set alerts.mail_to or alerts.webhook"
+        assert (
+            nobody.complaint
+            == "plumb: no alert channel configured: set alerts.mail_to, alerts.webhook or alerts.apprise_urls"
+        )
     finally:
         vertical.end()

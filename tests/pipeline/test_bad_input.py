@@ -93,7 +93,7 @@ def refused(said: Said, *parts: str) -> None:
 class TestCommandLine:
     COMMANDS = (
         *("init", "run", "crawl", "extract", "index", "serve", "schedule", "status", "explain", "refresh", "import"),
-        *("compare", "demo", "lexicon", "account", "fetch", "sites", "frontier", "warc", "topic"),
+        *("compare", "demo", "lexicon", "account", "fetch", "sites", "frontier", "warc", "topic", "takedown"),
         *("lexicon build", "lexicon show", "lexicon accept", "lexicon reject", "lexicon add", "lexicon publish"),
         *("lexicon rules", "lexicon import", "lexicon export", "lexicon term", "lexicon later", "lexicon merge"),
         *("lexicon edit", "lexicon class", "lexicon relate", "lexicon synonyms", "lexicon undo", "lexicon history"),

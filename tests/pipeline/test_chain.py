@@ -92,7 +92,8 @@ def test_a_run_is_recorded_with_its_reports(chain: Chain) -> None:
     [run, *_] = chain.engine.store.runs.list_newest()
     assert run.finished_at is not None
     names = [stage for stage in Stage if stage is not Stage.OCR]  # no page was scanned
-    assert [stage.stage for stage in run.stages] == [*names, Stage.EMBED]  # at the end: passages of long articles
+    last_stages = [Stage.EMBED, Stage.LEXICON]  # passages of long articles, related terms
+    assert [stage.stage for stage in run.stages] == [*names, *last_stages]
 
 
 def test_until_stops_after_the_stage(chain: Chain) -> None:

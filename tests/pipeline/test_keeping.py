@@ -137,6 +137,14 @@ def test_a_damaged_store_is_not_backed_up(vertical: LocalVertical, tmp_path: Pat
     assert list((tmp_path / "backups").iterdir()) == []
 
 
+def test_a_store_with_checksums_of_an_earlier_version_is_backed_up(vertical: LocalVertical, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(vertical.data / "store.db")) as connection, connection:
+        connection.execute("UPDATE meta SET value = '1' WHERE key = 'row_sums_form'")
+        connection.execute("UPDATE row_sums SET sum = 1")
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+    assert read_manifest(backup).store_id
+
+
 @pytest.mark.parametrize("damage", ["half", "schema"])
 def test_a_corrupt_store_is_not_an_unwritable_folder(vertical: LocalVertical, tmp_path: Path, damage: str) -> None:
     file = vertical.data / "store.db"

@@ -1,6 +1,7 @@
 """Relations between published terms: proposed with their evidence, and not again after a rejection."""
 
 from docstore.store import Store
+from docstore.terms.relations import ProposalState
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import RelationKind
@@ -51,14 +52,14 @@ def test_a_rejected_proposal_does_not_return(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
     propose_relations(store)
-    assert store.relations.set_rejected(RelationKind.BROADER, "甲烷", "烃类", "ann")
+    assert store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.REJECTED, "ann")
     save_article(store, 1, "无关。")
     propose_relations(store)
     save_article(store, 2, OTHER)
     assert propose_relations(store) == () and open_pairs(store) == []
-    [rejected] = store.relations.list_rejected(10)
-    assert rejected.rejected_by == "ann"
-    store.relations.set_rejected(RelationKind.BROADER, "甲烷", "烃类", "")
+    [rejected] = store.relations.list_decided(ProposalState.REJECTED, 10)
+    assert rejected.decided_by == "ann"
+    store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.PROPOSED)
     assert open_pairs(store) == [("甲烷", "烃类")]
 
 

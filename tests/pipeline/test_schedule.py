@@ -34,6 +34,7 @@ from pipeline.runs.run_history import load_run_history, should_resume
 from pipeline.runs.run_record import RunRecord
 from pipeline.runs.scheduler import (
     MISSED_REASON,
+    CurrentSettings,
     DueRun,
     Scheduler,
     daily_trigger,
@@ -42,7 +43,7 @@ from pipeline.runs.scheduler import (
     run_scheduler,
 )
 from pipeline.runs.timetable import Timetable, configured_appointments, nightly_timetable
-from pipeline.settings import ScheduleSettings, Settings, build_settings
+from pipeline.settings import ScheduleSettings, Settings, build_settings, load_settings
 from tests.crash_harness import SlowSites, Vertical, until
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
@@ -325,8 +326,20 @@ def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where
 
     monkeypatch.setattr(stages, "run", run_once)
     with pytest.raises(KeyboardInterrupt):
-        run_scheduler(settings, lambda: Engine(settings, NullProgress()), pass_scheduled_time, clock)
+        run_scheduler(lambda: settings, lambda: Engine(settings, NullProgress()), pass_scheduled_time, clock)
     assert threads == [threading.main_thread()]
+
+
+def test_each_run_uses_the_settings_file_as_it_is_then_and_the_last_valid_one_if_it_is_invalid(tmp_path: Path) -> None:
+    path, reports = tmp_path / "v.toml", list[str]()
+    path.write_text("[schedule]\nat = '02:30'\n")
+    current = CurrentSettings(lambda: load_settings(path), reports.append)
+    assert current().schedule.at == "02:30"
+    path.write_text("[schedule]\nat = '04:00'\n")
+    assert current().schedule.at == "04:00"
+    path.write_text("[schedule]\nat = '25:00'\n")
+    assert [current().schedule.at, current().schedule.at] == ["04:00", "04:00"]
+    assert len(reports) == 1 and "using the last valid settings: schedule.at = '25:00'" in reports[0]
 
 
 # -- how runs are

@@ -413,10 +413,16 @@ REVIEW = {
     "/admin/topics/<name>/answer",
     "/admin/topics/<name>/decide",
 }
-OPERATION = {"/admin/page/schedule"}
+OPERATION = {
+    "/admin/page/schedule",
+    *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
+    "/admin/takedowns/undo",
+}
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    "/admin/alerts": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
@@ -425,8 +431,10 @@ PAGES = {
     "/admin/page": {Role.REPORTS},
     **{f"/admin/runs{page}": {Role.REPORTS} for page in ("", "/<run_id>", "/live")},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
+    "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/takedowns": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
     **{address: {Role.REVIEWER} for address in REVIEW},

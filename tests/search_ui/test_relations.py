@@ -109,3 +109,16 @@ def test_the_old_name_of_a_renaming_becomes_deprecated(
     assert "沼气" not in shown(page)
     undo(client, page)
     assert service.find_terms(["甲烷"])["甲烷"].concept_terms == ()
+
+
+def test_an_accepted_related_term_is_listed_apart_and_can_be_withdrawn(client: FlaskClient, held: FakeActions) -> None:
+    token, service = sign_in(client), held.review_service
+    related = TermRelation(RelationKind.RELATED, "烃类", "甲烷", "together", 0.5, EVIDENCE)
+    service.store.relations.add_related([RelationProposal(related, 1, URL, "题", 0.0)], "")
+    sent = {"token": token, "kind": "related", "term": "烃类", "other": "甲烷", "decision": "accepted"}
+    page = BeautifulSoup(client.post(f"{PAGE}/decide", data=sent, follow_redirects=True).text, "lxml")
+    assert page.select_one("#accepted li").text.split()[0] == "烃类" and shown(page) == ["烃类", "methane"]
+    assert service.accepted_related_terms("甲烷") == ["烃类"] and service.accepted_related_terms("烃类") == ["甲烷"]
+    assert shown(undo(client, page)) == ["烃类", "methane", "甲烷"] and service.accepted_related_terms("甲烷") == []
+    decide(client, token, "accepted")  # 烃类 is now the broader term, which is more than related
+    assert shown(BeautifulSoup(client.get(PAGE).text, "lxml")) == ["methane"]

@@ -10,6 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
+from docstore.terms.relations import ProposalState
 from domain.article import Article, StoredArticle, document_id
 from domain.term import (
     AUTOMATIC_ACTOR,
@@ -21,6 +22,7 @@ from domain.term import (
     TermClass,
     TermStatus,
 )
+from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.pages import glossary_views
@@ -130,6 +132,18 @@ def test_related_terms_are_shown_with_the_number_of_common_articles(reader: Flas
     narrow = soup(reader, "/term/水平井?lang=zh").select_one("#broader")
     assert [word.text for word in narrow.select("bdi")] == ["页岩气", "未发布词"]
     assert [link.text for link in narrow.select("a")] == ["页岩气"]
+
+
+def test_reviewed_related_terms_are_apart_from_computed_ones(reader: FlaskClient, actions: FakeActions) -> None:
+    relations = actions.review_service.store.relations
+    for other in ("tcp/ip", "未发布词"):
+        relation = TermRelation(RelationKind.RELATED, min(other, "页岩气"), max(other, "页岩气"), "together", 0.5, "")
+        relations.add_related([RelationProposal(relation, 1, "http://a.example/1", "题", 0.0)], "")
+        relations.set_state(relation.kind, relation.term, relation.other, ProposalState.ACCEPTED, "ann")
+    page = soup(reader, "/term/页岩气?lang=en")
+    assert [link.text for link in page.select("#related a")] == ["tcp/ip"] and not page.select("#often-together")
+    assert [link.text for link in soup(reader, "/term/tcp%2Fip").select("#related a")] == ["页岩气"]
+    assert reader.get("/api/v1/terms/页岩气").json["related"] == ["tcp/ip"]
 
 
 def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> None:

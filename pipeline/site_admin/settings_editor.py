@@ -1,0 +1,267 @@
+"""The settings page on the settings file: implements `SettingsEditor` of `search_ui`."""
+
+import difflib
+import re
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, get_origin
+
+from crawler.crawl_plan import build_crawl_plan
+from crawler.host_suggestions import with_added_sites
+from docstore.actions import ActionTable
+from domain.coded_message import CodedMessage, coded_message
+from domain.errors import SettingsConflictError, SettingsError
+from pipeline.settings import (
+    ALLOWED_VALUES,
+    ENV_PREFIX,
+    SECTIONS,
+    OverrideSource,
+    Settings,
+    parse_toml_sections,
+    validate_value,
+)
+from pipeline.settings_template import default_value
+from pipeline.site_admin.setting_groups import GROUPS, is_secret, setting_effect
+from pipeline.site_admin.settings_file import SettingsFile, SettingsText
+from search_ui.admin.interfaces_settings import Edits, SettingField, SettingKind, SettingsForm, SettingsReview
+
+CHANGE_ACTION = "setting_change"
+HIDDEN_VALUE = "(not shown)"
+NEW_HIDDEN_VALUE = "(new value, not shown)"
+
+
+@dataclass(frozen=True)
+class SettingSpec:
+    """What the dataclass of a section says about a setting."""
+
+    path: str
+    value_type: Any
+    kind: SettingKind
+    help: str
+    default: Any
+
+    @property
+    def default_text(self) -> str:
+        """The default as text of the form field."""
+        return format_value(self.default)
+
+
+class FileSettingsEditor:
+    """Edits the settings file of a running search site.
+
+    Args:
+        settings: The settings that the site was started with.
+        actions: Records each changed setting: after the file is written, so that a crash between the two loses only the
+            record.
+    """
+
+    def __init__(self, settings: Settings, actions: ActionTable) -> None:
+        self._site_settings = settings
+        self._actions = actions
+
+    def load_form(self) -> SettingsForm:
+        """Read the file. Raises SettingsError if it cannot be read, or is not valid TOML."""
+        file = self._file()
+        stored = file.read()
+        raw = parse_toml_sections(stored.text, file.path)
+        groups = {name: [self._field(SPECS[path], raw) for path in paths] for name, paths in GROUPS.items()}
+        return SettingsForm(file.path.name, stored.digest, groups)
+
+    def review(self, edits: Edits, digest: str) -> SettingsReview:
+        """Return what `edits` would change. Raises SettingsError; SettingsConflictError for an older `digest`."""
+        file = self._file()
+        stored = self._read_same(file, digest)
+        changes, errors = self._parse_edits(edits)
+        if errors:
+            return SettingsReview(errors=errors)
+        new_text = file.changed_text(stored.text, changes)
+        try:
+            self._check(file, new_text, changes)
+        except SettingsError as error:
+            return SettingsReview(errors={find_setting(str(error)): coded_message(error)})
+        return SettingsReview(list(iter_diff(file, stored.text, new_text)))
+
+    def save(self, edits: Edits, digest: str, account: str) -> int:
+        """Change the file and record each changed setting; returns their number.
+
+        Raises SettingsError if an edit is invalid or the file cannot be written, SettingsConflictError for an older
+        `digest`.
+        """
+        file = self._file()
+        stored = self._read_same(file, digest)
+        changes, errors = self._parse_edits(edits)
+        if errors:
+            raise SettingsError(next(iter(errors.values())))
+        new_text = file.changed_text(stored.text, changes)
+        if new_text == stored.text:
+            return 0
+        self._check(file, new_text, changes)
+        file.save(new_text, digest)
+        before, after = parse_toml_sections(stored.text, file.path), parse_toml_sections(new_text, file.path)
+        changed_paths = [path for path in changes if stored_value(before, path) != stored_value(after, path)]
+        for path in changed_paths:
+            values = (stored_value(before, path), stored_value(after, path))
+            is_hidden = any(is_secret(path, format_value(value)) for value in values)
+            details = {} if is_hidden else dict(zip(("before", "after"), values, strict=True))
+            self._actions.record(account, CHANGE_ACTION, path, details)
+        return len(changed_paths)
+
+    def _file(self) -> SettingsFile:
+        if self._site_settings.file is None:
+            raise SettingsError("the search site was started without a settings file")
+        return SettingsFile(self._site_settings.file)
+
+    def _read_same(self, file: SettingsFile, digest: str) -> SettingsText:
+        stored = file.read()
+        if stored.digest != digest:
+            raise SettingsConflictError(file.path.name, stored.changed_at)
+        return stored
+
+    def _check(self, file: SettingsFile, new_text: str, changes: Mapping[str, object]) -> None:
+        """Raise SettingsError if a program or a crawl with these settings would fail."""
+        settings = file.check(new_text)
+        if any(path.startswith("crawl.") for path in changes) and settings.crawl.seeds and not settings.crawl.topic:
+            build_crawl_plan(with_added_sites(settings.crawl, settings.data_dir))
+
+    def _field(self, spec: SettingSpec, raw: Mapping[str, Mapping[str, Any]]) -> SettingField:
+        section, _, key = spec.path.partition(".")
+        source = self._site_settings.overrides.get(spec.path)
+        site_text = format_value(getattr(getattr(self._site_settings, section), key))
+        default_text = spec.default_text
+        if spec.path == "search.title":
+            default_text = raw.get("vertical", {}).get("name") or default_text
+        text = site_text if source else format_value(raw.get(section, {}).get(key, default_text))
+        is_hidden = is_secret(spec.path, f"{text} {site_text}")
+        variable = f"{ENV_PREFIX}{section}_{key}".upper()
+        return SettingField(
+            path=spec.path,
+            kind=spec.kind,
+            help=spec.help,
+            effect=setting_effect(spec.path),
+            default=default_text,
+            text="" if is_hidden else text,
+            choices=("true", "false") if spec.kind is SettingKind.SWITCH else tuple(ALLOWED_VALUES.get(spec.path, ())),
+            is_set=key in raw.get(section, {}),
+            is_secret=is_hidden,
+            overridden_by=variable if source is OverrideSource.ENVIRONMENT else source or "",
+            site_text=None if is_hidden or site_text == text else site_text,
+        )
+
+    def _parse_edits(self, edits: Edits) -> tuple[dict[str, object | None], dict[str, str]]:
+        """Return the new value by path, None for a default, and the errors by path."""
+        changes: dict[str, object | None] = {}
+        errors: dict[str, str] = {}
+        for path, text in edits.items():
+            spec = SPECS.get(path)
+            try:
+                if spec is None:
+                    raise SettingsError(f"unknown setting {path}")
+                if path in self._site_settings.overrides:
+                    raise SettingsError(CodedMessage(f"{path} is overridden outside the file", "setting_overridden"))
+                changes[path] = parse_edit(spec, text)
+            except SettingsError as error:
+                errors[path] = coded_message(error)
+        return changes, errors
+
+
+def parse_edit(spec: SettingSpec, text: str | None) -> object | None:
+    """Return the value of a form field; None if it is the default. Raises SettingsError as for a value in the file."""
+    if text is None:
+        return None
+    value = parse_text(spec, text if spec.kind is SettingKind.TEXT else text.strip())  # a prefix can end in a blank
+    # The name of the vertical is the default of search.title.
+    is_default = validate_value(spec.path, value, spec.value_type) == spec.default and spec.path != "search.title"
+    return None if is_default or (spec.path == "search.title" and not value) else value
+
+
+def parse_text(spec: SettingSpec, text: str) -> object:
+    """Convert the text of a form field to a TOML value; text that is no number stays text, which is invalid then."""
+    if spec.kind is SettingKind.LIST:
+        return [line.strip() for line in text.split("\n") if line.strip()]
+    if spec.kind is SettingKind.TABLE:
+        return dict(parse_table_line(spec.path, line) for line in text.split("\n") if line.strip())
+    if spec.kind is SettingKind.SWITCH:
+        return {"true": True, "false": False}.get(text, text)
+    if spec.kind is SettingKind.NUMBER:
+        for number_type in (int, float):
+            try:
+                return number_type(text)
+            except ValueError:
+                continue
+    return text
+
+
+def parse_table_line(path: str, line: str) -> tuple[str, str]:
+    """Split `name = value`. Raises SettingsError if there is no equals sign."""
+    name, separator, value = line.partition("=")
+    if not separator or not name.strip():
+        raise SettingsError(CodedMessage(f"{path}: expected name = value in each line", "setting_table", path=path))
+    return name.strip(), value.strip()
+
+
+def format_value(value: Any) -> str:
+    """Return a value as the text of its form field."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "\n".join(f"{name} = {item}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return "\n".join(map(str, value))
+    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def stored_value(raw: Mapping[str, Mapping[str, Any]], path: str) -> Any:
+    """Return the value of a setting in parsed TOML; None if it is not set."""
+    section, _, key = path.partition(".")
+    return raw.get(section, {}).get(key)
+
+
+def find_setting(message: str) -> str:
+    """Return the first setting that an error message names, or ""."""
+    return next((path for path in re.findall(r"\b[a-z]+\.[a-z_]+\b", message) if path in SPECS), "")
+
+
+def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]:
+    """Yield the lines of a unified diff without the values of secrets."""
+    old, new = parse_toml_sections(old_text, file.path), parse_toml_sections(new_text, file.path)
+    for path in SPECS:
+        before, after = stored_value(old, path), stored_value(new, path)
+        if is_secret(path, f"{format_value(before)} {format_value(after)}"):
+            is_changed = before != after
+            if before is not None:
+                old_text = file.changed_text(old_text, {path: HIDDEN_VALUE})
+            if after is not None:
+                new_text = file.changed_text(new_text, {path: NEW_HIDDEN_VALUE if is_changed else HIDDEN_VALUE})
+    lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=2)
+    for line in list(lines)[2:]:  # without the two lines that name the files
+        yield hide_commented_secret(line)
+
+
+def hide_commented_secret(line: str) -> str:
+    """Hide the value in a comment such as `# webhook = ...`."""
+    names = "|".join(path.partition(".")[2] for path in SPECS if is_secret(path, "@"))
+    return re.sub(rf"^([ +-]\s*#.*\b(?:{names})\s*=).*\S.*$", rf"\1 {HIDDEN_VALUE}", line)
+
+
+def setting_kind(path: str, value_type: Any) -> SettingKind:
+    """Return the form field for a type of setting."""
+    if path in ALLOWED_VALUES:
+        return SettingKind.CHOICE
+    if get_origin(value_type) is tuple:
+        return SettingKind.LIST
+    simple_kinds = {bool: SettingKind.SWITCH, int: SettingKind.NUMBER, float: SettingKind.NUMBER, str: SettingKind.TEXT}
+    return simple_kinds.get(value_type, SettingKind.TABLE)
+
+
+def iter_specs() -> Iterator[SettingSpec]:
+    """Yield all settings."""
+    for section, settings_class in SECTIONS.items():
+        types = typing.get_type_hints(settings_class)
+        for setting in fields(settings_class):
+            path = f"{section}.{setting.name}"
+            kind = setting_kind(path, types[setting.name])
+            yield SettingSpec(path, types[setting.name], kind, setting.metadata["help"], default_value(setting))
+
+
+SPECS: Mapping[str, SettingSpec] = {spec.path: spec for spec in iter_specs()}

@@ -1,0 +1,107 @@
+"""The interface between the settings page and the settings file. `pipeline` provides the implementation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class SettingKind(StrEnum):
+    """The form field of a setting, and how its value is written as text."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    SWITCH = "switch"  # true or false
+    CHOICE = "choice"  # one of `SettingField.choices`
+    LIST = "list"  # one entry per line
+    TABLE = "table"  # one line `name = value` per entry
+
+
+class SettingEffect(StrEnum):
+    """When a changed setting takes effect."""
+
+    AT_ONCE = "at_once"
+    NEXT_RUN = "next_run"
+    RESTART = "restart"  # of the search site
+    RUN_AND_RESTART = "run_and_restart"
+
+
+@dataclass(frozen=True)
+class SettingField:
+    """One setting.
+
+    Attributes:
+        path: Such as `crawl.threads`.
+        kind: The form field.
+        help: What the setting does, in English.
+        effect: When a change takes effect.
+        default: The default as text.
+        text: The value in the file, or the default; "" for a secret.
+        choices: The allowed values of a choice.
+        is_set: True if the file has the setting.
+        is_secret: True if its value is never shown.
+        overridden_by: Name of the environment variable that has precedence, `command_line`, or "".
+        site_text: The value that the running search site uses until it restarts; None if it is that of the file.
+    """
+
+    path: str
+    kind: SettingKind
+    help: str
+    effect: SettingEffect
+    default: str = ""
+    text: str = ""
+    choices: Sequence[str] = ()
+    is_set: bool = False
+    is_secret: bool = False
+    overridden_by: str = ""
+    site_text: str | None = None
+
+
+@dataclass(frozen=True)
+class SettingsForm:
+    """All settings of the file, by the question that they answer.
+
+    `digest` identifies the state of the file.
+    """
+
+    file_name: str
+    digest: str
+    fields: Mapping[str, Sequence[SettingField]]
+
+    def by_path(self) -> dict[str, SettingField]:
+        """Return the fields by the path of their setting."""
+        return {field.path: field for fields in self.fields.values() for field in fields}
+
+
+@dataclass(frozen=True)
+class SettingsReview:
+    """What a change would do.
+
+    Attributes:
+        diff: The lines of a unified diff of the file, without the values of secrets; empty if nothing changes.
+        errors: Message by path of the setting; "" for an error of the whole file. A change with errors is not saved.
+    """
+
+    diff: Sequence[str] = ()
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+
+Edits = Mapping[str, str | None]
+"""New text by path of the setting; None removes the setting from the file, so that its default applies."""
+
+
+class SettingsEditor(Protocol):
+    """Reads and changes the settings file."""
+
+    def load_form(self) -> SettingsForm:
+        """Read the file. Raises SettingsError if it cannot be read, or is not valid TOML."""
+
+    def review(self, edits: Edits, digest: str) -> SettingsReview:
+        """Return what `edits` would change. Raises SettingsError; SettingsConflictError for an older `digest`."""
+
+    def save(self, edits: Edits, digest: str, account: str) -> int:
+        """Change the file and record the action of `account`; returns the number of changed settings.
+
+        Raises SettingsError if an edit is invalid or the file cannot be written, SettingsConflictError for an older
+        `digest`.
+        """

@@ -1,0 +1,138 @@
+"""The settings page: forms for all settings, the difference before saving, and conflicts with other changes.
+
+A page has no memory on the server. A form carries a fingerprint of each value that it shows, so that the fields that
+the account has changed are known even if the file changes meanwhile.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from zlib import crc32
+
+from flask import Blueprint, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from domain.account import Role
+from domain.errors import SettingsConflictError, SettingsError
+from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.admin.interfaces_settings import Edits, SettingsForm
+from search_ui.context import current_account, current_site, render_page
+from search_ui.i18n import translate, translate_error, translate_message, translate_setting_help
+from search_ui.review.term_display import current_account_name
+
+blueprint = Blueprint("settings", __name__, url_prefix="/admin/settings")
+blueprint.after_request(add_no_store_headers)
+
+VALUE_PREFIX, CLEAR_PREFIX = "set.", "clear."  # of the names of form fields; the path of the setting follows
+
+
+@blueprint.get("")
+@require_role(Role.REPORTS)
+def settings_page() -> BaseResponse:
+    """Show all settings."""
+    return _render_form({})
+
+
+@blueprint.post("/edit")
+@require_role(Role.OPERATOR)
+def edit() -> BaseResponse:
+    """Show the form again with the changes of the account."""
+    return _render_form(_read_edits())
+
+
+@blueprint.post("/review")
+@require_role(Role.OPERATOR)
+def review() -> BaseResponse:
+    """Show what the changes do to the file, or their errors."""
+    edits, digest = _read_edits(), request.form.get("digest", "")
+    try:
+        result = current_site().backend.settings_editor.review(edits, digest)
+        if result.errors:
+            return _render_form(edits, 422, result.errors)
+        if not result.diff:
+            flash(translate("settings.unchanged"))
+            return redirect(url_for("settings.settings_page"), 303)
+        form = current_site().backend.settings_editor.load_form()
+    except SettingsConflictError as error:
+        return _render_form(edits, 409, conflict_at=error.changed_at)
+    except SettingsError as error:
+        return _render_form(edits, 422, {"": translate_error(error)})
+    fields = form.by_path()
+    return render_page(
+        "admin_settings_review.html",
+        diff=result.diff,
+        digest=digest,
+        edits=edits,
+        changed_fields=[fields[path] for path in edits if path in fields],
+        language_page=url_for("settings.settings_page"),
+    )
+
+
+@blueprint.post("/save")
+@require_role(Role.OPERATOR)
+def save() -> BaseResponse:
+    """Change the file."""
+    edits = _read_edits()
+    try:
+        count = current_site().backend.settings_editor.save(
+            edits, request.form.get("digest", ""), current_account_name()
+        )
+    except SettingsConflictError as error:
+        return _render_form(edits, 409, conflict_at=error.changed_at)
+    except SettingsError as error:
+        return _render_form(edits, 422, {"": translate_error(error)})
+    flash(translate("settings.saved", n=count))
+    return redirect(url_for("settings.settings_page"), 303)
+
+
+def _render_form(
+    edits: Edits, status: int = 200, errors: Mapping[str, str] | None = None, conflict_at: float | None = None
+) -> BaseResponse:
+    """Render the form with the values of the file, and with `edits` in place of them.
+
+    `errors` are messages by path, `conflict_at` the time in epoch seconds when the file was changed outside.
+    """
+    errors = {path: translate_message(message) for path, message in (errors or {}).items()}
+    form: SettingsForm | None = None
+    try:
+        form = current_site().backend.settings_editor.load_form()
+    except SettingsError as error:
+        errors, status = {"": translate_error(error)}, 503 if status == 200 else status
+    account = current_account()
+    return render_page(
+        "admin_settings.html",
+        status,
+        form=form,
+        shown=json.dumps({path: fingerprint(field.text) for path, field in form.by_path().items()}) if form else "",
+        edits=edits,
+        errors=errors,
+        conflict_time=format_change_time(conflict_at, current_site().clock()) if conflict_at is not None else "",
+        can_edit=account is not None and account.has_role(Role.OPERATOR),
+        help_of=translate_setting_help,
+        language_page=url_for("settings.settings_page"),
+    )
+
+
+def _read_edits() -> Edits:
+    """Return the fields of the submitted form whose value differs from the one that the form showed."""
+    try:
+        fingerprints = dict(json.loads(request.form.get("shown", "{}")))
+    except (ValueError, TypeError):
+        fingerprints = {}
+    edits: dict[str, str | None] = {}
+    for name, value in request.form.items():
+        text = value.replace("\r\n", "\n")
+        if name.startswith(VALUE_PREFIX) and fingerprint(text) != fingerprints.get(name.removeprefix(VALUE_PREFIX)):
+            edits[name.removeprefix(VALUE_PREFIX)] = text
+    return edits | {name.removeprefix(CLEAR_PREFIX): None for name in request.form if name.startswith(CLEAR_PREFIX)}
+
+
+def fingerprint(text: str) -> int:
+    """Return a number that identifies the value of a field."""
+    return crc32(text.encode("utf-8", "replace"))
+
+
+def format_change_time(changed_at: float, now: float) -> str:
+    """Return epoch seconds as a time of the server's time zone, with the date unless it is today."""
+    changed, today = time.localtime(changed_at), time.localtime(now)
+    return time.strftime("%H:%M" if changed[:3] == today[:3] else "%Y-%m-%d %H:%M", changed)

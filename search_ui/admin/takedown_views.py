@@ -1,0 +1,82 @@
+"""Takedowns: the list, and the forms that take a page down or undo it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from flask import Blueprint, abort, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from domain.account import Role
+from domain.administration import Takedown
+from domain.errors import UrlError
+from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.admin.views import MAX_URL_CHARS, format_timestamp
+from search_ui.context import current_site, render_page
+from search_ui.i18n import translate
+from search_ui.review.term_display import current_account_name
+
+blueprint = Blueprint("takedowns", __name__, url_prefix="/admin/takedowns")
+blueprint.after_request(add_no_store_headers)
+
+MAX_REASON_CHARS = 500
+
+
+@dataclass(frozen=True)
+class TakedownGroup:
+    """The addresses that one action took down, each once for both schemes."""
+
+    urls: Sequence[str]
+    account: str
+    reason: str
+    at: float
+
+
+@blueprint.get("")
+@require_role(Role.REPORTS)
+def takedown_list() -> BaseResponse:
+    """List all takedowns, the newest first."""
+    return render_page(
+        "admin_takedowns.html",
+        groups=group_takedowns(current_site().backend.takedowns.list_all()),
+        url=request.args.get("url", "")[:MAX_URL_CHARS],
+        moment=format_timestamp,
+    )
+
+
+@blueprint.post("")
+@require_role(Role.OPERATOR)
+def take_down() -> BaseResponse:
+    """Take a page down and show the list."""
+    url, reason = request.form.get("url", "").strip(), request.form.get("reason", "").strip()[:MAX_REASON_CHARS]
+    if not reason:
+        flash(translate("takedowns.needs_reason"))
+        return redirect(url_for("takedowns.takedown_list", url=url[:MAX_URL_CHARS]), 303)
+    try:
+        new_takedowns = current_site().backend.takedowns.take_down(url, current_account_name(), reason)
+    except UrlError:
+        flash(translate("page.not_a_url"))
+        return redirect(url_for("takedowns.takedown_list", url=url[:MAX_URL_CHARS]), 303)
+    flash(translate("takedowns.done" if new_takedowns else "takedowns.known"))
+    return redirect(url_for("takedowns.takedown_list"), 303)
+
+
+@blueprint.post("/undo")
+@require_role(Role.OPERATOR)
+def restore() -> BaseResponse:
+    """Undo the takedown of a page and show the list."""
+    if not current_site().backend.takedowns.restore(request.form.get("url", ""), current_account_name()):
+        abort(404)
+    flash(translate("takedowns.undone"))
+    return redirect(url_for("takedowns.takedown_list"), 303)
+
+
+def group_takedowns(takedowns: Sequence[Takedown]) -> list[TakedownGroup]:
+    """Return the takedowns by action, in their order."""
+    groups = []
+    for _, members in groupby(takedowns, key=lambda takedown: takedown.action_id):
+        rows = list(members)
+        url_by_address = {row.url.partition("://")[2]: row.url for row in rows}
+        first = rows[0]
+        groups.append(TakedownGroup(tuple(url_by_address.values()), first.account, first.reason, first.at))
+    return groups

@@ -1,0 +1,251 @@
+"""The settings pages on a real settings file: forms, errors, the difference, saving, conflicts and secrets."""
+
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from domain.account import Role
+from pipeline.settings import SECTIONS, load_settings
+from pipeline.site_admin.setting_groups import GROUPS
+from search_ui.i18n import load_catalog
+from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
+
+TEXT = """\
+# ours
+[crawl]
+seeds = ["https://a.test/"]
+contact = "me@a.test"  # answered by Ann
+cookies = ["a.test session=secret-cookie"]
+delay = 2
+
+[embed]
+query_prefix = "query: "
+
+[alerts]
+# webhook = "https://chat.test/old-secret"
+webhook = "https://chat.test/secret-hook"
+"""
+
+
+class Site:
+    """A site with a settings file, and an account that is signed in."""
+
+    def __init__(self, folder: Path, role: Role = Role.OPERATOR, flags: dict[str, str] | None = None) -> None:
+        self.path = folder / "v.toml"
+        if not self.path.exists():
+            self.path.write_text(TEXT)
+        self.backend = FakeActions(settings=load_settings(self.path, flags))
+        self.client: FlaskClient = site_app(actions=self.backend, accounts=FakeAccounts(someone=role)).test_client()
+        self.token = sign_in(self.client, "someone")
+
+    def page(self, language: str = "en") -> BeautifulSoup:
+        response = self.client.get(f"/admin/settings?lang={language}")
+        assert response.status_code == 200, response.text
+        return BeautifulSoup(response.text, "lxml")
+
+    def send(self, found: BeautifulSoup, step: str, **changes: str) -> TestResponse:
+        """Send the form of a page as a browser does, with changed fields (`crawl__delay="3"`)."""
+        [form] = found.select("#settings-form, #save-form")
+        fields = {str(field["name"]): value_of(field) for field in form.select("[name]") if not is_unchecked(field)}
+        assert changes.keys() <= {name.removeprefix("set.").replace(".", "__") for name in fields} | {"clear"}
+        if cleared := changes.pop("clear", ""):
+            fields[f"clear.{cleared}"] = "on"
+        fields |= {f"set.{name.replace('__', '.')}": value for name, value in changes.items()}
+        return self.client.post(f"/admin/settings/{step}?lang=en", data=fields)
+
+
+def value_of(field: Tag) -> str:
+    if field.name == "textarea":
+        return field.text.removeprefix("\n").replace("\n", "\r\n")
+    if field.name == "select":
+        return str(field.select("option[selected]")[0]["value"])
+    return str(field.get("value", ""))
+
+
+def is_unchecked(field: Tag) -> bool:
+    return field.get("type") == "checkbox" and not field.has_attr("checked")
+
+
+def parsed(response: TestResponse, status: int = 200) -> BeautifulSoup:
+    assert response.status_code == status, response.text
+    return BeautifulSoup(response.text, "lxml")
+
+
+def diff_lines(found: BeautifulSoup) -> list[str]:
+    return [line.text for line in found.select("#diff .added, #diff .removed")]
+
+
+def test_every_setting_is_in_one_group_and_has_a_field(tmp_path: Path) -> None:
+    paths = [path for group in GROUPS.values() for path in group]
+    known = [f"{name}.{field}" for name, section in SECTIONS.items() for field in section.__dataclass_fields__]
+    assert sorted(paths) == sorted(known)
+    found = Site(tmp_path).page()
+    ids = [str(field["id"]) for field in found.select(".setting")]
+    assert ids == [f"setting-{path.replace('.', '-')}" for path in paths]
+    delay = found.select_one("#setting-crawl-delay")
+    assert delay is not None
+    assert re.sub(r"\s+", " ", delay.text).strip() == (
+        "crawl.delay minimum seconds between two requests to one host; see also speed_up "
+        "Default: 1 · Takes effect at the next run"
+    )
+    assert delay.select("input[value='2']")
+
+
+def test_a_change_is_shown_then_saved_and_recorded(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    review = parsed(site.send(site.page(), "review", crawl__delay="3.5", crawl__threads="4", search__pictures="false"))
+    assert diff_lines(review) == ["-delay = 2", "+delay = 3.5", "+threads = 4", "+", "+[search]", "+pictures = false"]
+    assert site.path.read_text() == TEXT
+    assert site.send(review, "save").location == "/admin/settings"
+    assert load_settings(site.path).crawl.threads == 4
+    assert site.path.read_text().startswith(TEXT.partition("delay")[0])
+    assert "Saved 3 settings." in site.page().text
+    actions = site.backend.review_service.store.actions.find()
+    assert [(action.account, action.action, action.subject) for action in actions[1:]] == [
+        ("someone", "setting_change", "crawl.threads"),
+        ("someone", "setting_change", "crawl.delay"),
+    ]
+    assert actions[-1].details == {"before": 2, "after": 3.5}
+
+
+def test_a_form_that_changes_nothing_leaves_the_file(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    assert site.send(site.page(), "review").location == "/admin/settings"
+    assert "Nothing has changed." in site.page().text
+    assert site.path.read_text() == TEXT
+
+
+def test_the_default_removes_the_setting_and_lists_and_tables_have_one_line_per_entry(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    review = parsed(
+        site.send(
+            site.page(),
+            "review",
+            crawl__delay="1",
+            crawl__seeds="https://a.test/\r\n\r\n https://b.test/ ",
+            search__site_names="a.test = A = B",
+        )
+    )
+    assert diff_lines(review) == [
+        '-seeds = ["https://a.test/"]',
+        '+seeds = ["https://a.test/", "https://b.test/"]',
+        "-delay = 2",
+        "+",
+        "+[search]",
+        '+site_names = {"a.test" = "A = B"}',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("crawl.threads", "many", "crawl.threads = 'many': expected a whole number"),
+        ("crawl.threads", "0", "crawl.threads = 0: must be more than 0"),
+        ("crawl.speed_up", "0.5", "crawl.speed_up = 0.5: must be 1 or more"),
+        ("search.port", "99999", "search.port = 99999: the maximum port is 65535"),
+        ("schedule.at", "25:00", "schedule.at = '25:00': expected a time, for example 02:30"),
+        ("search.site_names", "a.test", "search.site_names: expected name = value in each line"),
+        ("crawl.quiet_hours", "noon", "crawl.quiet_hours must be like 08:00-18:30, not 'noon'"),
+        ("crawl.revisit_longest", "1", "crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them"),
+    ],
+)
+def test_an_error_is_next_to_its_field_and_what_was_entered_stays(
+    tmp_path: Path, path: str, value: str, message: str
+) -> None:
+    site = Site(tmp_path)
+    found = parsed(site.send(site.page(), "review", **{path.replace(".", "__"): value, "search__page_size": "7"}), 422)
+    id = path.replace(".", "-")
+    [error] = found.select(f"#setting-{id} .field-error")
+    assert error.text == message
+    [field] = found.select(f"[name='set.{path}']")
+    assert str(error["id"]) in str(field["aria-describedby"]).split()
+    assert value_of(field) == value
+    assert found.select("[name='set.search.page_size'][value='7']")
+    assert found.select(f"details[open] #setting-{id}")
+    assert site.path.read_text() == TEXT
+
+
+def test_a_change_outside_is_a_conflict_that_keeps_both_changes(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    review = parsed(site.send(site.page(), "review", crawl__threads="4"))
+    site.path.write_text(TEXT.replace("delay = 2", "delay = 9"))
+    conflict = parsed(site.send(review, "save"), 409)
+    assert re.search(r"The file was changed outside at \d\d:\d\d\.", conflict.text)
+    assert conflict.select("[name='set.crawl.delay'][value='9']") and conflict.select(
+        "[name='set.crawl.threads'][value='4']"
+    )
+    assert "In the file: 16" in " ".join(conflict.select("#setting-crawl-threads")[0].text.split())
+    assert site.send(parsed(site.send(conflict, "review")), "save").status_code == 303
+    settings = load_settings(site.path)
+    assert (settings.crawl.delay, settings.crawl.threads) == (9, 4)
+
+
+def test_back_keeps_the_changes(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    review = parsed(site.send(site.page(), "review", crawl__threads="4", crawl__scope="a.test\r\nb.test"))
+    found = parsed(site.send(review, "edit"))
+    assert found.select("[name='set.crawl.threads'][value='4']")
+    assert found.select("[name='set.crawl.scope']")[0].text.split() == ["a.test", "b.test"]
+
+
+def test_secrets_are_never_shown(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    answers = [site.page(), site.page("zh")]
+    answers.append(parsed(site.send(answers[0], "review", alerts__webhook="https://chat.test/new-secret")))
+    assert diff_lines(answers[2]) == ['-webhook = "(not shown)"', '+webhook = "(new value, not shown)"']
+    for answer in answers:
+        shown = answer.select("#diff")[0].text if answer.select("#diff") else str(answer)
+        assert "secret-" not in shown and "old-secret" not in shown and "new-secret" not in shown
+    assert site.send(answers[2], "save").status_code == 303
+    assert load_settings(site.path).alerts.webhook == "https://chat.test/new-secret"
+    assert site.backend.review_service.store.actions.find()[0].details == {}
+    removal = parsed(site.send(site.page(), "review", clear="crawl.cookies"))
+    assert diff_lines(removal) == ['-cookies = "(not shown)"']
+    assert site.send(removal, "save").status_code == 303
+    assert load_settings(site.path).crawl.cookies == ()
+
+
+def test_an_overridden_setting_cannot_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLUMB_CRAWL_THREADS", "5")
+    site = Site(tmp_path, flags={"search.port": "9000"})
+    found = site.page()
+    assert not found.select("[name='set.crawl.threads'], [name='set.search.port']")
+    threads, port = (found.select(f"#setting-{id}")[0].text for id in ("crawl-threads", "search-port"))
+    assert "Value: 5" in threads and "environment variable PLUMB_CRAWL_THREADS" in threads
+    assert "Value: 9000" in port and "option of the command" in port
+    data = {"token": site.token, "digest": str(found.select("[name=digest]")[0]["value"]), "set.crawl.threads": "3"}
+    parsed(site.client.post("/admin/settings/review", data=data), 422)
+    assert site.path.read_text() == TEXT
+
+
+def test_a_value_that_the_site_still_uses_is_named(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    site.path.write_text(TEXT + "[search]\npage_size = 20\n")
+    assert "The search site still uses: 10" in " ".join(site.page().select("#setting-search-page_size")[0].text.split())
+
+
+def test_a_file_that_cannot_be_read_is_an_error_on_the_page(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    site.path.write_text("[crawl")
+    found = parsed(site.client.get("/admin/settings"), 503)
+    assert "is not valid TOML" in found.select("#problem")[0].text
+
+
+def test_who_reads_reports_sees_the_settings_and_cannot_change_them(tmp_path: Path) -> None:
+    site = Site(tmp_path, Role.REPORTS)
+    found = site.page()
+    assert found.select("fieldset[disabled] [name='set.crawl.delay']") and not found.select(".save-bar")
+    for step in ("review", "edit", "save"):
+        assert site.client.post(f"/admin/settings/{step}", data={"token": site.token}).status_code == 403
+
+
+def test_chinese_help_translates_settings_that_exist() -> None:
+    helps = {field.metadata["help"] for section in SECTIONS.values() for field in section.__dataclass_fields__.values()}
+    translated = {message.id: message.string for message in load_catalog("settings.zh") if message.id}
+    assert set(translated) <= helps
+    assert len(translated) >= len(helps) * 0.9
+    assert all(translated.values())
