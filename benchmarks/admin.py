@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
+from benchmarks.admin_whynot import measure_whynot
 from benchmarks.command import benchmark, names
 from benchmarks.results import Figure, publish
 
-SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {}
+SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {"whynot": measure_whynot}
 
 
 @benchmark("admin", few=True)

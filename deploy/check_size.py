@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 11_500,
+    "docstore": 11_650,
     "domain": 2_550,
     "extractor": 15_230,
     "focused": 5_300,
@@ -19,8 +19,8 @@ MAX_LINES = {
     "lexicon": 7_350,
     "locks": 200,
     "maven_jars": 220,
-    "pipeline": 19_000,
-    "search_ui": 14_900,
+    "pipeline": 20_300,
+    "search_ui": 15_300,
     "solr_client": 280,
     "text": 2_580,
 }

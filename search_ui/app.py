@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
 from search_ui import api, glossary
 from search_ui.accounts import init_accounts
-from search_ui.admin import alert_views, run_views, settings_views, takedown_views, views
+from search_ui.admin import alert_views, page_views, run_views, settings_views, takedown_views
 from search_ui.admin.access_log import log_response
 from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
@@ -61,7 +61,7 @@ _BLUEPRINTS = (
     originals.blueprint,
     candidate_views.blueprint,
     topic_pages,
-    views.blueprint,
+    page_views.blueprint,  # with the routes of admin/views.py
     settings_views.blueprint,
     takedown_views.blueprint,
     run_views.blueprint,

@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
 from domain.account import Account
-from domain.administration import Takedown
 from domain.alert import Alert
 from domain.errors import PlumblineError
-from domain.outcome import Reason
 from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
+from search_ui.admin.diagnosis import DiagnosisBackend
 from search_ui.admin.interfaces_alerts import AlertAdministration
 from search_ui.admin.interfaces_runs import RunReports
 from search_ui.admin.interfaces_settings import SettingsEditor
@@ -223,60 +221,6 @@ class SiteDetail:
     samples: Sequence[OutcomeSample]
 
 
-class PageCheckName(StrEnum):
-    """The steps of a page on its way to the results, in order."""
-
-    KNOWN = "known"
-    FETCHED = "fetched"
-    ARTICLE = "article"
-    INDEXED = "indexed"
-
-
-class PageCheckState(StrEnum):
-    """Whether a page has passed a step."""
-
-    PASSED = "passed"
-    PENDING = "pending"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class PageCheck:
-    """One step of a page on its way to the results.
-
-    `reason` and `detail` are those of the recorded outcome; `at` is its time in epoch seconds. None or "" if nothing is
-    recorded. `advice` names the message that says what to do about a step that is not passed.
-    """
-
-    name: PageCheckName
-    state: PageCheckState
-    reason: Reason | None = None
-    detail: str = ""
-    at: float | None = None
-    advice: str = ""
-
-
-@dataclass(frozen=True)
-class PageDiagnosis:
-    """Why a page is or is not among the results.
-
-    Attributes:
-        url: The canonical URL.
-        checks: The steps up to the first one that is not passed.
-        due_at: Time of the next visit in epoch seconds, 0 if it has not been visited; None if none is planned.
-        doc_id: ID of its document in the index, or "".
-        listed_as: URL under which its text is listed: the first page of the article or the best copy; or "".
-        takedown: Who took the page down, and why; None if it is not taken down.
-    """
-
-    url: str
-    checks: Sequence[PageCheck]
-    due_at: float | None = None
-    doc_id: str = ""
-    listed_as: str = ""
-    takedown: Takedown | None = None
-
-
 class ReportsBackend(Protocol):
     """The source of the reports for administrators."""
 
@@ -303,18 +247,16 @@ class ReportsBackend(Protocol):
     def site(self, host: str) -> SiteDetail | None:
         """Return one site; None if it is unknown."""
 
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        """Return why a page is or is not among the results; None if `url` is not a URL."""
-
-    def schedule_page(self, url: str) -> bool:
-        """Make a known page due for the next crawl. Returns False if the URL is unknown."""
-
     def search_report(self, days: int) -> SearchReport:
         """Return the statistics of the search log for the last `days` days, in the server's time zone."""
 
 
 class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     """The whole backend of the site."""
+
+    @property
+    def page_diagnosis(self) -> DiagnosisBackend:
+        """The way of single pages through the crawl and the index."""
 
     @property
     def settings_editor(self) -> SettingsEditor:

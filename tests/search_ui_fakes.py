@@ -19,8 +19,9 @@ from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
+from domain.article import document_id
 from domain.coded_message import CodedMessage
-from domain.errors import LexiconError, SettingsError, SolrError, TopicError
+from domain.errors import LexiconError, PlumblineError, SettingsError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -32,6 +33,7 @@ from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
@@ -40,7 +42,6 @@ from search_ui.interfaces import (
     OriginalDocument,
     OriginalError,
     Overview,
-    PageDiagnosis,
     RunHistory,
     RunSummary,
     SiteDetail,
@@ -319,6 +320,31 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeDiagnosis:
+    """Diagnoses by URL. Pages are known if they have a diagnosis."""
+
+    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
+    scheduled: list[str] = field(default_factory=list)
+    remedies: list[tuple[str, PageRemedy, str]] = field(default_factory=list)
+    fault: str = ""
+
+    def document_id(self, url: str) -> str:
+        return document_id(url)
+
+    def diagnose_page(self, url: str) -> PageDiagnosis | None:
+        return self.diagnoses.get(url)
+
+    def schedule_page(self, url: str) -> bool:
+        self.scheduled.append(url)
+        return url in self.diagnoses
+
+    def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
+        if self.fault:
+            raise PlumblineError(self.fault)
+        self.remedies.append((url, remedy, account))
+
+
+@dataclass
 class FakeAlertAdministration:
     """Alerts in memory. `tests` are the results of a test message; None: no channel is configured."""
 
@@ -394,8 +420,7 @@ class FakeActions:
     embedding: EmbeddingBacklog = field(default_factory=EmbeddingBacklog)
     samples: list[OutcomeSample] = field(default_factory=list)
     dask_pages: str = ""
-    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
-    scheduled: list[str] = field(default_factory=list)
+    page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
     rising: list[RisingTerm] = field(default_factory=list)
     settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
@@ -475,13 +500,6 @@ class FakeActions:
         known = {one.totals.host: one for one in self.sites()}
         runs = [SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1}, {"extracted": 3, "no_body": 1})]
         return SiteDetail(known[host], runs, self.samples) if host in known else None
-
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        return self.diagnoses.get(url)
-
-    def schedule_page(self, url: str) -> bool:
-        self.scheduled.append(url)
-        return url in self.diagnoses
 
     def search_report(self, days: int) -> SearchReport:
         self.asked_days.append(days)

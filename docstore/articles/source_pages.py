@@ -1,16 +1,25 @@
 """The stored responses from which articles were extracted."""
 
-from dataclasses import dataclass
+import json
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Connection, Row, Select, select
 
+from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
+from docstore.schema.administration_tables import takedowns
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import pages, urls
 from docstore.warc_archive import WarcArchive
+from domain.article import document_id
+from domain.batches import batched
 from domain.file_formats import HTML_FORMAT, format_for_content_type
 from domain.page import Page, WarcPointer
+
+BATCH_SIZE = 500
+KEPT_COPIES_KEY = "definition_copies"  # JSON: the fields of ArchivedPage by document id
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,11 @@ def archived_page_from_row(row: Row[Any]) -> ArchivedPage:
     return ArchivedPage(row.url_id, row.url, *content, row.host, row.final_url, row.depth)
 
 
+def _read_kept_copies(connection: Connection) -> dict[str, ArchivedPage]:
+    rows = json.loads(read_meta(connection, KEPT_COPIES_KEY) or "{}")
+    return {doc_id: ArchivedPage(**{**row, "pointer": WarcPointer(**row["pointer"])}) for doc_id, row in rows.items()}
+
+
 class SourcePageTable:
     """Find and read the stored response of an article (`store.source_pages`)."""
 
@@ -62,13 +76,34 @@ class SourcePageTable:
         self._archive = archive
 
     def find_by_doc_id(self, doc_id: str) -> ArchivedPage | None:
-        """Return the stored page of an article; None if the article or its page does not exist."""
+        """Return the stored page of an article, or its kept copy if the article is gone; None if there is neither."""
         query = ARCHIVED_PAGES_QUERY.join(articles, articles.c.url_id == pages.c.url_id).where(
             articles.c.doc_id == doc_id
         )
         with self._database.read() as connection:
-            row = connection.execute(query).first()
-        return archived_page_from_row(row) if row else None
+            if row := connection.execute(query).first():
+                return archived_page_from_row(row)
+            is_taken_down = connection.scalar(select(takedowns.c.doc_id).where(takedowns.c.doc_id == doc_id))
+            return None if is_taken_down else _read_kept_copies(connection).get(doc_id)
+
+    def keep_copies(self, url_ids: Collection[int]) -> None:
+        """Keep the locations of the stored pages of these articles for the time when the articles are gone.
+
+        The kept copies of all other articles are forgotten.
+        """
+        with self._database.write() as connection:
+            copies = {doc_id: page for doc_id, page in _read_kept_copies(connection).items() if page.url_id in url_ids}
+            for batch in batched(sorted(url_ids), BATCH_SIZE):
+                rows = connection.execute(ARCHIVED_PAGES_QUERY.where(pages.c.url_id.in_(batch)))
+                copies |= {document_id(row.url): archived_page_from_row(row) for row in rows}
+            value = json.dumps({doc_id: asdict(page) for doc_id, page in copies.items()})
+            write_meta(self._database, connection, KEPT_COPIES_KEY, value)
+
+    def find_by_host(self, host: str, limit: int) -> list[ArchivedPage]:
+        """Return stored pages of a host, those with the fewest links from a start URL first."""
+        query = ARCHIVED_PAGES_QUERY.where(urls.c.host == host).order_by(urls.c.depth, urls.c.url_id).limit(limit)
+        with self._database.read() as connection:
+            return [archived_page_from_row(row) for row in connection.execute(query)]
 
     def read(self, archived_page: ArchivedPage) -> Page:
         """Read a stored page with headers and body.

@@ -208,7 +208,7 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
     if term_query.is_automatic:
         query = query.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
     if term_query.is_definition_outdated:
-        query = query.where(terms.c.definition_source == DefinitionSource.CHANGED)
+        query = query.where(terms.c.definition_source.in_((DefinitionSource.CHANGED, DefinitionSource.SUPERSEDED)))
     if term_query.category is not None:
         query = query.where(terms.c.category == term_query.category)
     if term_query.min_documents:

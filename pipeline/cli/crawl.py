@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pipeline.engine import Engine
 
 _MAX_HOSTS_SHOWN = 15
-_MANUAL_PRIORITY = 1.0
 _DUE_LABEL = "due"
 
 # -- crawl
@@ -336,19 +335,10 @@ def format_frontier_row(row: "UrlStatus") -> str:
 @with_engine
 def add_urls(engine: "Engine", urls: tuple[str, ...]) -> None:
     """Add URLs to the frontier; the next crawl fetches them first."""
-    from crawler.crawl_plan import build_crawl_plan
-    from domain.frontier import NewUrl
+    from pipeline.crawl_stage.manual_urls import add_manual_urls
 
-    plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
-    new_urls: list[NewUrl] = []
-    for text in urls:
-        url = canonicalize_url(text)
-        reason = url if isinstance(url, Reason) else rejection_reason(url, plan.url_rules)
-        if reason is not None:
-            raise PlumblineError(f"cannot add {text[:200]} to the frontier: {reason}; no URL was added")
-        new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, _MANUAL_PRIORITY))
-    added_count = engine.store.frontier.add_urls(new_urls)
-    print_line(f"{added_count} added, {len(new_urls) - added_count} already known")
+    added_count, url_count = add_manual_urls(engine, urls)
+    print_line(f"{added_count} added, {url_count - added_count} already known")
 
 
 @frontier.command("block")

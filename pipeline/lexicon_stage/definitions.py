@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.batches import batched
-from domain.term import Definition, DefinitionChoice, DefinitionSource
+from domain.term import Definition, DefinitionChoice, DefinitionKey, DefinitionSource, Successor
 from lexicon.definitions import choose_definitions, iter_sentences
+from pipeline.lexicon_stage.superseded_definitions import find_successors
 from text.folding import fold_term, word_key
 from text.mixed_terms import MixedTermMatcher
 from text.scripts import language_of_term
@@ -51,24 +52,37 @@ def update_definitions(store: "Store") -> tuple[str, ...]:
     new_definitions = list(_build_definitions(store, sentences_by_term, started_at))
     lost_definitions = _find_lost_definitions(store, changed_ids)
     store.definitions.save(new_definitions, lost_definitions, lexicon.version, started_at)
-    count, changed_count = len({definition.term for definition in new_definitions}), _check_choices(store)
+    choices = dict(store.definitions.iter_choices())
+    chosen_definitions = [_definition_of_choice(term, choice) for term, choice in choices.items()]
+    successors = find_successors(store, [*store.definitions.list_all(), *chosen_definitions])
+    store.definitions.save_successors(successors)
+    store.source_pages.keep_copies({choice.url_id for choice in choices.values()})
+    count, changed_count = len({item.term for item in new_definitions}), _check_choices(store, choices, successors)
     notes = [f"definitions found for {count} term{'s' * (count != 1)}"] if count else []
     if changed_count:
         notes.append(f"{changed_count} chosen definition{'s' * (changed_count != 1)} changed in the source")
     return tuple(notes)
 
 
-def _check_choices(store: "Store") -> int:
-    """Save whether the articles still contain the definitions that reviewers chose.
+def _definition_of_choice(term: str, choice: DefinitionChoice) -> Definition:
+    source = (choice.url_id, choice.url, choice.title, choice.published)
+    return Definition(term, language_of_term(term), choice.sentence, *source, 1.0, 0.0)
+
+
+def _check_choices(
+    store: "Store", choices: Mapping[str, DefinitionChoice], successors: Mapping[DefinitionKey, Successor]
+) -> int:
+    """Save whether the articles still contain the definitions that reviewers chose, and whether they are superseded.
 
     Returns:
         The number of definitions whose articles do not contain the sentence any more, and did in the last run.
     """
-    choices = dict(store.definitions.iter_choices())
     bodies = {
         url_id: body for url_id, _, body in store.articles.iter_plain_texts([row.url_id for row in choices.values()])
     }
-    source_by_term = {term: _source_state(choice, bodies) for term, choice in choices.items()}
+    source_by_term = {
+        term: _source_state(choice, bodies, (term, choice.url_id) in successors) for term, choice in choices.items()
+    }
     known_terms = store.review_queue.find_terms(sorted(choices))
     store.definitions.save_sources(source_by_term)
     return sum(
@@ -77,11 +91,12 @@ def _check_choices(store: "Store") -> int:
     )
 
 
-def _source_state(choice: DefinitionChoice, bodies: Mapping[int, str]) -> DefinitionSource:
+def _source_state(choice: DefinitionChoice, bodies: Mapping[int, str], is_superseded: bool) -> DefinitionSource:
     if choice.url_id not in bodies:
         return DefinitionSource.GONE
-    is_current = choice.sentence in bodies[choice.url_id]
-    return DefinitionSource.CURRENT if is_current else DefinitionSource.CHANGED
+    if choice.sentence not in bodies[choice.url_id]:
+        return DefinitionSource.CHANGED
+    return DefinitionSource.SUPERSEDED if is_superseded else DefinitionSource.CURRENT
 
 
 def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> dict[str, list[ScoredSentence]]:

@@ -3,14 +3,11 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from crawler.crawl_plan import build_crawl_plan
-from crawler.host_suggestions import with_added_sites
 from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
-from crawler.urls.canonical import canonicalize_url, rejection_reason, url_origin
+from crawler.urls.canonical import url_origin
 from domain.focused_decision import HostHarvest
-from domain.outcome import Reason
 from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
 from domain.search_log import SearchReport
@@ -21,7 +18,7 @@ from focused.topic.topic_file_store import TopicFileStore
 from pipeline.compute.dask_dashboard import DashboardLink
 from pipeline.embedding.backlog import load_embedding_backlog
 from pipeline.engine import Engine
-from pipeline.explain.page_diagnosis import diagnose_page, diagnose_takedown
+from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.runs.run_history import load_run_history
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
@@ -30,7 +27,7 @@ from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
-from search_ui.interfaces import Overview, PageDiagnosis, RunHistory, SiteDetail, SiteReport
+from search_ui.interfaces import Overview, RunHistory, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
 from text.segment import Segmenter, base_segmenter
 
@@ -49,6 +46,7 @@ class StoreSiteBackend:
         self._lexicon = engine.store.lexicons
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
+        self._page_diagnosis = StorePageDiagnosis(engine)
         self._takedowns = StoreTakedowns(engine)
         self._run_reports = StoreRunReports(engine)
         self._alert_administration = StoreAlertAdministration(engine)
@@ -57,6 +55,11 @@ class StoreSiteBackend:
     def review_service(self) -> StoreReview:
         """The service that the review pages use."""
         return self._review
+
+    @property
+    def page_diagnosis(self) -> StorePageDiagnosis:
+        """The way of single pages through the crawl and the index."""
+        return self._page_diagnosis
 
     @property
     def settings_editor(self) -> FileSettingsEditor:
@@ -198,32 +201,6 @@ class StoreSiteBackend:
         stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
         return max(self._engine.settings.crawl.delay, robots_delay)
-
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        """Return why a page is or is not among the results; None if `url` is not a URL.
-
-        Raises SettingsError if the crawl settings are invalid.
-        """
-        canonical_form = canonicalize_url(url)
-        if isinstance(canonical_form, Reason):
-            return None
-        engine = self._engine
-        if takedown := engine.store.takedowns.find(canonical_form):
-            return diagnose_takedown(takedown)
-        rules = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)).url_rules
-        report = engine.store.status.url_report(canonical_form)
-        is_in_solr = bool(
-            report and report.indexed and report.article and engine.index.get(report.article.doc_id) is not None
-        )
-        return diagnose_page(canonical_form, rejection_reason(canonical_form, rules), report, is_in_solr)
-
-    def schedule_page(self, url: str) -> bool:
-        """Make a known page due for the next crawl. Returns False if the URL is unknown."""
-        frontier = self._engine.store.frontier
-        if not frontier.known_urls([url]):
-            return False
-        frontier.reschedule({url: time.time()})
-        return True
 
     def search_report(self, days: int) -> SearchReport:
         """Return the search report of the last `days` days, in local time."""

@@ -218,7 +218,7 @@ class StoreReview:
             return self.definition_candidates(text)
         if not choice.sentence:
             return []
-        definition = chosen_definition(term, choice)
+        definition = self._chosen_definition(term, choice)
         candidates = self.definition_candidates(text)
         return [definition, *(candidate for candidate in candidates if candidate.sentence != choice.sentence)]
 
@@ -232,8 +232,18 @@ class StoreReview:
             if term.definition is not None:
                 definition_by_text.pop(text, None)
                 if term.definition.sentence:
-                    definition_by_text[text] = chosen_definition(term, term.definition)
+                    definition_by_text[text] = self._chosen_definition(term, term.definition)
         return definition_by_text
+
+    def _chosen_definition(self, term: Term, choice: DefinitionChoice) -> Definition:
+        """Return the choice of a reviewer as a definition of the term."""
+        source = (choice.url_id, choice.url, choice.title, choice.published)
+        is_changed, is_gone = (
+            term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
+        )
+        language, successors = language_of_term(term.text), self._store.definitions.load_successors()
+        definition = Definition(term.text, language, choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
+        return replace(definition, superseded_by=successors.get(definition.key))
 
     def defined_terms(self) -> dict[str, int]:
         return self._store.definitions.document_counts()
@@ -433,15 +443,6 @@ class StoreReview:
 
     def statistics(self) -> TermStatistics:
         return self._store.review_queue.statistics()
-
-
-def chosen_definition(term: Term, choice: DefinitionChoice) -> Definition:
-    """Return the choice of a reviewer as a definition of the term."""
-    source = (choice.url_id, choice.url, choice.title, choice.published)
-    is_changed, is_gone = (
-        term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
-    )
-    return Definition(term.text, language_of_term(term.text), choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
 
 
 def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:

@@ -11,7 +11,8 @@ from domain.account import Role
 from domain.administration import Takedown
 from domain.errors import UrlError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.views import MAX_URL_CHARS, format_timestamp
+from search_ui.admin.page_views import MAX_URL_CHARS
+from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate
 from search_ui.review.term_display import current_account_name

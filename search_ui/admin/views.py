@@ -30,7 +30,6 @@ REPORT_PERIODS_DAYS = (7, 30, 90)  # selectable time ranges of the search log
 MAX_ALERTS_SHOWN = 30
 MAX_RUNS_SHOWN = 8  # in the table below the charts
 MAX_SYNONYM_TARGETS = 300  # terms offered in the field for the synonym's term
-MAX_URL_CHARS = 2_000  # of a URL that an administrator enters
 MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60, 3600, 86400
 
 
@@ -174,26 +173,6 @@ def site_detail(host: str) -> BaseResponse:
         day=format_day,
         name_of=translate_code,
     )
-
-
-@blueprint.get("/page")
-@require_role(Role.REPORTS)
-def page_diagnosis() -> BaseResponse:
-    """Show why the page at `url` is or is not among the results."""
-    url = request.args.get("url", "").strip()[:MAX_URL_CHARS]
-    diagnosis = current_site().backend.diagnose_page(url) if url else None
-    return render_page("admin_page.html", url=url, diagnosis=diagnosis, moment=format_timestamp, name_of=translate_code)
-
-
-@blueprint.post("/page/schedule")
-@require_role(Role.OPERATOR)
-def schedule_page() -> BaseResponse:
-    """Make a page due for the next crawl."""
-    url = request.form.get("url", "")[:MAX_URL_CHARS]
-    if not current_site().backend.schedule_page(url):
-        abort(404)
-    flash(translate("page.scheduled"))
-    return redirect(url_for("admin.page_diagnosis", url=url), 303)
 
 
 def _site_display_name(host: str) -> str:

@@ -1,22 +1,20 @@
 """The public pages: home, results, article, comparison, help, and the endpoints for programs."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from babel import Locale, UnknownLocaleError
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from domain.article import PageType
 from domain.errors import PlumblineError, SolrError, SolrStartingError
-from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui import api
 from search_ui.accounts import require_role
 from search_ui.context import can_use_developer_tools, current_site, external_url, render_page, wants_json
 from search_ui.glossary import GlossaryTerm, current_glossary
-from search_ui.i18n import translate
+from search_ui.pages.active_filters import active_filters, facet_label, language_name
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.article_loader import load_article
 from search_ui.pages.click_tracking import log_search
@@ -34,8 +32,8 @@ from search_ui.pages.missing import abort_missing
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
-from search_ui.query.display_text import clean_text, normalize_query, site_display_name, truncate_query
-from search_ui.query.filter_fields import DISPLAY_ORDER, PARAM_BY_FILTER
+from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.filter_fields import DISPLAY_ORDER
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import SiteCounts, parse_site_counts
 from search_ui.query.search import SearchOutcome
@@ -46,10 +44,10 @@ from search_ui.query.search_request import (
     parse_search_request,
     parse_valid_parameters,
 )
+from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import QueryVariant
-from search_ui.query.solr_requests import site_counts_params
+from search_ui.query.solr_requests import document_params, site_counts_params
 from search_ui.query.thesaurus import list_synonyms
-from search_ui.vocabulary_cache import current_vocabulary
 
 blueprint = Blueprint("public", __name__)
 
@@ -64,7 +62,7 @@ def home() -> Response:
         counts=_fetch_site_counts(),
         lexicon=current_site().backend.lexicon(),
         rising_terms=current_rising_terms(),
-        value_label=_facet_label,
+        value_label=facet_label,
         **_fetch_home_content(),
     )
 
@@ -126,6 +124,28 @@ def _log_search(request: SearchRequest, total: int, number: int, is_corrected: b
         log_search(request.raw_query, own_hits, number, request.active_filter_params(), is_corrected)
 
 
+@dataclass(frozen=True)
+class PageLookup:
+    """A query that is the URL of a page. `doc_id` is the ID of its article, "" if the index does not have it."""
+
+    url: str
+    doc_id: str
+
+
+_URL_RE = re.compile(r"https?://[^\s/]+/\S*|https?://[^\s/]+", re.IGNORECASE)
+
+
+def _look_up_page(request: SearchRequest) -> PageLookup | None:
+    """Return the page whose URL is the query; None for other queries."""
+    url = request.raw_query.strip()
+    if not _URL_RE.fullmatch(url):
+        return None
+    site = current_site()
+    doc_id = site.backend.page_diagnosis.document_id(url)
+    is_indexed = bool(doc_id) and bool(documents(site.solr.select(document_params(doc_id))))
+    return PageLookup(url, doc_id if is_indexed else "")
+
+
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
     request, search_page, settings = outcome.request, outcome.page, current_site().settings
     term = _find_searched_term(request)
@@ -141,13 +161,15 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "offers": outcome.suggestions,
         "also": list_synonyms(outcome.query_words.get(QueryVariant.SYNONYMS, ())),
         "exactly": request.with_changes(raw_query=str(request.parsed_query.with_words_quoted())),
+        "page_lookup": _look_up_page(original_request),
         "term_card": term,
         "term_definition": next(iter(current_site().backend.review_service.definitions(term.text)), None)
         if term
         else None,
         "link": _search_url,
-        "chips": _active_filters(request),
-        "value_label": _facet_label,
+        "diagnosis_link": _diagnosis_url,
+        "chips": active_filters(request),
+        "value_label": facet_label,
         "filter_names": DISPLAY_ORDER,
         "sorts": list(SortOrder),
         "presets": _date_presets(request),
@@ -186,56 +208,10 @@ def _search_url(request: SearchRequest) -> str:
     return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
 
 
-@dataclass(frozen=True)
-class ActiveFilter:
-    """A filter of the current search: message key of its kind, its value ("": none) and the search without it."""
-
-    kind_key: str
-    label: str
-    request_without: SearchRequest
-
-
-_FILTER_KIND_KEYS = {"term": "review.term", "type": "filters.types", "filetype": "filters.formats"}
-"""Message that names a filter, by its URL parameter; `article.PARAMETER` for the others."""
-
-
-def _active_filters(request: SearchRequest) -> list[ActiveFilter]:
-    """Return the operators typed in the query, then the filters chosen beside the results."""
-    query = request.parsed_query
-    chips = [
-        ActiveFilter("chips.typed", str(part), request.with_changes(raw_query=str(query.without(part))))
-        for part in query.conditions
-    ]
-    for name, parameter in PARAM_BY_FILTER.items():
-        chips += [
-            ActiveFilter(
-                _FILTER_KIND_KEYS.get(parameter, f"article.{parameter}"),
-                _facet_label(name, value),
-                request.with_toggled(name, value),
-            )
-            for value in getattr(request, name)
-        ]
-    if request.since or request.until:
-        date_range = request.since if request.since == request.until else f"{request.since} – {request.until}"
-        chips.append(ActiveFilter("filters.dates", date_range.strip(), request.with_changes(since="", until="")))
-    return chips + ([ActiveFilter("chips.cluster", "", request.with_changes(cluster=""))] if request.cluster else [])
-
-
-def _facet_label(name: str, value: str) -> str:
-    """Return the display label of a facet value."""
-    if name == "sites":
-        return site_display_name(value, current_site().settings)
-    if name == "terms":
-        return clean_text(current_vocabulary().display_form(value))
-    if name == "types" and value in _PAGE_TYPES:
-        return translate(f"type.{value}")
-    if name == "formats" and value in _FORMATS:
-        return translate(f"format.{value}")
-    return _language_name(value) if name == "languages" else clean_text(value)
-
-
-_PAGE_TYPES = frozenset(PageType)
-_FORMATS = frozenset((HTML_FORMAT, *FORMATS_BY_NAME))
+def _diagnosis_url(request: SearchRequest) -> str:
+    """Return the URL of the form that says why a page is not among the results of a search."""
+    params = request.with_changes().to_url_params(current_site().settings)
+    return f"{url_for('admin.page_diagnosis')}?{urlencode(params)}"
 
 
 def page_number_window(current: int, last: int) -> list[int]:
@@ -259,9 +235,9 @@ def article(doc_id: str) -> Response:
         inline=current_inline_definitions(article_page.article.paragraphs),
         definitions_off=are_definitions_off(),
         one=article_page.article,
-        language=_language_name(article_page.article.language),
+        language=language_name(article_page.article.language),
         glossary=current_glossary(),
-        value_label=_facet_label,
+        value_label=facet_label,
         asked=search_request,
         query_box=search_request.raw_query,
         query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
@@ -289,14 +265,6 @@ def story(story_id: str) -> Response:
         query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
         link=_search_url,
     )
-
-
-def _language_name(code: str) -> str:
-    """Return the name of a language (`en` -> 英语) in the reader's language; the code itself if it is unknown."""
-    try:
-        return Locale.parse(code, sep="-").get_display_name(g.language) or code
-    except (UnknownLocaleError, ValueError):
-        return code
 
 
 @blueprint.get("/help")

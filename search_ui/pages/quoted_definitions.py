@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from domain.article import document_id
 from domain.term import Definition
@@ -16,11 +17,16 @@ class QuotedDefinition:
     """A definition, quoted. `article` is its article if the index has it: only then there is a page with a saved copy.
 
     `safe_url` is "" if the URL of the source is not safe to follow, or if a reviewer wrote the definition.
+    `successor_id` is the id of the article that supersedes it, or "". `copy_id` is the id of the article, and
+    `copy_date` the ISO date of its saved copy, if the article is gone and the copy can be shown; otherwise "".
     """
 
     definition: Definition
     safe_url: str
     article: RelatedArticle | None
+    successor_id: str = ""
+    copy_id: str = ""
+    copy_date: str = ""
 
 
 def fetch_definitions(text: str) -> list[QuotedDefinition]:
@@ -36,6 +42,20 @@ def quote_definitions(definitions: Sequence[Definition]) -> list[QuotedDefinitio
     articles = parse_related(site.solr.select(articles_by_id_params(known_ids)), site.settings) if known_ids else ()
     article_by_id = {article.doc_id: article for article in articles}
     return [
-        QuotedDefinition(definition, safe_url(definition.url), article_by_id.get(doc_id))
+        _quote_definition(definition, doc_id, article_by_id.get(doc_id))
         for definition, doc_id in zip(definitions, doc_ids, strict=True)
     ]
+
+
+def _quote_definition(definition: Definition, doc_id: str, article: RelatedArticle | None) -> QuotedDefinition:
+    site, successor = current_site(), definition.superseded_by
+    can_have_copy = definition.is_source_gone and doc_id and site.settings.originals
+    saved_copy = site.backend.originals.find(doc_id) if can_have_copy else None
+    return QuotedDefinition(
+        definition,
+        safe_url(definition.url),
+        article,
+        document_id(successor.url) if successor else "",
+        doc_id if saved_copy else "",
+        datetime.fromtimestamp(saved_copy.fetched_at, UTC).date().isoformat() if saved_copy else "",
+    )

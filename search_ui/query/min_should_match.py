@@ -101,6 +101,12 @@ def all_parts(words: QueryWords) -> tuple[str, ...]:
     return (*content_parts(words), *words.get(QueryVariant.RESIDUAL_CHARS, ()))
 
 
+def part_queries(words: QueryWords) -> list[QueryParam]:
+    """Build for each content part the query that matches documents with this part, in the order of `content_parts`."""
+    synonyms = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))
+    return [_part_query(f"part{n}", word, synonyms(word)) for n, word in enumerate(content_parts(words))]
+
+
 def _min_parts_query(parts: Sequence[str], min_count: int, words: QueryWords) -> SolrQuery:
     """Build a query for documents with at least `min_count` of the parts. The parts are the parameters `part0` etc."""
     synonyms = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))

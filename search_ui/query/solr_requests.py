@@ -158,6 +158,11 @@ def _value_count_facet(
     return {"type": "terms", "field": name, "method": "dvhash", "limit": -1, **everything}
 
 
+def document_params(doc_id: str) -> Params:
+    """Build the request for the ID and the cluster of one document, which has no hit if the index does not have it."""
+    return select_params(_ids_query([doc_id]), rows=1, fl=(solr_fields.ID, solr_fields.CLUSTER_ID))
+
+
 def _ids_query(ids: Sequence[str]) -> SolrQuery:
     return SolrQuery.terms(solr_fields.ID, "hits", ids, separator=",")
 

@@ -158,6 +158,7 @@ class ReviewService(Protocol):
     def definitions(self, text: str) -> list[Definition]:
         """Return the definitions of a term for readers: a reviewer's choice first, then the other candidates.
 
+        Superseded candidates are last.
         Without a choice, the candidates. Empty if a reviewer decided that the term has none.
         """
 
@@ -193,7 +194,7 @@ class ReviewService(Protocol):
         """Open a rejected proposal, or one of related terms that was accepted, again."""
 
     def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
-        """Return the best definition of each of these terms that has one."""
+        """Return the best definition of each of these terms that has one; only a choice can be superseded."""
 
     def defined_terms(self) -> dict[str, int]:
         """Return the terms with a definition, with the number of articles that use each."""

@@ -34,6 +34,7 @@ from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import WarcSource
+from search_ui.admin.diagnosis import PageRemedy
 from solr_client import solr_fields
 from tests.local_workers import local_workers
 from tests.solr_fixture import RunningSolr
@@ -163,7 +164,7 @@ def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
 
 
 def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> None:
-    actions, status = StoreSiteBackend(chain.engine), chain.engine.store.status
+    diagnosis, status = StoreSiteBackend(chain.engine).page_diagnosis, chain.engine.store.status
     urls = [url for url in chain.engine.store.frontier.iter_urls() if status.url_report(url)]
     reports = {url: status.url_report(url) for url in urls}
 
@@ -173,23 +174,26 @@ def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> Non
             if report and (outcome := report.outcome(stage)) and outcome.reason == reason
         )  # fmt: skip
 
-    def last_check(url: str) -> tuple[str, str, str]:
-        diagnosis = actions.diagnose_page(url)
-        assert diagnosis is not None
-        check = diagnosis.checks[-1]
-        return check.name, check.state, check.advice
+    def stop(url: str) -> tuple[str, str, str] | None:
+        found = diagnosis.diagnose_page(url)
+        assert found is not None and len([check for check in found.checks if check.is_stop]) <= 1
+        return found.stop and (found.stop.name, found.stop.state, found.stop.cause or "")
 
     article_url = next(chain.engine.store.articles.iter_all()).article.url
-    assert last_check(article_url) == ("indexed", "passed", "")
-    assert last_check(url_with(Stage.CRAWL, Reason.ROBOTS_FORBIDDEN))[:2] == ("fetched", "failed")
-    assert last_check(url_with(Stage.CRAWL, Reason.ROBOTS_FORBIDDEN))[2] == "robots"
-    assert last_check(url_with(Stage.EXTRACT, Reason.LIST_PAGE)) == ("article", "failed", "explain")
-    assert last_check("http://elsewhere.example/page.html") == ("known", "failed", "scope")
-    assert last_check(article_url + "-unknown") == ("known", "failed", "no_link")
-    assert actions.diagnose_page("no url at all") is None
-    assert actions.schedule_page(article_url) and not actions.schedule_page(article_url + "-unknown")
-    diagnosis = actions.diagnose_page(article_url)
-    assert diagnosis is not None and diagnosis.due_at is not None and diagnosis.due_at <= time.time()
+    assert stop(article_url) is None
+    assert stop(url_with(Stage.CRAWL, Reason.ROBOTS_FORBIDDEN)) == ("allowed", "failed", "robots_forbidden")
+    assert stop(url_with(Stage.EXTRACT, Reason.LIST_PAGE)) == ("article", "failed", "list_page")
+    assert stop("http://elsewhere.example/page.html") == ("allowed", "failed", "other_host")
+    unknown_url = article_url + "-unknown"
+    assert stop(unknown_url) == ("known", "failed", "no_link")
+    assert diagnosis.diagnose_page("no url at all") is None
+    assert diagnosis.schedule_page(article_url) and not diagnosis.schedule_page(unknown_url)
+    found = diagnosis.diagnose_page(article_url)
+    assert found is not None and found.due_at is not None and found.due_at <= time.time()
+    diagnosis.apply_remedy(unknown_url, PageRemedy.ADD_URL, "anna")
+    assert stop(unknown_url) == ("fetched", "pending", "not_visited")
+    with pytest.raises(PlumblineError, match="off_scope"):
+        diagnosis.apply_remedy("http://elsewhere.example/page.html", PageRemedy.ADD_URL, "anna")
 
 
 def test_status_and_explain_account_for_pages(chain: Chain) -> None:

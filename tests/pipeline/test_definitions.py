@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from docstore.articles.extraction_writer import PageExtraction
+from docstore.schema.administration_tables import takedowns
 from docstore.store import Store, open_sqlite_store
-from domain.article import Article
+from docstore.takedowns import takedown_rows
+from domain.article import Article, document_id
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
-from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
+from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, Successor, TermStatus
 from pipeline.lexicon_stage.definitions import update_definitions
 from pipeline.search_site.review_service import StoreReview
 from tests.docstore.test_store import keep_page, one_entry
@@ -29,8 +31,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def save_article(store: Store, number: int, body: str) -> None:
-    article = Article(f"http://a.test/{number}", f"文章{number}", body, published="2024-05-01", language="zh")
+def save_article(store: Store, number: int, body: str, title: str = "", published: str = "2024-05-01") -> None:
+    article = Article(f"http://a.test/{number}", title or f"文章{number}", body, published, language="zh")
     keep_page(store, article.url, body.encode())
     store.articles.save([PageExtraction(page, article) for page in store.articles.iter_pending()])
 
@@ -174,6 +176,60 @@ def test_a_chosen_definition_outlives_its_article(store: Store, review: StoreRev
     update_definitions(store)
     chosen = review.definitions("页岩气")[0]
     assert (chosen.sentence, chosen.url, chosen.is_source_gone) == (OTHER, "http://a.test/1", True)
+
+
+def test_a_gone_article_keeps_the_saved_copy_of_a_chosen_definition(store: Store, review: StoreReview) -> None:
+    doc_id = document_id("http://a.test/1")
+    review.choose_definition("页岩气", OTHER, "anna", None)
+    update_definitions(store)
+    saved_page = store.source_pages.find_by_doc_id(doc_id)
+    entry = one_entry(store, "http://a.test/1")
+    store.frontier.record_visits([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, is_gone=True)])
+    update_definitions(store)
+    copy = store.source_pages.find_by_doc_id(doc_id)
+    assert copy is not None and copy == saved_page and store.source_pages.read(copy).body.decode() == OTHER
+    rows = takedown_rows(["http://a.test/1"], 1, "anna", "", 3_000.0)
+    with store._database.write() as connection:
+        connection.execute(takedowns.insert(), rows)
+    assert store.source_pages.find_by_doc_id(doc_id) is None
+    with store._database.write() as connection:
+        connection.execute(takedowns.delete())
+    review.choose_definition("页岩气", DEFINITION, "anna", None)
+    update_definitions(store)
+    assert store.source_pages.find_by_doc_id(doc_id) is None
+
+
+def test_a_newer_edition_supersedes_a_definition(store: Store, review: StoreReview) -> None:
+    save_article(store, 2, f"{DEFINITION}{MENTION}", "GB/T 1234-2014 页岩气")
+    update_definitions(store)
+    review.choose_definition("页岩气", DEFINITION, "anna", None)
+    assert review.definitions("页岩气")[0].superseded_by is None
+    save_article(store, 3, "无关。", "GB/T 1234-2024 页岩气资源")
+    update_definitions(store)
+    chosen, other = review.definitions("页岩气")
+    assert chosen.superseded_by == Successor("GB/T 1234-2024", "http://a.test/3") and other.superseded_by is None
+    assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 1
+    review.undo("anna", None)
+    assert shown(review) == [OTHER, DEFINITION]  # without the choice, the superseded definition is last
+    assert review.best_definitions(["页岩气"])["页岩气"].sentence == OTHER
+    save_article(store, 1, "无关。")
+    update_definitions(store)
+    assert review.best_definitions(["页岩气"]) == review.defined_terms() == {}
+
+
+def test_a_newer_article_of_the_series_supersedes_a_definition_that_it_lacks(store: Store, review: StoreReview) -> None:
+    save_article(store, 3, MENTION, published="2024-06-01")
+    with store._database.write() as connection:
+        connection.exec_driver_sql("UPDATE articles SET series = 'manual' WHERE title IN ('文章2', '文章3')")
+    update_definitions(store)
+    assert [item.superseded_by for item in review.definitions("页岩气")] == [
+        None,
+        Successor("文章3", "http://a.test/3"),
+    ]
+    with store._database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE articles SET body = '{DEFINITION}' WHERE title = '文章3'")
+    update_definitions(store)
+    assert [item.superseded_by for item in review.definitions("页岩气")] == [None, None]
 
 
 def test_decisions_from_before_definitions_can_be_undone(store: Store, review: StoreReview) -> None:

@@ -1,7 +1,6 @@
 """The reports of the signed-in area, and adding a query to the lexicon."""
 
 from dataclasses import replace
-from urllib.parse import quote
 
 import pytest
 from bs4 import BeautifulSoup, Tag
@@ -21,10 +20,6 @@ from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import LANGUAGES, translate_to
 from search_ui.interfaces import (
     EmbeddingBacklog,
-    PageCheck,
-    PageCheckName,
-    PageCheckState,
-    PageDiagnosis,
     RunHistory,
     RunSummary,
     StageSummary,
@@ -385,44 +380,3 @@ def test_queries_make_no_markup() -> None:
             pages.append(signed_in(FakeActions(report=report))[0].get("/admin/searches").text)
         assert skeleton(pages[0]) == skeleton(pages[1])
         assert_harmless(pages[0])
-
-
-# -- why a page is not in the results
-
-PAGE_URL = "https://news.example/a?x=<script>1</script>"
-DIAGNOSIS = PageDiagnosis(
-    PAGE_URL,
-    [
-        PageCheck(PageCheckName.KNOWN, PageCheckState.PASSED, at=60.0),
-        PageCheck(PageCheckName.FETCHED, PageCheckState.FAILED, Reason.ROBOTS_FORBIDDEN, "<b>/a</b>", 120.0, "robots"),
-    ],
-    due_at=None,
-    listed_as="https://news.example/b",
-)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_names_the_step_and_what_to_do(language: str) -> None:
-    client, _ = signed_in(reports(diagnoses={PAGE_URL: DIAGNOSIS}))
-    found = page(client, f"/admin/page?lang={language}&url={quote(PAGE_URL)}")
-    assert [item["class"] for item in found.select("#page-checks li")] == [["passed"], ["failed"]]
-    assert translate_to(language, "page.advice.robots") in text(found, "#page-checks .failed")
-    assert translate_to(language, "page.never_due") in found.text and "https://news.example/b" in found.text
-    assert found.select("#page-checks .muted b, #page-checks script") == []
-
-
-def test_an_invalid_or_missing_url() -> None:
-    client, _ = signed_in(reports())
-    assert "网址无效" in page(client, "/admin/page?url=x").text
-    assert "网址无效" not in page(client, "/admin/page").text
-
-
-def test_only_an_operator_schedules_a_page() -> None:
-    actions = reports(diagnoses={PAGE_URL: DIAGNOSIS})
-    client, token = signed_in(actions)
-    reply = client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token}, follow_redirects=True)
-    assert "已安排在下次运行时抓取" in reply.text and actions.scheduled == [PAGE_URL]
-    assert client.post("/admin/page/schedule", data={"url": "https://x.example/", "token": token}).status_code == 404
-    reader, token = signed_in(actions, Role.REPORTS)
-    assert "page/schedule" not in reader.get(f"/admin/page?url={quote(PAGE_URL)}").text
-    assert reader.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token}).status_code == 403

@@ -1,0 +1,31 @@
+"""Adds URLs to the crawl that a person names."""
+
+from collections.abc import Iterable
+
+from crawler.crawl_plan import build_crawl_plan
+from crawler.host_suggestions import with_added_sites
+from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
+from domain.coded_message import CodedMessage
+from domain.errors import PlumblineError
+from domain.frontier import NewUrl, UrlKind
+from domain.outcome import Reason
+from pipeline.engine import Engine
+
+MANUAL_PRIORITY = 1.0  # the next crawl fetches these URLs first
+
+
+def add_manual_urls(engine: Engine, texts: Iterable[str]) -> tuple[int, int]:
+    """Add URLs to the frontier. Returns the number of new URLs, and of all.
+
+    Raises PlumblineError, and adds nothing, if a text is no URL or the crawl settings exclude it.
+    """
+    plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
+    new_urls: list[NewUrl] = []
+    for text in texts:
+        url = canonicalize_url(text)
+        reason = url if isinstance(url, Reason) else rejection_reason(url, plan.url_rules)
+        if reason is not None:
+            message = f"cannot add {text[:200]} to the frontier: {reason}; no URL was added"
+            raise PlumblineError(CodedMessage(message, "url_not_added", url=text[:200]))
+        new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, MANUAL_PRIORITY))
+    return engine.store.frontier.add_urls(new_urls), len(new_urls)

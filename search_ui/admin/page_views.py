@@ -1,0 +1,111 @@
+"""Why a page is not among the results, and the buttons that remedy it."""
+
+from dataclasses import replace
+
+from flask import abort, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as BaseResponse
+
+from domain.account import Role
+from domain.errors import PlumblineError
+from search_ui.accounts import require_role
+from search_ui.admin import views
+from search_ui.admin.diagnosis import (
+    PageCause,
+    PageCheck,
+    PageCheckName,
+    PageCheckState,
+    PageDiagnosis,
+    PageRemedy,
+)
+from search_ui.context import current_account, current_site, render_page
+from search_ui.i18n import translate, translate_code, translate_error
+from search_ui.pages.active_filters import filter_label
+from search_ui.pages.search_service import current_search_service
+from search_ui.query.ranking import PROFILES
+from search_ui.query.result_position import MAX_RANK, ResultPosition, find_position
+from search_ui.query.search_request import SearchRequest, parse_valid_parameters
+
+blueprint = views.blueprint
+MAX_URL_CHARS = 2_000  # of a URL that a reader enters
+
+
+@blueprint.get("/page")
+@require_role(Role.REPORTS)
+def page_diagnosis() -> BaseResponse:
+    """Show why the page at `url` is or is not among the results; with `q` and filters, the results of that search."""
+    url = request.args.get("url", "").strip()[:MAX_URL_CHARS]
+    search_request, _ = parse_valid_parameters(request.args, current_site().settings, PROFILES)
+    diagnosis = current_site().backend.page_diagnosis.diagnose_page(url) if url else None
+    position = None
+    if diagnosis is not None and diagnosis.doc_id and search_request.has_criteria():
+        position = find_position(current_search_service(), search_request, diagnosis.doc_id)
+        diagnosis = _with_position(diagnosis, search_request, position)
+    filters = [pair for pair in search_request.to_url_params(current_site().settings) if pair[0] not in ("q", "page")]
+    return render_page(
+        "admin_page.html",
+        url=url,
+        query=search_request.raw_query,
+        filters=filters,
+        diagnosis=diagnosis,
+        position=position,
+        moment=views.format_timestamp,
+        name_of=translate_code,
+    )
+
+
+def _with_position(
+    diagnosis: PageDiagnosis, search_request: SearchRequest, position: ResultPosition | None
+) -> PageDiagnosis:
+    """Return the diagnosis with the step `FOUND`, judged by the position of the page in the results of a search."""
+    if position is None:  # removed from Solr since the diagnosis
+        return diagnosis
+    other_checks = [check for check in diagnosis.checks if check.name is not PageCheckName.FOUND]
+    check = _found_check(diagnosis.doc_id, search_request, position)
+    return replace(diagnosis, checks=[*other_checks, check])
+
+
+def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPosition) -> PageCheck:
+    name, page_size = PageCheckName.FOUND, current_site().settings.page_size
+    if position.rank is None:
+        cause = PageCause.RANKED_LOW
+        values: dict[str, object] = {"n": MAX_RANK}
+        if position.excluding_filters:
+            labels = (filter_label(search_request, each) for each in position.excluding_filters)
+            cause, values = PageCause.FILTERED, {"filters": translate("list.separator").join(labels)}
+        elif position.word_count and len(position.missing_words) == position.word_count:
+            cause, values = PageCause.NO_MATCH, {}
+        return PageCheck(name, PageCheckState.FAILED, cause=cause, values=values)
+    values = {"rank": position.rank, "page": 1 + (position.rank - 1) // page_size}
+    if position.listed_id != doc_id:
+        url = url_for("public.article", doc_id=position.listed_id, _external=True)
+        return PageCheck(name, PageCheckState.FAILED, cause=PageCause.COPY, values=values, related_url=url)
+    return PageCheck(name, PageCheckState.PASSED, values=values)
+
+
+@blueprint.post("/page/schedule")
+@require_role(Role.OPERATOR)
+def schedule_page() -> BaseResponse:
+    """Make a page due for the next crawl."""
+    url = request.form.get("url", "")[:MAX_URL_CHARS]
+    if not current_site().backend.page_diagnosis.schedule_page(url):
+        abort(404)
+    flash(translate("page.done.crawl_again"))
+    return redirect(url_for("admin.page_diagnosis", url=url), 303)
+
+
+@blueprint.post("/page/remedy")
+@require_role(Role.OPERATOR)
+def apply_page_remedy() -> BaseResponse:
+    """Do what `remedy` says for the page at `url`, and show the page at `page` again."""
+    form = request.form
+    url, page_url = (form.get(name, "")[:MAX_URL_CHARS] for name in ("url", "page"))
+    remedy, account = form.get("remedy", ""), current_account()
+    if remedy not in set(PageRemedy) or account is None:
+        abort(400)
+    try:
+        current_site().backend.page_diagnosis.apply_remedy(url, PageRemedy(remedy), account.name)
+    except PlumblineError as error:
+        flash(translate_error(error))
+    else:
+        flash(translate(f"page.done.{remedy}"))
+    return redirect(url_for("admin.page_diagnosis", url=page_url or url), 303)

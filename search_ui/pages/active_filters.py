@@ -1,0 +1,99 @@
+"""The filters of a search as a reader sees them: their kinds and values in words."""
+
+from dataclasses import dataclass
+
+from babel import Locale, UnknownLocaleError
+from flask import g
+
+from domain.article import PageType
+from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
+from search_ui.context import current_site
+from search_ui.i18n import translate
+from search_ui.query.display_text import clean_text, site_display_name
+from search_ui.query.filter_fields import PARAM_BY_FILTER
+from search_ui.query.filters import RequestFilter
+from search_ui.query.search_request import SearchRequest
+from search_ui.vocabulary_cache import current_vocabulary
+
+
+@dataclass(frozen=True)
+class ActiveFilter:
+    """A filter of the current search: message key of its kind, its value ("": none) and the search without it."""
+
+    kind_key: str
+    label: str
+    request_without: SearchRequest
+
+
+_FILTER_KIND_KEYS = {"term": "review.term", "type": "filters.types", "filetype": "filters.formats"}
+"""Message that names a filter, by its URL parameter; `article.PARAMETER` for the others."""
+
+
+def active_filters(request: SearchRequest) -> list[ActiveFilter]:
+    """Return the operators typed in the query, then the filters chosen beside the results."""
+    query = request.parsed_query
+    chips = [
+        ActiveFilter("chips.typed", str(part), request.with_changes(raw_query=str(query.without(part))))
+        for part in query.conditions
+    ]
+    for name, parameter in PARAM_BY_FILTER.items():
+        chips += [
+            ActiveFilter(
+                _FILTER_KIND_KEYS.get(parameter, f"article.{parameter}"),
+                facet_label(name, value),
+                request.with_toggled(name, value),
+            )
+            for value in getattr(request, name)
+        ]
+    if request.since or request.until:
+        without = request.with_changes(since="", until="")
+        chips.append(ActiveFilter("filters.dates", date_label(request), without))
+    return chips + ([ActiveFilter("chips.cluster", "", request.with_changes(cluster=""))] if request.cluster else [])
+
+
+def date_label(request: SearchRequest) -> str:
+    """Return the date range of a request."""
+    date_range = request.since if request.since == request.until else f"{request.since} – {request.until}"
+    return date_range.strip()
+
+
+def facet_label(name: str, value: str) -> str:
+    """Return the display label of a facet value."""
+    if name == "sites":
+        return site_display_name(value, current_site().settings)
+    if name == "terms":
+        return clean_text(current_vocabulary().display_form(value))
+    if name == "types" and value in _PAGE_TYPES:
+        return translate(f"type.{value}")
+    if name == "formats" and value in _FORMATS:
+        return translate(f"format.{value}")
+    return language_name(value) if name == "languages" else clean_text(value)
+
+
+_PAGE_TYPES = frozenset(PageType)
+_FORMATS = frozenset((HTML_FORMAT, *FORMATS_BY_NAME))
+
+
+def language_name(code: str) -> str:
+    """Return the name of a language (`en` -> 英语) in the reader's language; the code itself if it is unknown."""
+    try:
+        return Locale.parse(code, sep="-").get_display_name(g.language) or code
+    except (UnknownLocaleError, ValueError):
+        return code
+
+
+def filter_label(request: SearchRequest, request_filter: RequestFilter) -> str:
+    """Return one filter of a request in words, such as `site: news.example`."""
+    name = request_filter.request_field
+    if not name:
+        return " ".join(map(str, request_filter.query_parts))
+    if name == "sort":
+        return translate("page.every_word")
+    if name == "cluster":
+        return translate("chips.cluster")
+    if name == "date":
+        return translate("common.labelled", label=translate("filters.dates"), value=date_label(request))
+    parameter = PARAM_BY_FILTER[name]
+    kind = translate(_FILTER_KIND_KEYS.get(parameter, f"article.{parameter}"))
+    values = translate("list.separator").join(facet_label(name, value) for value in getattr(request, name))
+    return translate("common.labelled", label=kind, value=values)

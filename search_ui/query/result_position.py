@@ -1,0 +1,106 @@
+"""Where the results of a search list one document, and what keeps it from a higher position."""
+
+from dataclasses import dataclass, replace
+
+from search_ui.query.filters import RequestFilter, build_filters
+from search_ui.query.min_should_match import content_parts, part_queries
+from search_ui.query.search import SearchService, SolrRequest
+from search_ui.query.search_request import SearchRequest
+from search_ui.query.solr_client import documents
+from search_ui.query.solr_query import QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
+from search_ui.query.solr_requests import hits_params
+from search_ui.query.thesaurus import synonym_lookup
+from solr_client import solr_fields
+
+MAX_RANK = 1_000
+
+
+@dataclass(frozen=True)
+class ResultPosition:
+    """The position of a document in the results of a search.
+
+    Attributes:
+        rank: Position from 1, the same as on the results pages; None if the results do not list the document, or list
+            it behind position MAX_RANK.
+        listed_id: ID of the document that the results list: a near-duplicate of this one, or the document itself; "" if
+            `rank` is None.
+        word_count: Number of content words of the query.
+        missing_words: Content words that the document lacks, also as synonyms.
+        excluding_filters: Filters that the document does not pass.
+    """
+
+    rank: int | None
+    listed_id: str
+    word_count: int
+    missing_words: tuple[str, ...]
+    excluding_filters: tuple[RequestFilter, ...]
+
+
+def find_position(search: SearchService, request: SearchRequest, doc_id: str) -> ResultPosition | None:
+    """Find a document in the results of `request`; None if the index does not have it.
+
+    Sends the requests of up to ten results pages. Raises what `SolrBackend.select` raises.
+    """
+    words = search.segment_query(request)
+    parts = content_parts(words)
+    filters = build_filters(request, parts, synonym_lookup(words.get(QueryVariant.SYNONYMS, ())))
+    part_clauses = [param.as_clause() for param in part_queries(words)]
+    filter_clauses = [_joined_clause(request_filter) for request_filter in filters]
+    clauses = [*part_clauses, *filter_clauses]
+    facets = {f"c{n}": {"type": "query", "q": clause.to_syntax(f"c{n}_")} for n, clause in enumerate(clauses)}
+    params = select_params(
+        SolrQuery.term(solr_fields.ID, "doc", doc_id),
+        rows=1,
+        fl=(solr_fields.ID, solr_fields.CLUSTER_ID),
+        facets=facets,
+        extra_params=[pair for n, clause in enumerate(clauses) for pair in clause.to_params(f"c{n}_")],
+    )
+    response = search.select(SolrRequest.DETAILS, params)
+    docs = documents(response)
+    if not docs:
+        return None
+    matches = [bool(response.get("facets", {}).get(f"c{n}", {}).get("count")) for n in range(len(clauses))]
+    excluding = tuple(each for each, passes in zip(filters, matches[len(parts) :], strict=True) if not passes)
+    rank, listed_id = (
+        (None, "")
+        if excluding
+        else _find_rank(search, request, words, doc_id, str(docs[0].get(solr_fields.CLUSTER_ID, "")))
+    )
+    missing_words = tuple(word for word, contains in zip(parts, matches, strict=False) if not contains)
+    return ResultPosition(rank, listed_id, len(parts), missing_words, excluding)
+
+
+def _joined_clause(request_filter: RequestFilter) -> SolrQuery:
+    """Return a query for the documents that pass a filter."""
+    return SolrQuery.boolean(must=[QueryParam(f"q{n}", query) for n, query in enumerate(request_filter.queries)])
+
+
+def _find_rank(
+    search: SearchService, request: SearchRequest, words: QueryWords, doc_id: str, cluster: str
+) -> tuple[int | None, str]:
+    """Return the rank of a document or its best near-duplicate, and the ID of the listed one.
+
+    The numbered pages are read as a reader sees them; behind them the order is that of the words.
+    """
+    page, last_rank = search.execute(replace(request, page=1, cursor=""), words), 0
+    match_any = not page.total
+    while page.hits:
+        for rank, hit in enumerate(page.hits, start=page.span.start + 1):
+            if hit.doc_id == doc_id or (cluster and hit.cluster == cluster and not request.cluster):
+                return rank, hit.doc_id
+        last_rank = page.span.start + len(page.hits)
+        if page.page >= page.numbered_pages:
+            break
+        page = search.execute(replace(request, page=page.page + 1, cursor=""), words)
+    params = hits_params(
+        replace(request, page=1),
+        words,
+        MAX_RANK,
+        field_names=(solr_fields.ID, solr_fields.CLUSTER_ID),
+        match_any=match_any,
+    )
+    for rank, doc in enumerate(documents(search.select(SolrRequest.HITS, params)), start=1):
+        listed_id = str(doc.get(solr_fields.ID))
+        if listed_id == doc_id or (cluster and doc.get(solr_fields.CLUSTER_ID) == cluster):
+            return max(rank, last_rank + 1), listed_id
+    return None, ""

@@ -1,0 +1,48 @@
+"""The notes on the source of a definition: superseded, gone with its saved copy, and neither."""
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from flask.testing import FlaskClient
+
+from domain.article import document_id
+from domain.term import Definition, DefinitionSource, Lexicon, LexiconEntry, Successor, TermStatus
+from search_ui.interfaces import OriginalDocument
+from tests.search_ui_fakes import FakeActions, FakeSearch, site_app, term
+
+URL, SUCCESSOR = "http://a.test/1", Successor("GB/T 1234-2024", "http://a.test/2")
+
+
+@pytest.fixture
+def held() -> FakeActions:
+    held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED)], published=Lexicon(1, (LexiconEntry("页岩气"),)))
+    definition = Definition("页岩气", "zh", "页岩气是气。", 1, URL, "甲", "2014-05-01", 0.9, 1.0)
+    held.review_service.store.definitions.save([definition], (), 1, 1.0)
+    return held
+
+
+@pytest.fixture
+def client(held: FakeActions) -> FlaskClient:
+    return site_app(FakeSearch([]), held).test_client()
+
+
+def source_of(client: FlaskClient) -> Tag:
+    return BeautifulSoup(client.get("/term/页岩气?lang=en").text, "lxml").select_one("#definition .source")
+
+
+def test_a_superseded_definition_names_and_links_its_successor(client: FlaskClient, held: FakeActions) -> None:
+    assert not source_of(client).select(".source-state")
+    held.review_service.store.definitions.save_successors({("页岩气", 1): SUCCESSOR})
+    state = source_of(client).select_one(".source-state")
+    assert state.text.split(maxsplit=2)[-1] == "GB/T 1234-2024" and state.a["href"] == (
+        f"/article/{document_id(SUCCESSOR.url)}"
+    )
+
+
+def test_a_gone_page_is_linked_to_its_saved_copy(client: FlaskClient, held: FakeActions) -> None:
+    service = held.review_service
+    service.choose_definition("页岩气", "页岩气是气。", "ann", None)
+    service.store.definitions.save_sources({"页岩气": DefinitionSource.GONE})
+    assert source_of(client).select_one(".source-state").text == "This page no longer exists."
+    held.originals.kept[document_id(URL)] = OriginalDocument(URL, 1_700_000_000.0, "html", "")
+    [link] = source_of(client).select(".source-state a")
+    assert link["href"] == f"/article/{document_id(URL)}/original" and link.text == "Saved copy of 2023-11-14"

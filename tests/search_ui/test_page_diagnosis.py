@@ -1,0 +1,132 @@
+"""Why a page is not among the results: the page for administrators, and searches for a URL."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from domain.account import Role
+from domain.article import document_id
+from domain.outcome import Reason
+from search_ui.admin.diagnosis import (
+    PageCause,
+    PageCheck,
+    PageCheckName,
+    PageCheckState,
+    PageDiagnosis,
+    PageRemedy,
+)
+from search_ui.i18n import LANGUAGES, has_message, translate_to
+from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeDiagnosis, FakeSearch, document, sign_in, site_app
+
+PAGE_URL = "https://news.example/a?x=<script>1</script>"
+STOP = PageCheck(
+    PageCheckName.ALLOWED, PageCheckState.FAILED, Reason.ROBOTS_FORBIDDEN, "<b>/a</b>", 120.0,
+    PageCause.ROBOTS_FORBIDDEN, remedies=(PageRemedy.CRAWL_AGAIN,),
+)  # fmt: skip
+LATER = [PageCheck(name, PageCheckState.NOT_REACHED) for name in list(PageCheckName)[2:]]
+FORBIDDEN = PageDiagnosis(PAGE_URL, [PageCheck(PageCheckName.KNOWN, PageCheckState.PASSED, at=60.0), STOP, *LATER])
+TARGET = "https://other.example/b"
+REDIRECTED = PageDiagnosis(
+    "https://news.example/r",
+    [PageCheck(
+        PageCheckName.FETCHED, PageCheckState.FAILED, cause=PageCause.REDIRECTED_OUT_OF_SCOPE, related_url=TARGET,
+        remedies=(PageRemedy.ADD_SITE,),
+    )],
+)  # fmt: skip
+
+
+def signed_in(actions: FakeActions, role: Role = Role.OPERATOR, **more: Any) -> tuple[FlaskClient, str]:
+    client = site_app(actions=actions, accounts=FakeAccounts(someone=role), **more).test_client()
+    return client, sign_in(client, "someone")
+
+
+def with_diagnoses(*diagnoses: PageDiagnosis, **more: Any) -> FakeActions:
+    return FakeActions(page_diagnosis=FakeDiagnosis({each.url: each for each in diagnoses}), **more)
+
+
+def shown(client: FlaskClient, address: str) -> BeautifulSoup:
+    response = client.get(address)
+    assert response.status_code == 200, response.text
+    return BeautifulSoup(response.text, "lxml")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_names_the_step_and_what_to_do(language: str) -> None:
+    client, _ = signed_in(with_diagnoses(FORBIDDEN))
+    found = shown(client, f"/admin/page?lang={language}&url={quote(PAGE_URL)}")
+    assert [item["class"] for item in found.select("#page-checks li")] == [
+        ["passed"], ["failed", "stop"], *[["not_reached"]] * 4,
+    ]  # fmt: skip
+    assert translate_to(language, "page.cause.robots_forbidden") in found.select("#page-checks .stop")[0].text
+    assert translate_to(language, "page.never_due") in found.text
+    assert found.select("#page-checks b b, #page-checks script") == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_cause_and_remedy_has_a_message(language: str) -> None:
+    values = {"host": "h", "depth": 4, "max_depth": 3, "n": 5, "status": "500", "filters": "f"}
+    for cause in PageCause:
+        assert translate_to(language, f"page.cause.{cause}", **values)
+    for remedy in PageRemedy:
+        assert has_message(f"page.remedy.{remedy}") and has_message(f"page.done.{remedy}")
+
+
+def test_an_invalid_or_missing_url() -> None:
+    client, _ = signed_in(with_diagnoses())
+    assert "网址无效" in shown(client, "/admin/page?url=x").text
+    assert "网址无效" not in shown(client, "/admin/page").text
+
+
+def test_only_an_operator_changes_the_crawl() -> None:
+    actions = with_diagnoses(FORBIDDEN, REDIRECTED)
+    client, token = signed_in(actions)
+    reply = client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token}, follow_redirects=True)
+    assert "已安排在下次运行时抓取" in reply.text and actions.page_diagnosis.scheduled == [PAGE_URL]
+    assert client.post("/admin/page/schedule", data={"url": "https://x.example/", "token": token}).status_code == 404
+    form = shown(client, "/admin/page?url=https://news.example/r").select_one(".stop form")
+    assert form is not None
+    fields = {str(each["name"]): str(each["value"]) for each in form.select("input, button")}
+    reply = client.post(str(form["action"]), data=fields, follow_redirects=True)
+    assert "已把该网站加入抓取" in reply.text
+    assert actions.page_diagnosis.remedies == [(TARGET, PageRemedy.ADD_SITE, "someone")]
+    reader, token = signed_in(actions, Role.REPORTS)
+    assert "<form method" not in reader.get(f"/admin/page?url={quote(PAGE_URL)}").text.partition("<main")[2]
+    for path in ("schedule", "remedy"):
+        data = {"url": PAGE_URL, "remedy": "add_site", "token": token}
+        assert reader.post(f"/admin/page/{path}", data=data).status_code == 403
+
+
+def test_a_remedy_that_fails_is_explained() -> None:
+    actions = with_diagnoses(REDIRECTED)
+    actions.page_diagnosis.fault = "the settings exclude it"
+    client, token = signed_in(actions)
+    data = {"url": TARGET, "remedy": "add_url", "token": token}
+    assert "the settings exclude it" in client.post("/admin/page/remedy", data=data, follow_redirects=True).text
+    assert client.post("/admin/page/remedy", data={**data, "remedy": "delete"}).status_code == 400
+
+
+def test_a_search_for_a_url_tells_readers_only_whether_it_is_there() -> None:
+    known = document(1, "页岩气", "页岩气产量增长")
+    known_url = "https://news.example/known.html"
+    known["id"] = document_id(known_url)
+    solr = FakeSearch([known])
+    actions = with_diagnoses(FORBIDDEN)
+    reader = site_app(search=solr, actions=actions).test_client()
+    lookup = shown(reader, f"/search?q={quote(known_url)}").select_one("#page-lookup a")
+    assert lookup is not None and lookup["href"] == f"/article/{known['id']}"
+    missing = shown(reader, f"/search?q={quote('https://news.example/other.html')}")
+    assert "这个网页没有收录" in missing.text and not missing.select("#why-not, #missing-page")
+    assert not shown(reader, "/search?q=页岩气").select("#page-lookup, #missing-page")
+    client, _ = signed_in(actions, Role.REPORTS, search=solr)
+    link = shown(client, f"/search?q={quote('https://news.example/other.html')}").select_one("#why-not")
+    assert link is not None and link["href"] == "/admin/page?url=https://news.example/other.html"
+    link = shown(client, "/search?q=页岩气&site=news.example").select_one("#missing-page")
+    assert link is not None
+    form = shown(client, str(link["href"])).select_one(".page-form")
+    assert form is not None
+    assert {each["name"]: each.get("value") for each in form.select("input")} == {
+        "url": "", "q": "页岩气", "site": "news.example",
+    }  # fmt: skip
