@@ -1,9 +1,9 @@
 """Benchmark of the glossary: `make bench-glossary [DATA=DIR] [ARGS='--sets scicn,cmeee']`.
 
-auto   Terms that a run would accept without a reviewer (lexicon/automatic_acceptance.py), of the annotated corpora in
-       DIR/terms, compared with the annotated terms, which are incomplete:
-       precision_zh, precision_en         share of the accepted terms that are annotated, over all corpora of a language
-       best_precision_zh, ..._en          the same for as many candidates with the best scores, without the other rules
+auto   Terms that a run would accept without a reviewer (lexicon/automatic_acceptance.py). Judged by eye: metrics in
+       benchmarks/glossary_precision.py. In DIR/terms, compared with the annotated terms, which are incomplete:
+       annotated_zh, annotated_en         share of the accepted terms that are annotated, over all corpora of a language
+       best_annotated_zh, ..._en          the same for as many candidates with the best scores, without the other rules
        accepted_zh, accepted_en           accepted terms
 
 bursts Terms whose share of the news rises suddenly; metrics in benchmarks/glossary_bursts.py.
@@ -32,21 +32,19 @@ from benchmarks.glossary_bursts import burst_figures
 from benchmarks.glossary_concepts import concept_figures
 from benchmarks.glossary_definitions import definition_figures
 from benchmarks.glossary_pages import reader_figures
+from benchmarks.glossary_precision import precision_figures
 from benchmarks.glossary_relations import relation_figures
 from benchmarks.results import SHARED, Figure, publish
 from benchmarks.terms import first_texts, unseen_model
-from benchmarks.terms_models import count_in_memory, select_from_table
+from benchmarks.terms_models import mine_in_memory
 from benchmarks.terms_sets import TermSet, gold_of, load_scorer, read_sets
 from benchmarks.terms_systems import OURS
-from domain.term import Term
 from lexicon.automatic_acceptance import select_confident_terms
-from lexicon.counting.ngram_table import COLUMN_INDEX
-from lexicon.model.term_model import ModelByLanguage, iter_spellings, load_model, load_shipped_models, rank_rows
-from lexicon.settings import LexiconSettings
+from lexicon.model.term_model import load_model, load_shipped_models
 from text.scripts import language_of_term
 from text.segment import base_segmenter
 
-PARTS = ("auto", "bursts", "definitions", "relations", "concepts", "pages")
+PARTS = ("auto", "judged", "bursts", "definitions", "relations", "concepts", "pages")
 
 
 @benchmark(
@@ -56,6 +54,7 @@ PARTS = ("auto", "bursts", "definitions", "relations", "concepts", "pages")
     burst_step=20,
     definition_step=20,
     relation_step=20,
+    judged_step=40,
     concepts=60,
     articles=0,
     shipped=True,
@@ -68,6 +67,7 @@ PARTS = ("auto", "bursts", "definitions", "relations", "concepts", "pages")
     "--definition-step", default=1, type=click.IntRange(1), help="Use each so-many-th term of the definitions."
 )
 @click.option("--relation-step", default=1, type=click.IntRange(1), help="Search each so-many-th text for relations.")
+@click.option("--judged-step", default=1, type=click.IntRange(1), help="Mine each so-many-th text for judged terms.")
 @click.option("--concepts", default=1000, type=click.IntRange(1), help="Number of concepts to export and import.")
 @click.option(
     "--articles",
@@ -84,6 +84,7 @@ def main(
     burst_step: int,
     definition_step: int,
     relation_step: int,
+    judged_step: int,
     concepts: int,
     articles: int,
     parts: Sequence[str],
@@ -94,6 +95,7 @@ def main(
         "auto": lambda: auto_figures(
             [first_texts(one, texts) for one in read_sets(data) if one.name in set_names], data, shipped
         ),
+        "judged": lambda: precision_figures(data, judged_step),
         "bursts": lambda: burst_figures(data, burst_step),
         "definitions": lambda: definition_figures(data, definition_step),
         "relations": lambda: relation_figures(data, relation_step),
@@ -112,27 +114,16 @@ def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator
         if not shipped:
             models = {**models, one.language: load_model(unseen_model(one, SHARED))}
         gold = gold_of(one, scorer)
-        candidates = [term for term in mined_terms(one, models) if language_of_term(term.text) == one.language]
+        candidates = [term for term in mine_in_memory(one.texts, models) if language_of_term(term.text) == one.language]
         accepted = select_confident_terms(candidates, base_segmenter())
         hits[one.language] += [
             (scorer.norm(term.text) in gold, scorer.norm(best.text) in gold)
             for term, best in zip(accepted, candidates, strict=False)
         ]
     for language, rows in hits.items():
-        for metric, values in zip(("precision", "best_precision"), zip(*rows, strict=True), strict=False):
+        for metric, values in zip(("annotated", "best_annotated"), zip(*rows, strict=True), strict=False):
             yield Figure("auto", OURS, f"{metric}_{language}", float(np.mean(values)))
         yield Figure("auto", OURS, f"accepted_{language}", len(rows))
-
-
-def mined_terms(one: TermSet, models: ModelByLanguage) -> list[Term]:
-    """Return the candidates of a corpus, best first, as term mining with default settings finds them."""
-    settings = LexiconSettings()
-    table = count_in_memory(one.texts, models)
-    selection = select_from_table(table, models, settings.min_frequency)
-    rows, scores = rank_rows(models, selection, probability=settings.probability)
-    frequencies, documents = (rows.counts[COLUMN_INDEX[name]].tolist() for name in ("frequency", "documents"))
-    spelled = iter_spellings(table, rows)
-    return [Term(text, *values) for text, *values in zip(spelled, scores.tolist(), frequencies, documents, strict=True)]
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.term import Term
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.distributed_count import CHUNK_CHARACTERS, iter_chunks
-from lexicon.counting.ngram_table import NgramTable
+from lexicon.counting.ngram_table import COLUMN_INDEX, NgramTable
 from lexicon.model.boundaries import TAG_PAIR_POSITIONS, WINDOW_WORDS, BoundaryModel
 from lexicon.model.classifier import INTERACTION_FEATURES, MAX_STANDARD_SCORE, Standardizer
 from lexicon.model.row_features import feature_names
@@ -19,8 +20,11 @@ from lexicon.model.term_model import (
     SpanCounter,
     TermModel,
     is_likely,
+    iter_spellings,
+    rank_rows,
 )
 from lexicon.model.word_features import TAGS_BY_LANGUAGE, WORD_FEATURES
+from lexicon.settings import LexiconSettings
 
 Float32Array = NDArray[np.float32]
 
@@ -42,6 +46,17 @@ def select_from_table(table: NgramTable, models: ModelByLanguage, min_frequency:
         rows.take(likely_rows[:: 1 + len(likely_rows) // MAX_SAMPLE_ROWS]),
         table,
     )
+
+
+def mine_in_memory(texts: Iterable[str], models: ModelByLanguage) -> list[Term]:
+    """Return the candidates of a corpus, best first, as term mining with default settings finds them."""
+    settings = LexiconSettings()
+    table = count_in_memory(texts, models)
+    selection = select_from_table(table, models, settings.min_frequency)
+    rows, scores = rank_rows(models, selection, probability=settings.probability)
+    frequencies, documents = (rows.counts[COLUMN_INDEX[name]].tolist() for name in ("frequency", "documents"))
+    spelled = iter_spellings(table, rows)
+    return [Term(text, *values) for text, *values in zip(spelled, scores.tolist(), frequencies, documents, strict=True)]
 
 
 def zero_model(language: str) -> BoundaryModel:

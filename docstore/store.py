@@ -27,7 +27,9 @@ store.alerts             alerts and notifications                   docstore/rep
 store.search_log         search log, without personal data          docstore/reports/search_log.py
 store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
+store.account_administration  changes by administrators         docstore/account_administration.py
 store.actions            what accounts changed                      docstore/actions.py
+store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
 store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
@@ -38,6 +40,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from docstore.account_administration import AccountAdministration
 from docstore.accounts import AccountTable
 from docstore.actions import ActionTable
 from docstore.articles.article_table import ArticleTable
@@ -58,6 +61,7 @@ from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.locking.leases import LeaseTable
 from docstore.near_duplicates.key_compaction import KeyCompaction
+from docstore.reports.administration_history import AdministrationHistory
 from docstore.reports.alert_mutes import AlertMuteTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
@@ -137,7 +141,9 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
+        self.account_administration = AccountAdministration(self._database, clock)
         self.actions = ActionTable(self._database, clock)
+        self.administration_history = AdministrationHistory(self._database)
         self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 

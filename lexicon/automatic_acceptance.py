@@ -1,10 +1,11 @@
 """Selection of the candidates that are accepted without a reviewer.
 
 A candidate is accepted if the learned model is nearly certain, it occurs in several documents, it names a thing (no
-person, no unit), and it is no fragment of a longer candidate. No I/O.
+person, no unit, no instruction, no identifier of a program), and it is no fragment of a longer term. No I/O.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from domain.term import Term, TermStatus
 from lexicon.jieba_dictionary import find_term_error
@@ -18,18 +19,35 @@ precision of about .95 by eye (docs/decisions/0127-automatic-acceptance.md)."""
 MIN_DOCUMENTS = 3
 FRAGMENT_SHARE = 0.6  # a candidate is a fragment if this share of its occurrences lies in one longer candidate
 PERSON_TAG = "nr"  # prefix of jieba's tags
-REPORTING_VERBS = ("显示", "表明", "证明", "说明", "指出", "认为", "提出", "发现", "介绍")  # 实验结果显示 is no term
+# 实验结果显示 and 屏幕截图所示 are no terms
+REPORTING_VERBS = ("显示", "表明", "证明", "说明", "指出", "认为", "提出", "发现", "介绍", "所示")
+_FIRST_WORDS = """
+创建 新建 添加 删除 重命名 单击 双击 右键 点击 键入 请参阅 没收 吊销 继续 继续执行 未 双方
+one two three four five six seven eight nine ten
+"""
+PHRASE_FIRST_WORDS = frozenset(_FIRST_WORDS.split())
+"""First words of instructions (创建供应商), states (未配置) and mentions (双方当事人, three standards)."""
+PHRASE_START = "依法"
+ENGLISH_FUNCTION_WORDS = frozenset(("and", "for", "from", "in", "of", "on", "or", "to", "with"))
+GENERAL_LAST_WORDS = ("conditions", "decisions", "efforts", "factors", "issues", "purposes", "reasons", "situations")
+_ORDINAL_RE = re.compile(
+    r"第[〇零一二三四五六七八九十百千\d]+[条款章节项编页]|\d+(?:st|nd|rd|th) .*"
+)  # 第八十七条, 21st century
+MIN_WORD_CHARS = 3  # of a single Latin word
 MAX_PART_LENGTH = 12  # words of a part of a Latin term, characters of a part of a Chinese one
 
 
-def select_confident_terms(candidates: Sequence[Term], base_segmenter: Segmenter) -> list[Term]:
+def select_confident_terms(
+    candidates: Sequence[Term], base_segmenter: Segmenter, accepted_terms: Iterable[Term] = ()
+) -> list[Term]:
     """Return the candidates to accept, in their order.
 
     Args:
         candidates: All undecided candidates of the learned scorer; `score` is a probability.
         base_segmenter: Segmenter without the words of the domain.
+        accepted_terms: Terms that are accepted already; their fragments are not accepted either.
     """
-    longer_frequency = frequency_in_longer_candidates(candidates)
+    longer_frequency = frequency_in_longer_terms([*candidates, *accepted_terms])
     return [
         term
         for term in candidates
@@ -40,7 +58,8 @@ def select_confident_terms(candidates: Sequence[Term], base_segmenter: Segmenter
         and longer_frequency.get(term.text, 0) < FRAGMENT_SHARE * term.frequency
         and is_domain_term(term.text, base_segmenter)
         and not may_be_name(term.text, base_segmenter)
-        and not term.text.endswith(REPORTING_VERBS)
+        and not is_phrase(term.text, base_segmenter)
+        and not may_be_identifier(term.text)
         and not find_term_error(term.text)
     ]
 
@@ -51,10 +70,30 @@ def may_be_name(text: str, base_segmenter: Segmenter) -> bool:
     return not further_words and first_tag.startswith(PERSON_TAG)
 
 
-def frequency_in_longer_candidates(candidates: Sequence[Term]) -> dict[str, int]:
-    """Return, for each text inside other candidates, the frequency of the most frequent candidate that contains it."""
+def is_phrase(text: str, base_segmenter: Segmenter) -> bool:
+    """True for an instruction, a statement, an ordinal number, a general expression, or words around a preposition."""
+    words = text.lower().split(" ")
+    return (
+        text.endswith(REPORTING_VERBS)
+        or text.startswith(PHRASE_START)
+        or bool(_ORDINAL_RE.fullmatch(text))
+        or not ENGLISH_FUNCTION_WORDS.isdisjoint(words)
+        or words[-1] in GENERAL_LAST_WORDS
+        or base_segmenter.tag(text)[0][0].lower() in PHRASE_FIRST_WORDS
+    )
+
+
+def may_be_identifier(text: str) -> bool:
+    """True for a single Latin word that is not spelled like an abbreviation or a product: verbose, Rows, x86, OK."""
+    if not text.isascii() or " " in text:
+        return False
+    return text.islower() or len(text) < MIN_WORD_CHARS or (text.isalpha() and text == text.capitalize())
+
+
+def frequency_in_longer_terms(terms: Iterable[Term]) -> dict[str, int]:
+    """Return, for each text inside other terms, the frequency of the most frequent term that contains it."""
     frequency_by_part: dict[str, int] = {}
-    for term in candidates:
+    for term in terms:
         for part in iter_parts(term.text):
             frequency_by_part[part] = max(frequency_by_part.get(part, 0), term.frequency)
     return frequency_by_part

@@ -14,10 +14,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
+from docstore.account_administration import AccountAdministration
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
-from domain.administration import AlertMute
+from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource
 from domain.alert import Alert, AlertKey
 from domain.article import document_id
 from domain.coded_message import CodedMessage
@@ -35,6 +36,7 @@ from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
+from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
 from search_ui.app import create_app
 from search_ui.interfaces import (
@@ -320,6 +322,35 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeRunControl:
+    """Runs that only change `is_running`; `calls` has the accounts that started and stopped them."""
+
+    is_running: bool = False
+    can_stop: bool = True
+    is_scheduler_running: bool = False
+    problem: str = ""
+    run_counts: RunCounts = field(default_factory=RunCounts)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+
+    def status(self) -> RunStatus:
+        next_run_at = 7200.0 if self.is_scheduler_running else None
+        return RunStatus(self.is_running, self.can_stop, self.is_scheduler_running, "02:30", next_run_at)
+
+    def counts(self) -> RunCounts:
+        return self.run_counts
+
+    def start(self, account: str) -> None:
+        if self.problem:
+            raise PlumblineError(CodedMessage(self.problem, "run_failed", message=self.problem))
+        self.calls.append(("start", account))
+        self.is_running = True
+
+    def stop(self, account: str) -> bool:
+        self.calls.append(("stop", account))
+        return self.is_running
+
+
+@dataclass
 class FakeDiagnosis:
     """Diagnoses by URL. Pages are known if they have a diagnosis."""
 
@@ -381,6 +412,32 @@ class FakeAlertAdministration:
 
 
 @dataclass
+class FakeHistory:
+    """A history in memory; records the filters in `wanted` and the undone entries in `undone`."""
+
+    entries: list[HistoryEntry] = field(default_factory=list)
+    wanted: list[HistoryFilter] = field(default_factory=list)
+    undone: list[tuple[HistorySource, int, str]] = field(default_factory=list)
+    error: PlumblineError | None = None
+
+    def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
+        self.wanted.append(history_filter)
+        return len(self.entries), self.entries[offset : offset + limit]
+
+    def kinds(self) -> list[tuple[HistorySource, str]]:
+        return sorted({(entry.source, entry.kind) for entry in self.entries})
+
+    def accounts(self) -> list[str]:
+        return sorted({entry.account for entry in self.entries})
+
+    def undo(self, source: HistorySource, entry_id: int, account: str) -> bool:
+        if self.error:
+            raise self.error
+        self.undone.append((source, entry_id, account))
+        return any(entry.source is source and entry.entry_id == entry_id for entry in self.entries)
+
+
+@dataclass
 class FakeRunReports:
     """Runs in memory, newest first."""
 
@@ -422,8 +479,10 @@ class FakeActions:
     dask_pages: str = ""
     page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
     rising: list[RisingTerm] = field(default_factory=list)
+    run_control: FakeRunControl = field(default_factory=FakeRunControl)
     settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
+    history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
     @cached_property
@@ -433,6 +492,10 @@ class FakeActions:
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def account_administration(self) -> AccountAdministration:
+        return self.review_service.store.account_administration
 
     @property
     def settings_editor(self) -> FileSettingsEditor:
@@ -571,7 +634,7 @@ class FakeAccounts:
     def revoke_session(self, session_id: str, expires_at: float) -> None:
         self.ended.add(session_id)
 
-    def is_session_revoked(self, session_id: str) -> bool:
+    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
         return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:

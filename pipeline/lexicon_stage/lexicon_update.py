@@ -41,8 +41,9 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     if settings.auto_publish == AUTO_PUBLISH_OFF or settings.scorer != LEARNED_SCORER:
         return ()
     _, candidates = engine.store.review_queue.undecided_terms()
-    confident_terms = select_confident_terms(candidates, base_segmenter())
-    accepted_earlier = [term for term in lexicons.accepted_terms() if term.is_automatic]  # a killed run left them
+    accepted_terms = lexicons.accepted_terms()
+    confident_terms = select_confident_terms(candidates, base_segmenter(), accepted_terms)
+    accepted_earlier = [term for term in accepted_terms if term.is_automatic]  # a killed run left them
     previous = lexicons.load_latest()
     version = add_terms(previous, [*accepted_earlier, *confident_terms])
     if version is previous:

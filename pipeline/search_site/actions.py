@@ -7,6 +7,7 @@ from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
+from docstore.account_administration import AccountAdministration
 from domain.focused_decision import HostHarvest
 from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
@@ -24,6 +25,8 @@ from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
+from pipeline.site_admin.history import StoreHistory
+from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
@@ -50,11 +53,22 @@ class StoreSiteBackend:
         self._takedowns = StoreTakedowns(engine)
         self._run_reports = StoreRunReports(engine)
         self._alert_administration = StoreAlertAdministration(engine)
+        self._history = StoreHistory(engine)
+
+    @property
+    def run_control(self) -> EngineRunControl:
+        """Starts and stops runs."""
+        return EngineRunControl(self._engine)
 
     @property
     def review_service(self) -> StoreReview:
         """The service that the review pages use."""
         return self._review
+
+    @property
+    def account_administration(self) -> AccountAdministration:
+        """The service that changes accounts."""
+        return self._engine.store.account_administration
 
     @property
     def page_diagnosis(self) -> StorePageDiagnosis:
@@ -145,6 +159,11 @@ class StoreSiteBackend:
     def alert_administration(self) -> StoreAlertAdministration:
         """Alerts as administrators see and mute them; see `pipeline.site_admin.alert_administration`."""
         return self._alert_administration
+
+    @property
+    def history(self) -> StoreHistory:
+        """The history of all areas; see `pipeline.site_admin.history`."""
+        return self._history
 
     def dashboard_url(self) -> str:
         """Return the URL of the Dask dashboard, or ""; see `pipeline.compute.dask_dashboard`."""

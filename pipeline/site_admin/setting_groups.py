@@ -43,7 +43,8 @@ _GROUP_TEXTS: Mapping[str, str] = {
     ),
     "alerts": (
         "alerts.mail_to alerts.mail_from alerts.smtp alerts.smtp_security alerts.smtp_user alerts.smtp_password_file"
-        " alerts.webhook alerts.inside_hosts alerts.language alerts.silent_days alerts.rising_terms alerts.seconds"
+        " alerts.webhook alerts.apprise_urls alerts.inside_hosts alerts.language alerts.silent_days alerts.rising_terms"
+        " alerts.seconds"
     ),
     "machine": (
         "search.host search.port search.base_url search.workers search.at_once search.timeout search.trusted_proxies"
@@ -80,7 +81,7 @@ _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
     "topic.precision": SettingEffect.RUN_AND_RESTART,
 }
 
-SECRETS = frozenset({"crawl.headers", "crawl.cookies", "alerts.webhook"})
+SECRETS = frozenset({"crawl.headers", "crawl.cookies", "alerts.webhook", "alerts.apprise_urls"})
 URLS_WITH_PASSWORDS = frozenset({"crawl.proxies", "store.url", "index.solr_url"})
 """Secret if a value has a user name or password before its host."""
 

@@ -1,6 +1,7 @@
 """The settings page on the settings file: implements `SettingsEditor` of `search_ui`."""
 
 import difflib
+import logging
 import re
 import typing
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from docstore.actions import ActionTable
 from domain.coded_message import CodedMessage, coded_message
-from domain.errors import SettingsConflictError, SettingsError
+from domain.errors import SettingsConflictError, SettingsError, StoreError
 from pipeline.settings import (
     ALLOWED_VALUES,
     ENV_PREFIX,
@@ -25,6 +26,8 @@ from pipeline.settings_template import default_value
 from pipeline.site_admin.setting_groups import GROUPS, is_secret, setting_effect
 from pipeline.site_admin.settings_file import SettingsFile, SettingsText
 from search_ui.admin.interfaces_settings import Edits, SettingField, SettingKind, SettingsForm, SettingsReview
+
+log = logging.getLogger(__name__)
 
 CHANGE_ACTION = "setting_change"
 HIDDEN_VALUE = "(not shown)"
@@ -104,7 +107,10 @@ class FileSettingsEditor:
             values = (stored_value(before, path), stored_value(after, path))
             is_hidden = any(is_secret(path, format_value(value)) for value in values)
             details = {} if is_hidden else dict(zip(("before", "after"), values, strict=True))
-            self._actions.record(account, CHANGE_ACTION, path, details)
+            try:
+                self._actions.record(account, CHANGE_ACTION, path, details)
+            except StoreError as error:  # the file is changed, which the account must see
+                log.error("the change of %s is not recorded: %s", path, error)
         return len(changed_paths)
 
     def _file(self) -> SettingsFile:
@@ -241,7 +247,7 @@ def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]
 def hide_commented_secret(line: str) -> str:
     """Hide the value in a comment such as `# webhook = ...`."""
     names = "|".join(path.partition(".")[2] for path in SPECS if is_secret(path, "@"))
-    return re.sub(rf"^([ +-]\s*#.*\b(?:{names})\s*=).*\S.*$", rf"\1 {HIDDEN_VALUE}", line)
+    return re.sub(rf"^([ +-]\s*#.*\b(?:{names})\s*=)\s*(?!(?:\[\]|\"\")$)\S.*$", rf"\1 {HIDDEN_VALUE}", line)
 
 
 def setting_kind(path: str, value_type: Any) -> SettingKind:

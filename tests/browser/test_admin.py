@@ -40,6 +40,7 @@ AREAS = {
     "sites": "/admin/sites",
     "page": "/admin/page?url=https://elsewhere.example/page.html",
     "settings": "/admin/settings",
+    "accounts": f"/admin/accounts/account?name={ACCOUNT}",
     "account": "/admin/account",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
@@ -77,7 +78,7 @@ def test_a_wrong_password_opens_nothing(visit: Visit) -> None:
 
 def test_each_sees_what_the_account_is_for(visit: Visit, vertical: Vertical) -> None:
     wanted = {
-        Role.REPORTS: ["概览", "搜索统计", "网站", "任务", "告警", "设置", "我的账号"],
+        Role.REPORTS: ["概览", "搜索统计", "网站", "任务", "告警", "操作记录", "设置", "我的账号"],
         Role.REVIEWER: ["概览", "词库", "主题", "搜索统计", "我的账号"],
     }
     for role, areas in wanted.items():

@@ -37,6 +37,19 @@ def test_a_confident_candidate_is_selected() -> None:
         Term("billion cubic metres", 0.9, 20, 10),
         Term("实验结果显示", 0.9, 20, 10),
         Term("王进喜", 0.9, 20, 10),
+        Term("million years ago", 0.9, 20, 10),
+        Term("屏幕截图所示", 0.9, 20, 10),
+        Term("创建供应商", 0.9, 20, 10),
+        Term("依法承担民事责任", 0.9, 20, 10),
+        Term("第八十七条", 0.9, 20, 10),
+        Term("Controls for Configuration", 0.9, 20, 10),
+        Term("verbose", 0.9, 20, 10),
+        Term("Rows", 0.9, 20, 10),
+        Term("OK", 0.9, 20, 10),
+        Term("Christopher Wren", 0.9, 20, 10),
+        Term("21st century", 0.9, 20, 10),
+        Term("three standards", 0.9, 20, 10),
+        Term("environmental conditions", 0.9, 20, 10),
     ],
 )
 def test_other_candidates_wait_for_a_reviewer(candidate: Term) -> None:
@@ -44,10 +57,23 @@ def test_other_candidates_wait_for_a_reviewer(candidate: Term) -> None:
 
 
 def test_a_fragment_of_a_longer_candidate_is_not_selected() -> None:
-    machine, learning = Term("machine learning", 0.9, 20, 10), Term("learning", 0.9, 24, 10)
+    deep, network = Term("deep neural network", 0.9, 20, 10), Term("neural network", 0.9, 24, 10)
     assert selected(Term("粒子群", 0.9, 10, 9), Term("粒子群优化", 0.9, 9, 9)) == ["粒子群优化"]
-    assert selected(machine, learning) == ["machine learning"]
-    assert selected(machine, replace(learning, frequency=80)) == ["machine learning", "learning"]
+    assert selected(deep, network) == [deep.text]
+    assert selected(deep, replace(network, frequency=80)) == [deep.text, network.text]
+
+
+def test_words_that_resemble_phrases_are_selected() -> None:
+    terms = [
+        Term(text, 0.9, 20, 10)
+        for text in ("添加剂", "未成年子女", "第四纪", "TCP/IP", "PowerShell", "提高采收率", "thomas process")
+    ]
+    assert selected(*terms) == [term.text for term in terms]
+
+
+def test_a_fragment_of_an_accepted_term_is_not_selected() -> None:
+    accepted = Term("粒子群优化", 0.9, 9, 9, status=TermStatus.ACCEPTED)
+    assert select_confident_terms([Term("粒子群", 0.9, 10, 9)], base_segmenter(), [accepted]) == []
 
 
 def test_terms_are_added_to_the_latest_version() -> None:

@@ -60,6 +60,13 @@ def test_confident_candidates_are_published_and_marked(engine: Engine) -> None:
     assert publish_confident_terms(engine) == ()
 
 
+def test_a_later_run_accepts_no_fragment_of_an_accepted_term(engine: Engine) -> None:
+    publish_confident_terms(engine)
+    fragment = Term("水平井", 0.9, 10, 5)
+    engine.store.lexicons.replace_candidates([*CANDIDATES, fragment])
+    assert publish_confident_terms(engine) == () and status(engine, fragment.text) is TermStatus.CANDIDATE
+
+
 def test_a_reviewer_confirms_or_rejects(engine: Engine) -> None:
     publish_confident_terms(engine)
     review = StoreReview(engine.store)

@@ -414,21 +414,27 @@ REVIEW = {
     "/admin/topics/<name>/decide",
 }
 OPERATION = {
+    "/admin/history/undo",
     "/admin/page/schedule",
     *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
+    *(f"/admin/accounts/{name}" for name in ("create", "disable", "enable", "password", "roles", "sessions")),
+    *(f"/admin/run/{name}" for name in ("start", "stop")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
     "/admin/takedowns/undo",
 }
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
+    **{f"/admin/accounts{page}": set() for page in ("", "/account")},
     "/admin/alerts": {Role.REPORTS},
+    "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
         for name in ("article", "export/<form>", "history", "preview", "relations", "report", "term", "versions")
     },
     "/admin/page": {Role.REPORTS},
+    "/admin/run": {Role.REPORTS},
     **{f"/admin/runs{page}": {Role.REPORTS} for page in ("", "/<run_id>", "/live")},
     "/admin/searches": {Role.REPORTS, Role.REVIEWER},
     "/admin/settings": {Role.REPORTS},

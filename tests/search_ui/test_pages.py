@@ -415,7 +415,9 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "alert.",
         "page.",
         "alerts.",  # pipeline.alerts says them
+        "history.",
         "runs.chart_",
+        "settings.",
         "runs.fewer_",
         "runs.more_",
     )
