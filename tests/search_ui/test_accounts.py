@@ -420,7 +420,9 @@ OPERATION = {
     *(f"/admin/accounts/{name}" for name in ("create", "disable", "enable", "password", "roles", "sessions")),
     *(f"/admin/run/{name}" for name in ("start", "stop")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
+    "/admin/page/remedy",
     "/admin/takedowns/undo",
+    *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove")),
 }
 PAGES = {
     "/admin/": set(Role),
@@ -440,6 +442,8 @@ PAGES = {
     "/admin/settings": {Role.REPORTS},
     "/admin/sites": {Role.REPORTS},
     "/admin/sites/<host>": {Role.REPORTS},
+    "/admin/sites/<host>/settings": {Role.REPORTS},
+    "/admin/sites/add": {Role.REPORTS},
     "/admin/takedowns": {Role.REPORTS},
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
