@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
+from benchmarks.admin_concurrent import measure_concurrent
 from benchmarks.admin_whynot import measure_whynot
 from benchmarks.command import benchmark, names
 from benchmarks.results import Figure, publish
 
-SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {"whynot": measure_whynot}
+SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {
+    "concurrent": measure_concurrent,
+    "whynot": measure_whynot,
+}
 
 
 @benchmark("admin", few=True)
