@@ -27,6 +27,7 @@ from domain.account import Role
 from domain.administration import AdminAction
 from domain.alert import Alert, AlertKey
 from domain.frontier import NewUrl, UrlKind
+from domain.page import Host
 from domain.term import Term, TermStatus
 from pipeline.engine import Engine
 from pipeline.search_site.serve import SearchSite
@@ -64,7 +65,7 @@ def fill(engine: Engine) -> None:
     engine.store.alerts.replace_firing(
         [Alert(AlertKey("site_stopped", host), {"host": host, "reason": "timed_out", "n": 3}) for host in SITES]
     )
-    engine.store.frontier.add_urls([NewUrl(f"https://{host}/", host, 0, 0, UrlKind.SEED, 0.0) for host in SITES])
+    engine.store.frontier.add_urls([NewUrl(f"https://{host}/", Host(host), 0, 0, UrlKind.SEED, 0.0) for host in SITES])
     engine.store.lexicons.replace_candidates([Term(text, 9.0, 5, 2) for text in TERMS])
 
 

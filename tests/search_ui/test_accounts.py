@@ -39,7 +39,7 @@ def client_of(**more: object) -> FlaskClient:
 
 def attempt(client: FlaskClient, password: str = "wrong", name: str = OPERATOR, **more: object) -> int:
     sent = {"token": form_token(client), "name": name, "password": password}
-    return client.post("/admin/login", data=sent, **more).status_code  # type: ignore[arg-type]
+    return client.post("/admin/login", data=sent, **more).status_code
 
 
 def is_signed_in(client: FlaskClient) -> bool:
@@ -452,7 +452,7 @@ PAGES = {
     "/admin/topics/<name>": {Role.REVIEWER},
 }
 OWN = {"/admin/logout", "/admin/account/password"}  # actions of every account
-ADMIN_RIGHTS = {
+ADMIN_RIGHTS: dict[tuple[str, str], frozenset[Role]] = {
     **{("GET", address): frozenset(roles) for address, roles in PAGES.items()},
     **{("POST", address): frozenset({Role.REVIEWER}) for address in REVIEW},
     **{("POST", address): frozenset[Role]() for address in OPERATION},

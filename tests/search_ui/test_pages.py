@@ -418,6 +418,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "accounts.",
         "history.",
         "role_help.",
+        "run_control.",
         "setup.",
         "site.",
         "runs.chart_",
