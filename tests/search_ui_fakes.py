@@ -366,7 +366,7 @@ class FakeDiagnosis:
     def diagnose_page(self, url: str) -> PageDiagnosis | None:
         return self.diagnoses.get(url)
 
-    def schedule_page(self, url: str) -> bool:
+    def schedule_page(self, url: str, account: str) -> bool:
         self.scheduled.append(url)
         return url in self.diagnoses
 
