@@ -7,7 +7,8 @@ from search_ui.admin.interfaces_settings import SettingEffect
 _GROUP_TEXTS: Mapping[str, str] = {
     "what": (
         "vertical.name crawl.seeds crawl.scope crawl.paused_sites crawl.depth crawl.sitemaps crawl.documents"
-        " crawl.document_formats crawl.rendered crawl.topic crawl.concepts crawl.strategy topic.precision topic.questions"
+        " crawl.document_formats crawl.rendered crawl.topic crawl.concepts crawl.strategy"
+        " topic.precision topic.questions"
     ),
     "speed": (
         "crawl.delay crawl.site_delays crawl.speed_up crawl.minutes crawl.max_pages crawl.threads crawl.processes"
