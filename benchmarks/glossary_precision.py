@@ -1,17 +1,16 @@
 """The precision of the set `auto` of `make bench-glossary`: automatically accepted terms, judged by eye.
 
     precision_zh, precision_en   share of right terms among the judged terms that are still accepted
-    tested_zh, tested_en         the same without the terms on which rules were tuned
+    tested_zh, tested_en         the same in the corpora whose name ends in `_2`: no rule was written after reading them
     names_zh, names_en           share of proper names (organisations, products, laws) among them; they count as right
     judged_zh, judged_en         number of judged terms that are still accepted
     kappa                        agreement of the two judgements (Cohen) in right or wrong
 
-The terms are accepted in the demo and in corpora of DIR, and drawn by checksum. Rules were tuned on half of the terms
-of the corpora without `2` in their name. Guideline: is this a complete term of its domain that a glossary of the
-domain could list, and not a name of a person, a unit, a fragment or a general word? `glossary_precision.tsv` has the
-judgements (1 right, n right as a proper name, 0 wrong) and sentences of the demo. One judge made both, the second
-time from the terms alone in another order. A term is right if both say so. `python -m benchmarks.glossary_precision`
-prints the drawn terms without judgements.
+The terms are accepted in the demo and in corpora of DIR, and drawn by checksum. Guideline: is this a complete term of
+its domain that a glossary of the domain could list, and not a name of a person, a unit, a fragment or a general word?
+`glossary_precision.tsv` has the judgements (1 right, n right as a proper name, 0 wrong) and sentences of the demo.
+One judge made both, the second time from the terms alone in another order. A term is right if both say so. `python -m
+benchmarks.glossary_precision` prints the drawn terms without judgements.
 """
 
 import csv
@@ -75,11 +74,6 @@ class Judgement(NamedTuple):
         """True if both judgements say so."""
         return WRONG not in (self.first, self.second)
 
-    @property
-    def is_tuning_half(self) -> bool:
-        """True if the rules may be tuned on this term: half of the terms of the first corpora, by checksum."""
-        return not is_second_part(self.corpus) and checksum(self.term)[0] % 2 == 0
-
 
 def precision_figures(data: Path, step: int) -> Iterator[Figure]:
     """Yield the figures; only each `step`-th text of the corpora is mined.
@@ -101,7 +95,7 @@ def precision_figures(data: Path, step: int) -> Iterator[Figure]:
     for judgement in kept:
         by_language[language_of_term(judgement.term)].append(judgement)
     for language, rows in by_language.items():
-        tested = [row.is_right for row in rows if not row.is_tuning_half]
+        tested = [row.is_right for row in rows if is_second_part(row.corpus)]
         yield Figure("auto", OURS, f"precision_{language}", float(np.mean([row.is_right for row in rows])))
         yield Figure(
             "auto", OURS, f"names_{language}", float(np.mean([NAME in (row.first, row.second) for row in rows]))
@@ -143,12 +137,12 @@ def draw_terms(data: Path) -> list[tuple[str, str]]:
 
 
 def is_second_part(corpus: str) -> bool:
-    """True for a corpus on which no rule was tuned."""
+    """True for a corpus that no rule was tuned on."""
     return corpus.endswith("_2")
 
 
 def checksum(text: str) -> bytes:
-    """Return the checksum that decides whether a term is drawn, and in which half it is."""
+    """Return the checksum that decides whether a term is drawn."""
     return hashlib.sha256(f"accepted {text}".encode()).digest()
 
 
