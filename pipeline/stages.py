@@ -64,6 +64,7 @@ def crawl(
     """
     from crawler.crawl import crawl as run_crawl
     from crawler.http.fetch import Fetcher
+    from crawler.http.site_options import parse_paused_hosts
     from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
     from pipeline.crawl_stage.document_backfill import backfill_documents
     from pipeline.crawl_stage.rendered_sites import render_sites_automatically
@@ -78,6 +79,7 @@ def crawl(
         seen_filter_path = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.clamp_future_visits(time.time())
         engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
+        engine.store.frontier.exclude_hosts(parse_paused_hosts(settings))
         render_sites_automatically(engine)
         backfill_documents(engine, settings)
         with (
@@ -126,7 +128,7 @@ def focused_crawl(engine: "Engine") -> "Iterator[tuple[CrawlSettings, FocusedPol
 
 
 def extract(engine: "Engine") -> StageReport:
-    """Extract an article, or record an outcome, for each new or changed page.
+    """Extract an article, or record an outcome, for each new or changed page. Then remove expired articles.
 
     Raises BusyError if another process extracts.
     """
@@ -146,7 +148,10 @@ def extract(engine: "Engine") -> StageReport:
                 counts.update(outcomes)
                 abort_on_many_failures(Stage.EXTRACT, counts)
                 advance(pages)
-    return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+        store_settings = engine.settings.store
+        expired_count = engine.store.retention.remove_expired(store_settings.keep_days, store_settings.days_by_host())
+    notes = (f"{expired_count} articles are older than store.keep_days and were removed",) if expired_count else ()
+    return StageReport(Stage.EXTRACT, counts, time.monotonic() - started, notes)
 
 
 def ocr(engine: "Engine", seconds: float | None = None) -> StageReport:

@@ -22,6 +22,7 @@ from search_ui.admin import (
     run_control_views,
     run_views,
     settings_views,
+    site_views,
     takedown_views,
 )
 from search_ui.admin.access_log import log_response
@@ -74,6 +75,7 @@ _BLUEPRINTS = (
     settings_views.blueprint,
     account_views.blueprint,
     takedown_views.blueprint,
+    site_views.blueprint,
     run_views.blueprint,
     run_control_views.blueprint,
     alert_views.blueprint,

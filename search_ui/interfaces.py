@@ -18,6 +18,7 @@ from search_ui.admin.interfaces_history import HistoryBackend
 from search_ui.admin.interfaces_run_control import RunControl
 from search_ui.admin.interfaces_runs import RunReports
 from search_ui.admin.interfaces_settings import SettingsEditor
+from search_ui.admin.interfaces_sites import SiteService
 from search_ui.admin.interfaces_takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
@@ -275,7 +276,11 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
 
     @property
     def settings_editor(self) -> SettingsEditor:
-        """The settings file."""
+        """The service that changes the settings file."""
+
+    @property
+    def site_service(self) -> SiteService:
+        """The service that changes sites."""
 
     @property
     def takedowns(self) -> TakedownService:

@@ -38,6 +38,7 @@ from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -365,7 +366,7 @@ class FakeDiagnosis:
     def diagnose_page(self, url: str) -> PageDiagnosis | None:
         return self.diagnoses.get(url)
 
-    def schedule_page(self, url: str) -> bool:
+    def schedule_page(self, url: str, account: str) -> bool:
         self.scheduled.append(url)
         return url in self.diagnoses
 
@@ -460,6 +461,53 @@ class FakeRunReports:
 
 
 @dataclass
+class FakeSites:
+    """Records the changes of each host. All changes raise `error`, if there is one."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    error: PlumblineError | None = None
+    paused: set[str] = field(default_factory=set)
+
+    def load(self, host: str) -> SiteSettings:
+        seeds = (f"https://{host}/",)
+        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused, header_count=1)
+
+    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+        return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
+
+    def count_contents(self, host: str) -> SiteContents:
+        return SiteContents(30, 20, 10, 2_500_000)
+
+    def add(self, url: str, account: str) -> str:
+        self._record("add", url, account)
+        return url.split("/")[2]
+
+    def pause(self, host: str, account: str) -> None:
+        self._record("pause", host, account)
+        self.paused.add(host)
+
+    def resume(self, host: str, account: str) -> None:
+        self._record("resume", host, account)
+        self.paused.discard(host)
+
+    def change(self, host: str, edit: SiteEdit, account: str) -> None:
+        self._record("change", host, edit, account)
+
+    def recrawl(self, host: str, account: str) -> int:
+        self._record("recrawl", host, account)
+        return 20
+
+    def remove(self, host: str, account: str) -> SiteContents:
+        self._record("remove", host, account)
+        return self.count_contents(host)
+
+    def _record(self, *call: object) -> None:
+        if self.error:
+            raise self.error
+        self.calls.append(call)
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -484,6 +532,8 @@ class FakeActions:
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
     history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
+
+    site_service: "FakeSites" = field(default_factory=lambda: FakeSites())
 
     @cached_property
     def takedowns(self) -> TakedownTable:
