@@ -11,18 +11,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 11_650,
-    "domain": 2_550,
+    "docstore": 12_300,
+    "domain": 2_600,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
     "lexicon": 7_350,
-    "locks": 200,
+    "locks": 240,
     "maven_jars": 220,
-    "pipeline": 20_300,
-    "search_ui": 15_300,
+    "pipeline": 21_300,
+    "search_ui": 16_200,
     "solr_client": 280,
-    "text": 2_580,
+    "text": 2_620,
 }
 
 

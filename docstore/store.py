@@ -27,7 +27,11 @@ store.alerts             alerts and notifications                   docstore/rep
 store.search_log         search log, without personal data          docstore/reports/search_log.py
 store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
+store.account_administration  changes by administrators         docstore/account_administration.py
 store.actions            what accounts changed                      docstore/actions.py
+store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
+store.retention          removal of old articles                    docstore/retention.py
+store.site_pages         all pages of one host                      docstore/site_pages.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
 store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
@@ -38,6 +42,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from docstore.account_administration import AccountAdministration
 from docstore.accounts import AccountTable
 from docstore.actions import ActionTable
 from docstore.articles.article_table import ArticleTable
@@ -58,13 +63,16 @@ from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.locking.leases import LeaseTable
 from docstore.near_duplicates.key_compaction import KeyCompaction
+from docstore.reports.administration_history import AdministrationHistory
 from docstore.reports.alert_mutes import AlertMuteTable
 from docstore.reports.alerts import AlertTable
 from docstore.reports.runs import RunTable
 from docstore.reports.search_log import SearchLog
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusReports
+from docstore.retention import Retention
 from docstore.schema.base import store_meta
+from docstore.site_pages import SitePages
 from docstore.takedowns import TakedownTable
 from docstore.terms.definitions import DefinitionTable
 from docstore.terms.glosses import GlossTable
@@ -137,7 +145,11 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
+        self.account_administration = AccountAdministration(self._database, clock)
         self.actions = ActionTable(self._database, clock)
+        self.administration_history = AdministrationHistory(self._database)
+        self.retention = Retention(self._database, clock)
+        self.site_pages = SitePages(self._database, clock)
         self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from domain.alert import AlertKey
 
@@ -55,3 +56,53 @@ class AlertMute:
     key: AlertKey
     account: str
     until: float | None
+
+
+class HistorySource(StrEnum):
+    """Where an entry of the history comes from."""
+
+    ACTION = "action"  # `store.actions`
+    REVIEW = "review"  # review decisions on terms
+    LEXICON = "lexicon"  # published lexicon versions
+    TOPIC = "topic"  # answers about pages of topics
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One entry of the history of all areas.
+
+    Attributes:
+        source: The area of the store.
+        entry_id: Identifies the entry in its source.
+        at: Epoch seconds.
+        account: Name of the account; "" for the program itself.
+        kind: Code of the action, or kind of the review decision.
+        subject: What was changed: a URL, a host, a setting, terms.
+        details: Values of the message about the entry; JSON values.
+        is_undone: True if a later entry undid it.
+        can_undo: True if the site can undo it now.
+    """
+
+    source: HistorySource
+    entry_id: int
+    at: float
+    account: str
+    kind: str
+    subject: str
+    details: Mapping[str, object] = field(default_factory=dict)
+    is_undone: bool = False
+    can_undo: bool = False
+
+
+@dataclass(frozen=True)
+class HistoryFilter:
+    """Selects entries of the history; None selects all.
+
+    `since` (inclusive) and `until` (exclusive) are epoch seconds.
+    """
+
+    account: str | None = None
+    source: HistorySource | None = None
+    kind: str | None = None
+    since: float | None = None
+    until: float | None = None

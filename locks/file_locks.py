@@ -6,6 +6,7 @@ locks cannot remain.
 
 import fcntl
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -62,6 +63,39 @@ def stage_lock_holder(folder: Path, stage: str) -> int | None:
     except OSError:
         return None
     return None
+
+
+def signal_stage_holder(folder: Path, stage: str, signal_number: int) -> bool:
+    """Send a signal to the process of this machine that runs `stage`. Returns False if there is no such process.
+
+    The process id in the lock file can be that of a process that ended long ago. The signal therefore goes to a
+    descriptor of the process, and only if that process has the lock file open.
+    """
+    pid = stage_lock_holder(folder, stage)
+    if not pid:
+        return False
+    try:
+        process = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if not has_open_file(pid, folder / "locks" / stage):
+            return False
+        signal.pidfd_send_signal(process, signal_number)
+    except OSError:  # it has just ended, or belongs to another user
+        return False
+    finally:
+        os.close(process)
+    return True
+
+
+def has_open_file(pid: int, path: Path) -> bool:
+    """Return True if the process has the file open. Raises OSError if the process ended or belongs to another user."""
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            if os.path.samestat(link.stat(), path.stat()):
+                return True
+    return False
 
 
 def acquire_lock(

@@ -50,17 +50,21 @@ EMBED_BEFORE_INDEX_SECONDS = 300.0  # of embedding before the new articles are i
 MAX_FAILURES = 50  # a stage stops if more pages fail unexpectedly, and they are more than a fifth of all
 
 
-def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None" = None) -> StageReport:
+def crawl(
+    engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None" = None, max_pages: int = 0
+) -> StageReport:
     """Fetch every URL that is due and follow links by the crawl strategy.
 
     Args:
         engine: The open vertical.
         on_progress: Called regularly with the progress; by default the engine's progress display.
+        max_pages: Maximum number of pages, in addition to the setting; 0: only the setting.
 
     Raises BusyError if another process crawls.
     """
     from crawler.crawl import crawl as run_crawl
     from crawler.http.fetch import Fetcher
+    from crawler.http.site_options import parse_paused_hosts
     from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
     from pipeline.crawl_stage.document_backfill import backfill_documents
     from pipeline.crawl_stage.rendered_sites import render_sites_automatically
@@ -70,9 +74,12 @@ def crawl(engine: "Engine", on_progress: "Callable[[CrawlProgress], None] | None
         closing(Fetcher(engine.settings.crawl, engine.ip_policy)) as fetcher,
         focused_crawl(engine) as (settings, policy),
     ):
+        if max_pages:
+            settings = replace(settings, max_pages=min(max_pages, settings.max_pages or max_pages))
         seen_filter_path = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.clamp_future_visits(time.time())
         engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
+        engine.store.frontier.exclude_hosts(parse_paused_hosts(settings))
         render_sites_automatically(engine)
         backfill_documents(engine, settings)
         with (
@@ -121,7 +128,7 @@ def focused_crawl(engine: "Engine") -> "Iterator[tuple[CrawlSettings, FocusedPol
 
 
 def extract(engine: "Engine") -> StageReport:
-    """Extract an article, or record an outcome, for each new or changed page.
+    """Extract an article, or record an outcome, for each new or changed page. Then remove expired articles.
 
     Raises BusyError if another process extracts.
     """
@@ -141,7 +148,10 @@ def extract(engine: "Engine") -> StageReport:
                 counts.update(outcomes)
                 abort_on_many_failures(Stage.EXTRACT, counts)
                 advance(pages)
-    return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+        store_settings = engine.settings.store
+        expired_count = engine.store.retention.remove_expired(store_settings.keep_days, store_settings.days_by_host())
+    notes = (f"{expired_count} articles are older than store.keep_days and were removed",) if expired_count else ()
+    return StageReport(Stage.EXTRACT, counts, time.monotonic() - started, notes)
 
 
 def ocr(engine: "Engine", seconds: float | None = None) -> StageReport:
@@ -287,6 +297,7 @@ def run(
     command: str = "run",
     only_stage: str = "",
     on_report: "Callable[[StageReport], None]" = lambda report: None,
+    first_pages: int = 0,
 ) -> list[StageReport]:
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
@@ -299,6 +310,7 @@ def run(
         command: Name of the command that the run record contains.
         only_stage: Key of the only stage to run; "" for all.
         on_report: Called with the report of each stage when it ends.
+        first_pages: Pages per seed that a first run makes searchable before the complete crawl; 0: none.
 
     Returns the reports of the stages. Raises BusyError if another run is active, and PlumblineError if the store is
     damaged.
@@ -308,6 +320,8 @@ def run(
             engine.settings.search.log_days
         )  # first, so that a failed stage does not delay it
         names = [only_stage] if only_stage else list(STAGES)[: list(STAGES).index(last_stage) + 1]
+        if first_pages and not engine.store.change_log.indexed_document_count():
+            index_first_pages(engine, record, first_pages)
         for name in names:
             if name == "lexicon" and not engine.store.lexicons.are_candidates_outdated():
                 continue  # no article changed: the candidates would be the same
@@ -335,8 +349,23 @@ def run(
         return record.reports
 
 
-def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
-    """Crawl and, if `with_index`, open Solr meanwhile. Invalid crawl settings end the stage before Solr starts."""
+def index_first_pages(engine: "Engine", record: "RunRecord", pages_per_seed: int) -> None:
+    """Crawl, extract and index a few pages, so that searches work long before the complete crawl ends.
+
+    The crawl alternates between the sites, but a fast site can get more pages than a slow one.
+    """
+    max_pages = pages_per_seed * max(len(engine.settings.crawl.seeds), 1)
+    record.run_stage(Stage.CRAWL, partial(crawl_with_index_opening, engine, True, max_pages))
+    record.run_stage(Stage.EXTRACT, partial(extract, engine))
+    record.run_stage(Stage.SOLR, partial(wait_for_solr, engine))
+    record.run_stage(Stage.INDEX, partial(index, engine))
+
+
+def crawl_with_index_opening(engine: "Engine", with_index: bool, max_pages: int = 0) -> StageReport:
+    """Crawl and, if `with_index`, open Solr meanwhile. Invalid crawl settings end the stage before Solr starts.
+
+    `max_pages` as for `crawl`.
+    """
     from crawler.crawl_plan import build_crawl_plan, check_addresses
     from crawler.host_suggestions import with_added_sites
 
@@ -344,7 +373,7 @@ def crawl_with_index_opening(engine: "Engine", with_index: bool) -> StageReport:
         check_addresses(build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)))
     if with_index:
         engine.open_index_in_background()
-    return crawl(engine)
+    return crawl(engine, max_pages=max_pages)
 
 
 @contextmanager

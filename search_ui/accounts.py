@@ -33,7 +33,7 @@ blueprint = Blueprint("accounts", __name__, url_prefix="/admin")
 
 SESSION_SECONDS = 8 * 3600
 RESUBMITTABLE_BLUEPRINTS = frozenset(
-    {"review", "admin", "alerts"}
+    {"review", "admin", "alerts", "history"}
 )  # forms of these blueprints can be submitted again after signing in
 
 _THROTTLE_KEY = "plumbline_login_throttle"
@@ -73,7 +73,7 @@ def _load_user(user_id: str) -> LoginUser | None:
     since = session.get("since")
     if not isinstance(since, int | float) or current_site().clock() - since >= SESSION_SECONDS:
         return None
-    if current_site().accounts.is_session_revoked(str(session.get("id", ""))):
+    if current_site().accounts.is_session_revoked(str(session.get("id", "")), name, since + SESSION_SECONDS):
         return None
     account = current_site().accounts.find(name)
     if (
@@ -90,11 +90,11 @@ def _account_fingerprint(account: Account) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _start_session(account: Account) -> None:
-    """Start a new session. Data of the previous session is removed."""
+def start_session(account: Account, now: float) -> None:
+    """Start a new session at `now` (epoch seconds). Data of the previous session is removed."""
     session.clear()
     session.permanent = True
-    session["since"] = current_site().clock()
+    session["since"] = now
     session["id"] = secrets.token_hex(16)
     login_user(LoginUser(account))
 
@@ -266,7 +266,7 @@ def sign_in() -> BaseResponse:
         return is_right
     if not is_right or active_account is None:
         return _render_login_page(403, problem=translate("login.wrong"), held=pending_form)
-    _start_session(active_account)
+    start_session(active_account, current_site().clock())
     if pending_form:
         response: BaseResponse = render_page(
             "admin_again.html", held=pending_form, account=active_account, language_page=url_for("admin.overview")
@@ -328,6 +328,6 @@ def change_password() -> BaseResponse:
     accounts.set_password(current.name, hash_password(new))
     updated_account = accounts.find(current.name)
     if updated_account is not None:
-        _start_session(updated_account)
+        start_session(updated_account, current_site().clock())
     flash(translate("account.changed"))
     return redirect(url_for("accounts.account_page"), 303)

@@ -45,7 +45,7 @@ def init_site(app: Flask, site: SiteContext) -> None:
     """Make `site` available to the views and templates of `app`."""
     app.extensions[_EXTENSION_KEY] = site
     app.before_request(_start_request)
-    app.after_request(_remember_language)
+    app.after_request(remember_language)
     app.context_processor(_template_context)
 
 
@@ -111,9 +111,14 @@ def error_response(status: int, message: str, code: str = "", **values: object) 
 
 def _start_request() -> None:
     g.started = current_site().stopwatch()
+    g.language = choose_language()
+
+
+def choose_language() -> str:
+    """Return the language of the reader: chosen now or before, or that of the browser."""
     requested_languages = (request.args.get("lang"), request.cookies.get(_LANGUAGE_COOKIE))
     chosen_language = next((choice for choice in requested_languages if choice in LANGUAGES), None)
-    g.language = chosen_language or request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0]
+    return chosen_language or request.accept_languages.best_match(LANGUAGES) or LANGUAGES[0]
 
 
 def elapsed_ms() -> int:
@@ -122,7 +127,8 @@ def elapsed_ms() -> int:
     return round(1000 * elapsed)
 
 
-def _remember_language(response: Response) -> Response:
+def remember_language(response: Response) -> Response:
+    """Set the cookie of the language if the reader has chosen it with this request."""
     if request.args.get("lang") in LANGUAGES:
         response.set_cookie(
             _LANGUAGE_COOKIE, g.language, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=request.is_secure
@@ -130,8 +136,8 @@ def _remember_language(response: Response) -> Response:
     return response
 
 
-def _template_context() -> dict[str, Any]:
-    site = current_site()
+def language_context() -> dict[str, Any]:
+    """Return what templates need to show texts and to change the language."""
     other_language = next(language for language in LANGUAGES if language != g.language)
     return {
         "t": translate,
@@ -144,6 +150,13 @@ def _template_context() -> dict[str, Any]:
         "kept_arguments": [
             (name, value) for name, value in request.args.items(multi=True) if name not in _UNKEPT_PARAMETERS
         ],
+    }
+
+
+def _template_context() -> dict[str, Any]:
+    site = current_site()
+    return {
+        **language_context(),
         "site_title": site.settings.title,
         "settings": site.settings,
         "account": current_account(),

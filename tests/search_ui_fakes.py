@@ -14,10 +14,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
+from docstore.account_administration import AccountAdministration
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
-from domain.administration import AlertMute
+from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource
 from domain.alert import Alert, AlertKey
 from domain.article import document_id
 from domain.coded_message import CodedMessage
@@ -35,7 +36,9 @@ from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
+from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -320,6 +323,35 @@ class FakeOriginals:
 
 
 @dataclass
+class FakeRunControl:
+    """Runs that only change `is_running`; `calls` has the accounts that started and stopped them."""
+
+    is_running: bool = False
+    can_stop: bool = True
+    is_scheduler_running: bool = False
+    problem: str = ""
+    run_counts: RunCounts = field(default_factory=RunCounts)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+
+    def status(self) -> RunStatus:
+        next_run_at = 7200.0 if self.is_scheduler_running else None
+        return RunStatus(self.is_running, self.can_stop, self.is_scheduler_running, "02:30", next_run_at)
+
+    def counts(self) -> RunCounts:
+        return self.run_counts
+
+    def start(self, account: str) -> None:
+        if self.problem:
+            raise PlumblineError(CodedMessage(self.problem, "run_failed", message=self.problem))
+        self.calls.append(("start", account))
+        self.is_running = True
+
+    def stop(self, account: str) -> bool:
+        self.calls.append(("stop", account))
+        return self.is_running
+
+
+@dataclass
 class FakeDiagnosis:
     """Diagnoses by URL. Pages are known if they have a diagnosis."""
 
@@ -334,7 +366,7 @@ class FakeDiagnosis:
     def diagnose_page(self, url: str) -> PageDiagnosis | None:
         return self.diagnoses.get(url)
 
-    def schedule_page(self, url: str) -> bool:
+    def schedule_page(self, url: str, account: str) -> bool:
         self.scheduled.append(url)
         return url in self.diagnoses
 
@@ -381,6 +413,32 @@ class FakeAlertAdministration:
 
 
 @dataclass
+class FakeHistory:
+    """A history in memory; records the filters in `wanted` and the undone entries in `undone`."""
+
+    entries: list[HistoryEntry] = field(default_factory=list)
+    wanted: list[HistoryFilter] = field(default_factory=list)
+    undone: list[tuple[HistorySource, int, str]] = field(default_factory=list)
+    error: PlumblineError | None = None
+
+    def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
+        self.wanted.append(history_filter)
+        return len(self.entries), self.entries[offset : offset + limit]
+
+    def kinds(self) -> list[tuple[HistorySource, str]]:
+        return sorted({(entry.source, entry.kind) for entry in self.entries})
+
+    def accounts(self) -> list[str]:
+        return sorted({entry.account for entry in self.entries})
+
+    def undo(self, source: HistorySource, entry_id: int, account: str) -> bool:
+        if self.error:
+            raise self.error
+        self.undone.append((source, entry_id, account))
+        return any(entry.source is source and entry.entry_id == entry_id for entry in self.entries)
+
+
+@dataclass
 class FakeRunReports:
     """Runs in memory, newest first."""
 
@@ -403,6 +461,53 @@ class FakeRunReports:
 
 
 @dataclass
+class FakeSites:
+    """Records the changes of each host. All changes raise `error`, if there is one."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    error: PlumblineError | None = None
+    paused: set[str] = field(default_factory=set)
+
+    def load(self, host: str) -> SiteSettings:
+        seeds = (f"https://{host}/",)
+        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused, header_count=1)
+
+    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+        return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
+
+    def count_contents(self, host: str) -> SiteContents:
+        return SiteContents(30, 20, 10, 2_500_000)
+
+    def add(self, url: str, account: str) -> str:
+        self._record("add", url, account)
+        return url.split("/")[2]
+
+    def pause(self, host: str, account: str) -> None:
+        self._record("pause", host, account)
+        self.paused.add(host)
+
+    def resume(self, host: str, account: str) -> None:
+        self._record("resume", host, account)
+        self.paused.discard(host)
+
+    def change(self, host: str, edit: SiteEdit, account: str) -> None:
+        self._record("change", host, edit, account)
+
+    def recrawl(self, host: str, account: str) -> int:
+        self._record("recrawl", host, account)
+        return 20
+
+    def remove(self, host: str, account: str) -> SiteContents:
+        self._record("remove", host, account)
+        return self.count_contents(host)
+
+    def _record(self, *call: object) -> None:
+        if self.error:
+            raise self.error
+        self.calls.append(call)
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -422,9 +527,13 @@ class FakeActions:
     dask_pages: str = ""
     page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
     rising: list[RisingTerm] = field(default_factory=list)
+    run_control: FakeRunControl = field(default_factory=FakeRunControl)
     settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
+    history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
+
+    site_service: "FakeSites" = field(default_factory=lambda: FakeSites())
 
     @cached_property
     def takedowns(self) -> TakedownTable:
@@ -433,6 +542,10 @@ class FakeActions:
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def account_administration(self) -> AccountAdministration:
+        return self.review_service.store.account_administration
 
     @property
     def settings_editor(self) -> FileSettingsEditor:
@@ -571,7 +684,7 @@ class FakeAccounts:
     def revoke_session(self, session_id: str, expires_at: float) -> None:
         self.ended.add(session_id)
 
-    def is_session_revoked(self, session_id: str) -> bool:
+    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
         return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:

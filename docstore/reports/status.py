@@ -50,6 +50,11 @@ class StatusReports:
         with self._database.snapshot() as connection:
             return {host: int(count) for host, count in connection.execute(query)}
 
+    def url_count(self) -> int:
+        """Return the number of known URLs."""
+        with self._database.snapshot() as connection:
+            return connection.scalar(select(func.count()).select_from(urls)) or 0
+
     def page_count(self) -> int:
         """Return the number of stored pages."""
         with self._database.snapshot() as connection:

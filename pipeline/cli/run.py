@@ -1,19 +1,22 @@
 """The commands that run stages: `run`, `ocr`, `embed`, `index`, `schedule`, `refresh`, `import`, `demo`, `serve`."""
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline import stages
-from pipeline.cli.config_argument import VerticalCommand
+from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
 from pipeline.cli.console import print_line, print_lines, stderr_console, stdout_console
 from pipeline.cli.session import (
     check_crawl_settings,
     create_progress,
+    has_config_file,
     load_call_settings,
+    load_call_settings_or_defaults,
     open_engine,
     print_reports,
     with_engine,
@@ -24,6 +27,8 @@ from pipeline.progress import TerminalProgress
 from pipeline.warc_import.sources import COMMON_CRAWL_URL
 
 if TYPE_CHECKING:
+    import socket
+
     from pipeline.engine import Engine
 
 PORT_RANGE = click.IntRange(1, 65535)
@@ -32,7 +37,13 @@ PORT_RANGE = click.IntRange(1, 65535)
 @click.command(cls=VerticalCommand)
 @click.pass_context
 @click.option("--until", type=click.Choice(list(stages.STAGES)), default="index", help="Last stage to run.")
-def run(context: click.Context, until: str) -> None:
+@click.option(
+    "--first-pages",
+    type=click.IntRange(0),
+    default=0,
+    help="In a first run, make this many pages per seed searchable before the complete crawl.",
+)
+def run(context: click.Context, until: str, first_pages: int) -> None:
     """Run all stages once, in order: crawl, extract, ocr, embed, lexicon, index."""
     settings = load_call_settings(context)
     check_crawl_settings(settings)
@@ -40,7 +51,7 @@ def run(context: click.Context, until: str) -> None:
         from pipeline.alerts.service import notify_operator
 
         try:
-            stages.run(engine, until, on_report=lambda report: print_reports([report]))
+            stages.run(engine, until, on_report=lambda report: print_reports([report]), first_pages=first_pages)
         except Exception:
             notify_operator(engine)
             raise
@@ -93,15 +104,22 @@ def index(engine: "Engine", full: bool, adopt: bool) -> None:
 
 
 @click.command(cls=VerticalCommand)
-@with_engine
+@click.pass_context
 @click.option("--host", "search__host", help="IP address or host name to listen on.")
 @click.option("--port", "search__port", type=int, help="TCP port to listen on.")
-def serve(engine: "Engine") -> None:
-    """Serve the search site and its administration pages until Ctrl-C."""
+def serve(context: click.Context, /, **flags: Any) -> None:
+    """Serve the search site and its administration pages until Ctrl-C.
+
+    In a folder without a config file, first serve the setup pages on this machine.
+    """
     from pipeline.runs.systemd_notify import WatchdogFeeder, notify_systemd
     from pipeline.search_site.serve import SearchSite
 
-    with SearchSite(engine) as site:
+    listening_socket = None if has_config_file(context) else set_up_folder(context, **flags)
+    with (
+        open_engine(load_call_settings(context, **flags)) as engine,
+        SearchSite(engine, listening_socket) as site,
+    ):
         site.wait_until_searchable()
         print_line(f"search page: {site.url}\nadministration: {site.url}admin/")
         if engine.store.accounts.has_no_active_account():
@@ -109,6 +127,15 @@ def serve(engine: "Engine") -> None:
         notify_systemd("READY=1", f"STATUS=serving {site.url}")
         with WatchdogFeeder(site.is_healthy):
             site.wait()
+
+
+def set_up_folder(context: click.Context, **flags: Any) -> "socket.socket | None":
+    """Serve the setup pages in the working folder; returns the socket for the search site, see `run_setup`."""
+    from pipeline.site_admin.setup_server import run_setup
+
+    config_file = Path(DEFAULT_CONFIG_FILE).resolve()
+    settings = replace(load_call_settings_or_defaults(context, **flags), folder=config_file.parent)
+    return run_setup(settings, config_file, print_line)
 
 
 @click.command(cls=VerticalCommand)

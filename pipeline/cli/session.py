@@ -32,7 +32,7 @@ def load_call_settings(context: click.Context, **flags: Any) -> Settings:
         **flags: Overrides by setting path, with `__` for the dot (`crawl__threads`). None means no override.
     """
     config_path = context.obj["config"]
-    if config_path is None and not Path(DEFAULT_CONFIG_FILE).exists():
+    if not has_config_file(context):
         raise SettingsError(
             f"no config file given and no {DEFAULT_CONFIG_FILE} in this folder: use `plumb -c my.toml "
             f"{context.command_path.partition(' ')[2]} ...`, or create one with `plumb init my.toml`"
@@ -40,12 +40,17 @@ def load_call_settings(context: click.Context, **flags: Any) -> Settings:
     return load_with_overrides(context, config_path or Path(DEFAULT_CONFIG_FILE), flags)
 
 
+def has_config_file(context: click.Context) -> bool:
+    """Return True if a config file is given, or there is one in the working folder."""
+    return context.obj["config"] is not None or Path(DEFAULT_CONFIG_FILE).exists()
+
+
 def load_call_settings_or_defaults(context: click.Context, **flags: Any) -> Settings:
     """Load the settings of this call, or the defaults if no config file is given or found.
 
     For commands that need no store.
     """
-    if context.obj["config"] is None and not Path(DEFAULT_CONFIG_FILE).exists():
+    if not has_config_file(context):
         return load_with_overrides(context, Path(os.devnull), flags)
     return load_call_settings(context, **flags)
 

@@ -23,6 +23,7 @@ from pipeline import stages
 from pipeline.alerts.service import notify_operator
 from pipeline.engine import Engine, OpenEngine
 from pipeline.runs.run_history import should_resume
+from pipeline.runs.run_stop import RunStopRequest, StopRequests
 from pipeline.runs.systemd_notify import Liveness, WatchdogFeeder, notify_systemd
 from pipeline.runs.timetable import SCHEDULE_COMMAND, Appointment, configured_appointments
 from pipeline.settings import ScheduleSettings, Settings
@@ -87,6 +88,9 @@ class Scheduler:
         open_engine: Opens the vertical; called for each run.
         report_progress: Receives one line about each start and end of a run.
         now: Returns epoch seconds.
+
+    Attributes:
+        stop_requests: Ends a run on request of another process while its context is open.
     """
 
     def __init__(
@@ -97,6 +101,7 @@ class Scheduler:
         now: Callable[[], float] = time.time,
     ) -> None:
         self.liveness = Liveness()
+        self.stop_requests = StopRequests()
         self._open_engine = open_engine
         self._report_progress = report_progress
         self._now = now
@@ -161,12 +166,16 @@ class Scheduler:
             with self._open_engine() as engine:
                 engine.progress = self.liveness.wrap(engine.progress)
                 try:
-                    reports = run_appointment(engine, appointment)
-                except Exception:
+                    with self.stop_requests.during_run():
+                        reports = run_appointment(engine, appointment)
+                except (Exception, RunStopRequest):
                     self._after_run(engine)
                     raise
                 self._after_run(engine)
             return "; ".join(f"{report.stage} {report.total}" for report in reports)
+        except RunStopRequest:
+            log.warning("scheduled run stopped by an operator")
+            return "run stopped by an operator"
         except BusyError as error:
             log.warning("scheduled run postponed: %s", error)
             return f"run postponed: {error}; retrying in {RETRY_SECONDS:.0f} s"
@@ -233,7 +242,7 @@ def run_scheduler(
     ):
         schedule = Scheduler(settings, open_engine, report_progress, now)
         notify_systemd("READY=1", IDLE_STATUS)
-        with WatchdogFeeder(schedule.liveness.is_alive):
+        with schedule.stop_requests, WatchdogFeeder(schedule.liveness.is_alive):
             schedule.start()
             report_progress(f"next run daily at {settings.schedule.at}; Ctrl-C stops")
             while True:

@@ -125,13 +125,17 @@ class SearchSite:
 
     This process opens the socket and runs the follower. gunicorn (gunicorn_app.py) serves requests in another process,
     because it forks workers, which is not safe with an open store or with threads. Raises PortInUseError.
+
+    Args:
+        engine: The open vertical.
+        listening_socket: A socket that already listens on the host and port of the settings; by default a new one.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, listening_socket: socket.socket | None = None) -> None:
         settings = engine.settings.search
         self._engine = engine
         self._follower = IndexFollower(engine)
-        self._socket = open_listening_socket(settings.host, settings.port)
+        self._socket = listening_socket or open_listening_socket(settings.host, settings.port)
         self._server: subprocess.Popen[bytes] | None = None
         self.url = f"http://{settings.host}:{self._socket.getsockname()[1]}/"
 

@@ -12,6 +12,7 @@ import os
 import resource
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 from gunicorn.workers.base import Worker
@@ -135,21 +136,23 @@ class WaitressWorker(Worker):  # type: ignore[misc]
         while self.alive and self.ppid == os.getppid():
             self.notify()
             poll_once(server)
-        server.accepting = False
-        wasyncore.dispatcher.del_channel(server)
-        self.drain(server, time.monotonic() + self.cfg.graceful_timeout)
-        server.task_dispatcher.shutdown(timeout=0)
+        stop_server(server, time.monotonic() + self.cfg.graceful_timeout, self.notify)
 
-    def drain(self, server: BoundedServer, deadline: float) -> None:
-        """Complete started requests and responses, until the deadline (monotonic seconds)."""
-        while time.monotonic() < deadline:
-            self.notify()
-            for channel in list(server.active_channels.values()):
-                if channel.is_idle:
-                    channel.handle_close()
-            if not server.active_channels:
-                return
-            poll_once(server, 0.1)
+
+def stop_server(server: BoundedServer, deadline: float, notify: Callable[[], None] = lambda: None) -> None:
+    """Accept no more connections, and complete started requests and responses until the deadline (monotonic seconds).
+
+    The listening socket stays open. `notify` is called about every 0.1 seconds.
+    """
+    server.accepting = False
+    wasyncore.dispatcher.del_channel(server)
+    while time.monotonic() < deadline and server.active_channels:
+        notify()
+        for channel in list(server.active_channels.values()):
+            if channel.is_idle:
+                channel.handle_close()
+        poll_once(server, 0.1)
+    server.task_dispatcher.shutdown(timeout=0)
 
 
 def poll_once(server: BoundedServer, seconds: float = POLL_SECONDS) -> None:

@@ -46,6 +46,7 @@ def overview() -> BaseResponse:
     return render_page(
         "admin_overview.html",
         overview=summary,
+        run_status=site.backend.run_control.status(),
         dashboard=site.backend.dashboard_url()
         if is_operator
         else "",  # the dashboard can cancel work and has no password

@@ -1,0 +1,108 @@
+"""Starts and stops runs for the administration pages."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from domain.coded_message import CodedMessage
+from domain.errors import BusyError, PlumblineError, SettingsError
+from locks.private_files import open_private
+from pipeline.engine import Engine, ensure_folder
+from pipeline.runs.run_history import next_run_time
+from pipeline.runs.run_stop import can_stop_run, stop_run
+from pipeline.runs.timetable import SCHEDULE_COMMAND
+from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
+
+FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
+START_TIMEOUT_SECONDS = 15.0
+POLL_SECONDS = 0.1
+MAX_MESSAGE_CHARS = 300
+# Messages to the service manager are those of the site, not of a run.
+SERVICE_MANAGER_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+
+
+class EngineRunControl:
+    """Implements `search_ui.admin.interfaces_run_control.RunControl`: runs are `plumb run` processes of their own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def status(self) -> RunStatus:
+        """Return the state of the runs, by their locks."""
+        engine = self._engine
+        return RunStatus(
+            is_running=engine.lock_holder_pid("run") is not None,
+            can_stop=can_stop_run(engine),
+            is_scheduler_running=engine.lock_holder_pid(SCHEDULE_COMMAND) is not None,
+            daily_at=engine.settings.schedule.at,
+            next_run_at=next_run_time(engine),
+        )
+
+    def counts(self) -> RunCounts:
+        """Return the counts of the store."""
+        status = self._engine.store.status
+        freshness = status.freshness()
+        return RunCounts(status.url_count(), status.page_count(), freshness.article_count, freshness.indexed_count)
+
+    def start(self, account: str) -> None:
+        """Start `plumb run` and record it. Returns when the run is active.
+
+        Raises PlumblineError if a run is active, or if the new one ends at once.
+        """
+        engine = self._engine
+        if engine.lock_holder_pid("run") is not None:
+            raise BusyError(CodedMessage("a run of this vertical is active already", "run_active"))
+        if engine.settings.file is None:
+            raise SettingsError("these settings were not loaded from a file")
+        process = start_run(engine.settings.file, engine.settings.data_dir)
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while process.poll() is None and time.monotonic() < deadline and not can_stop_run(engine):
+            time.sleep(POLL_SECONDS)
+        if process.poll():
+            message = read_last_line(run_output_path(engine.settings.data_dir))
+            raise PlumblineError(CodedMessage(f"the run ended at once: {message}", "run_failed", message=message))
+        engine.store.actions.record(account, "run_start", "")
+
+    def stop(self, account: str) -> bool:
+        """Request the end of the active run and record it. Returns False if no process of this machine has one."""
+        is_requested = stop_run(self._engine)
+        if is_requested:
+            self._engine.store.actions.record(account, "run_stop", "")
+        return is_requested
+
+
+def start_run(config_file: Path, data_dir: Path) -> "subprocess.Popen[bytes]":
+    """Start `plumb run` in a session of its own, so that it outlives this process.
+
+    Its output replaces that of the run before, see `run_output_path`. Raises PlumblineError.
+    """
+    ensure_folder(data_dir / "logs")
+    environment = {name: value for name, value in os.environ.items() if name not in SERVICE_MANAGER_VARIABLES}
+    arguments = ["run", "--first-pages", str(FIRST_PAGES_PER_SEED)]
+    with open(run_output_path(data_dir), "wb", opener=open_private) as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pipeline.cli.main", "-c", str(config_file), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
+            env=environment,
+        )
+    threading.Thread(target=process.wait, name="run", daemon=True).start()  # otherwise it becomes a zombie
+    return process
+
+
+def run_output_path(data_dir: Path) -> Path:
+    """Return the file with the output of the last run that the site started."""
+    return data_dir / "logs" / "run.txt"
+
+
+def read_last_line(path: Path) -> str:
+    """Return the last line of a text file, without the prefix `plumb: `; "" if it is empty."""
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    last_line = next((line for line in reversed(lines) if line.strip()), "")
+    return last_line.removeprefix("plumb: ")[:MAX_MESSAGE_CHARS]

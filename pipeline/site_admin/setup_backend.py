@@ -1,0 +1,276 @@
+"""Implements the setup pages: checks, samples, and the settings, account and run at the end."""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_contact
+from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
+from crawler.urls.canonical import canonicalize_url
+from docstore.accounts import validate_account_name
+from domain.account import Account, Role
+from domain.coded_message import CodedMessage
+from domain.errors import AccountError, SettingsError
+from domain.outcome import Reason
+from pipeline.engine import open_store
+from pipeline.settings import Settings
+from pipeline.settings_template import toml_value
+from pipeline.site_admin.run_control import start_run
+from pipeline.site_admin.sample_pages import load_sample_pages
+from pipeline.site_admin.setup_state import STATE_FILE, load_state, save_state
+from pipeline.site_admin.site_check import check_site
+from search_ui.setup.interfaces import CheckState, SamplePage, SetupResult, SetupState, SiteCheck
+
+log = logging.getLogger(__name__)
+
+MAX_PARALLEL_CHECKS = 8
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "0.0.0.0", "::", "")  # noqa: S104 (recognized, not bound)
+
+
+class FolderSetup:
+    """Implements `search_ui.setup.interfaces.SetupBackend` for a folder without a vertical.
+
+    Args:
+        settings: Defaults with the overrides of this call; their folder is that of the new vertical.
+        config_file: The settings file to write.
+    """
+
+    def __init__(self, settings: Settings, config_file: Path) -> None:
+        self._settings = settings
+        self._config_file = config_file
+        self._state_file = settings.data_dir / STATE_FILE
+        self._lock = threading.RLock()
+        self._check_slots = threading.Semaphore(MAX_PARALLEL_CHECKS)
+        self._state, self.cookie_digest = load_state(self._state_file)
+        self._start_checks()
+
+    def state(self) -> SetupState:
+        """Return the current state."""
+        with self._lock:
+            return self._state
+
+    def save_cookie_digest(self, digest: str) -> None:
+        """Save the digest of the browser's cookie."""
+        with self._lock:
+            self.cookie_digest = digest
+            self._save(self._state)
+
+    def is_valid_account_name(self, name: str) -> bool:
+        """Return True if an account can have this name."""
+        try:
+            validate_account_name(name)
+        except AccountError:
+            return False
+        return True
+
+    def save_account(self, name: str, password_hash: str) -> None:
+        """Save the first account."""
+        self._change(lambda state: replace(state, account_name=name, password_hash=password_hash))
+
+    def check_sites(self, lines: Sequence[str]) -> list[str]:
+        """Save the sites and start to check the new ones and those that failed.
+
+        Returns the lines that are not URLs; then nothing changes.
+        """
+        urls = [canonicalize_url(line if "://" in line else f"http://{line}") for line in lines]
+        rejected_lines = [line for line, url in zip(lines, urls, strict=True) if isinstance(url, Reason)]
+        if rejected_lines:
+            return rejected_lines
+
+        def with_sites(state: SetupState) -> SetupState:
+            checks = {site.url: site for site in state.sites if not site.problem}
+            sites = tuple(checks.get(str(url), SiteCheck(str(url))) for url in dict.fromkeys(urls))
+            if sites == state.sites:
+                return state
+            return replace(state, sites=sites, samples=(), samples_state=CheckState.PENDING)
+
+        self._change(with_sites)
+        self._start_checks()
+        return []
+
+    def load_samples(self) -> None:
+        """Start to load sample pages of the usable sites, unless they are loaded."""
+        with self._lock:
+            if self._state.samples_state is not CheckState.PENDING:
+                return
+            self._change(lambda state: replace(state, samples_state=CheckState.ACTIVE))
+            sites = self._state.usable_sites
+        threading.Thread(target=self._load_samples, args=(sites,), name="samples", daemon=True).start()
+
+    def answer_samples(self, answers: Sequence[str]) -> None:
+        """Save the answers about the sample pages, in their order."""
+
+        def with_answers(state: SetupState) -> SetupState:
+            pairs = zip(state.samples, [*answers, *("",) * len(state.samples)], strict=False)
+            return replace(state, samples=tuple(replace(sample, answer=answer) for sample, answer in pairs))
+
+        self._change(with_answers)
+
+    def contact_problem(self, contact: str) -> str:
+        """Return why the contact cannot be used: `missing`, `example` or `not_ascii`; "" if it can."""
+        if not contact.isascii() or not contact.isprintable():
+            return "not_ascii"
+        if contact and is_example_contact(contact):
+            return "example"
+        crawl = replace(self._settings.crawl, seeds=self._seeds(), contact=contact, topic="")
+        try:
+            check_addresses(build_crawl_plan(crawl))
+        except SettingsError:
+            return "missing" if not contact else "invalid"
+        return ""
+
+    def save_details(self, title: str, contact: str, daily_at: str, quiet_from: str, quiet_to: str) -> None:
+        """Save the details of the last form; they are valid."""
+        self._change(
+            lambda state: replace(
+                state,
+                title=title,
+                contact=contact,
+                daily_at=daily_at,
+                quiet_from=quiet_from,
+                quiet_to=quiet_to,
+                are_details_complete=True,
+            )
+        )
+
+    def settings_text(self) -> str:
+        """Return the settings file that `finish` writes."""
+        inside_hosts = self._settings.crawl.inside_hosts
+        today = time.strftime("%Y-%m-%d")
+        return render_settings(self.state(), self._seeds(), inside_hosts, is_renderer_installed(), today)
+
+    def finish(self) -> SetupResult:
+        """Create the account, write the settings file and start the first run.
+
+        Raises PlumblineError. What was done before the error stays, and the next call continues. If the program ends
+        between two steps, `plumb serve` continues here, or starts the site without a run.
+        """
+        with self._lock:
+            account = self._create_account(self._state)
+            write_new_file(self._config_file, self.settings_text())
+            start_run(self._config_file, self._settings.data_dir)
+            self._state_file.unlink(missing_ok=True)
+        host, port = self._settings.search.host, self._settings.search.port
+        return SetupResult(account, "" if host in LOCAL_HOSTS else f"http://{host}:{port}")
+
+    def _create_account(self, state: SetupState) -> Account:
+        """Create the first account, or return it if an earlier call created it. Raises AccountError."""
+        with open_store(self._settings) as store:
+            account = store.accounts.find(state.account_name)
+            if account is None:
+                return store.accounts.create(state.account_name, state.password_hash, [Role.OPERATOR])
+            if account.password_hash != state.password_hash:
+                message = f"account {account.name} already exists: choose another name"
+                raise AccountError(CodedMessage(message, "account_exists", name=account.name))
+            return account
+
+    def _seeds(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(site.start_url for site in self.state().usable_sites))
+
+    def _change(self, change: Callable[[SetupState], SetupState]) -> None:
+        with self._lock:
+            self._save(change(self._state))
+
+    def _save(self, state: SetupState) -> None:
+        self._state = state
+        save_state(self._state_file, state, self.cookie_digest)
+
+    def _start_checks(self) -> None:
+        """Start a thread for each pending site."""
+        with self._lock:
+            pending_urls = [site.url for site in self._state.sites if site.state is CheckState.PENDING]
+            for url in pending_urls:
+                self._store_check(SiteCheck(url, CheckState.ACTIVE))
+                threading.Thread(target=self._check, args=(url,), name="site-check", daemon=True).start()
+
+    def _check(self, url: str) -> None:
+        with self._check_slots:
+            try:
+                check = check_site(url, self._settings.crawl, self._settings.extract, self._store_check)
+            except Exception as error:
+                log.exception("the check of %s failed", url)
+                check = SiteCheck(url, CheckState.DONE, problem=str(Reason.UNEXPECTED_ERROR), detail=str(error))
+        self._store_check(check)
+
+    def _store_check(self, check: SiteCheck) -> None:
+        """Replace the check of a site, unless the site was removed."""
+        self._change(
+            lambda state: replace(state, sites=tuple(check if site.url == check.url else site for site in state.sites))
+        )
+
+    def _load_samples(self, sites: Sequence[SiteCheck]) -> None:
+        try:
+            for sample in load_sample_pages(sites, self._settings.crawl, self._settings.extract):
+                self._add_sample(sample)
+        except Exception:
+            log.exception("sample pages failed")
+        self._change(lambda state: replace(state, samples_state=CheckState.DONE))
+
+    def _add_sample(self, sample: SamplePage) -> None:
+        self._change(lambda state: replace(state, samples=(*state.samples, sample)))
+
+
+def render_settings(
+    state: SetupState, seeds: Sequence[str], inside_hosts: Sequence[str], can_render: bool, today: str
+) -> str:
+    """Render the settings file: only what differs from the defaults. Pure.
+
+    Args:
+        state: The complete state of the setup.
+        seeds: URLs where the crawl begins.
+        inside_hosts: Hosts on private networks that may be fetched.
+        can_render: Pages can be rendered in a browser.
+        today: Date that the first line states.
+    """
+    crawl_lines = ["# The crawl begins at these pages and stays on their hosts.", "seeds = ["]
+    crawl_lines += [*(f"    {toml_value(seed)}," for seed in seeds), "]"]
+    if state.contact:
+        crawl_lines += [
+            "# Sent with every request, so that sites can reach you.",
+            f"contact = {toml_value(state.contact)}",
+        ]
+    if state.quiet_from:
+        quiet_hours = toml_value(f"{state.quiet_from}-{state.quiet_to}")
+        crawl_lines += ["# No requests at these hours (local time).", f"quiet_hours = {quiet_hours}"]
+    if can_render and any(site.needs_scripts for site in state.usable_sites):
+        crawl_lines += [
+            "# Pages that need JavaScript are rendered in a browser.",
+            f"rendered = {toml_value(RENDER_AUTOMATICALLY)}",
+        ]
+    if inside_hosts:
+        crawl_lines += [f"inside_hosts = {toml_value(list(inside_hosts))}"]
+    lines = [
+        f"# Written by the setup pages on {today}. Edit it as you like.",
+        "# `plumb init FILE` writes a file with all settings and their defaults.",
+        "",
+        "[vertical]",
+        f"name = {toml_value(state.title)}",
+        "",
+        "[crawl]",
+        *crawl_lines,
+        "",
+        "[schedule]",
+        "# Local time of the daily run; `plumb schedule` must be running.",
+        f"at = {toml_value(state.daily_at)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_new_file(path: Path, text: str) -> None:
+    """Write a file as a whole, unless it has this text already. Raises SettingsError if it has another text."""
+    new_file = path.with_name(f"{path.name}.new")
+    try:
+        new_file.write_text(text, encoding="utf-8")
+        os.link(new_file, path)  # fails if the file exists
+    except FileExistsError:
+        if path.read_text(encoding="utf-8") != text:
+            message = f"{path.name} already exists and was not changed"
+            raise SettingsError(CodedMessage(message, "config_exists", name=path.name)) from None
+    except OSError as error:
+        raise SettingsError(f"cannot write {path}: {error.strerror}") from error
+    finally:
+        new_file.unlink(missing_ok=True)

@@ -1,0 +1,259 @@
+"""Check a site before its first crawl, with the requests of the crawl: its fetcher, protections and delays."""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import replace
+
+from crawler.crawl_plan import CrawlPlan, build_crawl_plan
+from crawler.http.fetch import Fetcher
+from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.robots.robots_cache import RobotsRules, parse_stored_robots
+from crawler.schedule.forecast import HostPaces, forecast_host
+from crawler.settings import CrawlSettings
+from crawler.sitemaps.origin_sitemaps import OriginSitemaps, default_sitemap_urls, robots_sitemap_urls
+from crawler.sitemaps.sitemap import SitemapEntry
+from crawler.urls.canonical import host_of, rejection_reason, url_origin
+from crawler.workers.fetch_pool import Job, JobKind, JobRunner, PageResult, RobotsResult, SitemapResult
+from domain.errors import PlumblineError
+from domain.file_formats import HTML_FORMAT
+from domain.frontier import FrontierEntry, HostBacklog, UrlKind
+from domain.outcome import Outcome, Reason
+from domain.page import Link, Page
+from extractor.settings import ExtractSettings
+from pipeline.page_source import LoadedPage, run_isolated
+from pipeline.workers.page_reading import read_article
+from search_ui.setup.interfaces import CheckState, RobotsState, SiteCheck
+from text.decoding.decode import decode_page
+
+MAX_SITEMAP_REQUESTS = 8
+MAX_SAMPLE_URLS = 12
+MIN_ANCHOR_CHARS = 8  # of a link that is probably the headline of an article
+MAX_LOGIN_LINKS = 20  # a page with a password field and more links is not a login page
+MIN_RESPONSE_SECONDS = 0.02
+LOGIN_STATUSES = ("401", "403")
+PASSWORD_FIELD_RE = re.compile(rb"<input\b[^>]{0,500}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+
+ReportCheck = Callable[[SiteCheck], None]
+
+
+class SiteProblemError(Exception):
+    """The site cannot be crawled. `check` says why."""
+
+    def __init__(self, check: SiteCheck) -> None:
+        super().__init__(check.problem)
+        self.check = check
+
+
+def check_site(
+    url: str,
+    settings: CrawlSettings,
+    extract: ExtractSettings,
+    report: ReportCheck,
+    sleep: Callable[[float], None] = time.sleep,
+) -> SiteCheck:
+    """Check the site of a start URL and return the result.
+
+    Args:
+        url: Canonical URL.
+        settings: The crawl settings; their seeds are ignored.
+        extract: The extraction settings.
+        report: Called at each step with the check so far.
+        sleep: Waits between two requests.
+    """
+    active_check = SiteCheck(url, CheckState.ACTIVE)
+    try:
+        check = SiteProbe(settings, extract, report, sleep).run(active_check)
+    except SiteProblemError as problem:
+        check = problem.check
+    except PlumblineError as error:
+        check = replace(active_check, problem=str(Reason.UNEXPECTED_ERROR), detail=str(error))
+    return replace(check, state=CheckState.DONE, step="")
+
+
+class SiteProbe:
+    """Sends the requests of one check. Use `run` once."""
+
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        extract: ExtractSettings,
+        report: ReportCheck,
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._settings = settings
+        self._extract = extract
+        self._report = report
+        self._sleep = sleep
+        self._response_seconds = 0.0
+
+    def run(self, check: SiteCheck) -> SiteCheck:
+        """Check the site. Raises SiteProblemError, or SettingsError for a URL that no crawl may start at."""
+        plan = self._plan_for(check.url)
+        with closing(Fetcher(plan.settings, PublicOnlyPolicy(plan.settings.inside_hosts))) as fetcher:
+            check, rules, result = self._fetch_start_page(fetcher, plan, check)
+            if host_of(check.start_url) != host_of(check.url):
+                plan = self._plan_for(check.start_url)
+            page = result.fetch_result.page
+            if page is not None:
+                check = self._describe_page(check, page, result.links)
+            return self._measure_size(fetcher, plan, check, rules, result)
+
+    def _plan_for(self, url: str) -> CrawlPlan:
+        return build_crawl_plan(replace(self._settings, seeds=(url,), scope=(), topic="", rendered=()))
+
+    def _send(self, fetcher: Fetcher, plan: CrawlPlan, job: Job, delay: float) -> object:
+        """Wait for the crawl delay, then run a job of the crawl and return its result."""
+        self._sleep(max(delay, plan.settings.delay))
+        started = time.monotonic()
+        with closing(JobRunner(fetcher, plan, time.time)) as runner:
+            result = runner.run(job)
+        self._response_seconds = time.monotonic() - started
+        return result
+
+    def _fetch_start_page(
+        self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck
+    ) -> tuple[SiteCheck, RobotsRules, PageResult]:
+        """Fetch robots.txt and the start page, over redirects. Raises SiteProblemError."""
+        url = check.url
+        for _ in range(plan.settings.max_redirects + 1):
+            check, rules = self._fetch_robots(fetcher, plan, replace(check, start_url=url))
+            self._report(check := replace(check, step="page"))
+            result = self._send(fetcher, plan, Job(frontier_entry(url)), rules.crawl_delay)
+            if not isinstance(result, PageResult):
+                raise site_problem(check, Outcome(Reason.UNEXPECTED_ERROR))
+            fetch_result = result.fetch_result
+            if fetch_result.page is not None:
+                return check, rules, result
+            if not fetch_result.redirect_url:
+                needs_login = fetch_result.outcome.detail in LOGIN_STATUSES
+                raise site_problem(replace(check, needs_login=needs_login), fetch_result.outcome)
+            url = fetch_result.redirect_url
+        raise site_problem(check, Outcome(Reason.TOO_MANY_REDIRECTS))
+
+    def _fetch_robots(self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck) -> tuple[SiteCheck, RobotsRules]:
+        """Fetch and apply robots.txt. Raises SiteProblemError if it forbids the start page or is unavailable."""
+        self._report(check := replace(check, step="robots"))
+        job = Job(frontier_entry(check.start_url), JobKind.ROBOTS, url_origin(check.start_url))
+        result = self._send(fetcher, plan, job, 0.0)
+        if not isinstance(result, RobotsResult):
+            raise site_problem(check, Outcome(Reason.UNEXPECTED_ERROR))
+        robots_file = result.robots_fetch.robots_file
+        rules = parse_stored_robots(robots_file, plan.product_token)
+        failure = result.robots_fetch.failure or rules.failure
+        if failure is not None:
+            raise site_problem(replace(check, robots=RobotsState.UNAVAILABLE), failure)
+        refusal = rules.rejection_outcome(check.start_url)
+        if refusal is not None:
+            raise site_problem(replace(check, robots=RobotsState.FORBIDDEN), refusal)
+        is_present = 200 <= robots_file.status < 300
+        state = RobotsState.ALLOWED if is_present else RobotsState.ABSENT
+        return replace(check, robots=state, crawl_delay=rules.crawl_delay), rules
+
+    def _describe_page(self, check: SiteCheck, page: Page, links: Iterable[Link]) -> SiteCheck:
+        """Return the check with the charset of the start page, and whether it needs scripts or a login."""
+        decoded_page = decode_page(page.body, page.content_type)
+        is_login = bool(PASSWORD_FIELD_RE.search(page.body)) and len(list(links)) <= MAX_LOGIN_LINKS
+        return replace(
+            check,
+            charset=decoded_page.encoding if decoded_page else "",
+            needs_scripts=page.format == HTML_FORMAT and self._needs_scripts(page),
+            needs_login=is_login,
+        )
+
+    def _needs_scripts(self, page: Page) -> bool:
+        loaded_page = LoadedPage(page.url, page.body, page.final_url, page.content_type, page.fetched_at)
+        try:
+            arguments = (page.body, page.final_url, page.content_type, page.fetched_at, self._extract)
+            article = run_isolated(loaded_page, read_article, *arguments)
+        except PlumblineError:  # a page that the extraction cannot read
+            return False
+        return isinstance(article, Outcome) and article.reason is Reason.NEEDS_JAVASCRIPT
+
+    def _measure_size(
+        self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck, rules: RobotsRules, result: PageResult
+    ) -> SiteCheck:
+        """Return the check with sitemaps, feeds, the number of pages and the time they take."""
+        entries, feed_entries, sitemap_count = self._read_sitemaps(fetcher, plan, check, rules, result)
+        known_urls = {check.start_url, *(entry.url for entry in entries), *(link.url for link in result.links)}
+        return with_forecast(
+            replace(
+                check,
+                sitemap_count=sitemap_count,
+                feed_count=len(result.feeds),
+                page_count=len(known_urls),
+                sample_urls=choose_sample_urls(check.start_url, feed_entries, entries, result.links),
+            ),
+            self._response_seconds,
+            plan.settings,
+        )
+
+    def _read_sitemaps(
+        self, fetcher: Fetcher, plan: CrawlPlan, check: SiteCheck, rules: RobotsRules, result: PageResult
+    ) -> tuple[list[SitemapEntry], list[SitemapEntry], int]:
+        """Read some sitemaps and one feed. Returns the entries of both in scope, and the number of sitemaps."""
+        origin = url_origin(check.start_url)
+        declared_urls = (*robots_sitemap_urls(rules.robots_txt, origin), *result.sitemaps)
+        sitemaps = OriginSitemaps(
+            origin, lambda url: rejection_reason(url, plan.url_rules), declared_urls, default_sitemap_urls(origin)
+        )
+        sitemaps.add_feeds(result.feeds[:1])
+        entries: list[SitemapEntry] = []
+        feed_entries: list[SitemapEntry] = []
+        sitemap_count = 0
+        for _ in range(MAX_SITEMAP_REQUESTS):
+            next_file = sitemaps.next_file()
+            if next_file is None:
+                break
+            kind, url = next_file
+            self._report(replace(check, step=kind.value, page_count=len(entries), sitemap_count=sitemap_count))
+            file_result = self._send(fetcher, plan, Job(frontier_entry(check.start_url), kind, url), rules.crawl_delay)
+            if not isinstance(file_result, SitemapResult):
+                continue
+            allowed = sitemaps.handle_sitemap(file_result.sitemap, file_result.redirect_url)
+            (feed_entries if kind is JobKind.FEED else entries).extend(allowed)
+            sitemap_count += kind is JobKind.SITEMAP and bool(allowed or file_result.sitemap.child_sitemaps)
+        return entries, feed_entries, sitemap_count
+
+
+def site_problem(check: SiteCheck, outcome: Outcome) -> SiteProblemError:
+    """Return the error with the reason and detail of an outcome."""
+    return SiteProblemError(replace(check, problem=str(outcome.reason), detail=str(outcome.detail)))
+
+
+def frontier_entry(url: str) -> FrontierEntry:
+    """Return a frontier entry for a URL that is not in the store."""
+    return FrontierEntry(0, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0)
+
+
+def with_forecast(check: SiteCheck, response_seconds: float, settings: CrawlSettings) -> SiteCheck:
+    """Return the check with the minutes per run and the number of runs for `page_count` pages. Pure."""
+    host = host_of(check.start_url)
+    page_seconds = max(settings.delay, check.crawl_delay) + max(response_seconds, MIN_RESPONSE_SECONDS)
+    backlog = HostBacklog(host, check.page_count, max(check.page_count - 1, 0), 1, 0)
+    forecast = forecast_host(backlog, HostPaces({host: page_seconds}), settings)
+    return replace(
+        check,
+        minutes_per_run=min(check.page_count * page_seconds / 60, settings.minutes),
+        run_count=max(forecast.runs_for_new or 0, 1),
+    )
+
+
+def choose_sample_urls(
+    start_url: str, feed_entries: Iterable[SitemapEntry], entries: Iterable[SitemapEntry], links: Iterable[Link]
+) -> tuple[str, ...]:
+    """Return pages that are probably articles: those of a feed, then links with long texts, then those of sitemaps.
+
+    Sitemap entries are taken newest first; of equal age, those with the longest URL first. Pure.
+    """
+    headlines = sorted(
+        (link for link in links if len(link.anchor) >= MIN_ANCHOR_CHARS), key=lambda link: -len(link.anchor)
+    )
+    newest = sorted(entries, key=lambda entry: (-(entry.lastmod or 0.0), -len(entry.url)))
+    urls = [
+        *(entry.url for entry in feed_entries),
+        *(link.url for link in headlines[:MAX_SAMPLE_URLS]),
+        *(entry.url for entry in newest[:MAX_SAMPLE_URLS]),
+    ]
+    return tuple(dict.fromkeys(url for url in urls if url != start_url))[:MAX_SAMPLE_URLS]

@@ -1,0 +1,131 @@
+"""Undo of recorded actions: each area registers the inverse of its actions here."""
+
+from collections.abc import Callable, Mapping
+
+from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
+from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
+from domain.account import Role
+from domain.administration import AdminAction
+from domain.alert import AlertKey
+from pipeline.engine import Engine
+from pipeline.settings import parse_toml_sections
+from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
+from pipeline.site_admin.settings_file import SettingsFile
+from pipeline.site_admin.sites import PAUSE_ACTION, RESUME_ACTION, StoreSites
+
+DISABLE_ACCOUNT_ACTION, ENABLE_ACCOUNT_ACTION, ROLES_ACTION = "account_disable", "account_enable", "account_roles"
+
+Undo = Callable[[Engine, AdminAction, str], int | None]
+"""Reverses an action for an account and records that. Returns the id of the new action; None if nothing was left to
+reverse."""
+
+
+def undo_mute(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Unmute the alert."""
+    return engine.store.alert_mutes.unmute(alert_key(action), account)
+
+
+def undo_unmute(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Mute the alert again until it is unmuted, unless it is muted."""
+    key = alert_key(action)
+    is_muted = any(mute.key == key for mute in engine.store.alert_mutes.active())
+    return None if is_muted else engine.store.alert_mutes.mute(key, account, None)
+
+
+def alert_key(action: AdminAction) -> AlertKey:
+    """Return the alert of an action."""
+    return AlertKey(str(action.details.get("kind", "")), str(action.details.get("subject", "")))
+
+
+def undo_takedown(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Restore the pages, unless they were restored before."""
+    takedown = engine.store.takedowns.find(action.subject)
+    if takedown is None or takedown.action_id != action.action_id:
+        return None
+    engine.store.takedowns.restore(takedown.url, account)
+    return newest_action_id(engine, account, RESTORE_ACTION)
+
+
+def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Write the previous value to the settings file, unless the setting has another value now.
+
+    The file is written first: if the program ends before the record, only the record is missing. Raises SettingsError,
+    or SettingsConflictError if the file changes at the same time.
+    """
+    path, values = action.subject, action.details
+    if engine.settings.file is None or not has_known_values(values):
+        return None
+    file = SettingsFile(engine.settings.file)
+    stored = file.read()
+    if stored_value(parse_toml_sections(stored.text, file.path), path) != values["after"]:
+        return None
+    file.save(file.changed_text(stored.text, {path: values["before"]}), stored.digest)
+    reversed_values = {"before": values["after"], "after": values["before"]}
+    return engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
+
+
+def undo_site_pause(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Resume the site, unless it is not paused. Raises SettingsError."""
+    sites = StoreSites(engine)
+    if not sites.load(action.subject).is_paused:
+        return None
+    sites.resume(action.subject, account)
+    return newest_action_id(engine, account, RESUME_ACTION)
+
+
+def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Pause the site, unless it is paused. Raises SettingsError."""
+    sites = StoreSites(engine)
+    if sites.load(action.subject).is_paused:
+        return None
+    sites.pause(action.subject, account)
+    return newest_action_id(engine, account, PAUSE_ACTION)
+
+
+def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Enable the account, unless it is enabled. Raises AccountError if it does not exist any more."""
+    current = engine.store.accounts.find(action.subject)
+    if current is not None and current.disabled_at is None:
+        return None
+    engine.store.account_administration.enable(action.subject, account)
+    return newest_action_id(engine, account, ENABLE_ACCOUNT_ACTION)
+
+
+def undo_account_roles(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Give the account its previous roles. Raises AccountError if its roles have changed since."""
+    before, after = (parse_roles(str(action.details[name])) for name in ("before", "after"))
+    engine.store.account_administration.set_roles(action.subject, before, after, account)
+    return newest_action_id(engine, account, ROLES_ACTION)
+
+
+def parse_roles(text: str) -> list[Role]:
+    """Parse comma-separated names of roles."""
+    return [Role(name) for name in text.split(",") if name]
+
+
+def newest_action_id(engine: Engine, account: str, action: str) -> int:
+    """Return the id of the action that the account has just performed."""
+    return engine.store.actions.find(account, action, limit=1)[0].action_id
+
+
+def has_known_values(details: Mapping[str, object]) -> bool:
+    """Return True if the values of a changed setting were recorded: those of secrets are not."""
+    return {"before", "after"} <= details.keys()
+
+
+def is_reversible(action: str, details: Mapping[str, object]) -> bool:
+    """Return True if an action with this code and these details has an inverse."""
+    return action in UNDO_BY_ACTION and (action != CHANGE_ACTION or has_known_values(details))
+
+
+UNDO_BY_ACTION: Mapping[str, Undo] = {
+    MUTE_ACTION: undo_mute,
+    UNMUTE_ACTION: undo_unmute,
+    TAKEDOWN_ACTION: undo_takedown,
+    CHANGE_ACTION: undo_setting_change,
+    PAUSE_ACTION: undo_site_pause,
+    RESUME_ACTION: undo_site_resume,
+    DISABLE_ACCOUNT_ACTION: undo_account_disable,
+    ROLES_ACTION: undo_account_roles,
+}
+"""The inverse of each action that can be undone, by the code of the action."""

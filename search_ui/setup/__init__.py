@@ -1,0 +1,1 @@
+"""The setup pages: from an empty folder to the first run of a vertical."""

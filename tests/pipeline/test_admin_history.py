@@ -1,0 +1,131 @@
+"""Undo of entries of the history through their areas."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from domain.account import Role
+from domain.administration import HistoryFilter, HistorySource
+from domain.alert import AlertKey
+from domain.errors import AccountError, ConcurrentEditError
+from domain.review import ReviewDecisionKind, TermEdit
+from domain.term import Term, TermStatus
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.settings import build_settings, load_settings
+from pipeline.site_admin.history import StoreHistory
+from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.sites import StoreSites
+from pipeline.site_admin.undo import UNDO_BY_ACTION
+from search_ui.i18n import has_message
+
+KEY = AlertKey("robots", "news.example")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine(build_settings({}, tmp_path), NullProgress()) as opened:
+        yield opened
+
+
+def test_a_mute_is_undone_once_and_the_undo_is_an_entry(engine: Engine) -> None:
+    history, mutes = StoreHistory(engine), engine.store.alert_mutes
+    action_id = mutes.mute(KEY, "ann", None)
+    assert history.undo(HistorySource.ACTION, action_id, "bob")
+    assert mutes.active() == [] and not history.undo(HistorySource.ACTION, action_id, "bob")
+    _, [undo, muted] = history.find(HistoryFilter(), 0, 9)
+    assert (undo.kind, undo.account, undo.can_undo) == ("alert_unmute", "bob", True)
+    assert muted.is_undone and not muted.can_undo
+    assert history.undo(HistorySource.ACTION, undo.entry_id, "ann")  # muted again
+    assert [mute.key for mute in mutes.active()] == [KEY]
+    assert not history.undo(HistorySource.ACTION, undo.entry_id, "ann")
+
+
+def test_what_has_changed_meanwhile_is_not_undone(engine: Engine) -> None:
+    history, mutes = StoreHistory(engine), engine.store.alert_mutes
+    action_id = mutes.mute(KEY, "ann", None)
+    mutes.unmute(KEY, "ann")
+    assert not history.undo(HistorySource.ACTION, action_id, "bob")
+    assert not history.undo(HistorySource.ACTION, 99, "bob") and not history.undo(HistorySource.TOPIC, 1, "bob")
+
+
+def test_a_takedown_is_undone_unless_the_page_was_taken_down_again(engine: Engine) -> None:
+    store, history, url = engine.store, StoreHistory(engine), "https://news.example/a"
+    first = store.takedowns.take_down(url, "ann", "court")[0].action_id
+    assert history.undo(HistorySource.ACTION, first, "bob") and store.takedowns.find(url) is None
+    assert store.actions.load(first).undone_by == store.actions.find(limit=1)[0].action_id  # type: ignore[union-attr]
+    second = store.takedowns.take_down(url, "ann", "court")[0].action_id
+    assert not history.undo(HistorySource.ACTION, first, "bob") and store.takedowns.find(url) is not None
+    assert history.undo(HistorySource.ACTION, second, "bob")
+
+
+def test_a_setting_gets_its_previous_value_unless_it_was_changed_again(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text("# mine\n[crawl]\nthreads = 4\n")
+    settings = load_settings(path)
+    with Engine(settings, NullProgress()) as engine:
+        editor, history = FileSettingsEditor(settings, engine.store.actions), StoreHistory(engine)
+
+        def change(text: str | None) -> int:
+            editor.save({"crawl.threads": text}, editor.load_form().digest, "ann")
+            return engine.store.actions.find(limit=1)[0].action_id
+
+        first = change("8")
+        assert history.undo(HistorySource.ACTION, first, "bob") and "threads = 4" in path.read_text()
+        second = change(None)
+        change("9")
+        assert not history.undo(HistorySource.ACTION, second, "bob") and "threads = 9" in path.read_text()
+        editor.save({"alerts.webhook": "https://chat.example/s3cret"}, editor.load_form().digest, "ann")
+        _, [hidden, *_] = history.find(HistoryFilter(), 0, 1)
+        assert not hidden.can_undo and not history.undo(HistorySource.ACTION, hidden.entry_id, "bob")
+    assert path.read_text().startswith("# mine")
+
+
+def test_a_paused_site_is_resumed_and_paused_again(tmp_path: Path) -> None:
+    path, host = tmp_path / "my.toml", "news.example"
+    path.write_text(f'[crawl]\nseeds = ["https://{host}/"]\n')
+    with Engine(load_settings(path), NullProgress()) as engine:
+        sites, history = StoreSites(engine), StoreHistory(engine)
+        sites.pause(host, "ann")
+        first = engine.store.actions.find("ann", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, first, "bob") and not sites.load(host).is_paused
+        resumed = engine.store.actions.find("bob", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, resumed, "ann") and sites.load(host).is_paused
+        assert not history.undo(HistorySource.ACTION, resumed, "ann")
+
+
+def test_an_account_is_enabled_and_gets_its_previous_roles(engine: Engine) -> None:
+    store, history = engine.store, StoreHistory(engine)
+    store.accounts.create("ann", "hash", [Role.OPERATOR])
+    store.accounts.create("bob", "hash", [Role.REPORTS])
+    administration = store.account_administration
+    administration.set_roles("bob", [Role.REVIEWER, Role.REPORTS], [Role.REPORTS], "ann")
+    administration.disable("bob", 1.0, "ann")
+    disabled, changed = store.actions.find("ann", limit=2)
+    for action in (disabled, changed):
+        assert history.undo(HistorySource.ACTION, action.action_id, "ann")
+        assert not history.undo(HistorySource.ACTION, action.action_id, "ann")
+    bob = store.accounts.find("bob")
+    assert bob is not None and bob.disabled_at is None and bob.roles == {Role.REPORTS}
+    administration.set_roles("bob", [Role.REVIEWER], [Role.REPORTS], "ann")
+    second = store.actions.find("ann", limit=1)[0].action_id
+    administration.set_roles("bob", [Role.OPERATOR], [Role.REVIEWER], "ann")
+    with pytest.raises(AccountError):
+        history.undo(HistorySource.ACTION, second, "ann")
+
+
+def test_a_review_decision_is_undone_by_the_review(engine: Engine) -> None:
+    store, history = engine.store, StoreHistory(engine)
+    store.lexicons.replace_candidates([Term("页岩气", 9.0, 5, 2)])
+    first = store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit("页岩气", TermStatus.ACCEPTED)], "ann")
+    assert history.undo(HistorySource.REVIEW, first.act_id, "bob")
+    assert store.lexicons.find_terms(TermStatus.CANDIDATE, "页岩气")[0] == 1
+    second = store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit("页岩气", TermStatus.ACCEPTED)], "ann")
+    store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit("页岩气", TermStatus.REJECTED)], "ann")
+    with pytest.raises(ConcurrentEditError):
+        history.undo(HistorySource.REVIEW, second.act_id, "bob")
+
+
+def test_each_action_that_can_be_undone_has_a_name() -> None:
+    assert [code for code in UNDO_BY_ACTION if not has_message(f"history.action_{code}")] == []

@@ -1,0 +1,85 @@
+"""Stop requests reach the process that runs, and no other; the scheduler survives them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from locks.file_locks import signal_stage_holder, stage_lock, stage_lock_holder
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.runs import scheduler
+from pipeline.runs.run_stop import STOP_RUN_SIGNAL, RunStopRequest, StopRequests
+from pipeline.runs.scheduler import Scheduler
+from pipeline.settings import Settings
+from pipeline.site_admin.run_control import EngineRunControl, read_last_line
+from tests.pipeline.test_locks import hold
+from tests.web_fixture import PATIENCE
+
+pytestmark = pytest.mark.process
+
+
+def test_a_signal_reaches_the_process_that_holds_the_lock(tmp_path: Path) -> None:
+    child = hold(tmp_path)
+    assert signal_stage_holder(tmp_path, "crawl", signal.SIGTERM)
+    assert child.wait(PATIENCE) == -signal.SIGTERM
+    assert not signal_stage_holder(tmp_path, "crawl", signal.SIGTERM)
+    assert not signal_stage_holder(tmp_path, "never", signal.SIGTERM)
+
+
+def test_a_process_with_a_stale_id_gets_no_signal(tmp_path: Path) -> None:
+    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        with stage_lock(tmp_path, "run"):
+            (tmp_path / "locks" / "run").write_text(f"{bystander.pid}\n")  # an id that the kernel has reused
+            assert stage_lock_holder(tmp_path, "run") == bystander.pid
+            assert not signal_stage_holder(tmp_path, "run", signal.SIGKILL)
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def test_a_request_ends_a_run_and_is_ignored_between_runs() -> None:
+    with StopRequests() as requests:
+        os.kill(os.getpid(), STOP_RUN_SIGNAL)
+        with pytest.raises(RunStopRequest), requests.during_run():
+            os.kill(os.getpid(), STOP_RUN_SIGNAL)
+            time.sleep(PATIENCE)
+        os.kill(os.getpid(), STOP_RUN_SIGNAL)
+
+
+def test_the_scheduler_reports_a_stopped_run_and_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, messages = Settings(tmp_path), list[str]()
+
+    def stopped_run(engine: Engine, appointment: object) -> None:
+        os.kill(os.getpid(), STOP_RUN_SIGNAL)
+        time.sleep(PATIENCE)
+
+    monkeypatch.setattr(scheduler, "run_appointment", stopped_run)
+    schedule = Scheduler(settings, lambda: Engine(settings, NullProgress()), messages.append, lambda: 0.0)
+    with schedule.stop_requests:
+        schedule._run(scheduler.DueRun(schedule._appointments[0]))
+    assert messages[-1] == "run stopped by an operator"
+
+
+def test_the_status_follows_the_locks(tmp_path: Path) -> None:
+    settings = Settings(tmp_path)
+    with Engine(settings, NullProgress()) as engine:
+        control = EngineRunControl(engine)
+        assert not control.status().is_running and not control.stop("anna")
+        assert engine.store.actions.find() == []
+        with engine.lock("run"), engine.lock("schedule"):
+            status = control.status()
+            assert status.is_running and status.can_stop and status.is_scheduler_running
+            assert status.next_run_at is not None and status.daily_at == "02:30"
+
+
+def test_the_last_line_of_a_failed_run_is_its_reason(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text("starting Solr ...\nplumb: crawl.seeds is empty: set at least one seed URL\n\n")
+    assert read_last_line(path) == "crawl.seeds is empty: set at least one seed URL"
