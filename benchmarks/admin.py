@@ -8,10 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 import click
 
 from benchmarks.admin_whynot import measure_whynot
+from benchmarks.admin_wizard import measure_wizard
 from benchmarks.command import benchmark, names
 from benchmarks.results import Figure, publish
 
-SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {"whynot": measure_whynot}
+SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {
+    "whynot": measure_whynot,
+    "wizard": measure_wizard,
+}
 
 
 @benchmark("admin", few=True)
