@@ -49,7 +49,7 @@ class FolderSetup:
         self._start_checks()
 
     def state(self) -> SetupState:
-        """Return the current state."""
+        """Return everything that was entered and found so far."""
         with self._lock:
             return self._state
 
@@ -68,7 +68,7 @@ class FolderSetup:
         return True
 
     def save_account(self, name: str, password_hash: str) -> None:
-        """Save the first account."""
+        """Save name and password hash of the first account. `finish` creates it."""
         self._change(lambda state: replace(state, account_name=name, password_hash=password_hash))
 
     def check_sites(self, lines: Sequence[str]) -> list[str]:
