@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.admin_wizard import ACCOUNT, SetupVisit, serve_empty_folder
+from benchmarks.admin_wizard import PASSWORD, SetupVisit, serve_empty_folder
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
 from tests.browser_fixture import PATIENCE, Watch, faults
@@ -77,5 +77,5 @@ def test_an_empty_folder_becomes_a_search_engine(
         assert TITLES[0] in page.locator("ol.hits h2").first.inner_text()
     assert problems + [fault for fault in watch.faults if FRAME_WARNING not in fault] == []
     text = (tmp_path / "vertical.toml").read_text()
-    assert f'"{site.url()}"' in text and 'contact = "operator@company.com"' in text and ACCOUNT not in text
+    assert f'"{site.url()}"' in text and 'contact = "operator@company.com"' in text and PASSWORD not in text
     SolrIndex(solr_node.url, collection, timeout=120.0).delete_all()
