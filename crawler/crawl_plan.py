@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
-from crawler.http.site_options import parse_site_options
+from crawler.http.site_options import parse_paused_hosts, parse_site_delays, parse_site_options
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
@@ -56,6 +56,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     strategy, quiet = resolve_strategy(settings), _parse_quiet_setting(settings)
     if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
         raise SettingsError("crawl.processes must be 1 when crawl.topic is set. A focused crawl runs in one process.")
+    parse_site_delays(settings), parse_paused_hosts(settings)  # checked only
     parse_site_options(settings)  # checked only: the fetcher, opened before the plan, sends them
     rendered_sites, inside = parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
     seeds, rules = _seeds_and_rules(settings)

@@ -79,6 +79,13 @@ class CrawlSettings:
     contact: str = setting(
         "", "URL or e-mail address of the administrator, sent with every request; required for public sites"
     )
+    paused_sites: tuple[str, ...] = setting(
+        (), "hosts that are not crawled for now, e.g. news.example.com; their pages stay in the results"
+    )
+    site_delays: tuple[str, ...] = setting(
+        (),
+        "longer delays for specific sites, each as: news.example.com 10 (minimum seconds between two requests)",
+    )
     headers: tuple[str, ...] = setting((), "headers for specific sites, each as: news.example.com Name: value")
     cookies: tuple[str, ...] = setting((), "cookies for specific sites, each as: *.example.com name=value; name=value")
     proxies: tuple[str, ...] = setting((), "proxies for specific sites, each as: news.example.com http://proxy:3128")

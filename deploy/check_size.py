@@ -11,8 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 11_700,
-    "domain": 2_550,
+    "docstore": 12_000,
+    "domain": 2_600,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
@@ -22,7 +22,7 @@ MAX_LINES = {
     "pipeline": 21_300,
     "search_ui": 16_200,
     "solr_client": 280,
-    "text": 2_580,
+    "text": 2_620,
 }
 
 

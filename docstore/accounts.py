@@ -3,6 +3,7 @@
 Passwords are stored as hashes, which `search_ui` computes and verifies.
 """
 
+import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -14,6 +15,7 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.operation_tables import accounts, revoked_sessions
 from domain.account import Account, Role, normalize_account_name
+from domain.coded_message import CodedMessage
 from domain.errors import AccountError
 
 _NAME_PATTERN = re.compile(r"[\w.@-]{1,64}")
@@ -104,11 +106,12 @@ class AccountTable:
             row = {"session": session_id[:32], "until": expires_at}
             self._database.insert_missing(connection, revoked_sessions, [row])
 
-    def is_session_revoked(self, session_id: str) -> bool:
-        """True if `revoke_session` ended the session before its expiry time."""
+    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
+        """True if the session of the account `name` was ended before its expiry time `expires_at` (epoch seconds)."""
+        is_session = revoked_sessions.c.session == session_id[:32]
+        is_older = (revoked_sessions.c.session == all_sessions_key(name)) & (revoked_sessions.c.until >= expires_at)
         with self._database.read() as connection:
-            revoked_count = select(func.count()).where(revoked_sessions.c.session == session_id[:32])
-            return bool(connection.scalar(revoked_count))
+            return bool(connection.scalar(select(func.count()).where(is_session | is_older)))
 
     def _update_account(self, name: str, *conditions: ColumnElement[bool], **values: Any) -> None:
         account_name = normalize_account_name(name)
@@ -121,11 +124,20 @@ class AccountTable:
             update_row_checksums(self._database, connection, accounts, [account_name])
 
 
+def all_sessions_key(name: str) -> str:
+    """Return the key of the entry that ends all sessions of an account. It has the form of a session id.
+
+    Its `until` is the expiry time of the newest session that it ends.
+    """
+    return hashlib.sha256(f"all sessions of {name}".encode()).hexdigest()[:32]
+
+
 def validate_account_name(name: str) -> str:
     """Return the canonical form of a new account's name, or raise AccountError if it is invalid."""
     account_name = normalize_account_name(name)
     if not _NAME_PATTERN.fullmatch(account_name):
-        raise AccountError("an account name has 1 to 64 characters: letters, digits, . @ _ -")
+        text = "an account name has 1 to 64 characters: letters, digits, . @ _ -"
+        raise AccountError(CodedMessage(text, "account_name"))
     return account_name
 
 
@@ -133,7 +145,8 @@ def validate_roles(roles: Iterable[Role]) -> frozenset[Role]:
     """Return `roles` as a set, or raise AccountError if it is empty."""
     role_set = frozenset(roles)
     if not role_set:
-        raise AccountError(f"an account needs at least one role: {', '.join(Role)}")
+        text = f"an account needs at least one role: {', '.join(Role)}"
+        raise AccountError(CodedMessage(text, "account_needs_role"))
     return role_set
 
 

@@ -27,8 +27,10 @@ store.alerts             alerts and notifications                   docstore/rep
 store.search_log         search log, without personal data          docstore/reports/search_log.py
 store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
+store.account_administration  changes by administrators         docstore/account_administration.py
 store.actions            what accounts changed                      docstore/actions.py
 store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
+store.site_pages         all pages of one host                      docstore/site_pages.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
 store.integrity          checksums and repair                       docstore/integrity/integrity_checks.py
@@ -39,6 +41,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from docstore.account_administration import AccountAdministration
 from docstore.accounts import AccountTable
 from docstore.actions import ActionTable
 from docstore.articles.article_table import ArticleTable
@@ -67,6 +70,7 @@ from docstore.reports.search_log import SearchLog
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusReports
 from docstore.schema.base import store_meta
+from docstore.site_pages import SitePages
 from docstore.takedowns import TakedownTable
 from docstore.terms.definitions import DefinitionTable
 from docstore.terms.glosses import GlossTable
@@ -139,8 +143,10 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
+        self.account_administration = AccountAdministration(self._database, clock)
         self.actions = ActionTable(self._database, clock)
         self.administration_history = AdministrationHistory(self._database)
+        self.site_pages = SitePages(self._database, clock)
         self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)
 

@@ -8,22 +8,19 @@ The rows of a page are deleted. Its bytes stay in the WARC file, to which nothin
 """
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, update
 
 from docstore.actions import mark_undone, write_action
-from docstore.articles.page_removal import remove_page
+from docstore.articles.page_removal import remove_pages
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.page_roles.page_graph import CANONICAL_PAGE
 from docstore.schema.administration_tables import takedowns
-from docstore.schema.article_tables import article_parts, page_references, teasers
+from docstore.schema.article_tables import article_parts, page_references
 from docstore.schema.crawl_tables import outcomes, topic_questions, urls
-from docstore.schema.lexicon_tables import definitions, relation_proposals, terms
-from docstore.terms.relations import ProposalState
-from docstore.terms.row_mapping import definition_choice_from_json
 from domain.administration import Takedown
 from domain.article import document_id
 from domain.batches import batched
@@ -169,30 +166,10 @@ def unknown_canonical_urls(connection: Connection, url_ids: Collection[int]) -> 
     return [url for url in canonical_urls if url.partition("://")[2] not in known_addresses]
 
 
-def delete_pages(database: Database, connection: Connection, url_by_id: dict[int, str], at: float) -> None:
+def delete_pages(database: Database, connection: Connection, url_by_id: Mapping[int, str], at: float) -> None:
     """Delete pages, their articles and all quotations from them. `at` is epoch seconds."""
-    for url_id in url_by_id:
-        remove_page(database, connection, url_id, at)
-    for batch in batched(list(url_by_id), BATCH_SIZE):
-        for table in (article_parts, page_references, teasers, definitions):
-            connection.execute(delete(table).where(table.c.url_id.in_(batch)))
-        is_source = relation_proposals.c.url_id.in_(batch)
-        is_open = relation_proposals.c.state == ProposalState.PROPOSED
-        connection.execute(delete(relation_proposals).where(is_source, is_open))
-        connection.execute(update(relation_proposals).where(is_source).values(evidence="", title="", url=""))
-        is_question = topic_questions.c.url.in_([url_by_id[url_id] for url_id in batch])
-        connection.execute(delete(topic_questions).where(is_question))
-    delete_quoted_choices(database, connection, url_by_id)
-
-
-def delete_quoted_choices(database: Database, connection: Connection, url_ids: Collection[int]) -> None:
-    """Delete the chosen definitions of terms that quote these pages."""
-    rows = connection.execute(select(terms.c.text, terms.c.definition).where(terms.c.definition != "")).all()
-    choices = {row.text: definition_choice_from_json(row.definition) for row in rows}
-    quoting_terms = [text for text, choice in choices.items() if choice and choice.url_id in url_ids]
-    for batch in batched(quoting_terms, BATCH_SIZE):
-        connection.execute(update(terms).where(terms.c.text.in_(batch)).values(definition="", definition_source=""))
-    update_row_checksums(database, connection, terms, quoting_terms)
+    remove_pages(database, connection, urls.c.url_id.in_(list(url_by_id)), at)
+    connection.execute(delete(topic_questions).where(topic_questions.c.url.in_(list(url_by_id.values()))))
 
 
 def takedown_from_row(row: Row[Any]) -> Takedown:

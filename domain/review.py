@@ -25,6 +25,14 @@ class ReviewDecisionKind(StrEnum):
     UNDO = "undo"
 
 
+class CandidateKind(StrEnum):
+    """A kind of candidates that are seldom terms of the domain."""
+
+    PERSON = "person"
+    QUANTITY = "quantity"
+    FRAGMENT = "fragment"  # of a longer candidate or accepted term
+
+
 @dataclass(frozen=True)
 class TermEdit:
     """An edit of one term. None leaves a field unchanged.

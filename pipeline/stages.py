@@ -64,6 +64,7 @@ def crawl(
     """
     from crawler.crawl import crawl as run_crawl
     from crawler.http.fetch import Fetcher
+    from crawler.http.site_options import parse_paused_hosts
     from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
     from pipeline.crawl_stage.document_backfill import backfill_documents
     from pipeline.crawl_stage.rendered_sites import render_sites_automatically
@@ -78,6 +79,7 @@ def crawl(
         seen_filter_path = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.clamp_future_visits(time.time())
         engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
+        engine.store.frontier.exclude_hosts(parse_paused_hosts(settings))
         render_sites_automatically(engine)
         backfill_documents(engine, settings)
         with (

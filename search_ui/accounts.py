@@ -73,7 +73,7 @@ def _load_user(user_id: str) -> LoginUser | None:
     since = session.get("since")
     if not isinstance(since, int | float) or current_site().clock() - since >= SESSION_SECONDS:
         return None
-    if current_site().accounts.is_session_revoked(str(session.get("id", ""))):
+    if current_site().accounts.is_session_revoked(str(session.get("id", "")), name, since + SESSION_SECONDS):
         return None
     account = current_site().accounts.find(name)
     if (

@@ -15,12 +15,14 @@ from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnav
 from search_ui import api, glossary
 from search_ui.accounts import init_accounts
 from search_ui.admin import (
+    account_views,
     alert_views,
     history_views,
     page_views,
     run_control_views,
     run_views,
     settings_views,
+    site_views,
     takedown_views,
 )
 from search_ui.admin.access_log import log_response
@@ -71,7 +73,9 @@ _BLUEPRINTS = (
     topic_pages,
     page_views.blueprint,  # with the routes of admin/views.py
     settings_views.blueprint,
+    account_views.blueprint,
     takedown_views.blueprint,
+    site_views.blueprint,
     run_views.blueprint,
     run_control_views.blueprint,
     alert_views.blueprint,

@@ -12,11 +12,13 @@ from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.diagnosis import DiagnosisBackend
+from search_ui.admin.interfaces_accounts import AccountAdministration
 from search_ui.admin.interfaces_alerts import AlertAdministration
 from search_ui.admin.interfaces_history import HistoryBackend
 from search_ui.admin.interfaces_run_control import RunControl
 from search_ui.admin.interfaces_runs import RunReports
 from search_ui.admin.interfaces_settings import SettingsEditor
+from search_ui.admin.interfaces_sites import SiteService
 from search_ui.admin.interfaces_takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
@@ -261,6 +263,10 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     """The whole backend of the site."""
 
     @property
+    def account_administration(self) -> AccountAdministration:
+        """The service that changes accounts."""
+
+    @property
     def run_control(self) -> RunControl:
         """The service that starts and stops runs."""
 
@@ -270,7 +276,11 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
 
     @property
     def settings_editor(self) -> SettingsEditor:
-        """The settings file."""
+        """The service that changes the settings file."""
+
+    @property
+    def site_service(self) -> SiteService:
+        """The service that changes sites."""
 
     @property
     def takedowns(self) -> TakedownService:
@@ -289,8 +299,8 @@ class AccountStore(Protocol):
     def revoke_session(self, session_id: str, expires_at: float) -> None:
         """Revoke a session. `expires_at` (epoch seconds) is its regular end."""
 
-    def is_session_revoked(self, session_id: str) -> bool:
-        """Return True if the session was revoked."""
+    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
+        """Return True if the session of the account `name` was revoked, or all its sessions that end by then."""
 
     def set_password(self, name: str, password_hash: str) -> None:
         """Change a password. Raises AccountError if there is no active account with this name."""

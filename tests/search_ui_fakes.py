@@ -14,6 +14,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
+from docstore.account_administration import AccountAdministration
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
@@ -37,6 +38,7 @@ from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -364,7 +366,7 @@ class FakeDiagnosis:
     def diagnose_page(self, url: str) -> PageDiagnosis | None:
         return self.diagnoses.get(url)
 
-    def schedule_page(self, url: str) -> bool:
+    def schedule_page(self, url: str, account: str) -> bool:
         self.scheduled.append(url)
         return url in self.diagnoses
 
@@ -459,6 +461,53 @@ class FakeRunReports:
 
 
 @dataclass
+class FakeSites:
+    """Records the changes of each host. All changes raise `error`, if there is one."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    error: PlumblineError | None = None
+    paused: set[str] = field(default_factory=set)
+
+    def load(self, host: str) -> SiteSettings:
+        seeds = (f"https://{host}/",)
+        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused, header_count=1)
+
+    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+        return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
+
+    def count_contents(self, host: str) -> SiteContents:
+        return SiteContents(30, 20, 10, 2_500_000)
+
+    def add(self, url: str, account: str) -> str:
+        self._record("add", url, account)
+        return url.split("/")[2]
+
+    def pause(self, host: str, account: str) -> None:
+        self._record("pause", host, account)
+        self.paused.add(host)
+
+    def resume(self, host: str, account: str) -> None:
+        self._record("resume", host, account)
+        self.paused.discard(host)
+
+    def change(self, host: str, edit: SiteEdit, account: str) -> None:
+        self._record("change", host, edit, account)
+
+    def recrawl(self, host: str, account: str) -> int:
+        self._record("recrawl", host, account)
+        return 20
+
+    def remove(self, host: str, account: str) -> SiteContents:
+        self._record("remove", host, account)
+        return self.count_contents(host)
+
+    def _record(self, *call: object) -> None:
+        if self.error:
+            raise self.error
+        self.calls.append(call)
+
+
+@dataclass
 class FakeActions:
     """A lexicon under review, in memory."""
 
@@ -484,6 +533,8 @@ class FakeActions:
     history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
 
+    site_service: "FakeSites" = field(default_factory=lambda: FakeSites())
+
     @cached_property
     def takedowns(self) -> TakedownTable:
         return self.review_service.store.takedowns
@@ -491,6 +542,10 @@ class FakeActions:
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def account_administration(self) -> AccountAdministration:
+        return self.review_service.store.account_administration
 
     @property
     def settings_editor(self) -> FileSettingsEditor:
@@ -629,7 +684,7 @@ class FakeAccounts:
     def revoke_session(self, session_id: str, expires_at: float) -> None:
         self.ended.add(session_id)
 
-    def is_session_revoked(self, session_id: str) -> bool:
+    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
         return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:

@@ -44,12 +44,21 @@ _ENGLISH_AMOUNT_RE = re.compile(
 
 def is_domain_term(term: str, base_segmenter: Segmenter) -> bool:
     """Return True if the term names a thing of the domain: no person, no unit, and no description (`周期长`)."""
-    if _PERSON_WORD_RE.search(term) or word_key(term) in _UNITS or _ENGLISH_AMOUNT_RE.fullmatch(term):
-        return False
-    tagged_words = base_segmenter.tag(term)
-    if _is_person_name(term, tagged_words) or all(tag[:1] in _UNIT_TAGS for _, tag in tagged_words):
+    if _PERSON_WORD_RE.search(term) or is_quantity(term, base_segmenter) or is_person_name(term, base_segmenter):
         return False
     return not _ends_in_adjective(term, base_segmenter)
+
+
+def is_person_name(term: str, base_segmenter: Segmenter) -> bool:
+    """Return True for a name of a person, in Chinese or in pinyin."""
+    return _is_person_name(term, base_segmenter.tag(term))
+
+
+def is_quantity(term: str, base_segmenter: Segmenter) -> bool:
+    """Return True for a unit of measurement, a number or an amount (`million tons`)."""
+    if word_key(term) in _UNITS or _ENGLISH_AMOUNT_RE.fullmatch(term):
+        return True
+    return all(tag[:1] in _UNIT_TAGS for _, tag in base_segmenter.tag(term))
 
 
 def _ends_in_adjective(term: str, base_segmenter: Segmenter) -> bool:

@@ -6,7 +6,7 @@ is a separate URL.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from crawler.settings import CrawlSettings
@@ -14,6 +14,7 @@ from crawler.urls.canonical import Scope, parse_scope
 from domain.errors import SettingsError
 
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
+_SECONDS = re.compile(r"\d{1,5}(?:\.\d{1,3})?")
 _COOKIE = re.compile(r"[\x21-\x7e][\x20-\x7e]*=[\x20-\x7e]*")
 # Headers that the crawl sets itself, or that would break the request.
 _RESERVED_HEADERS = frozenset(
@@ -59,6 +60,32 @@ def parse_site_options(settings: CrawlSettings) -> SiteOptions:
         for scope, remainder, line_label in _iter_lines("proxies", settings.proxies)
     ]
     return SiteOptions((*headers, *cookies), tuple(proxies))
+
+
+def parse_site_delays(settings: CrawlSettings) -> tuple[tuple[Scope, float], ...]:
+    """Parse `crawl.site_delays`: scopes with their delays in seconds. Raises SettingsError with the line number."""
+    site_delays = []
+    for scope, remainder, line_label in _iter_lines("site_delays", settings.site_delays):
+        if not _SECONDS.fullmatch(remainder):
+            raise SettingsError(f"{line_label}: expected HOST and seconds, for example news.example.com 10")
+        site_delays.append((scope, float(remainder)))
+    return tuple(site_delays)
+
+
+def delay_for_host(site_delays: Iterable[tuple[Scope, float]], host: str) -> float:
+    """Return the longest of the parsed delays that apply to host[:port], in seconds; 0 if none does."""
+    return max((seconds for scope, seconds in site_delays if scope.covers(host, "/")), default=0.0)
+
+
+def parse_paused_hosts(settings: CrawlSettings) -> tuple[str, ...]:
+    """Return the canonical hosts of `crawl.paused_sites`. Raises SettingsError for text that is not a host."""
+    hosts = []
+    for host in settings.paused_sites:
+        scope = parse_scope(host)
+        if scope is None or scope.path_prefix != "/" or scope.includes_subdomains:
+            raise SettingsError(f"crawl.paused_sites: {host[:200]!r} is not a host")
+        hosts.append(scope.host)
+    return tuple(hosts)
 
 
 def _iter_lines(name: str, lines: tuple[str, ...]) -> Iterator[tuple[Scope, str, str]]:

@@ -2,9 +2,9 @@
 
 No method waits or reads a clock. The caller passes the time in monotonic seconds.
 
-    delay               maximum of crawl.delay, Crawl-delay, and delay_factor x response time
+    delay               maximum of crawl.delay, crawl.site_delays, Crawl-delay, and delay_factor x response time
     large site          the backlog exceeds the time left. While the site responds fast, without errors and without
-                        Crawl-delay, crawl.delay shrinks by a fifth every ten responses, to delay / crawl.speed_up
+                        other delay, crawl.delay shrinks by a fifth every ten responses, to delay / crawl.speed_up
     slower responses    large site returns to crawl.delay and starts again from there
     one failure         large site returns to crawl.delay for the rest of the run
     429, 503            the delay doubles for the rest of the run, and Retry-After is respected
@@ -13,9 +13,12 @@ No method waits or reads a clock. The caller passes the time in monotonic second
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from crawler.http.site_options import delay_for_host, parse_site_delays
 from crawler.settings import CrawlSettings
+from crawler.urls.canonical import Scope
 from domain.page import Host
 
 NO_KNOWN_START = float("inf")
@@ -78,11 +81,19 @@ class HostThrottle:
         delay_factor: minimum delay as a multiple of the response time.
         per_ip: maximum requests in flight per IP address; 0: no limit.
         speed_up: maximum speed-up of large sites.
+        site_delays: delays of single sites, as `parse_site_delays` returns them; they have the effect of a Crawl-delay.
     """
 
     def __init__(
-        self, delay: float, per_host: int, delay_factor: float = 0.0, per_ip: int = 0, speed_up: float = 1.0
+        self,
+        delay: float,
+        per_host: int,
+        delay_factor: float = 0.0,
+        per_ip: int = 0,
+        speed_up: float = 1.0,
+        site_delays: Sequence[tuple[Scope, float]] = (),
     ) -> None:
+        self._site_delays = site_delays
         self._delay = delay
         self._min_delay_multiplier = 1.0 / speed_up
         self._max_in_flight_per_host = per_host
@@ -94,7 +105,14 @@ class HostThrottle:
     @classmethod
     def from_settings(cls, settings: CrawlSettings) -> "HostThrottle":
         """Create a throttle with the limits of the settings."""
-        return cls(settings.delay, settings.per_host, settings.delay_factor, settings.per_ip, settings.speed_up)
+        return cls(
+            settings.delay,
+            settings.per_host,
+            settings.delay_factor,
+            settings.per_ip,
+            settings.speed_up,
+            parse_site_delays(settings),
+        )
 
     def earliest_start(self, host: Host, now: float) -> float:
         """Return the earliest start of the next request (at least `now`), or NO_KNOWN_START at the host's limit."""
@@ -248,4 +266,6 @@ class HostThrottle:
         )
 
     def _state(self, host: Host) -> _HostState:
-        return self._hosts.setdefault(host, _HostState())
+        if host not in self._hosts:
+            self._hosts[host] = _HostState(requested_delay=delay_for_host(self._site_delays, host))
+        return self._hosts[host]

@@ -54,10 +54,26 @@ def host_filter_sql(hosts: Iterable[str]) -> str:
     Raises:
         ValueError: An element is not a host name.
     """
+    host_list = quoted_hosts(hosts)
+    return f"host IN ({host_list})" if host_list else "1 = 1"
+
+
+def host_exclusion_sql(hosts: Iterable[str]) -> str:
+    """Return an SQL condition that excludes the URLs of `hosts`; always true if `hosts` is empty.
+
+    Raises:
+        ValueError: An element is not a host name.
+    """
+    host_list = quoted_hosts(hosts)
+    return f"host NOT IN ({host_list})" if host_list else "1 = 1"
+
+
+def quoted_hosts(hosts: Iterable[str]) -> str:
+    """Return hosts as a list of SQL strings. Raises ValueError if an element is not a host name."""
     host_list = list(hosts)
     if invalid_hosts := [host for host in host_list if not _HOST_PATTERN.fullmatch(host)]:
         raise ValueError(f"not a host: {invalid_hosts[0]!r}")  # prevents SQL injection
-    return f"host IN ({', '.join(repr(host) for host in host_list)})" if host_list else "1 = 1"
+    return ", ".join(repr(host) for host in host_list)
 
 
 def count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:

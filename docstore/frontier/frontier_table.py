@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Row, bindparam, func, literal_column, select, update
 
 from docstore.articles.page_removal import remove_page
 from docstore.bookkeeping import OutcomeRow, read_meta, write_meta, write_outcomes
 from docstore.database import Database, translate_errors
-from docstore.frontier.due_order import due_order_sql, host_filter_sql
+from docstore.frontier.due_order import due_order_sql, host_exclusion_sql, host_filter_sql
 from docstore.frontier.focused_decisions import write_focused_decisions
 from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.spurious_changes import discount_spurious_changes
@@ -50,11 +50,16 @@ class FrontierTable:
         self._archive = archive
         self._clock = clock
         self._hosts: tuple[str, ...] = ()
+        self._excluded_hosts: tuple[str, ...] = ()
         self._lease_for_queue: LeaseForQueue | None = None
 
     def restrict_to_hosts(self, hosts: Sequence[str]) -> None:
         """Restrict due URLs to these hosts while this table is open; no restriction if `hosts` is empty."""
         self._hosts = tuple(hosts)
+
+    def exclude_hosts(self, hosts: Sequence[str]) -> None:
+        """Leave the URLs of these hosts out of the due URLs while this table is open. Their due times stay."""
+        self._excluded_hosts = tuple(hosts)
 
     def use_leases(self, lease_for_queue: LeaseForQueue) -> None:
         """Save visits only while this crawler owns the lease of their queue."""
@@ -75,7 +80,7 @@ class FrontierTable:
             open_frontier,
             self._database.url,
             self._archive.folder,
-            self._hosts,
+            (self._hosts, self._excluded_hosts),
             object_store_url,
             self._archive.rotate_bytes,
             shared_fences(),
@@ -105,18 +110,24 @@ class FrontierTable:
 
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
         """Return the number of due URLs by queue number."""
-        query = select(urls.c.queue, func.count()).where(urls.c.due_at <= due_before).group_by(urls.c.queue)
-        if self._hosts:
-            query = query.where(urls.c.host.in_(self._hosts))
+        query = select(urls.c.queue, func.count()).where(
+            urls.c.due_at <= due_before, literal_column(self._host_condition())
+        )
+        query = query.group_by(urls.c.queue)
         with self._database.read() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def due_counts_by_host_and_queue(self, due_before: float) -> dict[tuple[Host, int], int]:
         """Return the number of due URLs by (host, queue)."""
-        query = select(urls.c.host, urls.c.queue, func.count()).where(urls.c.due_at <= due_before)
+        columns = (urls.c.host, urls.c.queue, func.count())
+        query = select(*columns).where(urls.c.due_at <= due_before, literal_column(self._host_condition()))
         with self._database.read() as connection:
             rows = connection.execute(query.group_by(urls.c.host, urls.c.queue)).all()
-        return {(host, queue): count for host, queue, count in rows if not self._hosts or host in self._hosts}
+        return {(host, queue): count for host, queue, count in rows}
+
+    def _host_condition(self) -> str:
+        """SQL condition: due URLs of the host may be fetched."""
+        return f"{host_filter_sql(self._hosts)} AND {host_exclusion_sql(self._excluded_hosts)}"
 
     def change_rates_by_host(self) -> dict[Host, tuple[float, int]]:
         """Return the change rate of each host, and the number of articles it is based on.
@@ -148,7 +159,7 @@ class FrontierTable:
         # Plain SQL, because SQLAlchemy would compile the list of ids for each query. Safe: it contains only numbers.
         sql = (
             f"SELECT {', '.join(map(str, ENTRY_COLUMNS))} FROM urls WHERE queue = {int(queue)} "
-            f"AND due_at <= {float(due_before)!r}{exclusion_sql} AND {host_filter_sql(self._hosts)} "
+            f"AND due_at <= {float(due_before)!r}{exclusion_sql} AND {self._host_condition()} "
             f"ORDER BY {due_order_sql(due_before, is_focused)} LIMIT {int(limit)}"
         )
         with self._database.read() as connection:
@@ -327,15 +338,15 @@ class FrontierTable:
 def open_frontier(
     url: str,
     warc_folder: Path,
-    hosts: Sequence[str] = (),
+    host_selection: tuple[Sequence[str], Sequence[str]] = ((), ()),
     object_store_url: str = "",
     rotate_bytes: int = ROTATE_BYTES,
     fences: Sequence[SharedFence] = (),
 ) -> Iterator[FrontierTable]:
     """Open the frontier of a store that other processes have open too.
 
-    `hosts` restricts due URLs, see `FrontierTable.restrict_to_hosts`. `fences` are those of the work, for this thread.
-    The other arguments are those of `WarcArchive`.
+    `host_selection` has the arguments of `FrontierTable.restrict_to_hosts` and `exclude_hosts`. `fences` are those of
+    the work, for this thread. The other arguments are those of `WarcArchive`.
     """
     with (
         closing(Database(url)) as database,
@@ -345,7 +356,8 @@ def open_frontier(
         for fence in fences:
             stack.enter_context(fence.opened(database))
         table = FrontierTable(database, archive)
-        table.restrict_to_hosts(hosts)
+        table.restrict_to_hosts(host_selection[0])
+        table.exclude_hosts(host_selection[1])
         yield table
 
 

@@ -202,6 +202,21 @@ class ReviewHistory:
             page = query.order_by(review_decisions.c.act_id.desc()).offset(offset).limit(limit)
             return total, [review_decision_from_row(connection, row) for row in connection.execute(page).all()]
 
+    def count_decided_terms(self, actor: str, since: float) -> int:
+        """Return the number of terms in decisions of `actor` since `since` (epoch seconds) that were not undone."""
+        query = (
+            select(func.count(review_changes.c.text.distinct()))
+            .join(review_decisions, review_decisions.c.act_id == review_changes.c.act_id)
+            .where(
+                review_decisions.c.by_whom == actor,
+                review_decisions.c.at >= since,
+                review_decisions.c.kind != ReviewDecisionKind.UNDO,
+                review_decisions.c.undone_by.is_(None),
+            )
+        )
+        with self._database.read() as connection:
+            return connection.scalar(query) or 0
+
     def last_decision_id(self) -> int:
         """Return the id of the last decision, or 0. It increases with every decision."""
         with self._database.read() as connection:

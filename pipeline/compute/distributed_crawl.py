@@ -21,6 +21,7 @@ from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.site_options import parse_paused_hosts
 from crawler.progress import CrawlProgress, Tally
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from crawler.state_files import read_state, state_path_factory, write_state
@@ -195,6 +196,7 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
             plan.settings.threads * LEASED_HOSTS_PER_THREAD,
             settings.cluster.crawlers,
         )
+        table.exclude_hosts(parse_paused_hosts(plan.settings))
         table.use_leases(leased_hosts.lease_for_queue)
         load_shared_state(worker.store.site_state, seen_path)
         context = CrawlContext(table, fetcher, plan, seen_path, leased_hosts)

@@ -65,13 +65,18 @@ class StorePageDiagnosis:
         settings = self._engine.settings
         return build_crawl_plan(with_added_sites(settings.crawl, settings.data_dir))
 
-    def schedule_page(self, url: str) -> bool:
+    def schedule_page(self, url: str, account: str) -> bool:
         """Make a known page due for the next crawl. Returns False if the URL is unknown."""
         frontier = self._engine.store.frontier
         if not frontier.known_urls([url]):
             return False
         frontier.reschedule({url: time.time()})
+        self._record(account, PageRemedy.CRAWL_AGAIN, url)
         return True
+
+    def _record(self, account: str, remedy: PageRemedy, url: str) -> None:
+        """Record a remedy after its effect: if the program ends between the two, the record is missing."""
+        self._engine.store.actions.record(account, f"page_{remedy}", url)
 
     def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
         """Add the site or the URL to the crawl, or make the page due for the next crawl.
@@ -84,6 +89,7 @@ class StorePageDiagnosis:
         if remedy is PageRemedy.ADD_SITE:
             add_site(self._engine.settings.data_dir, canonical_form)
         if remedy is PageRemedy.CRAWL_AGAIN:
-            self.schedule_page(canonical_form)
+            self.schedule_page(canonical_form, account)
         else:
             add_manual_urls(self._engine, [canonical_form])
+            self._record(account, remedy, canonical_form)

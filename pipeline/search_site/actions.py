@@ -3,10 +3,12 @@
 import time
 from collections.abc import Mapping, Sequence
 
+from crawler.http.site_options import delay_for_host, parse_site_delays
 from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
+from docstore.account_administration import AccountAdministration
 from domain.focused_decision import HostHarvest
 from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
@@ -27,6 +29,7 @@ from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, RunHistory, SiteDetail, SiteReport
@@ -50,6 +53,7 @@ class StoreSiteBackend:
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._page_diagnosis = StorePageDiagnosis(engine)
         self._takedowns = StoreTakedowns(engine)
+        self._site_service = StoreSites(engine)
         self._run_reports = StoreRunReports(engine)
         self._alert_administration = StoreAlertAdministration(engine)
         self._history = StoreHistory(engine)
@@ -65,6 +69,11 @@ class StoreSiteBackend:
         return self._review
 
     @property
+    def account_administration(self) -> AccountAdministration:
+        """The service that changes accounts."""
+        return self._engine.store.account_administration
+
+    @property
     def page_diagnosis(self) -> StorePageDiagnosis:
         """The way of single pages through the crawl and the index."""
         return self._page_diagnosis
@@ -73,6 +82,11 @@ class StoreSiteBackend:
     def settings_editor(self) -> FileSettingsEditor:
         """The settings file; see `pipeline.site_admin.settings_editor`."""
         return FileSettingsEditor(self._engine.settings, self._engine.store.actions)
+
+    @property
+    def site_service(self) -> StoreSites:
+        """The service that changes sites."""
+        return self._site_service
 
     @property
     def takedowns(self) -> StoreTakedowns:
@@ -210,10 +224,11 @@ class StoreSiteBackend:
         }
 
     def _effective_delay(self, totals: SiteTotals) -> float:
-        """Return the crawl delay of a site in seconds: the setting, or a longer delay of its robots.txt."""
+        """Return the crawl delay of a site in seconds: the longest of the settings and its robots.txt."""
         stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
-        return max(self._engine.settings.crawl.delay, robots_delay)
+        crawl = self._engine.settings.crawl
+        return max(crawl.delay, robots_delay, delay_for_host(parse_site_delays(crawl), totals.host))
 
     def search_report(self, days: int) -> SearchReport:
         """Return the search report of the last `days` days, in local time."""

@@ -10,7 +10,7 @@ from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import ConceptFileError, LexiconError
-from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
+from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
 from domain.term import (
     MAX_DEFINITION_CHARS,
@@ -39,6 +39,7 @@ from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
+from pipeline.search_site.candidate_kinds import find_candidates_of_kind, judge_kinds
 from search_ui.review.interfaces import (
     ConceptPreview,
     DecidedRelations,
@@ -130,6 +131,15 @@ class StoreReview:
 
     def recent_acceptance(self) -> tuple[int, int]:
         return self._store.review_queue.recent_acceptance()
+
+    def count_decided_terms(self, actor: str, since: float) -> int:
+        return self._store.review_history.count_decided_terms(actor, since)
+
+    def candidate_kinds(self, terms: Sequence[Term]) -> list[CandidateKind | None]:
+        return judge_kinds(self._store.review_queue, terms)
+
+    def find_by_kind(self, kind: CandidateKind, limit: int) -> list[Term]:
+        return find_candidates_of_kind(self._store.review_queue, kind, limit)
 
     def pending_counts(self) -> tuple[int, int, int]:
         return self._store.review_queue.unpublished_change_counts()

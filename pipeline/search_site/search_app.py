@@ -1,7 +1,7 @@
 """The search site as a WSGI application on the engine of a vertical."""
 
+import fcntl
 import logging
-import os
 import secrets
 import threading
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from domain.errors import (
     StoreError,
     UnknownFieldError,
 )
+from locks.private_files import open_private
 from pipeline.engine import Engine
 from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.query_vectors import StoreQueryVectors
@@ -133,13 +134,18 @@ def load_or_create_secret(path: Path) -> bytes:
 def load_or_create_private_text(path: Path, create: Callable[[], str]) -> str:
     """Return the text in a file that only its owner can read.
 
-    Creates the file with the result of `create` if it is missing.
+    Writes the result of `create` if the file is missing or empty. The workers of a new vertical start together: one of
+    them writes, the others wait for it.
     """
     try:
-        if not path.exists():
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(create() + "\n")
-        return path.read_text().strip()
+        if path.exists() and (text := path.read_text().strip()):
+            return text
+        with open(path, "a+", opener=open_private) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            if not (text := file.read().strip()):
+                text = create()
+                file.write(f"{text}\n")
+            return text
     except OSError as error:
         raise StoreError(f"cannot read or create {path}: {error.strerror}") from error

@@ -65,9 +65,12 @@ _EFFECT_BY_SECTION: Mapping[str, SettingEffect] = {
     "index": SettingEffect.RUN_AND_RESTART,  # the search site updates the index too
     "embed": SettingEffect.RUN_AND_RESTART,  # the search site embeds queries
     "cluster": SettingEffect.RUN_AND_RESTART,
+    "alerts": SettingEffect.RUN_AND_RESTART,  # the search site sends test messages
 }
 _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
     "search.log_days": SettingEffect.RUN_AND_RESTART,  # runs delete old entries
+    "alerts.rising_terms": SettingEffect.NEXT_RUN,
+    "alerts.silent_days": SettingEffect.NEXT_RUN,
     "embed.passages": SettingEffect.NEXT_RUN,
     "embed.processes": SettingEffect.NEXT_RUN,
     # The search site fetches the pictures of articles by the rules of the crawl, and shows the topic.

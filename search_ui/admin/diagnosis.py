@@ -171,7 +171,7 @@ class DiagnosisBackend(Protocol):
     def diagnose_page(self, url: str) -> PageDiagnosis | None:
         """Return why a page is or is not among the results; None if `url` is not a URL."""
 
-    def schedule_page(self, url: str) -> bool:
+    def schedule_page(self, url: str, account: str) -> bool:
         """Make a known page due for the next crawl. Returns False if the URL is unknown."""
 
     def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:

@@ -17,13 +17,15 @@ from search_ui.admin.diagnosis import (
     PageDiagnosis,
     PageRemedy,
 )
-from search_ui.context import current_account, current_site, render_page
+from search_ui.admin.run_control_views import start_run
+from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
 from search_ui.pages.search_service import current_search_service
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import MAX_RANK, ResultPosition, find_position
 from search_ui.query.search_request import SearchRequest, parse_valid_parameters
+from search_ui.review.term_display import current_account_name
 
 blueprint = views.blueprint
 MAX_URL_CHARS = 2_000  # of a URL that a reader enters
@@ -85,11 +87,14 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
 @blueprint.post("/page/schedule")
 @require_role(Role.OPERATOR)
 def schedule_page() -> BaseResponse:
-    """Make a page due for the next crawl."""
+    """Make a page due for the next crawl; with `now`, start a run as well."""
     url = request.form.get("url", "")[:MAX_URL_CHARS]
-    if not current_site().backend.page_diagnosis.schedule_page(url):
+    if not current_site().backend.page_diagnosis.schedule_page(url, current_account_name()):
         abort(404)
-    flash(translate("page.done.crawl_again"))
+    if "now" in request.form:
+        start_run()
+    else:
+        flash(translate("page.done.crawl_again"))
     return redirect(url_for("admin.page_diagnosis", url=url), 303)
 
 
@@ -99,11 +104,11 @@ def apply_page_remedy() -> BaseResponse:
     """Do what `remedy` says for the page at `url`, and show the page at `page` again."""
     form = request.form
     url, page_url = (form.get(name, "")[:MAX_URL_CHARS] for name in ("url", "page"))
-    remedy, account = form.get("remedy", ""), current_account()
-    if remedy not in set(PageRemedy) or account is None:
+    remedy = form.get("remedy", "")
+    if remedy not in set(PageRemedy):
         abort(400)
     try:
-        current_site().backend.page_diagnosis.apply_remedy(url, PageRemedy(remedy), account.name)
+        current_site().backend.page_diagnosis.apply_remedy(url, PageRemedy(remedy), current_account_name())
     except PlumblineError as error:
         flash(translate_error(error))
     else:

@@ -35,6 +35,12 @@ def progress() -> BaseResponse:
 @require_role(Role.OPERATOR)
 def start() -> BaseResponse:
     """Start a run of all stages; a message says whether it started."""
+    start_run()
+    return _back()
+
+
+def start_run() -> None:
+    """Start a run, and tell the reader so, or why not."""
     try:
         current_site().backend.run_control.start(current_account_name())
     except BusyError:
@@ -43,7 +49,6 @@ def start() -> BaseResponse:
         flash(translate_error(error))
     else:
         flash(translate("run_control.started_now"))
-    return _back()
 
 
 @blueprint.post("/stop")

@@ -3,6 +3,7 @@
 Every form works without JavaScript. `static/review.js` adds shortcuts and updates in place, with the same URLs.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
 from search_ui.i18n import translate, translate_error
 from search_ui.query.display_text import clean_text
+from search_ui.review import kind_views as review_kinds
 from search_ui.review import lexicon_views as review_pages
 from search_ui.review import relation_views as review_relations
 from search_ui.review import term_views as review_term
@@ -37,6 +39,7 @@ blueprint = Blueprint("review", __name__, url_prefix="/admin/lexicon")
 blueprint.register_blueprint(review_term.blueprint)
 blueprint.register_blueprint(review_pages.blueprint)
 blueprint.register_blueprint(review_relations.blueprint)
+blueprint.register_blueprint(review_kinds.blueprint)
 blueprint.after_request(add_no_store_headers)
 
 TERMS_ON_PAGE = 20
@@ -125,8 +128,8 @@ def review_list() -> BaseResponse:
         last=max(1, -(-total // TERMS_ON_PAGE)),
         first_number=listing.query.offset + 1,
         rows=[
-            build_term_row(term, words, rise_by_text.get(term.text))
-            for term, words in zip(terms, related_terms, strict=True)
+            build_term_row(term, words, rise_by_text.get(term.text), kind)
+            for term, words, kind in zip(terms, related_terms, review_service.candidate_kinds(terms), strict=True)
         ],
         statuses=list(TermStatus),
         classes=list(TermClass),
@@ -160,7 +163,14 @@ def review_state() -> dict[str, Any]:
         "counts": {status.value: counts.get(status, 0) for status in TermStatus},
         "pending": {"added": added, "removed": removed, "changed": changed},
         "last": {"good": accepted_count, "of": decided_count},
+        "today": actions.review_service.count_decided_terms(current_account_name(), _midnight()),
     }
+
+
+def _midnight() -> float:
+    """Return the beginning of the day in the server's time zone, in epoch seconds."""
+    today = time.localtime(current_site().clock())
+    return time.mktime((today.tm_year, today.tm_mon, today.tm_mday, 0, 0, 0, 0, 0, -1))
 
 
 @blueprint.post("/decide")
@@ -283,9 +293,17 @@ def apply_and_respond(operation: Callable[[ReviewService], ReviewDecision], mess
 @blueprint.post("/bulk")
 @require_role(Role.REVIEWER)
 def decide_bulk() -> BaseResponse:
-    """Set the status of several terms: those named by `term`, or the `top` first candidates. One action if possible."""
+    """Set the status of several terms: `term`, `selected` (version and text) or the `top` first candidates.
+
+    They are one action if possible. As JSON, it is one action or none.
+    """
     status, review_service = _requested_status(), current_site().backend.review_service
     edits = _bulk_edits(status, review_service)
+    if wants_json():
+        return apply_and_respond(
+            lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()),
+            translate(f"review.bulk_{status.value}", n=len(edits)),
+        )
     skipped_counts = Counter[str]()
     try:
         review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
@@ -309,7 +327,10 @@ def _decide_singly(review_service: ReviewService, edits: Sequence[TermEdit]) -> 
 
 
 def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermEdit]:
-    limit_text = request.form.get("top", "")
+    limit_text, selected = request.form.get("top", ""), request.form.getlist("selected")[:MAX_BULK_TERMS]
+    if "selection" in request.form:
+        pairs = [value.partition(" ")[::2] for value in selected]
+        return [TermEdit(text, status, seen_version=_to_int(version)) for version, text in pairs]
     if not limit_text:
         texts = request.form.getlist("term")[:MAX_BULK_TERMS]
         versions: list[int | None] = [_to_int(version) for version in request.form.getlist("seen")]

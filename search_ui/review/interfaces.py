@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.concept import Concept, ConceptFormat
-from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
+from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
 from domain.term import ConceptTerm, Definition, Lexicon, PublishedTermStates, Term, TermStatus
 from domain.term_relation import RelationKind, RelationProposal
@@ -109,6 +109,15 @@ class ReviewService(Protocol):
         Returns:
             The number of accepted terms, and the number of decisions.
         """
+
+    def count_decided_terms(self, actor: str, since: float) -> int:
+        """Return the number of terms that `actor` has decided since `since` (epoch seconds), without those undone."""
+
+    def candidate_kinds(self, terms: Sequence[Term]) -> list[CandidateKind | None]:
+        """Return what each of `terms` seems to be instead of a term of the domain; None if it may be one."""
+
+    def find_by_kind(self, kind: CandidateKind, limit: int) -> list[Term]:
+        """Return at most `limit` candidates of a kind."""
 
     def pending_counts(self) -> tuple[int, int, int]:
         """Return the number of terms that the next version adds, removes and modifies."""

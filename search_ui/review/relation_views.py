@@ -13,6 +13,7 @@ from domain.term_relation import RelationKind
 from search_ui.accounts import require_role
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error
+from search_ui.review.name_usage import fetch_renaming_usage
 from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 
 blueprint = Blueprint("relations", __name__)
@@ -35,6 +36,7 @@ def show_relations() -> BaseResponse:
         "review_relations.html",
         total=total,
         proposals=proposals,
+        usage_by_renaming=fetch_renaming_usage(current_site().solr, proposals),
         decided=review_service.decided_relations(MAX_DECIDED),
         document_id=document_id,
         last_act=request.args.get("act", type=int),

@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import abort
 
+from domain.review import CandidateKind
 from domain.rising_term import RisingTerm
 from domain.term import Term
 from search_ui.context import current_account
@@ -23,13 +24,14 @@ KWIC_CONTEXT_CHARS = 24  # on each side
 
 @dataclass(frozen=True)
 class TermRow:
-    """A term with highlighted contexts, related terms, and its rise in the latest run, if it rose."""
+    """A term with highlighted contexts, related terms, its rise in the latest run, and its kind if it is no term."""
 
     term: Term
     contexts: Sequence[Segments]
     related_terms: RelatedTerms
     first_seen: str
     rise: RisingTerm | None
+    kind: CandidateKind | None = None
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,12 @@ class KwicLine:
     title: str
 
 
-def build_term_row(term: Term, related_terms: RelatedTerms, rise: RisingTerm | None) -> TermRow:
+def build_term_row(
+    term: Term, related_terms: RelatedTerms, rise: RisingTerm | None, kind: CandidateKind | None = None
+) -> TermRow:
     """Build the row of a term."""
     contexts = [truncate_segments(mark_occurrences(context, term.text), MAX_CONTEXT_CHARS) for context in term.contexts]
-    return TermRow(term, contexts, related_terms, format_day(term.first_seen), rise)
+    return TermRow(term, contexts, related_terms, format_day(term.first_seen), rise, kind)
 
 
 def format_day(seconds: float | None) -> str:

@@ -16,6 +16,7 @@ from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
+from search_ui.review.usage import CandidateUsage, load_usage
 from solr_client import solr_fields
 
 blueprint = Blueprint("term", __name__)
@@ -61,6 +62,7 @@ def show_term() -> BaseResponse:
         "review_term.html",
         row=build_term_row(term, review_service.related_terms([term])[0], review_service.rising_terms().get(term.text)),
         places=find_kwic_in_articles(text),
+        usage=_find_usage(text),
         narrower=review_service.narrower_terms(text),
         definitions=_quoted_definitions(term),
         max_definition_chars=MAX_DEFINITION_CHARS,
@@ -73,6 +75,14 @@ def show_term() -> BaseResponse:
     )
 
 
+def _find_usage(text: str) -> CandidateUsage | None:
+    """Return where articles use a term; None if Solr fails."""
+    try:
+        return load_usage(current_site().solr, text, current_site().backend.base_segmenter())
+    except SolrError:
+        return None
+
+
 def _quoted_definitions(term: Term) -> list[QuotedDefinition]:
     """Return the definitions to choose from, with a choice that is no candidate any more. Without Solr: no articles."""
     review_service = current_site().backend.review_service
@@ -83,6 +93,14 @@ def _quoted_definitions(term: Term) -> list[QuotedDefinition]:
         return quote_definitions(candidates)
     except SolrError:
         return [QuotedDefinition(candidate, safe_url(candidate.url), None) for candidate in candidates]
+
+
+@blueprint.get("/usage")
+@require_role(Role.REVIEWER)
+def show_usage() -> BaseResponse:
+    """Return in one sentence where articles use the term `text`, as HTML for the list of terms."""
+    text = request.args.get("text", "")[:MAX_TERM_CHARS]
+    return render_page("_term_usage.html", usage=_find_usage(text) if text else None)
 
 
 @blueprint.get("/article")

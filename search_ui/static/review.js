@@ -12,12 +12,46 @@ const deciding = new Set(); // indexes of the terms whose decision is being save
 let current = 0;
 let queue = Promise.resolve(); // actions run one at a time, in the order of the keys
 let loading = null; // the pending request for more terms
+let usageTimer = 0;
+const USAGE_DELAY_MS = 250; // so that moving on quickly requests nothing
 
 function goTo(index) {
   if (terms.length === 0) return;
-  current = Math.max(0, Math.min(index, terms.length - 1));
+  setCurrent(Math.max(0, Math.min(index, terms.length - 1)));
   terms[current].focus({ preventScroll: true });
   terms[current].scrollIntoView({ block: "nearest" });
+}
+
+// The details of the current term stand beside the list; on a narrow screen, below its row.
+function setCurrent(index) {
+  terms[current].classList.remove("current");
+  current = index;
+  terms[current].classList.add("current");
+  placeDetail();
+  clearTimeout(usageTimer);
+  usageTimer = setTimeout(() => showUsage(terms[index]), USAGE_DELAY_MS);
+}
+
+function placeDetail() {
+  const detail = terms.length > 0 ? terms[current].querySelector(".detail") : null;
+  if (!detail) return;
+  const space = Math.max(0, list.offsetHeight - detail.offsetHeight);
+  list.style.setProperty("--detail-top", `${Math.min(space, Math.max(0, 12 - list.getBoundingClientRect().top))}px`);
+}
+
+async function showUsage(term) {
+  const place = term.querySelector(".usage-place");
+  if (place.dataset.loaded) return;
+  place.dataset.loaded = "1";
+  try {
+    const response = await fetch(list.dataset.usage + encodeURIComponent(term.dataset.term));
+    if (!response.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    place.replaceChildren(...page.body.childNodes);
+    placeDetail();
+  } catch {
+    delete place.dataset.loaded; // shown when the term is current again
+  }
 }
 
 function showError(message) {
@@ -39,6 +73,7 @@ function showTerm(state) {
   delete term.dataset.automatic; // a person has decided
   term.querySelector(".badge.state").textContent = word;
   for (const field of term.querySelectorAll("[name=seen]")) field.value = state.version;
+  term.querySelector(".pick").value = `${state.version} ${state.text}`;
   const badge = term.querySelector(".badge.class");
   const kind = `class${(state.category || "none").replace(/^./, (first) => first.toUpperCase())}`;
   badge.textContent = list.dataset[kind];
@@ -62,6 +97,9 @@ function showCounts(result) {
   document.getElementById("pending-added").textContent = formatNumber(result.pending.added);
   document.getElementById("pending-removed").textContent = formatNumber(result.pending.removed);
   document.getElementById("pending-changed").textContent = formatNumber(result.pending.changed);
+  const progress = document.getElementById("progress");
+  progress.textContent = progress.dataset.text
+    .replace("{today}", formatNumber(result.today)).replace("{left}", formatNumber(result.counts.candidate));
   const precision = document.getElementById("precision");
   precision.hidden = result.last.of === 0;
   const { good, of } = result.last;
@@ -69,7 +107,7 @@ function showCounts(result) {
 }
 
 async function post(form, values) {
-  const body = new FormData(form);
+  const body = new FormData(form); // with the selected terms, whose boxes belong to the form
   const headers = { Accept: "application/json", "X-Form-Token": body.get("token") };
   body.delete("token");
   for (const [name, value] of Object.entries(values)) body.set(name, value);
@@ -149,6 +187,36 @@ async function decide(index, decision) {
   if (index === current) goTo(index + 1);
 }
 
+// -- several selected terms
+
+function pickedIndexes() {
+  return terms.map((_, index) => index).filter((index) => terms[index].querySelector(".pick").checked);
+}
+
+function showPicked() {
+  const count = pickedIndexes().length;
+  document.getElementById("picked").textContent = count ? ` ${formatNumber(count)}` : "";
+}
+
+function togglePicked(index) {
+  if (!terms[index]) return;
+  const box = terms[index].querySelector(".pick");
+  box.checked = !box.checked;
+  showPicked();
+}
+
+async function decidePicked(decision) {
+  const indexes = pickedIndexes();
+  if (indexes.length === 0) return;
+  const result = await post(document.getElementById("bulk-selected"), { decision });
+  if (!result) return;
+  actionIds.push(result.act);
+  for (const index of indexes) terms[index].querySelector(".pick").checked = false;
+  showPicked();
+  goTo(indexes[indexes.length - 1] + 1);
+  await prefetch();
+}
+
 // A decision belongs to the term that is current when the key is pressed. Until it is saved, more decisions on the same
 // term are ignored, so that a second press never decides the next term before it is shown.
 function queueDecision(index, decision) {
@@ -177,6 +245,7 @@ async function undo() {
 function edit(index, what) {
   const term = terms[index];
   if (!term) return;
+  setCurrent(index);
   term.querySelector("details.more").open = true;
   const field = term.querySelector(`form[data-what="${what}"] [name=value]`);
   field.focus();
@@ -202,6 +271,7 @@ const KEYS = {
   1: (index) => classify(index, "subject"),
   2: (index) => classify(index, "professional"),
   3: (index) => classify(index, "judgement"),
+  x: togglePicked,
   o: (index) => terms[index] && terms[index].querySelector("a.open").click(),
   n: () => follow("nav.pages [rel=next]"),
   p: () => follow("#to-preview"),
@@ -213,18 +283,20 @@ document.addEventListener("keydown", (event) => {
     event.target.closest("details.more").open = false;
     return goTo(current);
   }
-  if (event.target.closest("input:not([type=hidden]), textarea, select")) return;
+  if (event.target.closest("input:not([type=hidden], [type=checkbox]), textarea, select")) return;
   const key = event.key.toLowerCase();
   if (!list || !(key in DECISIONS || key in KEYS)) return;
   event.preventDefault();
   if (event.repeat && !"jk".includes(key)) return; // a key that is held down acts once
   const index = current;
-  if (key in DECISIONS) queueDecision(index, DECISIONS[key]);
+  if (key in DECISIONS && pickedIndexes().length > 0) queue = queue.then(() => decidePicked(DECISIONS[key]));
+  else if (key in DECISIONS) queueDecision(index, DECISIONS[key]);
   else queue = queue.then(() => KEYS[key](index));
 });
 
 function addListeners(term, index) {
-  term.addEventListener("focusin", () => { current = index; });
+  term.addEventListener("focusin", () => { if (index !== current) setCurrent(index); });
+  term.querySelector(".pick").addEventListener("change", showPicked);
   term.querySelector("form.decide").addEventListener("submit", (event) => {
     event.preventDefault();
     queueDecision(index, event.submitter.value);
@@ -241,4 +313,15 @@ function addListeners(term, index) {
 }
 
 terms.forEach(addListeners);
-if (terms.length > 0 && document.activeElement === document.body) terms[0].focus({ preventScroll: true });
+if (terms.length > 0) {
+  list.classList.add("dense");
+  addEventListener("scroll", placeDetail, { passive: true });
+  addEventListener("resize", placeDetail);
+  document.getElementById("bulk-selected").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const decision = event.submitter.value;
+    queue = queue.then(() => decidePicked(decision));
+  });
+  setCurrent(0);
+  if (document.activeElement === document.body) terms[0].focus({ preventScroll: true });
+}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -39,7 +40,11 @@ AREAS = {
     "searches": "/admin/searches",
     "sites": "/admin/sites",
     "page": "/admin/page?url=https://elsewhere.example/page.html",
+    "runs": "/admin/runs",
+    "alerts": "/admin/alerts",
+    "history": "/admin/history",
     "settings": "/admin/settings",
+    "accounts": f"/admin/accounts/account?name={ACCOUNT}",
     "account": "/admin/account",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
@@ -465,3 +470,26 @@ def test_the_focus_can_be_seen_wherever_it_goes(visit: Visit, area: str) -> None
         assert has_ring, place
         stops.add(place)
     assert len(stops) > 10
+
+
+def test_a_missing_page_is_diagnosed_from_a_search(visit: Visit, vertical: Vertical) -> None:
+    article = next(vertical.engine.store.articles.iter_all()).article
+    unknown = article.url.rpartition("/")[0] + "/never-linked.html"
+    page = sign_in(visit(locale="en-GB", viewport={"width": 390, "height": 844}))
+    page.goto(f"/search?q={quote(unknown, safe='')}")
+    follow(page.locator("#why-not"))
+    expect(page.locator("#page-checks .stop")).to_have_count(1)
+    expect(page.locator("#cause")).to_have_attribute("data-cause", "no_link")
+    assert faults(page) == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    follow(page.locator(".stop button"))
+    expect(page.locator("#cause")).to_have_attribute("data-cause", "not_visited")
+    page.goto(f"/search?q={CONGRESS}")
+    follow(page.locator("#missing-page"))
+    expect(page.locator("#page-query")).to_have_value(CONGRESS)
+    page.locator("#page-url").fill(article.url)
+    follow(page.locator(".page-form button"))
+    expect(page.locator("#page-checks li")).to_have_count(6)
+    stranger = visit()
+    stranger.goto(f"/search?q={quote(unknown, safe='')}")
+    expect(stranger.locator("#page-lookup")).to_be_visible()
+    expect(stranger.locator("#page-lookup a")).to_have_count(0)

@@ -403,3 +403,28 @@ def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> N
     said = [text for text in rows.all_inner_texts() if "多特征融合" in text]
     same_host = first.host == second.host
     assert [("50%" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2
+
+
+@pytest.mark.parametrize(("width", "language"), [(1280, "zh"), (390, "en")])
+def test_several_rows_are_decided_with_one_key(visit: Visit, vertical: Vertical, width: int, language: str) -> None:
+    page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 900}))
+    rows = page.locator(".term")
+    names: list[str] = rows.locator("h2 bdi").all_inner_texts()[:4]
+    left = int(re.sub(r"\D", "", page.locator("[data-count=candidate]").inner_text()))
+    expect(rows.nth(0).locator(".detail")).to_be_visible()
+    expect(rows.nth(0).locator(".usage")).to_be_visible()
+    expect(page.locator(".detail:visible")).to_have_count(1)
+    assert faults(page) == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.type("xjjx")
+    expect(rows.nth(2).locator(".detail")).to_be_visible()
+    expect(page.locator(".pick:checked")).to_have_count(2)
+    page.keyboard.type("r")
+    for n, status in enumerate(("rejected", "candidate", "rejected", "candidate")):
+        expect(rows.nth(n)).to_have_attribute("data-status", status)
+    expect(rows.nth(3)).to_be_focused()
+    expect(page.locator(".pick:checked")).to_have_count(0)
+    expect(page.locator("#progress")).to_contain_text(f"{left - 2:,}")
+    assert [term_of(vertical, name).status for name in names[:3:2]] == [TermStatus.REJECTED] * 2
+    page.keyboard.type("u")
+    expect(rows.nth(0)).to_have_attribute("data-status", "candidate")
+    assert statuses(vertical, names) == [TermStatus.CANDIDATE] * 4

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from crawler.crawl_plan import build_crawl_plan
 from crawler.schedule.quiet_hours import parse_quiet_hours, quiet_seconds_left
 from crawler.schedule.revisit_policy import SECONDS_PER_HOUR, RevisitPolicy, build_revisit_policy
 from crawler.schedule.throttle import (
@@ -14,6 +15,7 @@ from crawler.schedule.throttle import (
     NO_KNOWN_START,
     HostThrottle,
 )
+from domain.errors import SettingsError
 from domain.frontier import UrlKind
 from domain.outcome import Reason
 from tests.crawler_fakes import entry, settings
@@ -26,6 +28,28 @@ def test_starts_are_spaced_per_host() -> None:
     gate.start_request(H, 10.0)
     assert gate.earliest_start(H, 10.5) == 12.0
     assert gate.earliest_start("other.test", 10.5) == 10.5
+
+
+def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
+    site_delays = ("site.test 3", "*.site.test 2")
+    throttle = HostThrottle.from_settings(settings(delay=1.0, delay_factor=0.0, site_delays=site_delays))
+    throttle.update_backlog(H, 1_000_000, 60.0)
+    for start in (10.0, 20.0):
+        throttle.start_request(H, start)
+        throttle.finish_request(H, start, responded_at=start)
+    assert throttle.earliest_start(H, 20.0) == 23.0
+    throttle.start_request("www.site.test", 10.0)
+    throttle.finish_request("www.site.test", 10.0, responded_at=10.0)
+    assert throttle.earliest_start("www.site.test", 10.0) == 12.0
+    assert throttle.earliest_start("other.test", 10.0) == 10.0
+
+
+@pytest.mark.parametrize(
+    "invalid", [{"site_delays": ("a.test",)}, {"site_delays": ("a.test 1s",)}, {"paused_sites": ("a.test/x",)}]
+)
+def test_invalid_settings_of_sites_are_named(invalid: dict[str, tuple[str, ...]]) -> None:
+    with pytest.raises(SettingsError, match=r"crawl\.(site_delays|paused_sites)"):
+        build_crawl_plan(settings(**invalid))
 
 
 def test_no_more_under_way_than_allowed() -> None:

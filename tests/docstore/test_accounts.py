@@ -1,6 +1,9 @@
 """Accounts: names, roles, and revocation of sessions."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -106,11 +109,85 @@ def test_a_session_that_was_ended_is_forgotten_when_it_would_have_ended_by_itsel
     monkeypatch.setattr(accounts, "_clock", lambda: now[0])
     accounts.revoke_session("a" * 32, expires_at=2000.0)
     accounts.revoke_session("a" * 32, expires_at=2000.0)
-    assert (
-        accounts.is_session_revoked("a" * 32)
-        and not accounts.is_session_revoked("b" * 32)
-        and not accounts.is_session_revoked("")
-    )
+    assert accounts.is_session_revoked("a" * 32, "anna", 2000.0)
+    assert not accounts.is_session_revoked("b" * 32, "anna", 2000.0)
+    assert not accounts.is_session_revoked("", "anna", 2000.0)
     now[0] = 3000.0
     accounts.revoke_session("b" * 32, expires_at=4000.0)
-    assert accounts.is_session_revoked("b" * 32) and not accounts.is_session_revoked("a" * 32)
+    assert accounts.is_session_revoked("b" * 32, "anna", 4000.0)
+    assert not accounts.is_session_revoked("a" * 32, "anna", 2000.0)
+
+
+# -- administration
+
+
+def actions(store: Store) -> list[tuple[str, str, str]]:
+    return [(action.account, action.action, action.subject) for action in reversed(store.actions.find())]
+
+
+def test_each_change_by_an_administrator_is_recorded(store: Store) -> None:
+    administration = store.account_administration
+    administration.create("Anna", "hash", [Role.REPORTS], "root")
+    administration.set_roles("anna", [Role.REVIEWER], [Role.REPORTS], "root")
+    administration.reset_password("anna", "new", "root")
+    administration.disable("anna", 9.0, "root")
+    administration.enable("anna", "root")
+    administration.end_sessions("anna", 9.0, "root")
+    found = store.accounts.find("anna")
+    assert found is not None and (found.roles, found.password_hash, found.disabled_at) == ({Role.REVIEWER}, "new", None)
+    names = ("create", "roles", "password", "disable", "enable", "sign_out")
+    assert actions(store) == [("root", f"account_{name}", "anna") for name in names]
+
+
+def test_signing_out_ends_older_sessions_of_the_account_only(store: Store) -> None:
+    for name in ("anna", "bob"):
+        store.account_administration.create(name, "hash", [Role.REPORTS], "root")
+    store.account_administration.end_sessions("anna", 100.0, "root")
+    assert store.accounts.is_session_revoked("a" * 32, "anna", 100.0)
+    assert not store.accounts.is_session_revoked("a" * 32, "anna", 101.0)  # started afterwards
+    assert not store.accounts.is_session_revoked("a" * 32, "bob", 100.0)
+    store.account_administration.end_sessions("anna", 200.0, "root")
+    assert store.accounts.is_session_revoked("a" * 32, "anna", 101.0)
+
+
+@pytest.mark.parametrize("actor", ["root", "other"])
+def test_the_last_administrator_and_ones_own_role_stay(store: Store, actor: str) -> None:
+    administration = store.account_administration
+    administration.create("root", "hash", [Role.OPERATOR], "setup")
+    administration.create("gone", "hash", [Role.OPERATOR], "setup")
+    administration.disable("gone", 0.0, "setup")
+    message = "your own" if actor == "root" else "last administrator"
+    with pytest.raises(AccountError, match=message):
+        administration.set_roles("root", [Role.REPORTS], [Role.OPERATOR], actor)
+    with pytest.raises(AccountError, match=message):
+        administration.disable("root", 0.0, actor)
+    administration.set_roles("root", [Role.OPERATOR, Role.REVIEWER], [Role.OPERATOR], actor)
+    assert len(actions(store)) == 4
+
+
+def test_changed_roles_are_not_overwritten(store: Store) -> None:
+    store.account_administration.create("anna", "hash", [Role.REPORTS], "root")
+    store.account_administration.set_roles("anna", [Role.REVIEWER], [Role.REPORTS], "root")
+    with pytest.raises(AccountError, match="have changed"):
+        store.account_administration.set_roles("anna", [Role.OPERATOR], [Role.REPORTS], "root")
+
+
+def test_two_administrators_cannot_demote_each_other_at_the_same_time(store: Store) -> None:
+    administration = store.account_administration
+    names = ("ann", "bob")
+    for name in names:
+        administration.create(name, "hash", [Role.OPERATOR], "setup")
+    for _ in range(10):
+        barrier = Barrier(2)
+
+        def demote(actor: str, barrier: Barrier = barrier) -> None:
+            barrier.wait()
+            with suppress(AccountError):
+                administration.set_roles(*{*names} - {actor}, [Role.REPORTS], [Role.OPERATOR], actor)
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(demote, names))
+        operators = [account.name for account in administration.list_accounts() if account.has_role(Role.OPERATOR)]
+        assert len(operators) == 1
+        for name in {*names} - {*operators}:
+            administration.set_roles(name, [Role.OPERATOR], [Role.REPORTS], "setup")

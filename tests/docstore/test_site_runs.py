@@ -1,5 +1,6 @@
 """Results of runs by site, and firing alerts, on SQLite and PostgreSQL."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -139,6 +140,14 @@ def test_only_hosts_that_are_asked_for_are_due(store: Store) -> None:
     }
     with table.make_opener()() as elsewhere:
         assert len(elsewhere.due_entries(3, 1.0, 10)) == 2
-    table.restrict_to_hosts(("x' OR 1=1 --",))
-    with pytest.raises(ValueError, match="not a host"):
-        table.due_entries(3, 1.0, 10)
+    table.exclude_hosts(("[::1]:80", "a.test"))
+    for open_table in (nullcontext(table), table.make_opener()()):
+        with open_table as frontier:
+            assert [one.host for one in frontier.due_entries(3, 1.0, 10)] == ["b.test:8080"]
+            assert frontier.due_counts_by_queue(1.0) == {3: 1}
+            assert frontier.due_counts_by_host_and_queue(1.0) == {("b.test:8080", 3): 1}
+    for select_hosts in (table.exclude_hosts, table.restrict_to_hosts):
+        select_hosts(("x' OR 1=1 --",))
+        with pytest.raises(ValueError, match="not a host"):
+            table.due_entries(3, 1.0, 10)
+        select_hosts(())

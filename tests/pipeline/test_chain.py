@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
+from werkzeug.datastructures import MultiDict
 
 from domain.article import document_id
 from domain.errors import LexiconError, PlumblineError, StoreError
@@ -29,12 +30,17 @@ from pipeline.maintenance.repair import repair_index
 from pipeline.progress import NullProgress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.actions import StoreSiteBackend
-from pipeline.search_site.search_app import compare_term, load_or_create_secret
+from pipeline.search_site.search_app import compare_term, create_search_app, load_or_create_secret
 from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import WarcSource
 from search_ui.admin.diagnosis import PageRemedy
+from search_ui.pages.search_service import current_search_service
+from search_ui.query.ranking import PROFILES
+from search_ui.query.result_position import find_position
+from search_ui.query.search_request import parse_search_request
+from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.local_workers import local_workers
 from tests.solr_fixture import RunningSolr
@@ -71,7 +77,9 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
         }
         settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
         settings = replace(
-            settings, index=IndexSettings(solr_url=solr_node.url, collection="chain", request_timeout=PATIENCE)
+            settings,
+            index=IndexSettings(solr_url=solr_node.url, collection="chain", request_timeout=PATIENCE),
+            search=SearchSettings(timeout=PATIENCE),
         )
         with Engine(settings, NullProgress()) as engine:
             with local_workers():
@@ -187,13 +195,36 @@ def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> Non
     unknown_url = article_url + "-unknown"
     assert stop(unknown_url) == ("known", "failed", "no_link")
     assert diagnosis.diagnose_page("no url at all") is None
-    assert diagnosis.schedule_page(article_url) and not diagnosis.schedule_page(unknown_url)
+    assert diagnosis.schedule_page(article_url, "anna") and not diagnosis.schedule_page(unknown_url, "anna")
     found = diagnosis.diagnose_page(article_url)
     assert found is not None and found.due_at is not None and found.due_at <= time.time()
     diagnosis.apply_remedy(unknown_url, PageRemedy.ADD_URL, "anna")
     assert stop(unknown_url) == ("fetched", "pending", "not_visited")
+    recorded = chain.engine.store.actions.find(account="anna", limit=2)
+    assert [(each.action, each.subject) for each in recorded] == [
+        ("page_add_url", unknown_url), ("page_crawl_again", article_url),
+    ]  # fmt: skip
     with pytest.raises(PlumblineError, match="off_scope"):
         diagnosis.apply_remedy("http://elsewhere.example/page.html", PageRemedy.ADD_URL, "anna")
+
+
+def test_the_rank_of_a_page_and_what_keeps_it_from_the_results(chain: Chain) -> None:
+    """The rank is that of the results page; a filter, a missing word and a document that is not there are named."""
+    app = create_search_app(chain.engine)
+    with app.test_request_context("/search"):
+        search = current_search_service()
+        request = parse_search_request(MultiDict({"q": TERM}), search.settings, PROFILES)
+        hits = search.execute(request).hits
+        positions = [find_position(search, request, hit.doc_id) for hit in hits]
+        assert [position and position.rank for position in positions] == list(range(1, len(hits) + 1))
+        other_year = parse_search_request(MultiDict({"q": f"{TERM} before:1990"}), search.settings, PROFILES)
+        excluded = find_position(search, other_year, hits[0].doc_id)
+        assert excluded is not None and excluded.rank is None
+        assert [str(part) for part in excluded.excluding_filters[0].query_parts] == ["before:1990"]
+        other_word = parse_search_request(MultiDict({"q": f"{TERM} qwertyuiop"}), search.settings, PROFILES)
+        lacking = find_position(search, other_word, hits[0].doc_id)
+        assert lacking is not None and lacking.rank is not None and lacking.missing_words == ("qwertyuiop",)
+        assert find_position(search, request, "0" * 16) is None
 
 
 def test_status_and_explain_account_for_pages(chain: Chain) -> None:

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from docstore.articles.extraction_writer import PageExtraction
-from docstore.schema.administration_tables import takedowns
 from docstore.store import Store, open_sqlite_store
-from docstore.takedowns import takedown_rows
 from domain.article import Article, document_id
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.frontier import Visit
@@ -188,15 +186,16 @@ def test_a_gone_article_keeps_the_saved_copy_of_a_chosen_definition(store: Store
     update_definitions(store)
     copy = store.source_pages.find_by_doc_id(doc_id)
     assert copy is not None and copy == saved_page and store.source_pages.read(copy).body.decode() == OTHER
-    rows = takedown_rows(["http://a.test/1"], 1, "anna", "", 3_000.0)
-    with store._database.write() as connection:
-        connection.execute(takedowns.insert(), rows)
-    assert store.source_pages.find_by_doc_id(doc_id) is None
-    with store._database.write() as connection:
-        connection.execute(takedowns.delete())
     review.choose_definition("页岩气", DEFINITION, "anna", None)
     update_definitions(store)
     assert store.source_pages.find_by_doc_id(doc_id) is None
+
+
+def test_a_page_that_is_taken_down_has_no_saved_copy(store: Store, review: StoreReview) -> None:
+    review.choose_definition("页岩气", OTHER, "anna", None)
+    update_definitions(store)
+    store.takedowns.take_down("http://a.test/1", "anna", "")
+    assert store.source_pages.find_by_doc_id(document_id("http://a.test/1")) is None
 
 
 def test_a_newer_edition_supersedes_a_definition(store: Store, review: StoreReview) -> None:

@@ -25,6 +25,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site import waitress_worker
 from pipeline.search_site.gunicorn_app import load_shared_data
+from pipeline.search_site.search_app import load_or_create_private_text
 from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.search_site.waitress_worker import BoundedServer
 from pipeline.settings import Settings, load_settings
@@ -121,6 +122,22 @@ def test_figures_are_those_of_all_workers_and_outlive_a_killed_one(engine: Engin
         assert answered(site) == before + 22
     with SearchSite(engine) as site:
         assert answered(site) < before + 5  # a new site starts at 0
+
+
+def test_workers_that_start_together_share_one_secret(tmp_path: Path) -> None:
+    others: list[str] = []
+    path = tmp_path / "session.key"
+    second = threading.Thread(target=lambda: others.append(load_or_create_private_text(path, lambda: "second")))
+
+    def create() -> str:
+        second.start()
+        second.join(0.3)
+        return "first"
+
+    assert load_or_create_private_text(path, create) == "first"
+    second.join(PATIENCE)
+    assert others == ["first"]
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_session_is_one_for_all_workers(site: SearchSite) -> None:

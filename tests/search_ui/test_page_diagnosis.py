@@ -86,6 +86,8 @@ def test_only_an_operator_changes_the_crawl() -> None:
     reply = client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token}, follow_redirects=True)
     assert "已安排在下次运行时抓取" in reply.text and actions.page_diagnosis.scheduled == [PAGE_URL]
     assert client.post("/admin/page/schedule", data={"url": "https://x.example/", "token": token}).status_code == 404
+    assert client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token, "now": "1"}).status_code == 303
+    assert actions.page_diagnosis.scheduled.count(PAGE_URL) == 2 and actions.run_control.status().is_running
     form = shown(client, "/admin/page?url=https://news.example/r").select_one(".stop form")
     assert form is not None
     fields = {str(each["name"]): str(each["value"]) for each in form.select("input, button")}

@@ -1,13 +1,17 @@
 """The page of proposed relations: evidence, decisions with undo, and the error of a cycle."""
 
+from typing import Any
+
 import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.article import document_id
+from domain.errors import SolrUnavailableError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
+from search_ui.query.solr_query import Params
 from tests.search_ui_fakes import FakeActions, FakeSearch, sign_in, site_app, term
 
 EVIDENCE = "甲烷属于烃类，英文为methane。"
@@ -122,3 +126,36 @@ def test_an_accepted_related_term_is_listed_apart_and_can_be_withdrawn(client: F
     assert shown(undo(client, page)) == ["烃类", "methane", "甲烷"] and service.accepted_related_terms("甲烷") == []
     decide(client, token, "accepted")  # 烃类 is now the broader term, which is more than related
     assert shown(BeautifulSoup(client.get(PAGE).text, "lxml")) == ["methane"]
+
+
+class NameSearch(FakeSearch):
+    """Answers the requests for the usage of names."""
+
+    def select(self, params: Params) -> dict[str, Any]:
+        name = dict(params)["name"].strip('"')
+        if name == "沼气":
+            months = [{"val": "2019-12-01T00:00:00Z", "count": 9, "n": 8}]
+            dated = {"first": "2015-03-02T00:00:00Z", "last": "2019-12-31T00:00:00Z"}
+            return {"facets": {"total": 1234, "dated": dated, "months": {"buckets": months}}}
+        if self.error:
+            raise self.error
+        return {"facets": {"total": 5, "months": {"buckets": [{"val": "2020-01-01T00:00:00Z", "count": 5, "n": 5}]}}}
+
+
+@pytest.mark.parametrize("kind", [RelationKind.FORMER, RelationKind.RENAMED])
+def test_a_renaming_shows_the_usage_of_both_names(held: FakeActions, kind: RelationKind) -> None:
+    relation = TermRelation(kind, "甲烷", "沼气", "renaming", 0.95, EVIDENCE)
+    held.review_service.store.relations.save([RelationProposal(relation, 1, URL, "题", 0.0)], [], 1, 1.0)
+    search = NameSearch([])
+    client = site_app(search, held).test_client()
+    sign_in(client)
+    [row, *others] = BeautifulSoup(client.get(f"{PAGE}?lang=en").text, "lxml").select("#relations > li")
+    assert not any(other.select("table") for other in others)
+    summary, by_month = ([cell.text for cell in table.select("tbody th, tbody td")] for table in row.select("table"))
+    old, new = ["沼气", "1,234", "2015-03-02", "2019-12-31"], ["甲烷", "5", "–", "–"]
+    assert summary == (old + new if kind is RelationKind.FORMER else new + old)
+    counts = {"2020-01": ["0", "5"], "2019-12": ["8", "0"]}
+    step = 1 if kind is RelationKind.FORMER else -1
+    assert by_month == [cell for month, cells in counts.items() for cell in (month, *cells[::step])]
+    search.error = SolrUnavailableError("down")
+    assert not BeautifulSoup(client.get(PAGE).text, "lxml").select("#relations table")

@@ -14,8 +14,10 @@ from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
 from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
+from search_ui.review.usage import load_usage
 from search_ui.security import MAX_LIST_BYTES
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
+from text.segment import RjiebaSegmenter
 
 JSON = {"Accept": "application/json"}
 COUNTS = {"candidate": 3, "later": 0, "accepted": 0, "merged": 0, "rejected": 0}
@@ -228,6 +230,66 @@ def test_what_the_lexicon_refuses_is_said() -> None:
     assert "没有此术语" in client.post("/admin/lexicon/decide", data=sent, follow_redirects=True).text
     for decision in ("maybe", "merged"):
         assert client.post("/admin/lexicon/decide", data=sent | {"decision": decision}).status_code == 400
+
+
+def test_selected_terms_are_one_action() -> None:
+    held = actions(6)
+    client, token = reviewing(held)
+    picks = [box["value"] for box in get(client, "/admin/lexicon").select(".term .pick")]
+    assert picks == [f"0 词{n}" for n in range(6)]
+    sent = {"token": token, "selection": "1", "selected": picks[1:4], "decision": "rejected"}
+    answer = client.post("/admin/lexicon/bulk", data=sent, headers=JSON).get_json()
+    assert statuses(held) == ["candidate"] + ["rejected"] * 3 + ["candidate"] * 2
+    assert answer["today"] == 3 and [one["text"] for one in answer["terms"]] == ["词1", "词2", "词3"]
+    stale = client.post("/admin/lexicon/bulk", data={**sent, "decision": "accepted"}, headers=JSON)
+    assert stale.status_code == 409 and statuses(held)[1] == "rejected"  # other versions than the reviewer saw
+    assert post(client, token, "undo", act=str(answer["act"])).get_json()["today"] == 0
+    assert statuses(held) == ["candidate"] * 6
+    client.post("/admin/lexicon/bulk", data={"token": token, "selection": "1", "decision": "rejected"})
+    assert statuses(held) == ["candidate"] * 6
+
+
+def test_the_day_s_work_is_counted() -> None:
+    held = actions(5)
+    client, token = reviewing(held)
+    post(client, token, "decide", term="词0", decision="accepted", seen="0")
+    assert get(client, "/admin/lexicon").select_one("#progress").text == "今天已审 1 条，还剩 4 条"
+    assert "1 today, 4 left" in client.get("/admin/lexicon?lang=en").text
+
+
+def test_all_candidates_of_a_kind_are_rejected_at_once() -> None:
+    names = ["陈晓华", "李志强", "Feng Zhiyuan"]
+    held = FakeActions(
+        [term(text, 9.0 - n) for n, text in enumerate([*names, "压裂设备", "亿立方米"])]
+        + [term("储层裂", 1.0, frequency=10), term("储层裂缝", 0.5, frequency=9)]
+    )
+    client, token = reviewing(held)
+    listed = get(client, "/admin/lexicon")
+    kinds = {
+        row["data-term"]: link["href"].rpartition("/")[2]
+        for row in listed.select(".term")
+        for link in row.select("a.same-kind")
+    }
+    assert kinds == {**dict.fromkeys(names, "person"), "亿立方米": "quantity", "储层裂": "fragment"}
+    form = get(client, "/admin/lexicon/kind/person").select_one("form.of-kind")
+    selected = [box["value"] for box in form.select("input[type=checkbox]")]
+    assert [value.partition(" ")[2] for value in selected] == names
+    client.post(
+        "/admin/lexicon/bulk", data={"token": token, "selection": "1", "selected": selected[:2], "decision": "rejected"}
+    )
+    assert {one.text for one in held.all_terms if one.status is TermStatus.REJECTED} == set(names[:2])
+    client.post("/admin/lexicon/undo", data={"token": token})
+    assert {one.status for one in held.all_terms} == {TermStatus.CANDIDATE}
+    assert client.get("/admin/lexicon/kind/other").status_code == 404
+
+
+def test_the_usage_of_a_term_is_said_in_words() -> None:
+    documents = [document(n, f"标题{n}", "页岩开发利用。" * 3, site=f"site{n % 2}.example") for n in range(4)]
+    client, _ = reviewing(actions(), documents)
+    usage = load_usage(FakeSearch(documents), "页岩", RjiebaSegmenter())
+    assert (usage.words_after, usage.words_before) == (("开发利用",), ())
+    assert get(client, "/admin/lexicon/usage?text=页岩").select(".usage") == []  # the fake counts no articles
+    assert get(client, "/admin/lexicon/usage").select(".usage") == []
 
 
 def test_a_whole_page_or_the_best_are_accepted_at_once() -> None:

@@ -1,0 +1,88 @@
+"""All pages of one host: their number and size, and operations on all of them, recorded as actions."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select, update
+
+from docstore.actions import write_action
+from docstore.articles.page_removal import remove_pages
+from docstore.database import Database
+from docstore.schema.article_tables import articles
+from docstore.schema.crawl_tables import pages, urls
+from docstore.takedowns import is_not_taken_down
+
+RECRAWL_ACTION, REMOVE_ACTION = "site_recrawl", "site_remove"  # codes of actions
+
+
+@dataclass(frozen=True)
+class SiteContents:
+    """Counts of one host: known URLs, saved pages and articles. `archived_bytes` is the size of the pages in WARC."""
+
+    url_count: int = 0
+    page_count: int = 0
+    article_count: int = 0
+    archived_bytes: int = 0
+
+
+class SitePages:
+    """Operations on all pages of a host (`store.site_pages`)."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def count(self, host: str) -> SiteContents:
+        """Return the counts of a host."""
+        with self._database.read() as connection:
+            return count_contents(connection, host)
+
+    def recrawl(self, host: str, account: str) -> int:
+        """Make the fetched URLs of a host due, unconditionally, and record it. Returns the number of URLs."""
+        is_revisited = (urls.c.host == host) & urls.c.visited_at.is_not(None) & urls.c.due_at.is_not(None)
+        values = {"due_at": 0.0, "attempts": 0, "etag": "", "last_modified": "", "digest": ""}
+        with self._database.write() as connection:
+            count = connection.execute(update(urls).where(is_revisited, is_not_taken_down()).values(**values)).rowcount
+            write_action(self._database, connection, self._clock(), account, RECRAWL_ACTION, host, {"pages": count})
+        return count
+
+    def reopen(self, host: str) -> int:
+        """Make the URLs of a host due that `remove` excluded. Returns the number of URLs."""
+        is_excluded = (urls.c.host == host) & urls.c.due_at.is_(None)
+        with self._database.write() as connection:
+            statement = update(urls).where(is_excluded, is_not_taken_down()).values(due_at=0.0, attempts=0)
+            return connection.execute(statement).rowcount
+
+    def remove(self, host: str, account: str, details: Mapping[str, object]) -> SiteContents:
+        """Delete the pages and articles of a host, never fetch its known URLs, and record it.
+
+        The bytes stay in the WARC files.
+
+        Args:
+            host: The host.
+            account: Name of the account.
+            details: More values of the action, such as the changed settings.
+
+        Returns:
+            What was removed.
+        """
+        with self._database.write() as connection:
+            contents, now = count_contents(connection, host), self._clock()
+            remove_pages(self._database, connection, urls.c.host == host, now)
+            removed = {"urls": contents.url_count, "pages": contents.page_count, "articles": contents.article_count}
+            write_action(self._database, connection, now, account, REMOVE_ACTION, host, {**removed, **details})
+        return contents
+
+
+def count_contents(connection: Connection, host: str) -> SiteContents:
+    """Return the counts of a host in a transaction."""
+    is_host = urls.c.host == host
+    url_count = connection.scalar(select(func.count()).where(is_host)) or 0
+    page_query = select(func.count(), func.coalesce(func.sum(pages.c.warc_length), 0))
+    page_count, archived_bytes = connection.execute(
+        page_query.select_from(pages.join(urls, urls.c.url_id == pages.c.url_id)).where(is_host)
+    ).one()
+    article_query = select(func.count()).select_from(articles.join(urls, urls.c.url_id == articles.c.url_id))
+    article_count = connection.scalar(article_query.where(is_host)) or 0
+    return SiteContents(url_count, page_count, article_count, int(archived_bytes))

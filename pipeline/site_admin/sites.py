@@ -1,0 +1,204 @@
+"""Sites as an operator adds, changes, pauses and removes them: lines of the settings file, and rows of the store."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from crawler.crawl_plan import build_crawl_plan
+from crawler.host_suggestions import load_host_suggestions, remove_site, with_added_sites
+from crawler.http.site_options import parse_paused_hosts
+from crawler.settings import CrawlSettings
+from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, parse_scope
+from domain.errors import SettingsError
+from domain.outcome import Reason
+from pipeline.engine import Engine
+from pipeline.settings import Settings
+from pipeline.site_admin.settings_file import SettingsFile
+from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
+
+ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
+PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
+SITE_LINES = ("headers", "cookies", "proxies")  # settings of `crawl` whose lines begin with a host
+
+
+class StoreSites:
+    """Implements `search_ui.admin.interfaces_sites.SiteService` on the settings file and the store.
+
+    The file is written first, then the action is recorded: if the program ends between the two, the change is there
+    without a record.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._store = engine.store
+
+    def load(self, host: str) -> SiteSettings:
+        """Return what the settings file says about a host now."""
+        settings = self._current_settings()
+        crawl = settings.crawl
+        return SiteSettings(
+            host,
+            settings.search.site_names.get(host, ""),
+            next((line.split()[1] for line in crawl.site_delays if names_host(line, host)), ""),
+            tuple(line for line in crawl.scope if names_host(line, host)),
+            tuple(seed for seed in crawl.seeds if seed_host(seed) == host),
+            host in parse_paused_hosts(crawl),
+            any(scope.covers(host, scope.path_prefix) for scope in self._url_rules(crawl).scopes),
+            sum(names_host(line, host) for name in SITE_LINES for line in getattr(crawl, name)),
+        )
+
+    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+        """Return the best suggested hosts that the scope does not contain."""
+        folder = self._engine.settings.data_dir
+        rules = self._url_rules(self._current_settings().crawl)
+        rows = [row for row in load_host_suggestions(folder) if not rules.covers(row.host, "/")]
+        return [SuggestedSite(row.host, row.linking_pages, row.linking_hosts, row.example_url) for row in rows[:limit]]
+
+    def count_contents(self, host: str) -> SiteContents:
+        """Return the counts of the store."""
+        return SiteContents(**vars(self._store.site_pages.count(host)))
+
+    def add(self, url: str, account: str) -> str:
+        """Add a start URL, and its host to `crawl.scope` if that is set. URLs of an earlier removal are due again."""
+        seed = canonicalize_url(url if "://" in url else f"https://{url}")
+        if isinstance(seed, Reason):
+            raise SettingsError(f"{url[:200]!r} is neither a host nor an http or https URL")
+        crawl, host = self._current_settings().crawl, host_of(seed)
+        changes: dict[str, object | None] = {"crawl.seeds": list(dict.fromkeys((*crawl.seeds, seed)))}
+        scopes = [scope for scope in map(parse_scope, crawl.scope) if scope is not None]
+        if crawl.scope and not any(scope.covers(host, "/") for scope in scopes):
+            changes["crawl.scope"] = [*crawl.scope, host]
+        if host in crawl.paused_sites:
+            changes["crawl.paused_sites"] = without(crawl.paused_sites, host)
+        self._change_file(changes, account, ADD_ACTION, host)
+        self._store.site_pages.reopen(host)
+        return host
+
+    def pause(self, host: str, account: str) -> None:
+        """Add a host to `crawl.paused_sites`."""
+        paused = self._current_settings().crawl.paused_sites
+        if host not in paused:
+            self._change_file({"crawl.paused_sites": [*paused, host]}, account, PAUSE_ACTION, host)
+
+    def resume(self, host: str, account: str) -> None:
+        """Remove a host from `crawl.paused_sites`."""
+        paused = self._current_settings().crawl.paused_sites
+        if host in paused:
+            self._change_file({"crawl.paused_sites": without(paused, host)}, account, RESUME_ACTION, host)
+
+    def change(self, host: str, edit: SiteEdit, account: str) -> None:
+        """Replace the lines of a host in the settings."""
+        settings = self._current_settings()
+        crawl, names = settings.crawl, dict(settings.search.site_names)
+        names.pop(host, None)
+        if edit.display_name:
+            names[host] = edit.display_name
+        delays = [line for line in crawl.site_delays if not names_host(line, host)]
+        if edit.delay:
+            delays.append(f"{host} {edit.delay}")
+        if foreign := [line for line in edit.scopes if not names_host(line, host)]:
+            raise SettingsError(f"{foreign[0][:200]!r} is not a part of {host}")
+        if foreign := [seed for seed in edit.seeds if seed_host(seed) != host]:
+            raise SettingsError(f"{foreign[0][:200]!r} is not a URL of {host}")
+        scope = replace_lines(crawl.scope, [line for line in crawl.scope if names_host(line, host)], edit.scopes)
+        if edit.scopes and not crawl.scope:  # until now, the hosts of all seeds
+            scope = [item.host for item in self._url_rules(crawl).scopes if item.host != host] + scope
+        own_seeds = [seed for seed in crawl.seeds if seed_host(seed) == host]
+        changes: dict[str, object | None] = {
+            "search.site_names": names or None,
+            "crawl.site_delays": delays or None,
+            "crawl.scope": scope or None,
+            "crawl.seeds": replace_lines(crawl.seeds, own_seeds, edit.seeds),
+        }
+        self._change_file(changes, account, CHANGE_ACTION, host)
+
+    def recrawl(self, host: str, account: str) -> int:
+        """Make the fetched URLs of a host due."""
+        return self._store.site_pages.recrawl(host, account)
+
+    def remove(self, host: str, account: str) -> SiteContents:
+        """Remove the lines of a host, then its pages. A host that the scope still contains is paused."""
+        crawl = self._current_settings().crawl
+        seeds = [seed for seed in crawl.seeds if seed_host(seed) != host]
+        scope = [line for line in crawl.scope if not names_host(line, host)]
+        delays = [line for line in crawl.site_delays if not names_host(line, host)]
+        if not seeds:
+            raise SettingsError(f"{host} has the only start URLs: add another site first")
+        with self._engine.lock("crawl"):
+            remove_site(self._engine.settings.data_dir, host)
+            rules = self._url_rules(replace(crawl, seeds=tuple(seeds), scope=tuple(scope)))
+            is_still_covered = any(item.covers(host, item.path_prefix) for item in rules.scopes)
+            paused = [*without(crawl.paused_sites, host), *([host] if is_still_covered else [])]
+            changes: dict[str, object | None] = {
+                "crawl.seeds": seeds,
+                "crawl.scope": scope or None,
+                "crawl.site_delays": delays or None,
+                "crawl.paused_sites": paused or None,
+            }
+            details = self._change_file(changes, account, "", host)
+            contents = self._store.site_pages.remove(host, account, details)
+        return SiteContents(**vars(contents))
+
+    def _url_rules(self, crawl: CrawlSettings) -> UrlRules:
+        """Return the rules of a crawl with these settings. Raises SettingsError."""
+        return build_crawl_plan(with_added_sites(crawl, self._engine.settings.data_dir)).url_rules
+
+    def _current_settings(self) -> Settings:
+        """Return the settings as the file states them now. Raises SettingsError."""
+        file = self._file()
+        return file.check(file.read().text)
+
+    def _file(self) -> SettingsFile:
+        if self._engine.settings.file is None:
+            raise SettingsError("the search site was started without a settings file")
+        return SettingsFile(self._engine.settings.file)
+
+    def _change_file(
+        self, changes: Mapping[str, object | None], account: str, action: str, host: str
+    ) -> dict[str, object]:
+        """Change settings, record the action unless its code is "", and return the values before and after.
+
+        Raises SettingsError if the crawl would reject the new settings.
+        """
+        file = self._file()
+        file_text = file.read()
+        before = file.check(file_text.text)
+        new_text = file.changed_text(file_text.text, changes)
+        after = file.check(new_text)
+        self._url_rules(after.crawl)
+        file.save(new_text, file_text.digest)
+        changed = {path: [read_setting(before, path), read_setting(after, path)] for path in changes}
+        details = {"changes": {path: values for path, values in changed.items() if values[0] != values[1]}}
+        if action:
+            self._store.actions.record(account, action, host, details)
+        return dict(details)
+
+
+def names_host(line: str, host: str) -> bool:
+    """True if a line of a setting begins with this host, with or without a path; `*.host` names other hosts."""
+    scope = parse_scope(line.split()[0]) if line.strip() else None
+    return scope is not None and scope.host == host and not scope.includes_subdomains
+
+
+def seed_host(text: str) -> str:
+    """Return the host of a line of `crawl.seeds`; "" if it is not a URL."""
+    url = canonicalize_url(text if "://" in text else f"http://{text}")
+    return "" if isinstance(url, Reason) else host_of(url)
+
+
+def replace_lines(lines: Sequence[str], old_lines: Sequence[str], new_lines: Sequence[str]) -> list[str]:
+    """Return `lines` with `new_lines` in the place of the first of `old_lines`, or at the end if there is none."""
+    index = next((number for number, line in enumerate(lines) if line in old_lines), len(lines))
+    return [*lines[:index], *new_lines, *(line for line in lines[index:] if line not in old_lines)]
+
+
+def without(hosts: Sequence[str], host: str) -> list[str]:
+    """Return a list without a host."""
+    return [item for item in hosts if item != host]
+
+
+def read_setting(settings: Settings, path: str) -> Any:
+    """Return the value of a setting such as `crawl.scope` as a JSON value."""
+    section, _, name = path.partition(".")
+    value = getattr(getattr(settings, section), name)
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,99 @@
+"""The interface of the pages that change sites."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class SiteSettings:
+    """What the settings file says about one host.
+
+    Attributes:
+        host: The host.
+        display_name: Name that readers see; "" if it is the host.
+        delay: Minimum seconds between two requests, as the file states it for this host; "" if it does not.
+        scopes: Lines of `crawl.scope` of this host: the host, or the host with a path.
+        seeds: Start URLs of this host.
+        is_paused: Whether the crawl leaves the host out.
+        is_crawled: Whether the scope of the crawl contains the host.
+        header_count: Number of lines in `crawl.headers`, `crawl.cookies` and `crawl.proxies` that begin with the host.
+    """
+
+    host: str
+    display_name: str = ""
+    delay: str = ""
+    scopes: Sequence[str] = ()
+    seeds: Sequence[str] = ()
+    is_paused: bool = False
+    is_crawled: bool = True
+    header_count: int = 0
+
+
+@dataclass(frozen=True)
+class SiteEdit:
+    """New values of a host, as an operator typed them; see `SiteSettings`."""
+
+    display_name: str
+    delay: str
+    scopes: Sequence[str]
+    seeds: Sequence[str]
+
+
+@dataclass(frozen=True)
+class SuggestedSite:
+    """A host outside the scope that saved pages link to: number of linking pages and hosts, and an example."""
+
+    host: str
+    linking_pages: int
+    linking_hosts: int
+    example_url: str
+
+
+@dataclass(frozen=True)
+class SiteContents:
+    """What the store has of a host. `archived_bytes` is the size of its saved pages."""
+
+    url_count: int = 0
+    page_count: int = 0
+    article_count: int = 0
+    archived_bytes: int = 0
+
+
+class SiteService(Protocol):
+    """Changes sites in the settings file and in the store.
+
+    The methods raise SettingsError if a value is invalid or the file cannot be changed, and SettingsConflictError if
+    somebody else has changed it at the same moment. A change of the file takes effect with the next run.
+    """
+
+    def load(self, host: str) -> SiteSettings:
+        """Return the settings of a host."""
+
+    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+        """Return the best suggested hosts."""
+
+    def count_contents(self, host: str) -> SiteContents:
+        """Return what the store has of a host."""
+
+    def add(self, url: str, account: str) -> str:
+        """Add a start URL, and its host to the scope. Returns the host."""
+
+    def pause(self, host: str, account: str) -> None:
+        """Leave a host out of the crawl."""
+
+    def resume(self, host: str, account: str) -> None:
+        """Crawl a paused host again."""
+
+    def change(self, host: str, edit: SiteEdit, account: str) -> None:
+        """Change the settings of a host."""
+
+    def recrawl(self, host: str, account: str) -> int:
+        """Make all fetched pages of a host due for the next run. Returns their number."""
+
+    def remove(self, host: str, account: str) -> SiteContents:
+        """Remove a host from the settings, with its pages and articles. Returns what was removed.
+
+        Raises:
+            BusyError: A run is crawling.
+        """

@@ -1,0 +1,155 @@
+"""Sites that are added, changed and removed: the settings file and the store."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawler.host_suggestions import HostSuggestionStats
+from docstore.articles.extraction_writer import PageExtraction
+from domain.article import document_id
+from domain.errors import BusyError, SettingsError
+from domain.frontier import NewUrl, UrlKind
+from domain.page import Host, Link
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.settings import load_settings
+from pipeline.site_admin.sites import StoreSites
+from search_ui.admin.interfaces_sites import SiteEdit
+from tests.docstore.test_store import ARTICLE, keep_page
+
+A, B = "a.test", "b.test"
+CONFIG = """
+[vertical]
+data_dir = "data"
+[crawl]  # of the news
+seeds = ["http://a.test/", "http://b.test/"]
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    file = tmp_path / "news.toml"
+    file.write_text(CONFIG)
+    with Engine(load_settings(file), NullProgress()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def sites(engine: Engine) -> StoreSites:
+    return StoreSites(engine)
+
+
+def crawl_settings(engine: Engine) -> dict[str, object]:
+    assert engine.settings.file is not None
+    return vars(load_settings(engine.settings.file).crawl)
+
+
+def due_hosts(engine: Engine) -> set[str]:
+    return {row.host for row in engine.store.frontier.admin.iter_urls() if row.due_at is not None}
+
+
+def add_page(engine: Engine, host: str) -> None:
+    """Add a saved page of a host."""
+    new_url = NewUrl(f"http://{host}/1.html", Host(host), 0, 1, UrlKind.UNKNOWN, 0.0)
+    engine.store.frontier.add_urls([new_url])
+    keep_page(engine.store, new_url.url, host.encode())
+
+
+def test_a_site_is_added_paused_and_resumed(engine: Engine, sites: StoreSites) -> None:
+    assert sites.add("https://c.test/news", "anna") == "c.test"
+    assert crawl_settings(engine)["seeds"] == ("http://a.test/", "http://b.test/", "https://c.test/news")
+    sites.pause("c.test", "anna")
+    assert crawl_settings(engine)["paused_sites"] == ("c.test",) and sites.load("c.test").is_paused
+    sites.resume("c.test", "anna")
+    assert crawl_settings(engine)["paused_sites"] == () and sites.load("c.test").is_crawled
+    assert [action.action for action in engine.store.actions.find()] == ["site_resume", "site_pause", "site_add"]
+    assert engine.settings.file is not None and "# of the news" in engine.settings.file.read_text()
+
+
+def test_an_added_site_joins_a_scope(engine: Engine, sites: StoreSites) -> None:
+    sites.change(A, SiteEdit("甲", "5", ["a.test/oil/"], ["http://a.test/oil/"]), "anna")
+    sites.add("c.test", "anna")
+    scope = crawl_settings(engine)["scope"]
+    assert isinstance(scope, tuple) and {B, "a.test/oil/", "c.test"} <= set(scope)
+
+
+def test_the_settings_of_a_site_change(engine: Engine, sites: StoreSites) -> None:
+    sites.change(A, SiteEdit("甲", "5", [], ["http://a.test/"]), "anna")
+    changed = sites.load(A)
+    assert (changed.display_name, changed.delay, changed.is_crawled) == ("甲", "5", True)
+    [action] = engine.store.actions.find()
+    assert action.details["changes"] == {
+        "crawl.site_delays": [[], ["a.test 5"]],
+        "search.site_names": [{}, {"a.test": "甲"}],
+    }
+    sites.change(A, SiteEdit("", "", [], ["http://a.test/"]), "anna")
+    assert (sites.load(A).display_name, sites.load(A).delay) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        SiteEdit("", "soon", [], ["http://a.test/"]),
+        SiteEdit("", "", ["b.test"], ["http://a.test/"]),
+        SiteEdit("", "", [], ["http://b.test/x"]),
+        SiteEdit("", "", ["a.test/oil/"], ["http://a.test/"]),
+    ],
+)
+def test_an_invalid_change_changes_nothing(engine: Engine, sites: StoreSites, edit: SiteEdit) -> None:
+    with pytest.raises(SettingsError):
+        sites.change(A, edit, "anna")
+    assert engine.settings.file is not None and engine.settings.file.read_text() == CONFIG
+    assert engine.store.actions.find() == []
+
+
+def test_a_removed_site_leaves_nothing_but_its_bytes(engine: Engine, sites: StoreSites) -> None:
+    store = engine.store
+    for host in (A, B):
+        add_page(engine, host)
+    store.articles.save([PageExtraction(page, ARTICLE) for page in store.articles.iter_pending()])
+    contents = sites.count_contents(A)
+    assert (contents.url_count, contents.page_count, contents.article_count) == (1, 1, 1)
+    assert contents.archived_bytes > 0
+    with engine.lock("crawl"), pytest.raises(BusyError):
+        sites.remove(A, "anna")
+    assert sites.remove(A, "anna") == contents
+    assert [article.doc_id for article in store.articles.iter_all()] == [document_id(f"http://{B}/1.html")]
+    assert due_hosts(engine) == {B} and store.integrity.damaged_rows() == {}
+    assert not sites.load(A).is_crawled and crawl_settings(engine)["seeds"] == ("http://b.test/",)
+    with pytest.raises(SettingsError, match="only start URLs"):
+        sites.remove(B, "anna")
+    sites.add(f"http://{A}/", "anna")
+    assert due_hosts(engine) == {A, B}
+
+
+def test_a_host_that_a_wildcard_covers_is_paused_when_it_is_removed(engine: Engine, sites: StoreSites) -> None:
+    file = engine.settings.file
+    assert file is not None
+    file.write_text(CONFIG + 'scope = ["a.test", "b.test", "*.test"]\n')
+    sites.remove(A, "anna")
+    assert crawl_settings(engine)["paused_sites"] == (A,)
+
+
+def test_all_pages_of_a_site_are_fetched_again(engine: Engine, sites: StoreSites) -> None:
+    for host in (A, B):
+        add_page(engine, host)
+    assert sites.recrawl(A, "anna") == 1
+    due_at = {row.host: row.due_at for row in engine.store.frontier.admin.iter_urls()}
+    assert due_at[A] == 0.0 and due_at[B] != 0.0
+
+
+def test_suggestions_are_hosts_out_of_scope(engine: Engine, sites: StoreSites) -> None:
+    stats = HostSuggestionStats({})
+    stats.record_links(A, [Link("http://c.test/1"), Link("http://b.test/1")])
+    stats.save(engine.settings.data_dir / "proposed.json")
+    assert [row.host for row in sites.suggestions(5)] == ["c.test"]
+    sites.add("http://c.test/", "anna")
+    assert sites.suggestions(5) == []
+
+
+def test_without_a_file_nothing_is_changed(engine: Engine, tmp_path: Path) -> None:
+    shutil.move(tmp_path / "news.toml", tmp_path / "moved.toml")
+    with pytest.raises(SettingsError):
+        StoreSites(engine).pause(A, "anna")

@@ -1,0 +1,86 @@
+"""The pages that add, pause, change and remove sites."""
+
+import pytest
+from bs4 import BeautifulSoup
+from flask.testing import FlaskClient
+
+from domain.account import Role
+from domain.errors import BusyError, SettingsError
+from search_ui.admin.interfaces_sites import SiteEdit
+from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeSites, sign_in, site_app
+
+HOST = "news.example"
+
+
+@pytest.fixture
+def sites() -> FakeSites:
+    return FakeSites()
+
+
+def signed_in(sites: FakeSites, role: Role = Role.OPERATOR) -> tuple[FlaskClient, str]:
+    app = site_app(actions=FakeActions(site_service=sites), accounts=FakeAccounts(anna=role))
+    client = app.test_client()
+    return client, sign_in(client, "anna")
+
+
+def test_a_suggested_site_is_added_with_one_click(sites: FakeSites) -> None:
+    client, token = signed_in(sites)
+    page = BeautifulSoup(client.get("/admin/sites/add").text, "lxml")
+    [form] = page.select("#suggestions form")
+    url = form.select_one("[name=url]")
+    assert url is not None
+    answer = client.post(str(form["action"]), data={"url": url["value"], "token": token})
+    assert answer.location == "/admin/sites/other.example/settings"
+    assert sites.calls == [("add", "https://other.example/", "anna")]
+
+
+@pytest.mark.parametrize(("name", "text"), [("pause", "已暂停"), ("resume", "已恢复"), ("recrawl", "重新抓取")])
+def test_one_click_changes_a_site(sites: FakeSites, name: str, text: str) -> None:
+    client, token = signed_in(sites)
+    answer = client.post(f"/admin/sites/{HOST}/{name}", data={"token": token}, follow_redirects=True)
+    assert text in answer.text and sites.calls == [(name, HOST, "anna")]
+
+
+def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
+    client, token = signed_in(sites)
+    page = BeautifulSoup(client.get(f"/admin/sites/{HOST}/settings").text, "lxml")
+    values = {field["name"]: field.get("value") or field.get_text() for field in page.select(".site-settings [name]")}
+    values.pop("token")
+    assert values == {"name": "新闻网", "delay": "3", "seeds": f"https://{HOST}/", "scopes": HOST}
+    sent = {**values, "delay": " 5 ", "scopes": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n", "token": token}
+    client.post(f"/admin/sites/{HOST}/settings", data=sent)
+    edit = SiteEdit("新闻网", "5", [f"{HOST}/oil/", f"{HOST}/gas/"], [f"https://{HOST}/"])
+    assert sites.calls == [("change", HOST, edit, "anna")]
+
+
+def test_an_error_is_shown(sites: FakeSites) -> None:
+    sites.error = SettingsError("crawl.site_delays, line 1: expected HOST and seconds")
+    client, token = signed_in(sites)
+    for address in (f"/admin/sites/{HOST}/settings", "/admin/sites/add", f"/admin/sites/{HOST}/remove"):
+        answer = client.post(address, data={"url": "x", "token": token}, follow_redirects=True)
+        assert "expected HOST and seconds" in answer.text, address
+
+
+def test_the_removal_says_what_disappears_and_is_confirmed(sites: FakeSites) -> None:
+    client, token = signed_in(sites)
+    page = BeautifulSoup(client.get(f"/admin/sites/{HOST}/remove").text, "lxml")
+    assert [item.get_text() for item in page.select("#removed-contents li")] == [
+        "文章：10 篇",
+        "已保存的网页：20 个",
+        "不再抓取的网址：30 个",
+    ]
+    assert "2.5 MB" in page.get_text() and sites.calls == []
+    answer = client.post(f"/admin/sites/{HOST}/remove", data={"token": token})
+    assert answer.location == "/admin/sites" and sites.calls == [("remove", HOST, "anna")]
+
+
+def test_a_site_is_not_removed_during_a_crawl(sites: FakeSites) -> None:
+    sites.error = BusyError("another process crawls")
+    client, token = signed_in(sites)
+    assert "正在抓取" in client.post(f"/admin/sites/{HOST}/remove", data={"token": token}, follow_redirects=True).text
+
+
+def test_readers_of_reports_see_no_forms(sites: FakeSites) -> None:
+    client, _ = signed_in(sites, Role.REPORTS)
+    for address in ("/admin/sites/add", f"/admin/sites/{HOST}/settings"):
+        assert BeautifulSoup(client.get(address).text, "lxml").select("main form[method=post]") == []
