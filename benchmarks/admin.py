@@ -10,6 +10,7 @@ import click
 from benchmarks.admin_concurrent import measure_concurrent
 from benchmarks.admin_kill9 import measure_kill9
 from benchmarks.admin_roles import measure_roles
+from benchmarks.admin_takedown import measure_takedown
 from benchmarks.admin_whynot import measure_whynot
 from benchmarks.admin_wizard import measure_wizard
 from benchmarks.command import benchmark, names
@@ -19,6 +20,7 @@ SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {
     "kill9": measure_kill9,
     "roles": measure_roles,
     "concurrent": measure_concurrent,
+    "takedown": measure_takedown,
     "whynot": measure_whynot,
     "wizard": measure_wizard,
 }

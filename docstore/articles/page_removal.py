@@ -21,7 +21,7 @@ from docstore.schema.operation_tables import row_checksums
 from docstore.terms.relations import ProposalState
 from docstore.terms.row_mapping import definition_choice_from_json
 from domain.index_change import IndexOperation
-from domain.outcome import Stage
+from domain.outcome import Reason, Stage
 
 
 def remove_page(database: Database, connection: Connection, url_id: int, removed_at: float) -> None:
@@ -39,17 +39,33 @@ def remove_page(database: Database, connection: Connection, url_id: int, removed
         update_row_checksums(database, connection, articles, [url_id])
 
 
-def remove_pages(database: Database, connection: Connection, condition: ColumnElement[bool], removed_at: float) -> int:
-    """Delete the pages that meet a condition on `urls`, their articles and all quotations from them.
+def remove_pages(
+    database: Database,
+    connection: Connection,
+    condition: ColumnElement[bool],
+    removed_at: float,
+    keep_quotations: bool = False,
+) -> int:
+    """Delete the pages that meet a condition on `urls`, and their articles, and log the deletions for the index.
 
-    Logs the deletions for the index. The URLs stay in the frontier and are never due. `removed_at` is epoch seconds.
-    Returns the number of articles.
+    The URLs stay in the frontier and are never due.
+
+    Args:
+        database: The store.
+        connection: The transaction.
+        condition: SQL condition on `urls`.
+        removed_at: Epoch seconds.
+        keep_quotations: Keep the sentences of the articles that define terms or show relations.
+
+    Returns:
+        The number of articles.
     """
     connection.execute(
         update(urls).where(condition).values(due_at=None, attempts=0, etag="", last_modified="", digest="")
     )
     url_ids = select(urls.c.url_id).where(condition)
-    remove_quotations(database, connection, url_ids)
+    if not keep_quotations:
+        remove_quotations(database, connection, url_ids)
     removed_articles = select(articles.c.url_id, literal(str(IndexOperation.DELETE)), literal(removed_at))
     changes = insert(index_changes).from_select(
         ["url_id", "op", "at"], removed_articles.where(articles.c.url_id.in_(url_ids))
@@ -64,6 +80,22 @@ def remove_pages(database: Database, connection: Connection, condition: ColumnEl
     for table in (articles, article_parts, page_references, teasers, recognized_pages, pages):
         connection.execute(delete(table).where(table.c.url_id.in_(url_ids)))
     return article_count
+
+
+def with_article_pages(connection: Connection, page_ids: Collection[int]) -> set[int]:
+    """Return the url_ids of pages and of all other pages of their articles.
+
+    List pages that show the text of an article are not its pages.
+    """
+    parts = (
+        select(article_parts.c.url_id, article_parts.c.whole_id)
+        .outerjoin(outcomes, (outcomes.c.url_id == article_parts.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
+        .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)
+        .subquery()
+    )
+    all_ids = set(page_ids)
+    all_ids |= set(connection.scalars(select(parts.c.whole_id).where(parts.c.url_id.in_(all_ids))))
+    return all_ids | set(connection.scalars(select(parts.c.url_id).where(parts.c.whole_id.in_(all_ids))))
 
 
 def remove_quotations(
