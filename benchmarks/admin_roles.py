@@ -16,7 +16,7 @@ from pipeline.search_site.serve import SearchSite
 from tests.search_ui.test_accounts import ADMIN_RIGHTS
 
 FORBIDDEN, TO_SIGN_IN = 403, 303
-EXAMPLE_BY_NAME = {"host": "news.example", "form": "jieba", "run_id": "1"}
+EXAMPLE_BY_NAME = {"host": "news.example", "form": "jieba", "kind": "decide", "run_id": "1"}
 FEW_ROUTES = 5
 
 

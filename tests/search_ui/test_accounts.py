@@ -435,7 +435,18 @@ PAGES = {
     "/admin/lexicon": {Role.REVIEWER},
     **{
         f"/admin/lexicon/{name}": {Role.REVIEWER}
-        for name in ("article", "export/<form>", "history", "preview", "relations", "report", "term", "versions")
+        for name in (
+            "article",
+            "export/<form>",
+            "history",
+            "kind/<kind>",
+            "preview",
+            "relations",
+            "report",
+            "term",
+            "usage",
+            "versions",
+        )
     },
     "/admin/page": {Role.REPORTS},
     "/admin/run": {Role.REPORTS},
