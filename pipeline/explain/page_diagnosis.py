@@ -189,9 +189,9 @@ def _fetch_check(facts: PageFacts, report: UrlReport) -> PageCheck:
         values = {"host": facts.host, "n": facts.due_count}
         return PageCheck(name, PageCheckState.PENDING, cause=cause, values=values)
     reason = Reason(visit.reason)
-    recorded = PageCheck(name, PageCheckState.PASSED, reason, visit.detail, visit.at)
+    visit_check = PageCheck(name, PageCheckState.PASSED, reason, visit.detail, visit.at)
     if report.page is not None and reason is not Reason.OFF_TOPIC:
-        return recorded
+        return visit_check
     stop = _fetch_stop(reason, str(visit.detail), _redirect_target(visit.detail))
     return replace(stop, reason=reason, detail=visit.detail, at=visit.at)
 
