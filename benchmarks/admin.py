@@ -7,11 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
+from benchmarks.admin_concurrent import measure_concurrent
+from benchmarks.admin_kill9 import measure_kill9
+from benchmarks.admin_roles import measure_roles
+from benchmarks.admin_takedown import measure_takedown
 from benchmarks.admin_whynot import measure_whynot
 from benchmarks.command import benchmark, names
 from benchmarks.results import Figure, publish
 
-SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {"whynot": measure_whynot}
+SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {
+    "kill9": measure_kill9,
+    "roles": measure_roles,
+    "concurrent": measure_concurrent,
+    "takedown": measure_takedown,
+    "whynot": measure_whynot,
+}
 
 
 @benchmark("admin", few=True)

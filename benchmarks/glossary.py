@@ -34,7 +34,7 @@ from benchmarks.glossary_definitions import definition_figures
 from benchmarks.glossary_pages import reader_figures
 from benchmarks.glossary_precision import precision_figures
 from benchmarks.glossary_relations import relation_figures
-from benchmarks.results import SHARED, Figure, publish
+from benchmarks.results import SHARED, Figure, check_floors, publish, values_by_name
 from benchmarks.terms import first_texts, unseen_model
 from benchmarks.terms_models import mine_in_memory
 from benchmarks.terms_sets import TermSet, gold_of, load_scorer, read_sets
@@ -102,7 +102,10 @@ def main(
         "concepts": lambda: concept_figures(concepts),
         "pages": lambda: reader_figures(data, articles),
     }
-    publish("glossary", [figure for part in parts for figure in figures_by_part[part]()])
+    figures = [figure for part in parts for figure in figures_by_part[part]()]
+    publish("glossary", figures)
+    if data == SHARED and definition_step == relation_step == 1:
+        check_floors("glossary", values_by_name(figures))
 
 
 def auto_figures(sets: Sequence[TermSet], data: Path, shipped: bool) -> Iterator[Figure]:

@@ -33,6 +33,7 @@ PUBLIC_PAGES: Mapping[str, str] = {
     "file": "/search?q=boil-off+gas",
     "help": "/help",
     "terms": "/terms",
+    "glossary": f"/term/{quote('液化天然气')}",
     "login": "/admin/login",
 }
 SIGNED_IN_PAGES: Mapping[str, str] = {
@@ -40,6 +41,7 @@ SIGNED_IN_PAGES: Mapping[str, str] = {
     "overview": "/admin/",
     "lexicon": "/admin/lexicon",
     "term": f"/admin/lexicon/term?text={quote('页岩气')}",
+    "relations": "/admin/lexicon/relations",
     "preview": "/admin/lexicon/preview",
     "history": "/admin/lexicon/history",
     "versions": "/admin/lexicon/versions",
@@ -55,7 +57,7 @@ LINKED_PAGES: Mapping[str, tuple[str, str]] = {
     "story": (PUBLIC_PAGES["results"], "#hits a.story"),
     "saved": (PUBLIC_PAGES["results"], "#hits a[href^='/article/'] >> nth=0"),
     "site": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
-    "glossary": (PUBLIC_PAGES["terms"], "main a[href^='/term/']"),
+    "definition": (f"/search?q={quote('液化天然气常识')}", "#hits a[href^='/article/']"),
 }
 """Pages with an id in their URL: the page with a link to them, and the selector of the link."""
 
@@ -130,11 +132,14 @@ def take_pictures(browser: Browser, url: str, folder: Path) -> None:
 
 
 def take_picture(page: Page, path: str, folder: Path, name: str) -> None:
-    """Save the screenshots of a page, with few colours, so that the files are small."""
+    """Save the screenshots of a page, with few colours, so that the files are small. `definition` has an open card."""
     for width, height in WIDTHS_AND_HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
         page.goto(path)
         page.wait_for_load_state("networkidle")
+        if name.endswith("-definition"):
+            page.locator("a.defined").first.focus()
+            page.locator(".definition-card").first.wait_for(state="visible")
         image = Image.open(BytesIO(page.screenshot(full_page=True)))
         image = image.crop((0, 0, image.width, min(image.height, MAX_PAGE_HEIGHT)))
         image.convert("RGB").quantize(PALETTE_COLOURS).save(folder / f"{name}-{width}.png", optimize=True)

@@ -30,6 +30,7 @@ store.accounts           accounts of the search site                docstore/acc
 store.account_administration  changes by administrators         docstore/account_administration.py
 store.actions            what accounts changed                      docstore/actions.py
 store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
+store.retention          removal of old articles                    docstore/retention.py
 store.site_pages         all pages of one host                      docstore/site_pages.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
 store.leases             exclusive work across machines             docstore/locking/leases.py
@@ -69,6 +70,7 @@ from docstore.reports.runs import RunTable
 from docstore.reports.search_log import SearchLog
 from docstore.reports.site_runs import SiteRunTable
 from docstore.reports.status import StatusReports
+from docstore.retention import Retention
 from docstore.schema.base import store_meta
 from docstore.site_pages import SitePages
 from docstore.takedowns import TakedownTable
@@ -146,6 +148,7 @@ class Store:
         self.account_administration = AccountAdministration(self._database, clock)
         self.actions = ActionTable(self._database, clock)
         self.administration_history = AdministrationHistory(self._database)
+        self.retention = Retention(self._database, clock)
         self.site_pages = SitePages(self._database, clock)
         self.takedowns = TakedownTable(self._database, clock)
         self.search_log = SearchLog(self._database, clock)

@@ -11,20 +11,19 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, select, update
 
 from docstore.actions import mark_undone, write_action
-from docstore.articles.page_removal import remove_pages
+from docstore.articles.page_removal import remove_pages, with_article_pages
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.page_roles.page_graph import CANONICAL_PAGE
 from docstore.schema.administration_tables import takedowns
-from docstore.schema.article_tables import article_parts, page_references
-from docstore.schema.crawl_tables import outcomes, topic_questions, urls
+from docstore.schema.article_tables import page_references
+from docstore.schema.crawl_tables import topic_questions, urls
 from domain.administration import Takedown
 from domain.article import document_id
 from domain.batches import batched
-from domain.outcome import Reason, Stage
 from domain.storable_text import sanitize_text
 
 TAKEDOWN_ACTION, RESTORE_ACTION = "page_takedown", "page_restore"  # codes of actions
@@ -136,19 +135,9 @@ def scheme_variants(url: str) -> tuple[str, str]:
 
 
 def pages_of_article(connection: Connection, url: str) -> dict[int, str]:
-    """Return the known pages (url_id -> URL) of the article that a page belongs to; empty for an unknown URL.
-
-    List pages that show the text of an article are not its pages.
-    """
-    parts = (
-        select(article_parts.c.url_id, article_parts.c.whole_id)
-        .outerjoin(outcomes, (outcomes.c.url_id == article_parts.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
-        .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)
-        .subquery()
-    )
-    page_ids = set(connection.scalars(select(urls.c.url_id).where(urls.c.url.in_(scheme_variants(url)))))
-    page_ids |= set(connection.scalars(select(parts.c.whole_id).where(parts.c.url_id.in_(page_ids))))
-    page_ids |= set(connection.scalars(select(parts.c.url_id).where(parts.c.whole_id.in_(page_ids))))
+    """Return the known pages (url_id -> URL) of the article that a page belongs to; empty for an unknown URL."""
+    known_ids = connection.scalars(select(urls.c.url_id).where(urls.c.url.in_(scheme_variants(url))))
+    page_ids = with_article_pages(connection, known_ids.all())
     query = select(urls.c.url_id, urls.c.url).where(urls.c.url_id.in_(page_ids)).order_by(urls.c.url_id)
     return {row.url_id: row.url for row in connection.execute(query)}
 

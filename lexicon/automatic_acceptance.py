@@ -11,11 +11,13 @@ from domain.term import Term, TermStatus
 from lexicon.jieba_dictionary import find_term_error
 from text.domain_terms import is_domain_term
 from text.pinyin import has_han
+from text.scripts import language_of_term
 from text.segment import Segmenter
 
-MIN_PROBABILITY = 0.75
-"""Probability from which candidates are accepted. The gold terms of the training corpora are incomplete, so .75 means a
-precision of about .95 by eye (docs/decisions/0127-automatic-acceptance.md)."""
+MIN_PROBABILITY = {"zh": 0.82, "en": 0.75}
+"""Probability from which candidates are accepted, by language (docs/decisions/0127-automatic-acceptance.md)."""
+MIN_OCCURRENCES_PER_DOCUMENT = {"zh": 1.0, "en": 1.75}
+"""English general expressions (rapid growth) seldom occur twice in a document; terms do."""
 MIN_DOCUMENTS = 3
 FRAGMENT_SHARE = 0.6  # a candidate is a fragment if this share of its occurrences lies in one longer candidate
 PERSON_TAG = "nr"  # prefix of jieba's tags
@@ -53,8 +55,7 @@ def select_confident_terms(
         for term in candidates
         if term.status is TermStatus.CANDIDATE
         and term.version == 0  # no person has decided or undone anything about it
-        and term.score >= MIN_PROBABILITY
-        and term.document_count >= MIN_DOCUMENTS
+        and is_confident(term)
         and longer_frequency.get(term.text, 0) < FRAGMENT_SHARE * term.frequency
         and is_domain_term(term.text, base_segmenter)
         and not may_be_name(term.text, base_segmenter)
@@ -68,6 +69,16 @@ def may_be_name(text: str, base_segmenter: Segmenter) -> bool:
     """True if the dictionary tags the whole text as a name of a person; it tags some minerals so, too (石英)."""
     [(_, first_tag), *further_words] = base_segmenter.tag(text)
     return not further_words and first_tag.startswith(PERSON_TAG)
+
+
+def is_confident(term: Term) -> bool:
+    """True if the probability and the counts of a candidate suffice for its language."""
+    language = language_of_term(term.text)
+    return (
+        term.score >= MIN_PROBABILITY[language]
+        and term.document_count >= MIN_DOCUMENTS
+        and term.frequency >= MIN_OCCURRENCES_PER_DOCUMENT[language] * term.document_count
+    )
 
 
 def is_phrase(text: str, base_segmenter: Segmenter) -> bool:

@@ -81,6 +81,33 @@ class StoreSettings:
     warc_megabytes: int = field(
         default=512, metadata={"help": "size in MB at which a WARC file is closed and the next one is started"}
     )
+    keep_days: int = field(
+        default=0,
+        metadata={
+            "help": "days after publication at which a run removes an article from the store and the results; 0: "
+            "articles are kept. An article without a date counts from its discovery. Saved bytes stay in the WARC "
+            "files",
+            "least": 0,
+        },
+    )
+    keep_days_by_site: tuple[str, ...] = field(
+        default=(),
+        metadata={"help": "other days for specific sites, each as: news.example.com 365 (0: the articles are kept)"},
+    )
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if a line of `keep_days_by_site` is invalid."""
+        self.days_by_host()
+
+    def days_by_host(self) -> dict[str, int]:
+        """Return the days of `keep_days_by_site` by host. Raises ValueError."""
+        days_by_host = {}
+        for number, line in enumerate(self.keep_days_by_site, 1):
+            host, _, days = line.strip().partition(" ")
+            if not days.strip().isdecimal():
+                raise ValueError(f"keep_days_by_site, line {number}: expected HOST DAYS, for example a.example.com 365")
+            days_by_host[host.lower()] = int(days)
+        return days_by_host
 
 
 @dataclass(frozen=True)

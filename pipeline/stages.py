@@ -128,7 +128,7 @@ def focused_crawl(engine: "Engine") -> "Iterator[tuple[CrawlSettings, FocusedPol
 
 
 def extract(engine: "Engine") -> StageReport:
-    """Extract an article, or record an outcome, for each new or changed page.
+    """Extract an article, or record an outcome, for each new or changed page. Then remove expired articles.
 
     Raises BusyError if another process extracts.
     """
@@ -148,7 +148,10 @@ def extract(engine: "Engine") -> StageReport:
                 counts.update(outcomes)
                 abort_on_many_failures(Stage.EXTRACT, counts)
                 advance(pages)
-    return StageReport(Stage.EXTRACT, counts, time.monotonic() - started)
+        store_settings = engine.settings.store
+        expired_count = engine.store.retention.remove_expired(store_settings.keep_days, store_settings.days_by_host())
+    notes = (f"{expired_count} articles are older than store.keep_days and were removed",) if expired_count else ()
+    return StageReport(Stage.EXTRACT, counts, time.monotonic() - started, notes)
 
 
 def ocr(engine: "Engine", seconds: float | None = None) -> StageReport:

@@ -276,7 +276,7 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
 
     @property
     def settings_editor(self) -> SettingsEditor:
-        """The settings file."""
+        """The service that changes the settings file."""
 
     @property
     def site_service(self) -> SiteService:

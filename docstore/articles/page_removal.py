@@ -21,7 +21,7 @@ from docstore.schema.operation_tables import row_checksums
 from docstore.terms.relations import ProposalState
 from docstore.terms.row_mapping import definition_choice_from_json
 from domain.index_change import IndexOperation
-from domain.outcome import Stage
+from domain.outcome import Reason, Stage
 
 
 def remove_page(database: Database, connection: Connection, url_id: int, removed_at: float) -> None:
@@ -64,6 +64,22 @@ def remove_pages(database: Database, connection: Connection, condition: ColumnEl
     for table in (articles, article_parts, page_references, teasers, recognized_pages, pages):
         connection.execute(delete(table).where(table.c.url_id.in_(url_ids)))
     return article_count
+
+
+def with_article_pages(connection: Connection, page_ids: Collection[int]) -> set[int]:
+    """Return the url_ids of pages and of all other pages of their articles.
+
+    List pages that show the text of an article are not its pages.
+    """
+    parts = (
+        select(article_parts.c.url_id, article_parts.c.whole_id)
+        .outerjoin(outcomes, (outcomes.c.url_id == article_parts.c.url_id) & (outcomes.c.stage == Stage.EXTRACT))
+        .where(func.coalesce(outcomes.c.reason, "") != Reason.LIST_PAGE)
+        .subquery()
+    )
+    all_ids = set(page_ids)
+    all_ids |= set(connection.scalars(select(parts.c.whole_id).where(parts.c.url_id.in_(all_ids))))
+    return all_ids | set(connection.scalars(select(parts.c.url_id).where(parts.c.whole_id.in_(all_ids))))
 
 
 def remove_quotations(

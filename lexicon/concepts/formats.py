@@ -1,5 +1,6 @@
 """The formats of concepts by name. The modules of the formats are imported when they are used: rdflib loads slowly."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -15,16 +16,17 @@ CONCEPT_FORMATS = tuple(MODULE_BY_FORMAT)
 FORMATS_WITH_RELATIONS = frozenset({"tbx", "skos"})
 MAX_FILE_BYTES = 32 * 1024 * 1024
 DETECTION_BYTES = 4096
+RDF_ROOT = re.compile(r"^(?:<[?!][^<]*)*<(?:rdf:)?RDF\b")  # after declarations and comments
 
 
 def detect_concept_format(name: str, start: bytes) -> ConceptFormat | None:
     """Return the format of a file by its name and its first bytes; None if it is no file of concepts."""
     name = name.lower()
     text = start[:DETECTION_BYTES].decode("utf-8-sig", "replace").lstrip()
+    if name.endswith((".ttl", ".nt", ".rdf")) or text.startswith("@prefix") or RDF_ROOT.search(text):
+        return "skos"
     if name.endswith((".tbx", ".tbxm", ".xml")) or text.startswith(("<?xml", "<tbx", "<martif")):
         return "tbx"
-    if name.endswith((".ttl", ".nt")) or text.startswith("@prefix"):
-        return "skos"
     return "csv" if name.endswith(".csv") and is_concept_header(text.partition("\n")[0]) else None
 
 

@@ -1,10 +1,11 @@
-"""Concepts as SKOS (W3C Recommendation 2009) in Turtle, with rdflib.
+"""Concepts as SKOS (W3C Recommendation 2009) in Turtle, with rdflib. An import also reads RDF/XML.
 
 skos:prefLabel, skos:altLabel and skos:hiddenLabel are preferred, admitted and deprecated terms. skos:definition,
 dcterms:source and skos:note belong to the first term of their language. Labels of SKOS-XL carry the source and the note
 of other terms.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from rdflib import RDF, SKOS, BNode, Graph, Literal, Namespace, URIRef
@@ -29,6 +30,7 @@ LABEL_NAME_BY_STATUS: Mapping[ConceptTermStatus, str] = {
     ConceptTermStatus.ADMITTED: "altLabel",
     ConceptTermStatus.DEPRECATED: "hiddenLabel",
 }
+RDF_XML_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!|(?:rdf:)?RDF\b)")
 NOTE_PROPERTIES = (SKOS.note, SKOS.scopeNote, SKOS.editorialNote, SKOS.historyNote, SKOS.changeNote, SKOS.example)
 
 
@@ -80,15 +82,21 @@ def _add_concept(graph: Graph, concept: Concept, known_ids: set[str]) -> None:
 
 
 def parse_skos(content: bytes) -> Iterator[ParsedConcept]:
-    """Yield the concepts of a Turtle document, sorted by URI. Line numbers are not known."""
-    graph = Graph()
+    """Yield the concepts of a Turtle or RDF/XML document, sorted by URI. Line numbers are not known."""
+    graph, is_xml = Graph(), RDF_XML_START.match(content) is not None
+    if is_xml and b"<!ENTITY" in content:
+        yield 0, CodedMessage("the file declares XML entities, which are not read", "list_xml_entities")
+        return
     try:
-        graph.parse(data=content, format="turtle")
+        graph.parse(data=content, format="xml" if is_xml else "turtle")  # expat loads nothing from elsewhere
     except Exception as error:  # noqa: BLE001  # rdflib raises many types for invalid documents
         line = getattr(error, "lines", 0)
         yield (
             int(line) + 1 if line else 0,
-            CodedMessage(f"not valid Turtle: {to_single_line(str(error))[:150]}", "list_not_turtle"),
+            CodedMessage(
+                f"not valid {'RDF/XML' if is_xml else 'Turtle'}: {to_single_line(str(error))[:150]}",
+                "list_not_xml" if is_xml else "list_not_turtle",
+            ),
         )
         return
     category_by_subject = {

@@ -1,6 +1,7 @@
 """Concepts as TBX-Basic (ISO 30042:2019, style DCA).
 
-An import also reads the names of TBX 2 (termEntry, langSet, tig, ntig). Entities and DTDs are never loaded.
+An import also reads the style DCT, and the names of TBX 2 (termEntry, langSet, tig, ntig). Entities and DTDs are never
+loaded.
 """
 
 import io
@@ -26,6 +27,13 @@ TBX_STATUS_BY_STATUS: Mapping[ConceptTermStatus, str] = {
     ConceptTermStatus.PREFERRED: "preferredTerm-admn-sts",
     ConceptTermStatus.ADMITTED: "admittedTerm-admn-sts",
     ConceptTermStatus.DEPRECATED: "deprecatedTerm-admn-sts",
+}
+DCA_TAG_BY_CATEGORY: Mapping[str, str] = {
+    "definition": "descrip",
+    "source": "admin",
+    "administrativeStatus": "termNote",
+    "crossReference": "ref",
+    "externalCrossReference": "xref",
 }
 STATUS_BY_TBX_STATUS = {name: status for status, name in TBX_STATUS_BY_STATUS.items()} | {
     "supersededTerm-admn-sts": ConceptTermStatus.DEPRECATED
@@ -114,9 +122,18 @@ def _find_root_error(root: Any) -> str | None:
         return CodedMessage("the file declares XML entities, which are not read", "list_xml_entities")
     if _local_name(root) not in ("tbx", "martif"):
         return CodedMessage(f"the file is no TBX: its element is {_local_name(root)[:40]}", "list_not_tbx")
-    if root.get("style", "dca") != "dca":
-        return CodedMessage("only TBX of the style DCA can be read: convert the file", "list_tbx_style")
+    if root.get("style", "dca") not in ("dca", "dct"):
+        return CodedMessage("only TBX of the styles DCA and DCT can be read: convert the file", "list_tbx_style")
     return None
+
+
+def _convert_to_dca(entry: Any) -> None:
+    """Rename the elements of the style DCT, whose names are data categories: basic:definition to descrip."""
+    for element in entry.iter():
+        category = _local_name(element)
+        if tag := DCA_TAG_BY_CATEGORY.get(category):
+            element.tag = tag
+            element.set("type", category)
 
 
 def _local_name(element: Any) -> str:
@@ -128,6 +145,7 @@ def _children(element: Any, names: Iterable[str]) -> Iterator[Any]:
 
 
 def _read_concept(entry: Any) -> Concept:
+    _convert_to_dca(entry)
     terms: list[ConceptTerm] = []
     for section in _children(entry, LANGUAGE_TAGS):
         terms += _read_language(section)

@@ -27,6 +27,8 @@ from pipeline import stages
 from pipeline.cli.session import format_reports
 from pipeline.demo.site import LOOPBACK, SITE_NAMES, DemoServer, WrittenSites, change_article, demo_urls, write_sites
 from pipeline.engine import Engine, ensure_folder
+from pipeline.lexicon_stage.definitions import update_definitions
+from pipeline.lexicon_stage.relations import propose_relations
 from pipeline.progress import Progress
 from pipeline.refresh import format_refresh_times, refresh_page
 from pipeline.search_site.review_service import StoreReview
@@ -35,6 +37,8 @@ from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.settings import Settings, load_settings
 from pipeline.settings_template import toml_value
 from search_ui.passwords import hash_password
+from text.domain_terms import is_domain_term
+from text.segment import base_segmenter
 
 ACCEPTED_TERM_COUNT = 200  # candidates that the demo accepts instead of a reviewer
 DEMO_QUERY = "世界石油大会"
@@ -161,7 +165,8 @@ def is_demo_site(port: int) -> bool:
 def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
     """Run all stages, and print the report of each stage when it ends.
 
-    The first run also accepts the best candidates, as a reviewer would, and publishes them.
+    The first run also accepts the best candidates that name no person or unit, as a reviewer would, publishes them, and
+    finds their definitions and relations.
     """
 
     def print_report(report: StageReport) -> None:
@@ -172,9 +177,12 @@ def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
     lexicons = engine.store.lexicons
     if all(version.published_by == AUTOMATIC_ACTOR for version, _ in lexicons.list_versions()):
         missing_count = ACCEPTED_TERM_COUNT - len(lexicons.load_latest().entries)
-        best = [term.text for term in lexicons.find_terms(TermStatus.CANDIDATE, limit=missing_count)[1]]
-        StoreReview(engine.store).decide(best, TermStatus.ACCEPTED, "demo")
+        candidates = lexicons.find_terms(TermStatus.CANDIDATE, limit=2 * missing_count)[1]
+        best = [term.text for term in candidates if is_domain_term(term.text, base_segmenter())]
+        StoreReview(engine.store).decide(best[:missing_count], TermStatus.ACCEPTED, "demo")
         lexicon = StoreReview(engine.store).publish("")
+        update_definitions(engine.store)
+        propose_relations(engine.store)
         console.print(f"lexicon: version {lexicon.version} with the {len(lexicon.entries)} best terms published")
         reports.append(stages.index(engine))
         print_report(reports[-1])

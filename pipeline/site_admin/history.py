@@ -31,7 +31,7 @@ class StoreHistory:
     def undo(self, source: HistorySource, entry_id: int, account: str) -> bool:
         """Undo an entry. Returns False if it is unknown, undone, or has no effect any more.
 
-        Raises LexiconError, ConcurrentEditError or SettingsError if something else has changed since.
+        Raises LexiconError, SettingsError or AccountError if something else has changed since.
         """
         store = self._engine.store
         if source is HistorySource.REVIEW:

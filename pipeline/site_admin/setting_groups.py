@@ -6,12 +6,13 @@ from search_ui.admin.interfaces_settings import SettingEffect
 
 _GROUP_TEXTS: Mapping[str, str] = {
     "what": (
-        "vertical.name crawl.seeds crawl.scope crawl.depth crawl.sitemaps crawl.documents crawl.document_formats"
-        " crawl.rendered crawl.topic crawl.concepts crawl.strategy topic.precision topic.questions"
+        "vertical.name crawl.seeds crawl.scope crawl.paused_sites crawl.depth crawl.sitemaps crawl.documents"
+        " crawl.document_formats crawl.rendered crawl.topic crawl.concepts crawl.strategy"
+        " topic.precision topic.questions"
     ),
     "speed": (
-        "crawl.delay crawl.speed_up crawl.minutes crawl.max_pages crawl.threads crawl.processes crawl.per_host"
-        " crawl.per_ip crawl.delay_factor crawl.queue_policy crawl.queues"
+        "crawl.delay crawl.site_delays crawl.speed_up crawl.minutes crawl.max_pages crawl.threads crawl.processes"
+        " crawl.per_host crawl.per_ip crawl.delay_factor crawl.queue_policy crawl.queues"
     ),
     "times": (
         "schedule.at schedule.grace_hours schedule.stages schedule.sites crawl.quiet_hours crawl.incremental"
@@ -19,7 +20,7 @@ _GROUP_TEXTS: Mapping[str, str] = {
     ),
     "exclusions": (
         "crawl.max_bytes crawl.max_document_mb extract.shortest_body extract.near_duplicate extract.list_link_share"
-        " extract.list_longest_body extract.copyright_longest"
+        " extract.list_longest_body extract.copyright_longest store.keep_days store.keep_days_by_site"
     ),
     "search": (
         "search.title search.profile search.page_size search.deepest_result search.longest_query search.originals"
@@ -65,11 +66,16 @@ _EFFECT_BY_SECTION: Mapping[str, SettingEffect] = {
     "index": SettingEffect.RUN_AND_RESTART,  # the search site updates the index too
     "embed": SettingEffect.RUN_AND_RESTART,  # the search site embeds queries
     "cluster": SettingEffect.RUN_AND_RESTART,
+    "alerts": SettingEffect.RUN_AND_RESTART,  # the search site sends test messages
 }
 _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
     "search.log_days": SettingEffect.RUN_AND_RESTART,  # runs delete old entries
+    "alerts.rising_terms": SettingEffect.NEXT_RUN,
+    "alerts.silent_days": SettingEffect.NEXT_RUN,
     "embed.passages": SettingEffect.NEXT_RUN,
     "embed.processes": SettingEffect.NEXT_RUN,
+    "store.keep_days": SettingEffect.NEXT_RUN,
+    "store.keep_days_by_site": SettingEffect.NEXT_RUN,
     # The search site fetches the pictures of articles by the rules of the crawl, and shows the topic.
     "crawl.user_agent": SettingEffect.RUN_AND_RESTART,
     "crawl.contact": SettingEffect.RUN_AND_RESTART,

@@ -47,7 +47,7 @@ class SettingSpec:
     @property
     def default_text(self) -> str:
         """The default as text of the form field."""
-        return format_value(self.default)
+        return form_text(self.default)
 
 
 class FileSettingsEditor:
@@ -66,24 +66,24 @@ class FileSettingsEditor:
     def load_form(self) -> SettingsForm:
         """Read the file. Raises SettingsError if it cannot be read, or is not valid TOML."""
         file = self._file()
-        stored = file.read()
-        raw = parse_toml_sections(stored.text, file.path)
+        current = file.read()
+        raw = parse_toml_sections(current.text, file.path)
         groups = {name: [self._field(SPECS[path], raw) for path in paths] for name, paths in GROUPS.items()}
-        return SettingsForm(file.path.name, stored.digest, groups)
+        return SettingsForm(file.path.name, current.digest, groups)
 
     def review(self, edits: Edits, digest: str) -> SettingsReview:
         """Return what `edits` would change. Raises SettingsError; SettingsConflictError for an older `digest`."""
         file = self._file()
-        stored = self._read_same(file, digest)
+        current = self._read_same(file, digest)
         changes, errors = self._parse_edits(edits)
         if errors:
             return SettingsReview(errors=errors)
-        new_text = file.changed_text(stored.text, changes)
+        new_text = file.changed_text(current.text, changes)
         try:
             self._check(file, new_text, changes)
         except SettingsError as error:
             return SettingsReview(errors={find_setting(str(error)): coded_message(error)})
-        return SettingsReview(list(iter_diff(file, stored.text, new_text)))
+        return SettingsReview(list(iter_diff(file, current.text, new_text)))
 
     def save(self, edits: Edits, digest: str, account: str) -> int:
         """Change the file and record each changed setting; returns their number.
@@ -92,20 +92,20 @@ class FileSettingsEditor:
         `digest`.
         """
         file = self._file()
-        stored = self._read_same(file, digest)
+        current = self._read_same(file, digest)
         changes, errors = self._parse_edits(edits)
         if errors:
             raise SettingsError(next(iter(errors.values())))
-        new_text = file.changed_text(stored.text, changes)
-        if new_text == stored.text:
+        new_text = file.changed_text(current.text, changes)
+        if new_text == current.text:
             return 0
         self._check(file, new_text, changes)
         file.save(new_text, digest)
-        before, after = parse_toml_sections(stored.text, file.path), parse_toml_sections(new_text, file.path)
+        before, after = parse_toml_sections(current.text, file.path), parse_toml_sections(new_text, file.path)
         changed_paths = [path for path in changes if stored_value(before, path) != stored_value(after, path)]
         for path in changed_paths:
             values = (stored_value(before, path), stored_value(after, path))
-            is_hidden = any(is_secret(path, format_value(value)) for value in values)
+            is_hidden = any(is_secret(path, form_text(value)) for value in values)
             details = {} if is_hidden else dict(zip(("before", "after"), values, strict=True))
             try:
                 self._actions.record(account, CHANGE_ACTION, path, details)
@@ -119,10 +119,10 @@ class FileSettingsEditor:
         return SettingsFile(self._site_settings.file)
 
     def _read_same(self, file: SettingsFile, digest: str) -> SettingsText:
-        stored = file.read()
-        if stored.digest != digest:
-            raise SettingsConflictError(file.path.name, stored.changed_at)
-        return stored
+        current = file.read()
+        if current.digest != digest:
+            raise SettingsConflictError(file.path.name, current.changed_at)
+        return current
 
     def _check(self, file: SettingsFile, new_text: str, changes: Mapping[str, object]) -> None:
         """Raise SettingsError if a program or a crawl with these settings would fail."""
@@ -133,11 +133,11 @@ class FileSettingsEditor:
     def _field(self, spec: SettingSpec, raw: Mapping[str, Mapping[str, Any]]) -> SettingField:
         section, _, key = spec.path.partition(".")
         source = self._site_settings.overrides.get(spec.path)
-        site_text = format_value(getattr(getattr(self._site_settings, section), key))
+        site_text = form_text(getattr(getattr(self._site_settings, section), key))
         default_text = spec.default_text
         if spec.path == "search.title":
             default_text = raw.get("vertical", {}).get("name") or default_text
-        text = site_text if source else format_value(raw.get(section, {}).get(key, default_text))
+        text = site_text if source else form_text(raw.get(section, {}).get(key, default_text))
         is_hidden = is_secret(spec.path, f"{text} {site_text}")
         variable = f"{ENV_PREFIX}{section}_{key}".upper()
         return SettingField(
@@ -206,7 +206,7 @@ def parse_table_line(path: str, line: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def format_value(value: Any) -> str:
+def form_text(value: Any) -> str:
     """Return a value as the text of its form field."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -233,7 +233,7 @@ def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]
     old, new = parse_toml_sections(old_text, file.path), parse_toml_sections(new_text, file.path)
     for path in SPECS:
         before, after = stored_value(old, path), stored_value(new, path)
-        if is_secret(path, f"{format_value(before)} {format_value(after)}"):
+        if is_secret(path, f"{form_text(before)} {form_text(after)}"):
             is_changed = before != after
             if before is not None:
                 old_text = file.changed_text(old_text, {path: HIDDEN_VALUE})
@@ -261,7 +261,7 @@ def setting_kind(path: str, value_type: Any) -> SettingKind:
 
 
 def iter_specs() -> Iterator[SettingSpec]:
-    """Yield all settings."""
+    """Yield what the dataclasses say about all settings."""
     for section, settings_class in SECTIONS.items():
         types = typing.get_type_hints(settings_class)
         for setting in fields(settings_class):

@@ -136,7 +136,9 @@ def apply_changes(text: str, changes: Mapping[str, object | None]) -> str:
             expected.get(section, {}).pop(key, None)
         else:
             expected.setdefault(section, {})[key] = plain_value(value)
-        text = next((edited for edited in iter_edits(text, section, key, value) if has_toml_data(edited, expected)), "")
+        text = next(
+            (new_text for new_text in iter_edits(text, section, key, value) if has_toml_data(new_text, expected)), ""
+        )
         if not text and expected:
             raise SettingsError(f"{setting_path} is written in an unusual form: change it in the file")
     return text

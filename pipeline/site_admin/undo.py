@@ -4,12 +4,16 @@ from collections.abc import Callable, Mapping
 
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
+from domain.account import Role
 from domain.administration import AdminAction
 from domain.alert import AlertKey
 from pipeline.engine import Engine
 from pipeline.settings import parse_toml_sections
 from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
 from pipeline.site_admin.settings_file import SettingsFile
+from pipeline.site_admin.sites import PAUSE_ACTION, RESUME_ACTION, StoreSites
+
+DISABLE_ACCOUNT_ACTION, ENABLE_ACCOUNT_ACTION, ROLES_ACTION = "account_disable", "account_enable", "account_roles"
 
 Undo = Callable[[Engine, AdminAction, str], int | None]
 """Reverses an action for an account and records that. Returns the id of the new action; None if nothing was left to
@@ -39,7 +43,7 @@ def undo_takedown(engine: Engine, action: AdminAction, account: str) -> int | No
     if takedown is None or takedown.action_id != action.action_id:
         return None
     engine.store.takedowns.restore(takedown.url, account)
-    return engine.store.actions.find(account, RESTORE_ACTION, limit=1)[0].action_id
+    return newest_action_id(engine, account, RESTORE_ACTION)
 
 
 def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> int | None:
@@ -60,6 +64,50 @@ def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> in
     return engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
 
 
+def undo_site_pause(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Resume the site, unless it is not paused. Raises SettingsError."""
+    sites = StoreSites(engine)
+    if not sites.load(action.subject).is_paused:
+        return None
+    sites.resume(action.subject, account)
+    return newest_action_id(engine, account, RESUME_ACTION)
+
+
+def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Pause the site, unless it is paused. Raises SettingsError."""
+    sites = StoreSites(engine)
+    if sites.load(action.subject).is_paused:
+        return None
+    sites.pause(action.subject, account)
+    return newest_action_id(engine, account, PAUSE_ACTION)
+
+
+def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Enable the account, unless it is enabled. Raises AccountError if it does not exist any more."""
+    current = engine.store.accounts.find(action.subject)
+    if current is not None and current.disabled_at is None:
+        return None
+    engine.store.account_administration.enable(action.subject, account)
+    return newest_action_id(engine, account, ENABLE_ACCOUNT_ACTION)
+
+
+def undo_account_roles(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Give the account its previous roles. Raises AccountError if its roles have changed since."""
+    before, after = (parse_roles(str(action.details[name])) for name in ("before", "after"))
+    engine.store.account_administration.set_roles(action.subject, before, after, account)
+    return newest_action_id(engine, account, ROLES_ACTION)
+
+
+def parse_roles(text: str) -> list[Role]:
+    """Parse comma-separated names of roles."""
+    return [Role(name) for name in text.split(",") if name]
+
+
+def newest_action_id(engine: Engine, account: str, action: str) -> int:
+    """Return the id of the action that the account has just performed."""
+    return engine.store.actions.find(account, action, limit=1)[0].action_id
+
+
 def has_known_values(details: Mapping[str, object]) -> bool:
     """Return True if the values of a changed setting were recorded: those of secrets are not."""
     return {"before", "after"} <= details.keys()
@@ -75,5 +123,9 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     UNMUTE_ACTION: undo_unmute,
     TAKEDOWN_ACTION: undo_takedown,
     CHANGE_ACTION: undo_setting_change,
+    PAUSE_ACTION: undo_site_pause,
+    RESUME_ACTION: undo_site_resume,
+    DISABLE_ACCOUNT_ACTION: undo_account_disable,
+    ROLES_ACTION: undo_account_roles,
 }
 """The inverse of each action that can be undone, by the code of the action."""

@@ -76,7 +76,7 @@ def set_roles() -> BaseResponse:
 @blueprint.post("/disable")
 @require_role(Role.OPERATOR)
 def disable() -> BaseResponse:
-    """Disable an account."""
+    """Disable an account and end its sessions."""
     administration, actor = current_site().backend.account_administration, current_account_name()
     return _change("disabled_done", lambda name: administration.disable(name, _newest_session_end(), actor))
 
@@ -84,7 +84,7 @@ def disable() -> BaseResponse:
 @blueprint.post("/enable")
 @require_role(Role.OPERATOR)
 def enable() -> BaseResponse:
-    """Enable a disabled account."""
+    """Enable a disabled account, whose password stays."""
     administration, actor = current_site().backend.account_administration, current_account_name()
     return _change("enabled", lambda name: administration.enable(name, actor))
 

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.administration import HistoryEntry, HistoryFilter, HistorySource
-from domain.errors import LexiconError, SettingsError
+from domain.errors import AccountError, LexiconError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
@@ -100,7 +100,7 @@ def undo_entry() -> BaseResponse:
         abort(400)
     try:
         is_undone = current_site().backend.history.undo(HistorySource(source), int(entry_id), current_account_name())
-    except (LexiconError, SettingsError) as error:
+    except (AccountError, LexiconError, SettingsError) as error:
         flash(translate_error(error))
     else:
         flash(translate("history.undone" if is_undone else "history.cannot_undo"))

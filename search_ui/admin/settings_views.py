@@ -29,7 +29,7 @@ VALUE_PREFIX, CLEAR_PREFIX = "set.", "clear."  # of the names of form fields; th
 @blueprint.get("")
 @require_role(Role.REPORTS)
 def settings_page() -> BaseResponse:
-    """Show all settings."""
+    """Show the form with all settings."""
     return _render_form({})
 
 
@@ -71,7 +71,7 @@ def review() -> BaseResponse:
 @blueprint.post("/save")
 @require_role(Role.OPERATOR)
 def save() -> BaseResponse:
-    """Change the file."""
+    """Save the changes that the account has reviewed."""
     edits = _read_edits()
     try:
         count = current_site().backend.settings_editor.save(

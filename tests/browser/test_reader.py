@@ -290,6 +290,14 @@ def test_a_reader_learns_why_an_article_is_there(visit: Visit) -> None:
     expect(page.locator("#hits > li").first).to_be_visible()
 
 
+def test_each_share_of_the_explanation_stays_on_one_line(visit: Visit) -> None:
+    page = visit()
+    page.goto(f"{RESULTS}&lang=en")  # the English names are long
+    follow(page.locator("#hits .reason").first)
+    heights = [box["height"] for share in page.locator("#why .percent").all() if (box := share.bounding_box())]
+    assert heights and len(set(heights)) == 1
+
+
 @pytest.fixture
 def copied(vertical: Vertical) -> Iterator[str]:
     """Return the title of an article that another site has republished."""

@@ -21,13 +21,13 @@ def selected(*candidates: Term) -> list[str]:
 
 
 def test_a_confident_candidate_is_selected() -> None:
-    assert selected(SHALE_GAS, Term("shale gas", MIN_PROBABILITY, 9, MIN_DOCUMENTS)) == ["页岩气", "shale gas"]
+    assert selected(SHALE_GAS, Term("shale gas", MIN_PROBABILITY["en"], 9, MIN_DOCUMENTS)) == ["页岩气", "shale gas"]
 
 
 @pytest.mark.parametrize(
     "candidate",
     [
-        replace(SHALE_GAS, score=MIN_PROBABILITY - 0.01),
+        replace(SHALE_GAS, score=MIN_PROBABILITY["zh"] - 0.01),
         replace(SHALE_GAS, document_count=MIN_DOCUMENTS - 1),
         replace(SHALE_GAS, status=TermStatus.DEFERRED),
         replace(SHALE_GAS, version=1),  # a reviewer has taken it back
@@ -43,6 +43,7 @@ def test_a_confident_candidate_is_selected() -> None:
         Term("依法承担民事责任", 0.9, 20, 10),
         Term("第八十七条", 0.9, 20, 10),
         Term("Controls for Configuration", 0.9, 20, 10),
+        Term("rapid growth", 0.9, 12, 10),
         Term("verbose", 0.9, 20, 10),
         Term("Rows", 0.9, 20, 10),
         Term("OK", 0.9, 20, 10),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from rdflib import Graph
 
 from docstore.store import Store
 from domain.concept import Concept, ConceptFormat
@@ -169,7 +170,9 @@ ENTITIES = '<!DOCTYPE tbx [<!ENTITY a "aaa"><!ENTITY f SYSTEM "file:///etc/passw
         ("tbx", b"<tbx><text>", [(1, "not valid XML")]),
         ("tbx", f"{ENTITIES}<tbx><text>&a;</text></tbx>".encode(), [(1, "declares XML entities")]),
         ("tbx", b"<html/>", [(1, "is no TBX: its element is html")]),
-        ("tbx", b'<tbx style="dct"/>', [(1, "style DCA")]),
+        ("tbx", b'<tbx style="other"/>', [(1, "styles DCA and DCT")]),
+        ("skos", b'<!DOCTYPE a [<!ENTITY b "c">]><rdf:RDF/>', [(0, "entities")]),
+        ("skos", b'<?xml version="1.0"?><rdf:RDF>', [(0, "not valid RDF/XML")]),
         ("tbx", tbx_file(), [(0, "the file has no concept")]),
         ("tbx", tbx_file(entry("")), [(1, "concept k1: it has no term")]),
         ("skos", b"@prefix : <http://a.test/> .\n:a :b .", [(2, "not valid Turtle")]),
@@ -183,7 +186,8 @@ ENTITIES = '<!DOCTYPE tbx [<!ENTITY a "aaa"><!ENTITY f SYSTEM "file:///etc/passw
         ("csv", b'concept id,term\n1,"a\n', [(2, "not valid CSV")]),
         ("csv", b"concept id,term\n1,\xff\n", [(2, "not UTF-8")]),
     ],
-    ids=["markup", "id twice", "term twice", "long definition", "cut", "entities", "no TBX", "DCT", "empty", "no term",
+    ids=["markup", "id twice", "term twice", "long definition", "cut", "entities", "no TBX", "style", "RDF entities",
+         "RDF/XML", "empty", "no term",
          "Turtle", "no preferred term", "CSV rows", "CSV header", "CSV quote", "not UTF-8"],
 )  # fmt: skip
 def test_every_invalid_concept_is_named(
@@ -367,3 +371,32 @@ def test_old_exports_have_no_ids_of_their_own() -> None:
     text = f'<{skos.OLD_TERM_PREFIX}a> a <{SKOS}Concept> ; <{SKOS}prefLabel> "页岩气"@zh .'
     [concept] = parse_concept_file(text.encode(), "skos")
     assert concept.concept_id == ""
+
+
+def test_tbx_of_the_style_dct_is_read() -> None:
+    content = b"""<?xml version="1.0"?>
+<tbx style="dct" type="TBX-Basic" xml:lang="en" xmlns="urn:iso:std:iso:30042:ed-2"
+  xmlns:min="http://www.tbxinfo.net/ns/min" xmlns:basic="http://www.tbxinfo.net/ns/basic"><text><body>
+ <conceptEntry id="k2"><basic:crossReference target="k1">broader</basic:crossReference>
+  <langSec xml:lang="en"><descripGrp><basic:definition>gas in shale</basic:definition><basic:source>ISO 1</basic:source>
+   </descripGrp><termSec><term>shale gas</term></termSec>
+   <termSec><term>old gas</term><min:administrativeStatus>deprecatedTerm-admn-sts</min:administrativeStatus>
+    <note>rare</note></termSec></langSec></conceptEntry>
+</body></text></tbx>"""
+    assert detect_concept_format("a.xml", content) == "tbx"
+    [concept] = parse_concept_file(content, "tbx")
+    terms = (
+        ConceptTerm("shale gas", "en", PREFERRED, "gas in shale", "ISO 1"),
+        ConceptTerm("old gas", "en", DEPRECATED, note="rare"),
+    )
+    assert concept == Concept("k2", terms, broader_ids=("k1",))
+
+
+@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0" encoding="UTF-8"?>\n<!-- SKOS -->\n'])
+@pytest.mark.parametrize("name", ["a.rdf", "a.xml"])
+def test_skos_in_rdf_xml_is_read(name: str, declaration: str) -> None:
+    graph = Graph().parse(data=skos.format_skos(CONCEPTS), format="turtle")
+    body = graph.serialize(format="xml").partition("?>")[2].lstrip()
+    content = f"{declaration}{body}".encode()
+    assert detect_concept_format(name, content) == "skos"
+    assert parse_concept_file(content, "skos") == parse_concept_file(skos.format_skos(CONCEPTS), "skos")

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from domain.account import Role
 from domain.administration import HistoryFilter, HistorySource
 from domain.alert import AlertKey
-from domain.errors import ConcurrentEditError
+from domain.errors import AccountError, ConcurrentEditError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Term, TermStatus
 from pipeline.engine import Engine
@@ -15,6 +16,7 @@ from pipeline.progress import NullProgress
 from pipeline.settings import build_settings, load_settings
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.undo import UNDO_BY_ACTION
 from search_ui.i18n import has_message
 
@@ -78,6 +80,39 @@ def test_a_setting_gets_its_previous_value_unless_it_was_changed_again(tmp_path:
         _, [hidden, *_] = history.find(HistoryFilter(), 0, 1)
         assert not hidden.can_undo and not history.undo(HistorySource.ACTION, hidden.entry_id, "bob")
     assert path.read_text().startswith("# mine")
+
+
+def test_a_paused_site_is_resumed_and_paused_again(tmp_path: Path) -> None:
+    path, host = tmp_path / "my.toml", "news.example"
+    path.write_text(f'[crawl]\nseeds = ["https://{host}/"]\n')
+    with Engine(load_settings(path), NullProgress()) as engine:
+        sites, history = StoreSites(engine), StoreHistory(engine)
+        sites.pause(host, "ann")
+        first = engine.store.actions.find("ann", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, first, "bob") and not sites.load(host).is_paused
+        resumed = engine.store.actions.find("bob", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, resumed, "ann") and sites.load(host).is_paused
+        assert not history.undo(HistorySource.ACTION, resumed, "ann")
+
+
+def test_an_account_is_enabled_and_gets_its_previous_roles(engine: Engine) -> None:
+    store, history = engine.store, StoreHistory(engine)
+    store.accounts.create("ann", "hash", [Role.OPERATOR])
+    store.accounts.create("bob", "hash", [Role.REPORTS])
+    administration = store.account_administration
+    administration.set_roles("bob", [Role.REVIEWER, Role.REPORTS], [Role.REPORTS], "ann")
+    administration.disable("bob", 1.0, "ann")
+    disabled, changed = store.actions.find("ann", limit=2)
+    for action in (disabled, changed):
+        assert history.undo(HistorySource.ACTION, action.action_id, "ann")
+        assert not history.undo(HistorySource.ACTION, action.action_id, "ann")
+    bob = store.accounts.find("bob")
+    assert bob is not None and bob.disabled_at is None and bob.roles == {Role.REPORTS}
+    administration.set_roles("bob", [Role.REVIEWER], [Role.REPORTS], "ann")
+    second = store.actions.find("ann", limit=1)[0].action_id
+    administration.set_roles("bob", [Role.OPERATOR], [Role.REVIEWER], "ann")
+    with pytest.raises(AccountError):
+        history.undo(HistorySource.ACTION, second, "ann")
 
 
 def test_a_review_decision_is_undone_by_the_review(engine: Engine) -> None:

@@ -21,7 +21,7 @@ from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
 from tests.docstore.test_store import keep_page
 
-CANDIDATES = [Term("页岩气", 0.9, 20, 10), Term("水平井压裂", 0.8, 9, 5), Term("作业", 0.5, 30, 20)]
+CANDIDATES = [Term("页岩气", 0.9, 20, 10), Term("水平井压裂", 0.85, 9, 5), Term("作业", 0.5, 30, 20)]
 CONFIDENT = {"页岩气", "水平井压裂"}
 
 
