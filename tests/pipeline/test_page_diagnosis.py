@@ -1,6 +1,7 @@
 """Which step stops a page, and why: decisions on recorded facts. `test_chain.py` has pages of a real crawl."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,8 +9,14 @@ import pytest
 
 from docstore.reports.url_report import UrlReport
 from domain.administration import Takedown
+from domain.errors import PlumblineError
 from domain.outcome import Reason, Stage
+from pipeline.engine import Engine
+from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.explain.page_diagnosis import LinkingPage, PageFacts, diagnose_page
+from pipeline.progress import NullProgress
+from pipeline.settings import load_settings
+from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
 
 URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
@@ -61,3 +68,30 @@ def test_one_step_stops_the_page(known: PageFacts, cause: PageCause, remedy: Pag
     assert all(check.state is PageCheckState.NOT_REACHED for check in diagnosis.checks[position + 1 :])
     if cause in (PageCause.REDIRECTED, PageCause.SAME_CONTENT, PageCause.NOFOLLOW, PageCause.TOO_DEEP):
         assert stop.related_url == OTHER_URL
+
+
+def test_remedies_change_the_settings_file_and_the_frontier(tmp_path: Path) -> None:
+    config = tmp_path / "vertical.toml"
+    config.write_text(
+        '[crawl]\nseeds = ["http://news.test/"]  # ours\nscope = ["news.test"]\ncontact = "me@news.test"\n'
+    )
+    url = "http://elsewhere.test/x.html"
+    with Engine(load_settings(config), NullProgress()) as engine:
+        diagnoser = StorePageDiagnosis(engine)
+
+        def cause() -> PageCause | None:
+            diagnosis = diagnoser.diagnose_page(url)
+            return diagnosis.stop.cause if diagnosis and diagnosis.stop else None
+
+        assert cause() is PageCause.OTHER_HOST
+        with pytest.raises(PlumblineError):
+            diagnoser.apply_remedy(url, PageRemedy.ADD_URL, "anna")
+        diagnoser.apply_remedy(url, PageRemedy.ADD_SITE, "anna")
+        assert cause() is PageCause.NOT_VISITED
+        assert "# ours" in config.read_text() and "elsewhere.test" in config.read_text()
+        StoreSites(engine).pause("elsewhere.test", "anna")
+        assert cause() is PageCause.SITE_PAUSED
+        diagnoser.apply_remedy(url, PageRemedy.RESUME_SITE, "anna")
+        assert cause() is PageCause.NOT_VISITED
+        recorded = [action.action for action in engine.store.actions.find(account="anna")]
+        assert recorded == ["site_resume", "site_pause", "page_add_url", "site_add"]
