@@ -112,14 +112,13 @@ def serve(context: click.Context, /, **flags: Any) -> None:
 
     In a folder without a config file, first serve the setup pages on this machine.
     """
+    listening_socket = None if has_config_file(context) else set_up_folder(context, **flags)
+    settings = load_call_settings(context, **flags)
+
     from pipeline.runs.systemd_notify import WatchdogFeeder, notify_systemd
     from pipeline.search_site.serve import SearchSite
 
-    listening_socket = None if has_config_file(context) else set_up_folder(context, **flags)
-    with (
-        open_engine(load_call_settings(context, **flags)) as engine,
-        SearchSite(engine, listening_socket) as site,
-    ):
+    with open_engine(settings) as engine, SearchSite(engine, listening_socket) as site:
         site.wait_until_searchable()
         print_line(f"search page: {site.url}\nadministration: {site.url}admin/")
         if engine.store.accounts.has_no_active_account():
@@ -142,9 +141,10 @@ def set_up_folder(context: click.Context, **flags: Any) -> "socket.socket | None
 @click.pass_context
 def schedule(context: click.Context) -> None:
     """Run the stages at their scheduled times until Ctrl-C. Each run uses the settings file as it is then."""
+    report_progress = create_progress(load_call_settings(context)).note
+
     from pipeline.runs.scheduler import CurrentSettings, run_scheduler
 
-    report_progress = create_progress(load_call_settings(context)).note
     current_settings = CurrentSettings(partial(load_call_settings, context), report_progress)
     run_scheduler(current_settings, lambda: open_engine(current_settings()), report_progress)
 

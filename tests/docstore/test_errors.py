@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITED = """
 import resource, sys
 from domain.errors import StoreFullError
-resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 try:
     {writing}
 except StoreFullError as error:

@@ -98,7 +98,11 @@ def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
     killed, done = StoreSiteBackend(engine).overview().run_history.runs  # nobody holds the lock of a run
     assert (killed.finished_at, killed.state, killed.stages) == (None, RunState.KILLED, ())
     crawl = StageSummary("crawl", (("fetched", 8), ("unchanged", 8), ("gone", 1)), 1.0)
-    assert done == RunSummary(done.started_at, done.finished_at, RunState.DONE, (crawl, StageSummary("index", ())))
+    summaries = (crawl, StageSummary("index", ()))
+    assert done == RunSummary(
+        done.started_at, done.finished_at, RunState.DONE, summaries, run_id=done.run_id, command="run"
+    )
+    assert killed.run_id > done.run_id > 0
 
 
 def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -> None:

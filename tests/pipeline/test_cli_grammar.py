@@ -158,7 +158,7 @@ def test_a_sample_goes_where_the_vertical_is_named(tmp_path: Path) -> None:
 
 LISTS = (
     *("account list", "alerts", "frontier show", "lexicon history", "lexicon show", "lexicon versions", "sites"),
-    *("sites proposed", "topic list"),
+    *("sites proposed", "takedown list", "topic list"),
 )
 
 
@@ -166,7 +166,7 @@ LISTS = (
 def test_every_list_comes_as_json(vertical: LocalVertical, typed: str) -> None:
     rows = json.loads(vertical.done(*typed.split(), "--json").out)
     assert isinstance(rows, list)
-    assert rows or typed in ("alerts", "lexicon versions", "sites proposed", "topic list")
+    assert rows or typed in ("alerts", "lexicon versions", "sites proposed", "takedown list", "topic list")
 
 
 def test_every_verb_that_lists_is_tried_here_or_needs_something_to_list() -> None:
