@@ -12,6 +12,7 @@ from benchmarks.admin_kill9 import measure_kill9
 from benchmarks.admin_roles import measure_roles
 from benchmarks.admin_takedown import measure_takedown
 from benchmarks.admin_whynot import measure_whynot
+from benchmarks.admin_wizard import measure_wizard
 from benchmarks.command import benchmark, names
 from benchmarks.results import Figure, publish
 
@@ -21,6 +22,7 @@ SETS: Mapping[str, Callable[[bool], Sequence[Figure]]] = {
     "concurrent": measure_concurrent,
     "takedown": measure_takedown,
     "whynot": measure_whynot,
+    "wizard": measure_wizard,
 }
 
 

@@ -43,7 +43,8 @@ class Retention:
         for batch in batched(expired_ids, BATCH_SIZE):
             with self._database.write() as connection:
                 page_ids = with_article_pages(connection, batch)
-                removed_count += remove_pages(self._database, connection, urls.c.url_id.in_(page_ids), now)
+                is_expired = urls.c.url_id.in_(page_ids)
+                removed_count += remove_pages(self._database, connection, is_expired, now, keep_quotations=True)
         return removed_count
 
 

@@ -268,7 +268,7 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
 
     @property
     def run_control(self) -> RunControl:
-        """Starts and stops runs."""
+        """The service that starts and stops runs."""
 
     @property
     def page_diagnosis(self) -> DiagnosisBackend:

@@ -39,17 +39,33 @@ def remove_page(database: Database, connection: Connection, url_id: int, removed
         update_row_checksums(database, connection, articles, [url_id])
 
 
-def remove_pages(database: Database, connection: Connection, condition: ColumnElement[bool], removed_at: float) -> int:
-    """Delete the pages that meet a condition on `urls`, their articles and all quotations from them.
+def remove_pages(
+    database: Database,
+    connection: Connection,
+    condition: ColumnElement[bool],
+    removed_at: float,
+    keep_quotations: bool = False,
+) -> int:
+    """Delete the pages that meet a condition on `urls`, and their articles, and log the deletions for the index.
 
-    Logs the deletions for the index. The URLs stay in the frontier and are never due. `removed_at` is epoch seconds.
-    Returns the number of articles.
+    The URLs stay in the frontier and are never due.
+
+    Args:
+        database: The store.
+        connection: The transaction.
+        condition: SQL condition on `urls`.
+        removed_at: Epoch seconds.
+        keep_quotations: Keep the sentences of the articles that define terms or show relations.
+
+    Returns:
+        The number of articles.
     """
     connection.execute(
         update(urls).where(condition).values(due_at=None, attempts=0, etag="", last_modified="", digest="")
     )
     url_ids = select(urls.c.url_id).where(condition)
-    remove_quotations(database, connection, url_ids)
+    if not keep_quotations:
+        remove_quotations(database, connection, url_ids)
     removed_articles = select(articles.c.url_id, literal(str(IndexOperation.DELETE)), literal(removed_at))
     changes = insert(index_changes).from_select(
         ["url_id", "op", "at"], removed_articles.where(articles.c.url_id.in_(url_ids))

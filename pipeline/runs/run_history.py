@@ -7,9 +7,11 @@ known only while the lock of `plumb schedule` is held.
 import time
 from statistics import median
 
+from domain.errors import SettingsError
 from domain.run import PipelineRun, RunState
 from pipeline.engine import Engine
 from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
+from pipeline.settings import ScheduleSettings, Settings, load_settings
 from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 
 ESTIMATE_RUNS = 10  # earlier runs from which the end of the active run is estimated
@@ -60,7 +62,17 @@ def next_run_time(engine: Engine) -> float | None:
     """Return the time of the next scheduled run in epoch seconds; None if `plumb schedule` is not running."""
     if engine.lock_holder_pid(SCHEDULE_COMMAND) is None:
         return None
-    return nightly_timetable(engine.settings.schedule).period(time.time())[1]
+    return nightly_timetable(load_current_schedule(engine.settings)).period(time.time())[1]
+
+
+def load_current_schedule(settings: Settings) -> ScheduleSettings:
+    """Return the schedule as it is now in the settings file; that of `settings` if the file is missing or invalid."""
+    if settings.file is None or "schedule.at" in settings.overrides:
+        return settings.schedule
+    try:
+        return load_settings(settings.file).schedule
+    except SettingsError:
+        return settings.schedule
 
 
 def should_resume(engine: Engine) -> bool:

@@ -60,7 +60,7 @@ class StoreSiteBackend:
 
     @property
     def run_control(self) -> EngineRunControl:
-        """Starts and stops runs."""
+        """The control of `plumb run` processes of this vertical."""
         return EngineRunControl(self._engine)
 
     @property

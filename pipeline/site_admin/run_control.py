@@ -11,12 +11,13 @@ from domain.coded_message import CodedMessage
 from domain.errors import BusyError, PlumblineError, SettingsError
 from locks.private_files import open_private
 from pipeline.engine import Engine, ensure_folder
-from pipeline.runs.run_history import next_run_time
+from pipeline.runs.run_history import load_current_schedule, next_run_time
 from pipeline.runs.run_stop import can_stop_run, stop_run
 from pipeline.runs.timetable import SCHEDULE_COMMAND
 from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
 
 FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
+START_ACTION, STOP_ACTION = "run_start", "run_stop"  # codes of recorded actions
 START_TIMEOUT_SECONDS = 15.0
 POLL_SECONDS = 0.1
 MAX_MESSAGE_CHARS = 300
@@ -37,7 +38,7 @@ class EngineRunControl:
             is_running=engine.lock_holder_pid("run") is not None,
             can_stop=can_stop_run(engine),
             is_scheduler_running=engine.lock_holder_pid(SCHEDULE_COMMAND) is not None,
-            daily_at=engine.settings.schedule.at,
+            daily_at=load_current_schedule(engine.settings).at,
             next_run_at=next_run_time(engine),
         )
 
@@ -64,13 +65,13 @@ class EngineRunControl:
         if process.poll():
             message = read_last_line(run_output_path(engine.settings.data_dir))
             raise PlumblineError(CodedMessage(f"the run ended at once: {message}", "run_failed", message=message))
-        engine.store.actions.record(account, "run_start", "")
+        engine.store.actions.record(account, START_ACTION, "")
 
     def stop(self, account: str) -> bool:
         """Request the end of the active run and record it. Returns False if no process of this machine has one."""
         is_requested = stop_run(self._engine)
         if is_requested:
-            self._engine.store.actions.record(account, "run_stop", "")
+            self._engine.store.actions.record(account, STOP_ACTION, "")
         return is_requested
 
 

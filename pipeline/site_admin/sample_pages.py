@@ -80,9 +80,9 @@ def read_sample(page: Page, process: WorkerProcess, extract: ExtractSettings) ->
 def sanitize_sample(page: Page, process: WorkerProcess) -> str:
     """Return the page without active content; "" if it forbids copies, or is too large or broken."""
     try:
-        sanitized = process.call(
+        safe_page = process.call(
             sanitize_page, page.body, page.content_type, page.final_url, x_robots_tags(page.headers), ""
         )
     except WorkerError:
         return ""
-    return sanitized.html if len(sanitized.html) <= MAX_HTML_CHARS else ""
+    return safe_page.html if len(safe_page.html) <= MAX_HTML_CHARS else ""

@@ -12,6 +12,7 @@ from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_con
 from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
 from crawler.urls.canonical import canonicalize_url
 from docstore.accounts import validate_account_name
+from docstore.store import Store
 from domain.account import Account, Role
 from domain.coded_message import CodedMessage
 from domain.errors import AccountError, SettingsError
@@ -19,7 +20,7 @@ from domain.outcome import Reason
 from pipeline.engine import open_store
 from pipeline.settings import Settings
 from pipeline.settings_template import toml_value
-from pipeline.site_admin.run_control import start_run
+from pipeline.site_admin.run_control import START_ACTION, start_run
 from pipeline.site_admin.sample_pages import load_sample_pages
 from pipeline.site_admin.setup_state import STATE_FILE, load_state, save_state
 from pipeline.site_admin.site_check import check_site
@@ -49,7 +50,7 @@ class FolderSetup:
         self._start_checks()
 
     def state(self) -> SetupState:
-        """Return the current state."""
+        """Return everything that was entered and found so far."""
         with self._lock:
             return self._state
 
@@ -68,7 +69,7 @@ class FolderSetup:
         return True
 
     def save_account(self, name: str, password_hash: str) -> None:
-        """Save the first account."""
+        """Save name and password hash of the first account. `finish` creates it."""
         self._change(lambda state: replace(state, account_name=name, password_hash=password_hash))
 
     def check_sites(self, lines: Sequence[str]) -> list[str]:
@@ -150,23 +151,14 @@ class FolderSetup:
         between two steps, `plumb serve` continues here, or starts the site without a run.
         """
         with self._lock:
-            account = self._create_account(self._state)
-            write_new_file(self._config_file, self.settings_text())
-            start_run(self._config_file, self._settings.data_dir)
+            with open_store(self._settings) as store:
+                account = ensure_account(store, self._state)
+                write_new_file(self._config_file, self.settings_text())
+                start_run(self._config_file, self._settings.data_dir)
+                store.actions.record(account.name, START_ACTION, "")
             self._state_file.unlink(missing_ok=True)
         host, port = self._settings.search.host, self._settings.search.port
         return SetupResult(account, "" if host in LOCAL_HOSTS else f"http://{host}:{port}")
-
-    def _create_account(self, state: SetupState) -> Account:
-        """Create the first account, or return it if an earlier call created it. Raises AccountError."""
-        with open_store(self._settings) as store:
-            account = store.accounts.find(state.account_name)
-            if account is None:
-                return store.accounts.create(state.account_name, state.password_hash, [Role.OPERATOR])
-            if account.password_hash != state.password_hash:
-                message = f"account {account.name} already exists: choose another name"
-                raise AccountError(CodedMessage(message, "account_exists", name=account.name))
-            return account
 
     def _seeds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(site.start_url for site in self.state().usable_sites))
@@ -212,6 +204,17 @@ class FolderSetup:
 
     def _add_sample(self, sample: SamplePage) -> None:
         self._change(lambda state: replace(state, samples=(*state.samples, sample)))
+
+
+def ensure_account(store: Store, state: SetupState) -> Account:
+    """Create the first account, or return it if an earlier call created it. Raises AccountError."""
+    account = store.accounts.find(state.account_name)
+    if account is None:
+        return store.accounts.create(state.account_name, state.password_hash, [Role.OPERATOR])
+    if account.password_hash != state.password_hash:
+        message = f"account {account.name} already exists: choose another name"
+        raise AccountError(CodedMessage(message, "account_exists", name=account.name))
+    return account
 
 
 def render_settings(

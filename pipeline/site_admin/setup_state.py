@@ -18,8 +18,8 @@ def load_state(path: Path) -> tuple[SetupState, str]:
     A check or a loading that the program did not complete is pending again.
     """
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        return parse_state(stored["state"]), str(stored["cookie_digest"])
+        file_content = json.loads(path.read_text(encoding="utf-8"))
+        return parse_state(file_content["state"]), str(file_content["cookie_digest"])
     except (OSError, ValueError, TypeError, KeyError):
         return SetupState(), ""
 

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 class StoreTakedowns:
     """Implements `search_ui.admin.interfaces_takedowns.TakedownService` on the store and the index.
 
-    With `opens_solr` a takedown opens Solr if it is not open.
+    With `opens_solr` a takedown opens Solr if it is not open and the store has indexed documents.
     """
 
     def __init__(self, engine: Engine, opens_solr: bool = False) -> None:
@@ -48,7 +48,8 @@ class StoreTakedowns:
         return [] if isinstance(canonical_form, Reason) else self._table.restore(canonical_form, account)
 
     def _delete_documents(self, doc_ids: Sequence[str]) -> None:
-        if not (self._opens_solr or self._engine.has_index):
+        has_documents = self._engine.store.change_log.indexed_document_count() > 0
+        if not (self._engine.has_index or (self._opens_solr and has_documents)):
             return
         try:
             self._engine.index.delete(doc_ids)

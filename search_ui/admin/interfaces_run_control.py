@@ -34,7 +34,7 @@ class RunCounts:
 
 
 class RunControl(Protocol):
-    """Starts and stops runs."""
+    """The service that starts and stops runs of the vertical."""
 
     def status(self) -> RunStatus:
         """Return the state of the runs."""

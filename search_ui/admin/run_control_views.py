@@ -34,7 +34,7 @@ def progress() -> BaseResponse:
 @blueprint.post("/start")
 @require_role(Role.OPERATOR)
 def start() -> BaseResponse:
-    """Start a run."""
+    """Start a run of all stages; a message says whether it started."""
     start_run()
     return _back()
 

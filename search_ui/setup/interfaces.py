@@ -142,13 +142,13 @@ class SetupBackend(Protocol):
     """The work behind the setup pages. All methods are thread-safe."""
 
     def state(self) -> SetupState:
-        """Return the current state."""
+        """Return everything that was entered and found so far."""
 
     def is_valid_account_name(self, name: str) -> bool:
         """Return True if an account can have this name."""
 
     def save_account(self, name: str, password_hash: str) -> None:
-        """Save the first account. It is created by `finish`."""
+        """Save name and password hash of the first account. `finish` creates it."""
 
     def check_sites(self, lines: Sequence[str]) -> list[str]:
         """Save the sites and start to check the new ones. Returns the lines that are not URLs; then nothing changes."""

@@ -101,7 +101,7 @@ def _render_account(problem: str = "", name: str = "") -> Response:
 
 @blueprint.post("/account")
 def save_account() -> BaseResponse:
-    """Save the first account."""
+    """Check name and password of the first account, and save them."""
     name, password = request.form.get("name", "").strip(), request.form.get("password", "")
     if not _backend().is_valid_account_name(name):
         return _render_account("setup.name_invalid", name)
@@ -116,8 +116,8 @@ def save_account() -> BaseResponse:
 # -- sites
 
 
-@blueprint.get("/sites")
-def sites() -> BaseResponse:
+@blueprint.get("/sites", endpoint="sites")
+def site_form() -> BaseResponse:
     """Show the form for the URLs, and the checks of the sites."""
     if not _backend().state().account_name:
         return _redirect_to("account")

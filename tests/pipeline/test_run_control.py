@@ -15,7 +15,7 @@ from pipeline.progress import NullProgress
 from pipeline.runs import scheduler
 from pipeline.runs.run_stop import STOP_RUN_SIGNAL, RunStopRequest, StopRequests
 from pipeline.runs.scheduler import Scheduler
-from pipeline.settings import Settings
+from pipeline.settings import Settings, load_settings
 from pipeline.site_admin.run_control import EngineRunControl, read_last_line
 from tests.pipeline.test_locks import hold
 from tests.web_fixture import PATIENCE
@@ -77,6 +77,18 @@ def test_the_status_follows_the_locks(tmp_path: Path) -> None:
             status = control.status()
             assert status.is_running and status.can_stop and status.is_scheduler_running
             assert status.next_run_at is not None and status.daily_at == "02:30"
+
+
+def test_a_changed_time_of_the_daily_run_applies_without_a_restart(tmp_path: Path) -> None:
+    config_file = tmp_path / "vertical.toml"
+    config_file.write_text('[schedule]\nat = "03:00"\n')
+    with Engine(load_settings(config_file), NullProgress()) as engine:
+        control = EngineRunControl(engine)
+        assert control.status().daily_at == "03:00"
+        config_file.write_text('[schedule]\nat = "04:30"\n')
+        assert control.status().daily_at == "04:30"
+        config_file.write_text("[schedule\n")
+        assert control.status().daily_at == "03:00"
 
 
 def test_the_last_line_of_a_failed_run_is_its_reason(tmp_path: Path) -> None:
