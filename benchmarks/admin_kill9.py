@@ -26,6 +26,7 @@ from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
 from domain.account import Role
 from domain.administration import AdminAction
 from domain.alert import Alert, AlertKey
+from domain.errors import PlumblineError
 from domain.frontier import NewUrl, UrlKind
 from domain.page import Host
 from domain.term import Term, TermStatus
@@ -35,6 +36,7 @@ from pipeline.settings import load_settings
 
 KILLS, FEW_KILLS = 25, 2
 MAX_SECONDS_BEFORE_KILL = 4.0
+MAX_START_FAILURES = 5
 SEED = 7
 DONE_STATUSES = (303, 404)  # 404: the page was not taken down
 SITES = tuple(f"site{number}.example" for number in range(40))
@@ -44,17 +46,28 @@ Step = tuple[str, Mapping[str, str]]
 
 
 def measure_kill9(few: bool) -> Sequence[Figure]:
-    """Kill the site many times; returns the numbers of kills, finished actions and half-done actions."""
-    random, finished_count, half_done = Random(SEED), 0, list[str]()
+    """Kill the site many times; returns the numbers of kills, finished actions and half-done actions.
+
+    A start that takes too long on a busy machine is repeated, at most MAX_START_FAILURES times.
+    """
+    random, kill_count, finished_count, half_done, failure_count = Random(SEED), 0, 0, list[str](), 0
     with tempfile.TemporaryDirectory() as folder, open_engine(write_config(Path(folder))) as engine:
         fill(engine)
-        for _ in range(FEW_KILLS if few else KILLS):
-            finished_count += act_until_killed(engine, random)
-            half_done += find_half_done(engine)
-        for problem in half_done:
-            print(problem)
+        while kill_count < (FEW_KILLS if few else KILLS):
+            try:
+                finished_count += act_until_killed(engine, random)
+            except PlumblineError:
+                failure_count += 1
+                if failure_count > MAX_START_FAILURES:
+                    raise
+                continue
+            kill_count += 1
+            problems = find_half_done(engine)
+            half_done += problems
+            for problem in problems:
+                print(problem)
     return [
-        Figure("kill9", OURS, "kills", FEW_KILLS if few else KILLS),
+        Figure("kill9", OURS, "kills", kill_count),
         Figure("kill9", OURS, "finished_actions", finished_count),
         Figure("kill9", OURS, "half_done", len(half_done)),
     ]
