@@ -35,7 +35,7 @@ from pipeline.search_site.serve import SearchSite
 from pipeline.settings import load_settings
 
 KILLS, FEW_KILLS = 25, 2
-MAX_SECONDS_BEFORE_KILL = 4.0
+MAX_ACTIONS_BEFORE_KILL = 20
 MAX_START_FAILURES = 5
 SEED = 7
 DONE_STATUSES = (303, 404)  # 404: the page was not taken down
@@ -83,19 +83,23 @@ def fill(engine: Engine) -> None:
 
 
 def act_until_killed(engine: Engine, random: Random) -> int:
-    """Serve the site, send actions until all its processes are killed; returns the number of finished actions."""
+    """Serve the site and send actions until all its processes are killed; returns the number of finished actions.
+
+    The kill comes at a random moment of a random action, however long actions take.
+    """
     with SearchSite(engine) as site:
-        client, finished = Client(site.url, Role.OPERATOR), 0
-        killer = threading.Timer(random.uniform(0.0, MAX_SECONDS_BEFORE_KILL), kill_server, [site])
-        killer.start()
+        client, finished_count, seconds = Client(site.url, Role.OPERATOR), 0, 0.0
+        last_count = random.randrange(1, MAX_ACTIONS_BEFORE_KILL)
         with suppress(requests.RequestException):  # the server is dead
             for path, form in iter_steps(engine, random):
+                if finished_count == last_count:
+                    threading.Timer(random.uniform(0.0, seconds), kill_server, [site]).start()
+                started = time.monotonic()
                 response = client.send("POST", path, form)
                 if response.status_code not in DONE_STATUSES:
                     raise RuntimeError(f"{path} answered {response.status_code}")
-                finished += 1
-        killer.join()
-    return finished
+                finished_count, seconds = finished_count + 1, time.monotonic() - started
+    return finished_count
 
 
 def kill_server(site: SearchSite) -> None:
@@ -106,12 +110,13 @@ def kill_server(site: SearchSite) -> None:
 
 
 def iter_steps(engine: Engine, random: Random) -> Iterator[Step]:
-    """Yield actions of all kinds in turn, without end."""
+    """Yield actions of all kinds in turn, without end, from a random kind on."""
     makers: Sequence[Callable[[Engine, Random], Step]] = (
         mute_step, takedown_step, pause_step, setting_step, decision_step,
         unmute_step, restore_step, resume_step, undo_step,
     )  # fmt: skip
-    for make_step in cycle(makers):
+    first = random.randrange(len(makers))
+    for make_step in cycle([*makers[first:], *makers[:first]]):
         yield make_step(engine, random)
 
 
