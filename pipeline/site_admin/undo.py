@@ -22,7 +22,7 @@ reverse."""
 
 
 def undo_mute(engine: Engine, action: AdminAction, account: str) -> int | None:
-    """Unmute the alert."""
+    """End the mute of the alert, if there is one."""
     return engine.store.alert_mutes.unmute(alert_key(action), account)
 
 
@@ -57,10 +57,10 @@ def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> in
     if engine.settings.file is None or not has_known_values(values):
         return None
     file = SettingsFile(engine.settings.file)
-    stored = file.read()
-    if stored_value(parse_toml_sections(stored.text, file.path), path) != values["after"]:
+    settings_text = file.read()
+    if stored_value(parse_toml_sections(settings_text.text, file.path), path) != values["after"]:
         return None
-    file.save(file.changed_text(stored.text, {path: values["before"]}), stored.digest)
+    file.save(file.changed_text(settings_text.text, {path: values["before"]}), settings_text.digest)
     reversed_values = {"before": values["after"], "after": values["before"]}
     return engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
 
@@ -92,12 +92,12 @@ def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> int | N
     if engine.settings.file is None or not isinstance(changes, dict):
         return None
     file = SettingsFile(engine.settings.file)
-    stored = file.read()
-    current = file.check(stored.text)
+    settings_text = file.read()
+    current = file.check(settings_text.text)
     if any(read_setting(current, path) != after for path, (_, after) in changes.items()):
         return None
     previous_values = {path: before or None for path, (before, _) in changes.items()}
-    file.save(file.changed_text(stored.text, previous_values), stored.digest)
+    file.save(file.changed_text(settings_text.text, previous_values), settings_text.digest)
     reversed_changes = {path: [after, before] for path, (before, after) in changes.items()}
     return engine.store.actions.record(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
 
