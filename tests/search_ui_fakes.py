@@ -466,11 +466,11 @@ class FakeSites:
 
     calls: list[tuple[object, ...]] = field(default_factory=list)
     error: PlumblineError | None = None
-    paused: set[str] = field(default_factory=set)
+    paused_hosts: set[str] = field(default_factory=set)
 
     def load(self, host: str) -> SiteSettings:
         seeds = (f"https://{host}/",)
-        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused, header_count=1)
+        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused_hosts, header_count=1)
 
     def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
         return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
@@ -484,11 +484,11 @@ class FakeSites:
 
     def pause(self, host: str, account: str) -> None:
         self._record("pause", host, account)
-        self.paused.add(host)
+        self.paused_hosts.add(host)
 
     def resume(self, host: str, account: str) -> None:
         self._record("resume", host, account)
-        self.paused.discard(host)
+        self.paused_hosts.discard(host)
 
     def change(self, host: str, edit: SiteEdit, account: str) -> None:
         self._record("change", host, edit, account)

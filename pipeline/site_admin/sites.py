@@ -83,8 +83,8 @@ class StoreSites:
         """Add a host to `crawl.paused_sites`."""
 
         def find_changes(settings: Settings) -> Changes:
-            paused = settings.crawl.paused_sites
-            return {} if host in paused else {"crawl.paused_sites": [*paused, host]}
+            paused_hosts = settings.crawl.paused_sites
+            return {} if host in paused_hosts else {"crawl.paused_sites": [*paused_hosts, host]}
 
         self._change_file(find_changes, account, PAUSE_ACTION, host)
 
@@ -92,8 +92,8 @@ class StoreSites:
         """Remove a host from `crawl.paused_sites`."""
 
         def find_changes(settings: Settings) -> Changes:
-            paused = settings.crawl.paused_sites
-            return {"crawl.paused_sites": without(paused, host)} if host in paused else {}
+            paused_hosts = settings.crawl.paused_sites
+            return {"crawl.paused_sites": without(paused_hosts, host)} if host in paused_hosts else {}
 
         self._change_file(find_changes, account, RESUME_ACTION, host)
 
@@ -146,12 +146,12 @@ class StoreSites:
         delays = [line for line in crawl.site_delays if not names_host(line, host)]
         rules = self._url_rules(replace(crawl, seeds=tuple(seeds), scope=tuple(scope)))
         is_still_covered = any(item.covers(host, item.path_prefix) for item in rules.scopes)
-        paused = [*without(crawl.paused_sites, host), *([host] if is_still_covered else [])]
+        paused_hosts = [*without(crawl.paused_sites, host), *([host] if is_still_covered else [])]
         return {
             "crawl.seeds": seeds,
             "crawl.scope": scope or None,
             "crawl.site_delays": delays or None,
-            "crawl.paused_sites": paused or None,
+            "crawl.paused_sites": paused_hosts or None,
         }
 
     def _url_rules(self, crawl: CrawlSettings) -> UrlRules:
