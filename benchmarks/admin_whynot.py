@@ -109,6 +109,7 @@ class LostPages:
     failing: LoopbackSite
     slow: LoopbackSite
     private: LoopbackSite
+    paused: LoopbackSite
     closed_host: str
     causes: dict[str, PageCause] = field(default_factory=dict)
     represented_by: dict[str, str] = field(default_factory=dict)
@@ -185,6 +186,7 @@ def _add_forbidden_pages(lost: LostPages) -> None:
     lost.lose(PageCause.ROBOTS_UNAVAILABLE, page, lost.failing)
     lost.failing.pages["/robots.txt"] = Response(b"", 500)
     lost.lose(PageCause.PRIVATE_ADDRESS, page, lost.private)
+    lost.lose(PageCause.SITE_PAUSED, page, lost.paused)
 
 
 def _add_failing_pages(lost: LostPages) -> None:
@@ -203,6 +205,8 @@ def _add_failing_pages(lost: LostPages) -> None:
     unreachable = [f"http://{lost.closed_host}/{number}.html" for number in range(lost.count)]
     lost.causes |= dict.fromkeys(unreachable, PageCause.UNREACHABLE)
     lost.links += unreachable
+    for url in lost.lose(PageCause.EXPIRED, None, site):
+        lost.put(url, article(url, '<meta property="article:published_time" content="1999-05-01T08:00:00Z">'))
     lost.lose(PageCause.NOINDEX, article("noindex", '<meta name="robots" content="noindex">'), site)
 
 
@@ -254,11 +258,12 @@ def _add_copies(lost: LostPages) -> None:
 
 def settings_for(lost: LostPages, folder: Path, solr_url: str) -> Settings:
     """Return settings that crawl the sites."""
-    hosts = [lost.main.host, lost.failing.host, lost.slow.host, lost.closed_host]
+    hosts = [lost.main.host, lost.failing.host, lost.slow.host, lost.paused.host, lost.closed_host]
     crawl = {
         "seeds": [lost.main.url("/"), lost.other.url("/in/")],
         "scope": [*hosts, lost.private.host, f"{lost.other.host}/in/"],
         "inside_hosts": [*hosts, lost.other.host],
+        "paused_sites": [lost.paused.host],
         "depth": MAX_DEPTH,
         "max_bytes": MAX_BYTES,
         "delay": 0.001,
@@ -277,6 +282,9 @@ def run_stages(engine: Engine, lost: LostPages) -> None:
     stages.extract(engine)
     stages.index(engine)
     engine.index.delete([document_id(url) for url in lose_document])
+    for url in add_late_pages(lost, PageCause.TAKEN_DOWN):
+        engine.store.takedowns.take_down(url, "anna", "request of the owner")
+    engine.store.retention.remove_expired(KEEP_DAYS, {})
     add_manual_urls(engine, add_late_pages(lost, PageCause.NOT_INDEXED))
     stages.crawl(engine)
     stages.extract(engine)
@@ -286,6 +294,9 @@ def run_stages(engine: Engine, lost: LostPages) -> None:
     add_manual_urls(engine, [*blocked, *add_late_pages(lost, PageCause.NOT_VISITED)])
     for url in blocked:
         engine.store.frontier.admin.block_urls(url)
+
+
+KEEP_DAYS = 3650  # the expired articles are of 1999
 
 
 def add_late_pages(lost: LostPages, cause: PageCause) -> list[str]:
@@ -318,13 +329,13 @@ def measure_whynot(few: bool) -> Sequence[Figure]:
     named, totals = Counter[str](), Counter[str]()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        sites = [stack.enter_context(LoopbackSite().serving()) for _ in range(6)]
+        sites = [stack.enter_context(LoopbackSite().serving()) for _ in range(7)]
         unused = stack.enter_context(closing(socket()))
         unused.bind((LOOPBACK, 0))  # bound and not open: refuses connections
         closed_host = f"{LOOPBACK}:{unused.getsockname()[1]}"
-        main, other, outside, failing, slow, private = sites
+        main, other, outside, failing, slow, private, paused = sites
         count = FEW_PAGES if few else PAGES_PER_CAUSE
-        lost = LostPages(count, main, other, outside, failing, slow, private, closed_host)
+        lost = LostPages(count, main, other, outside, failing, slow, private, paused, closed_host)
         build_sites(lost)
         solr = stack.enter_context(
             EmbeddedSolr(folder / "solr-home", IndexSettings(solr_heap="512m", start_timeout=600))

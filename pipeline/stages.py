@@ -249,11 +249,10 @@ def update_lexicon(engine: "Engine") -> StageReport:
 
 
 def relate_terms(engine: "Engine") -> StageReport:
-    """Propose related terms to reviewers, as the index shows them. Raises BusyError."""
+    """Propose related terms to reviewers, as the index shows them."""
     from pipeline.lexicon_stage.related_terms import propose_related_terms
 
-    with engine.lock("lexicon"):
-        return propose_related_terms(engine)
+    return propose_related_terms(engine)
 
 
 def load_review_state(store: "Store") -> "ReviewState":

@@ -42,8 +42,10 @@ class DefinitionTable:
             successors = _read_successors(connection)
             rows = connection.execute(query).all()
         candidates = (_definition_from_row(row) for row in rows)
-        marked = [replace(candidate, superseded_by=successors.get(candidate.key)) for candidate in candidates]
-        return sorted(marked, key=lambda definition: definition.superseded_by is not None)
+        candidates_with_successor = [
+            replace(candidate, superseded_by=successors.get(candidate.key)) for candidate in candidates
+        ]
+        return sorted(candidates_with_successor, key=lambda definition: definition.superseded_by is not None)
 
     def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
         """Return the best candidate of each of these terms that has one which is current."""

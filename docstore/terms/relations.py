@@ -80,7 +80,7 @@ class RelationTable:
 
         Args:
             proposals: The proposals.
-            next_term: Value of `next_related_term` from now on.
+            next_term: The new value of `next_related_term`.
         """
         with self._database.write() as connection:
             write_meta(self._database, connection, NEXT_RELATED_TERM_KEY, sanitize_text(next_term))

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
+from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
 from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
@@ -14,12 +15,16 @@ from pipeline.engine import Engine
 MANUAL_PRIORITY = 1.0  # the next crawl fetches these URLs first
 
 
-def add_manual_urls(engine: Engine, texts: Iterable[str]) -> tuple[int, int]:
+def add_manual_urls(
+    engine: Engine, texts: Iterable[str], crawl_settings: CrawlSettings | None = None
+) -> tuple[int, int]:
     """Add URLs to the frontier. Returns the number of new URLs, and of all.
+
+    `crawl_settings` decide which URLs are allowed; by default those that the engine was opened with.
 
     Raises PlumblineError, and adds nothing, if a text is no URL or the crawl settings exclude it.
     """
-    plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
+    plan = build_crawl_plan(crawl_settings or with_added_sites(engine.settings.crawl, engine.settings.data_dir))
     new_urls: list[NewUrl] = []
     for text in texts:
         url = canonicalize_url(text)

@@ -2,10 +2,12 @@
 
 import time
 
-from crawler.crawl_plan import CrawlPlan, build_crawl_plan
-from crawler.host_suggestions import add_site, with_added_sites
+from crawler.crawl_plan import build_crawl_plan
+from crawler.host_suggestions import with_added_sites
+from crawler.http.site_options import parse_paused_hosts
 from crawler.robots.robots_txt import product_token
-from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
+from crawler.settings import CrawlSettings
+from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
 from domain.article import document_id
 from domain.errors import PlumblineError
 from domain.outcome import Reason
@@ -13,6 +15,8 @@ from pipeline.crawl_stage.manual_urls import add_manual_urls
 from pipeline.engine import Engine
 from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
+from pipeline.site_admin.settings_file import SettingsFile
+from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
 
 
@@ -21,6 +25,7 @@ class StorePageDiagnosis:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._sites = StoreSites(engine)
 
     def document_id(self, url: str) -> str:
         """Return the id that the document of a page has in the index; "" for no URL."""
@@ -36,7 +41,8 @@ class StorePageDiagnosis:
         return None if isinstance(canonical_form, Reason) else diagnose_page(self._load_facts(canonical_form))
 
     def _load_facts(self, url: str) -> PageFacts:
-        engine, plan, host = self._engine, self._load_plan(), host_of(url)
+        engine, host, settings = self._engine, host_of(url), self._current_settings()
+        plan = build_crawl_plan(settings)
         report = engine.store.status.url_report(url)
         rejection = rejection_reason(url, plan.url_rules, report.url_row.depth if report else 0)
         is_in_solr = bool(
@@ -59,11 +65,16 @@ class StorePageDiagnosis:
             totals.due_count if totals else 0,
             totals.last_visit_at if totals else None,
             engine.store.takedowns.find(url),
+            host in parse_paused_hosts(settings),
         )
 
-    def _load_plan(self) -> CrawlPlan:
+    def _current_settings(self) -> CrawlSettings:
+        """Return the crawl settings as the settings file states them now, and not as at the start of the site."""
         settings = self._engine.settings
-        return build_crawl_plan(with_added_sites(settings.crawl, settings.data_dir))
+        if settings.file is not None:
+            file = SettingsFile(settings.file)
+            settings = file.check(file.read().text)
+        return with_added_sites(settings.crawl, self._engine.settings.data_dir)
 
     def schedule_page(self, url: str, account: str) -> bool:
         """Make a known page due for the next crawl. Returns False if the URL is unknown."""
@@ -79,17 +90,19 @@ class StorePageDiagnosis:
         self._engine.store.actions.record(account, f"page_{remedy}", url)
 
     def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
-        """Add the site or the URL to the crawl, or make the page due for the next crawl.
+        """Add the site or the URL to the crawl, resume the site, or make the page due for the next crawl.
 
-        Raises PlumblineError if `url` is no URL or the crawl settings exclude it.
+        Raises PlumblineError if `url` is no URL, the crawl settings exclude it, or the settings file cannot be changed.
         """
         canonical_form = canonicalize_url(url)
         if isinstance(canonical_form, Reason):
             raise PlumblineError(f"{url[:200]!r} is not a URL")
-        if remedy is PageRemedy.ADD_SITE:
-            add_site(self._engine.settings.data_dir, canonical_form)
         if remedy is PageRemedy.CRAWL_AGAIN:
             self.schedule_page(canonical_form, account)
+        elif remedy is PageRemedy.RESUME_SITE:
+            self._sites.resume(host_of(canonical_form), account)
         else:
-            add_manual_urls(self._engine, [canonical_form])
-            self._record(account, remedy, canonical_form)
+            if remedy is PageRemedy.ADD_SITE:
+                self._sites.add(url_origin(canonical_form) + "/", account)
+            add_manual_urls(self._engine, [canonical_form], self._current_settings())
+            self._record(account, PageRemedy.ADD_URL, canonical_form)

@@ -35,8 +35,8 @@ def find_linking_page(table: SourcePageTable, url: str, host: str, robots_agent:
     finally:
         process.close()
     linking_pages = [
-        LinkingPage(archived.url, archived.depth, is_followed)
-        for (archived, _), is_followed in zip(candidates, link_states, strict=True)
+        LinkingPage(archived_page.url, archived_page.depth, is_followed)
+        for (archived_page, _), is_followed in zip(candidates, link_states, strict=True)
         if is_followed is not None
     ]
     return min(linking_pages, key=lambda link: (not link.is_followed, link.depth), default=None)
@@ -46,15 +46,15 @@ def _iter_candidates(table: SourcePageTable, url: str, host: str) -> Iterator[tu
     """Yield the pages of `host` whose text contains the last part of the URL's path."""
     names = _link_texts(url)
     count = 0
-    for archived in table.find_by_host(host, MAX_SEARCHED_PAGES):
-        if format_for_content_type(archived.content_type) != HTML_FORMAT:
+    for archived_page in table.find_by_host(host, MAX_SEARCHED_PAGES):
+        if format_for_content_type(archived_page.content_type) != HTML_FORMAT:
             continue
         try:
-            page = table.read(archived)
+            page = table.read(archived_page)
         except WarcRecordLostError:
             continue
         if any(name in page.body for name in names):
-            yield archived, page
+            yield archived_page, page
             count += 1
             if count == MAX_PARSED_PAGES:
                 return

@@ -29,6 +29,9 @@ REPRESENTED_REASONS = frozenset((Reason.CONTINUATION, Reason.ALTERNATE_VERSION))
 SAME_CONTENT_PREFIX = "same content as "
 """Begins the detail of a visit to another form of a known page; see `crawler.result_handler`."""
 
+NOINDEX_PREFIX = "noindex"
+"""Begins the detail of a visit to a page that was not saved because of its robots directives."""
+
 
 @dataclass(frozen=True)
 class LinkingPage:
@@ -59,6 +62,7 @@ class PageFacts:
         due_count: Number of due URLs of the host.
         host_visited_at: Time of the last visit to the host in epoch seconds; None without a visit.
         takedown: Who took the page down, and why; None if it is not taken down.
+        is_paused: The crawl leaves the host out until an operator resumes it.
     """
 
     url: str
@@ -72,6 +76,7 @@ class PageFacts:
     due_count: int = 0
     host_visited_at: float | None = None
     takedown: Takedown | None = None
+    is_paused: bool = False
 
 
 def diagnose_page(facts: PageFacts) -> PageDiagnosis:
@@ -124,6 +129,8 @@ def _unknown_check(facts: PageFacts) -> PageCheck:
     """Return the stop of a page that the store does not know: no rule allows it, or no link leads to it."""
     if facts.rejection is not None:
         return _forbidden_check(facts, facts.rejection)
+    if facts.is_paused:
+        return _paused_check(facts)
     link = facts.linking_page
     remedies = (PageRemedy.ADD_URL,)
     if link is None:
@@ -165,6 +172,12 @@ def _forbidden_check(facts: PageFacts, reason: Reason) -> PageCheck:
     return _failed(PageCheckName.ALLOWED, PageCause(reason), values, remedies=remedies)
 
 
+def _paused_check(facts: PageFacts) -> PageCheck:
+    """Return the stop of a page of a paused site."""
+    remedies = (PageRemedy.RESUME_SITE,)
+    return _failed(PageCheckName.ALLOWED, PageCause.SITE_PAUSED, {"host": facts.host}, remedies=remedies)
+
+
 def _allowed_check(facts: PageFacts, report: UrlReport) -> PageCheck:
     """Judge whether the settings and the site allow the crawl to fetch the page."""
     visit = report.outcome(Stage.CRAWL)
@@ -175,6 +188,8 @@ def _allowed_check(facts: PageFacts, report: UrlReport) -> PageCheck:
             return replace(check, reason=reason, detail=visit.detail, at=visit.at)
     if report.page is None and facts.rejection is not None:
         return _forbidden_check(facts, facts.rejection)
+    if report.page is None and facts.is_paused:
+        return _paused_check(facts)
     return PageCheck(PageCheckName.ALLOWED, PageCheckState.PASSED)
 
 
@@ -189,9 +204,9 @@ def _fetch_check(facts: PageFacts, report: UrlReport) -> PageCheck:
         values = {"host": facts.host, "n": facts.due_count}
         return PageCheck(name, PageCheckState.PENDING, cause=cause, values=values)
     reason = Reason(visit.reason)
-    recorded = PageCheck(name, PageCheckState.PASSED, reason, visit.detail, visit.at)
+    visit_check = PageCheck(name, PageCheckState.PASSED, reason, visit.detail, visit.at)
     if report.page is not None and reason is not Reason.OFF_TOPIC:
-        return recorded
+        return visit_check
     stop = _fetch_stop(reason, str(visit.detail), _redirect_target(visit.detail))
     return replace(stop, reason=reason, detail=visit.detail, at=visit.at)
 
@@ -212,8 +227,8 @@ def _fetch_stop(reason: Reason, detail: str, redirect_target: str) -> PageCheck:
         is_same = detail.startswith(SAME_CONTENT_PREFIX)
         cause = PageCause.SAME_CONTENT if is_same else PageCause.REDIRECTED
         return _failed(name, cause, related_url=detail.removeprefix(SAME_CONTENT_PREFIX))
-    if reason in FETCH_SUCCESS_REASONS and reason is not Reason.OFF_TOPIC:
-        return _failed(name, PageCause.NOINDEX)  # the only pages that are fetched, allowed and not saved
+    if reason in FETCH_SUCCESS_REASONS and reason is not Reason.OFF_TOPIC:  # it is not stored, or no longer
+        return _failed(name, PageCause.NOINDEX if detail.startswith(NOINDEX_PREFIX) else PageCause.EXPIRED)
     remedies = () if reason is Reason.OFF_TOPIC else again
     return _failed(name, _cause_for(reason), {"status": detail}, remedies=remedies)
 

@@ -1,6 +1,6 @@
 """Proposes equivalents of published terms from parallel pages, which the store knows by their URLs."""
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,7 @@ from text.scripts import language_of_term
 if TYPE_CHECKING:
     from docstore.store import Store
 
-MAX_PAIRS = 5000
+MAX_PAIRS = 1000  # that are read
 MAX_EVIDENCE_CHARS = 300  # of a sentence
 PATTERN = "parallel"
 LANGUAGES = ("zh", "en")
@@ -96,9 +96,17 @@ def iter_parallel_proposals(
 
 def find_parallel_pages(store: "Store") -> list[ParallelPages]:
     """Return the pairs of articles that are the same in Chinese and in English, at most MAX_PAIRS, the newest first."""
-    ids_by_url: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for url_id, url, language in store.articles.iter_languages():
-        if (main_language := language.partition("-")[0]) in LANGUAGES:
-            ids_by_url[language_free_url(url)].setdefault(main_language, url_id)
-    pairs = [ParallelPages(**ids) for ids in ids_by_url.values() if len(ids) == len(LANGUAGES)]
+    counts = Counter[str]()
+    for language, count in store.articles.count_by_language().items():
+        counts[language.partition("-")[0]] += count
+    rare, frequent = sorted(LANGUAGES, key=lambda language: counts[language])
+    if counts[rare] < MIN_PAIRS:
+        return []
+    rare_id_by_url = {language_free_url(url): url_id for url_id, url in store.articles.iter_urls_in_language(rare)}
+    id_by_url = {
+        key: url_id
+        for url_id, url in store.articles.iter_urls_in_language(frequent)
+        if (key := language_free_url(url)) in rare_id_by_url
+    }
+    pairs = [ParallelPages(**{rare: rare_id_by_url[key], frequent: url_id}) for key, url_id in id_by_url.items()]
     return sorted(pairs, reverse=True)[:MAX_PAIRS]

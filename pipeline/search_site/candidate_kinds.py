@@ -7,11 +7,11 @@ from docstore.terms.review_queue import ReviewQueue
 from domain.review import CandidateKind, TermQuery
 from domain.term import Term, TermStatus
 from lexicon.automatic_acceptance import FRAGMENT_SHARE, frequency_in_longer_terms
+from search_ui.review.interfaces import RelatedTerms, TermWithStatus
 from text.domain_terms import is_person_name, is_quantity
 from text.segment import base_segmenter
 
 MAX_EXAMINED_TERMS = 20_000  # of each status, those with the best scores
-MAX_CONTAINING_TERMS = 6
 LONGER_STATUSES = (TermStatus.CANDIDATE, TermStatus.ACCEPTED)
 
 
@@ -28,20 +28,23 @@ def judge_kind(term: Term, longer_frequency: int) -> CandidateKind | None:
     return CandidateKind.FRAGMENT if is_fragment else None
 
 
-def judge_kinds(queue: ReviewQueue, terms: Sequence[Term]) -> list[CandidateKind | None]:
-    """Return the kind of each term; None for terms that are no candidates."""
-    containing = queue.terms_containing([term.text for term in terms], MAX_CONTAINING_TERMS)
-    texts = {text for pairs in containing.values() for text, status in pairs if status in LONGER_STATUSES}
+def judge_kinds(
+    queue: ReviewQueue, terms: Sequence[Term], related_terms: Sequence[RelatedTerms]
+) -> list[CandidateKind | None]:
+    """Return the kind of each term; None for terms that are no candidates. `related_terms` are those of `terms`."""
+    texts = {
+        text for related in related_terms for text, status in related.containing_terms if status in LONGER_STATUSES
+    }
     longer_terms = queue.find_terms(sorted(texts))
     return [
-        judge_kind(term, _max_frequency(containing[term.text], longer_terms))
+        judge_kind(term, _max_frequency(related.containing_terms, longer_terms))
         if term.status is TermStatus.CANDIDATE
         else None
-        for term in terms
+        for term, related in zip(terms, related_terms, strict=True)
     ]
 
 
-def _max_frequency(containing: Sequence[tuple[str, TermStatus]], terms: Mapping[str, Term]) -> int:
+def _max_frequency(containing: Sequence[TermWithStatus], terms: Mapping[str, Term]) -> int:
     return max((terms[text].frequency for text, _ in containing if text in terms), default=0)
 
 

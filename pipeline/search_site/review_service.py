@@ -36,10 +36,11 @@ from lexicon.concepts.formats import (
 )
 from lexicon.concepts.import_plan import ImportPlan, plan_import
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
-from lexicon.publishing import NothingToPublishError, build_next_version, diff_lexicons, ensure_acceptable
+from lexicon.publishing import NothingToPublishError, build_next_version, ensure_acceptable
 from lexicon.similar_terms import SimilarTermIndex
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
 from pipeline.search_site.candidate_kinds import find_candidates_of_kind, judge_kinds
+from pipeline.search_site.version_changes import version_changes
 from search_ui.review.interfaces import (
     ConceptPreview,
     DecidedRelations,
@@ -135,8 +136,8 @@ class StoreReview:
     def count_decided_terms(self, actor: str, since: float) -> int:
         return self._store.review_history.count_decided_terms(actor, since)
 
-    def candidate_kinds(self, terms: Sequence[Term]) -> list[CandidateKind | None]:
-        return judge_kinds(self._store.review_queue, terms)
+    def candidate_kinds(self, terms: Sequence[Term], related: Sequence[RelatedTerms]) -> list[CandidateKind | None]:
+        return judge_kinds(self._store.review_queue, terms, related)
 
     def find_by_kind(self, kind: CandidateKind, limit: int) -> list[Term]:
         return find_candidates_of_kind(self._store.review_queue, kind, limit)
@@ -482,25 +483,6 @@ def known_substrings(words: Sequence[str], known_terms: dict[str, Term]) -> tupl
     """Return the distinct `words` that are terms, with their status."""
     terms = dict.fromkeys(word for word in words if word in known_terms)
     return tuple((word, known_terms[word].status) for word in terms)[:MAX_RELATED_TERMS]
-
-
-def version_changes(before: Lexicon, after: Lexicon) -> list[VersionChange]:
-    """Return the entries that `after` adds, removes or changes, in order of the text."""
-    lexicon_diff = diff_lexicons(before, after)
-    changes = [
-        *(VersionChange(entry.text, "", format_entry(entry)) for entry in lexicon_diff.added),
-        *(VersionChange(entry.text, format_entry(entry), "") for entry in lexicon_diff.removed),
-        *(VersionChange(old.text, format_entry(old), format_entry(new)) for old, new in lexicon_diff.changed),
-    ]
-    return sorted(changes, key=lambda change: change.text)
-
-
-def format_entry(entry: LexiconEntry) -> str:
-    """Format an entry in one line: `页岩气 77 n = shale gas < 天然气 (subject)`."""
-    parts = [entry.text, *([str(entry.frequency)] if entry.frequency else []), entry.pos_tag]
-    parts += ["=", " | ".join(entry.synonyms)] if entry.synonyms else []
-    parts += ["<", " | ".join(entry.broader_terms)] if entry.broader_terms else []
-    return " ".join([*parts, *([f"({entry.category})"] if entry.category else [])])
 
 
 def edit_for_entry(entry: LexiconEntry) -> TermEdit:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,9 @@ from locks.private_files import open_private, replace_file
 from pipeline.settings import Settings, build_settings, overlay_environment, parse_toml_sections
 
 BYTE_ORDER_MARK = "\ufeff"
+Changes = Mapping[str, object | None]
+"""New value by setting path, such as `crawl.threads`. None removes the setting from the file."""
+MAX_UPDATE_ATTEMPTS = 20
 MAX_INLINE_CHARS = 100
 """A longer list is written with one entry per line."""
 
@@ -64,7 +67,7 @@ class SettingsFile:
         """
         return build_settings(overlay_environment(parse_toml_sections(text, self.path)), self.path.parent)
 
-    def changed_text(self, text: str, changes: Mapping[str, object | None]) -> str:
+    def changed_text(self, text: str, changes: Changes) -> str:
         """Return `text` with changed settings; see `apply_changes`. Raises SettingsError."""
         try:
             return apply_changes(unix_line_ends(text), changes)
@@ -95,6 +98,40 @@ class SettingsFile:
         except OSError as error:
             raise SettingsError(f"cannot write {self.path}: {error.strerror}") from error
 
+    def update(
+        self, find_changes: Callable[[Settings], Changes], check: Callable[[Settings], object]
+    ) -> tuple[Settings, Settings, Changes]:
+        """Change settings depending on what they are now; again if another change comes between.
+
+        Args:
+            find_changes: Returns the changes for the current settings; see `apply_changes`.
+            check: Raises SettingsError if the new settings are invalid.
+
+        Returns:
+            The settings before and after, and the changes. Without changes, nothing is written.
+
+        Raises:
+            SettingsConflictError: Other changes came between MAX_UPDATE_ATTEMPTS times.
+            SettingsError: The settings are invalid, or the file cannot be written.
+        """
+        for attempts_left in reversed(range(MAX_UPDATE_ATTEMPTS)):
+            current = self.read()
+            before = self.check(current.text)
+            changes = find_changes(before)
+            if not changes:
+                break
+            new_text = self.changed_text(current.text, changes)
+            after = self.check(new_text)
+            check(after)
+            try:
+                self.save(new_text, current.digest)
+            except SettingsConflictError:
+                if not attempts_left:
+                    raise
+            else:
+                return before, after, changes
+        return before, before, {}
+
     def _replace(self, text: str) -> None:
         if b"\r\n" in self.path.read_bytes():
             text = text.replace("\n", "\r\n")
@@ -118,7 +155,7 @@ def unix_line_ends(text: str) -> str:
     return text.removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
 
 
-def apply_changes(text: str, changes: Mapping[str, object | None]) -> str:
+def apply_changes(text: str, changes: Changes) -> str:
     """Return TOML text with changed settings. Comments, order and blank lines stay.
 
     Args:

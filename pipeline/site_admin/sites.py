@@ -1,6 +1,6 @@
 """Sites as an operator adds, changes, pauses and removes them: lines of the settings file, and rows of the store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.engine import Engine
 from pipeline.settings import Settings
-from pipeline.site_admin.settings_file import SettingsFile
+from pipeline.site_admin.settings_file import Changes, SettingsFile
 from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
@@ -63,32 +63,50 @@ class StoreSites:
         seed = canonicalize_url(url if "://" in url else f"https://{url}")
         if isinstance(seed, Reason):
             raise SettingsError(f"{url[:200]!r} is neither a host nor an http or https URL")
-        crawl, host = self._current_settings().crawl, host_of(seed)
-        changes: dict[str, object | None] = {"crawl.seeds": list(dict.fromkeys((*crawl.seeds, seed)))}
-        scopes = [scope for scope in map(parse_scope, crawl.scope) if scope is not None]
-        if crawl.scope and not any(scope.covers(host, "/") for scope in scopes):
-            changes["crawl.scope"] = [*crawl.scope, host]
-        if host in crawl.paused_sites:
-            changes["crawl.paused_sites"] = without(crawl.paused_sites, host)
-        self._change_file(changes, account, ADD_ACTION, host)
+        host = host_of(seed)
+
+        def find_changes(settings: Settings) -> Changes:
+            crawl = settings.crawl
+            changes: dict[str, object | None] = {"crawl.seeds": list(dict.fromkeys((*crawl.seeds, seed)))}
+            scopes = [scope for scope in map(parse_scope, crawl.scope) if scope is not None]
+            if crawl.scope and not any(scope.covers(host, "/") for scope in scopes):
+                changes["crawl.scope"] = [*crawl.scope, host]
+            if host in crawl.paused_sites:
+                changes["crawl.paused_sites"] = without(crawl.paused_sites, host)
+            return changes
+
+        self._change_file(find_changes, account, ADD_ACTION, host)
         self._store.site_pages.reopen(host)
         return host
 
     def pause(self, host: str, account: str) -> None:
         """Add a host to `crawl.paused_sites`."""
-        paused = self._current_settings().crawl.paused_sites
-        if host not in paused:
-            self._change_file({"crawl.paused_sites": [*paused, host]}, account, PAUSE_ACTION, host)
+
+        def find_changes(settings: Settings) -> Changes:
+            paused = settings.crawl.paused_sites
+            return {} if host in paused else {"crawl.paused_sites": [*paused, host]}
+
+        self._change_file(find_changes, account, PAUSE_ACTION, host)
 
     def resume(self, host: str, account: str) -> None:
         """Remove a host from `crawl.paused_sites`."""
-        paused = self._current_settings().crawl.paused_sites
-        if host in paused:
-            self._change_file({"crawl.paused_sites": without(paused, host)}, account, RESUME_ACTION, host)
+
+        def find_changes(settings: Settings) -> Changes:
+            paused = settings.crawl.paused_sites
+            return {"crawl.paused_sites": without(paused, host)} if host in paused else {}
+
+        self._change_file(find_changes, account, RESUME_ACTION, host)
 
     def change(self, host: str, edit: SiteEdit, account: str) -> None:
         """Replace the lines of a host in the settings."""
-        settings = self._current_settings()
+        if foreign := [line for line in edit.scopes if not names_host(line, host)]:
+            raise SettingsError(f"{foreign[0][:200]!r} is not a part of {host}")
+        if foreign := [seed for seed in edit.seeds if seed_host(seed) != host]:
+            raise SettingsError(f"{foreign[0][:200]!r} is not a URL of {host}")
+        self._change_file(lambda settings: self._site_changes(settings, host, edit), account, CHANGE_ACTION, host)
+
+    def _site_changes(self, settings: Settings, host: str, edit: SiteEdit) -> Changes:
+        """Return the changes of the settings that replace the lines of a host."""
         crawl, names = settings.crawl, dict(settings.search.site_names)
         names.pop(host, None)
         if edit.display_name:
@@ -96,10 +114,6 @@ class StoreSites:
         delays = [line for line in crawl.site_delays if not names_host(line, host)]
         if edit.delay:
             delays.append(f"{host} {edit.delay}")
-        if foreign := [line for line in edit.scopes if not names_host(line, host)]:
-            raise SettingsError(f"{foreign[0][:200]!r} is not a part of {host}")
-        if foreign := [seed for seed in edit.seeds if seed_host(seed) != host]:
-            raise SettingsError(f"{foreign[0][:200]!r} is not a URL of {host}")
         scope = replace_lines(crawl.scope, [line for line in crawl.scope if names_host(line, host)], edit.scopes)
         if edit.scopes and not crawl.scope:  # until now, the hosts of all seeds
             scope = [item.host for item in self._url_rules(crawl).scopes if item.host != host] + scope
@@ -110,7 +124,7 @@ class StoreSites:
             "crawl.scope": scope or None,
             "crawl.seeds": replace_lines(crawl.seeds, own_seeds, edit.seeds),
         }
-        self._change_file(changes, account, CHANGE_ACTION, host)
+        return changes
 
     def recrawl(self, host: str, account: str) -> int:
         """Make the fetched URLs of a host due."""
@@ -118,26 +132,27 @@ class StoreSites:
 
     def remove(self, host: str, account: str) -> SiteContents:
         """Remove the lines of a host, then its pages. A host that the scope still contains is paused."""
-        crawl = self._current_settings().crawl
-        seeds = [seed for seed in crawl.seeds if seed_host(seed) != host]
-        scope = [line for line in crawl.scope if not names_host(line, host)]
-        delays = [line for line in crawl.site_delays if not names_host(line, host)]
-        if not seeds:
-            raise SettingsError(f"{host} has the only start URLs: add another site first")
+        check_other_seeds(self._current_settings(), host)
         with self._engine.lock("crawl"):
             remove_site(self._engine.settings.data_dir, host)
-            rules = self._url_rules(replace(crawl, seeds=tuple(seeds), scope=tuple(scope)))
-            is_still_covered = any(item.covers(host, item.path_prefix) for item in rules.scopes)
-            paused = [*without(crawl.paused_sites, host), *([host] if is_still_covered else [])]
-            changes: dict[str, object | None] = {
-                "crawl.seeds": seeds,
-                "crawl.scope": scope or None,
-                "crawl.site_delays": delays or None,
-                "crawl.paused_sites": paused or None,
-            }
-            details = self._change_file(changes, account, "", host)
+            details = self._change_file(lambda settings: self._removal_changes(settings, host), account, "", host)
             contents = self._store.site_pages.remove(host, account, details)
         return SiteContents(**vars(contents))
+
+    def _removal_changes(self, settings: Settings, host: str) -> Changes:
+        """Return the changes of the settings that remove the lines of a host, or pause it. Raises SettingsError."""
+        crawl, seeds = settings.crawl, check_other_seeds(settings, host)
+        scope = [line for line in crawl.scope if not names_host(line, host)]
+        delays = [line for line in crawl.site_delays if not names_host(line, host)]
+        rules = self._url_rules(replace(crawl, seeds=tuple(seeds), scope=tuple(scope)))
+        is_still_covered = any(item.covers(host, item.path_prefix) for item in rules.scopes)
+        paused = [*without(crawl.paused_sites, host), *([host] if is_still_covered else [])]
+        return {
+            "crawl.seeds": seeds,
+            "crawl.scope": scope or None,
+            "crawl.site_delays": delays or None,
+            "crawl.paused_sites": paused or None,
+        }
 
     def _url_rules(self, crawl: CrawlSettings) -> UrlRules:
         """Return the rules of a crawl with these settings. Raises SettingsError."""
@@ -154,24 +169,29 @@ class StoreSites:
         return SettingsFile(self._engine.settings.file)
 
     def _change_file(
-        self, changes: Mapping[str, object | None], account: str, action: str, host: str
+        self, find_changes: Callable[[Settings], Changes], account: str, action: str, host: str
     ) -> dict[str, object]:
         """Change settings, record the action unless its code is "", and return the values before and after.
 
-        Raises SettingsError if the crawl would reject the new settings.
+        `find_changes` receives the settings as they are in the file, again if another change comes between. Raises
+        SettingsError if the crawl would reject the new settings.
         """
-        file = self._file()
-        file_text = file.read()
-        before = file.check(file_text.text)
-        new_text = file.changed_text(file_text.text, changes)
-        after = file.check(new_text)
-        self._url_rules(after.crawl)
-        file.save(new_text, file_text.digest)
+        before, after, changes = self._file().update(find_changes, lambda settings: self._url_rules(settings.crawl))
+        if not changes:
+            return {}
         changed = {path: [read_setting(before, path), read_setting(after, path)] for path in changes}
         details = {"changes": {path: values for path, values in changed.items() if values[0] != values[1]}}
         if action:
             self._store.actions.record(account, action, host, details)
         return dict(details)
+
+
+def check_other_seeds(settings: Settings, host: str) -> list[str]:
+    """Return the seeds of all other hosts. Raises SettingsError if there are none."""
+    seeds = [seed for seed in settings.crawl.seeds if seed_host(seed) != host]
+    if not seeds:
+        raise SettingsError(f"{host} has the only start URLs: add another site first")
+    return seeds
 
 
 def names_host(line: str, host: str) -> bool:

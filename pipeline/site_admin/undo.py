@@ -11,7 +11,8 @@ from pipeline.engine import Engine
 from pipeline.settings import parse_toml_sections
 from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
 from pipeline.site_admin.settings_file import SettingsFile
-from pipeline.site_admin.sites import PAUSE_ACTION, RESUME_ACTION, StoreSites
+from pipeline.site_admin.sites import ADD_ACTION, PAUSE_ACTION, RESUME_ACTION, StoreSites, read_setting
+from pipeline.site_admin.sites import CHANGE_ACTION as SITE_CHANGE_ACTION
 
 DISABLE_ACCOUNT_ACTION, ENABLE_ACCOUNT_ACTION, ROLES_ACTION = "account_disable", "account_enable", "account_roles"
 
@@ -21,7 +22,7 @@ reverse."""
 
 
 def undo_mute(engine: Engine, action: AdminAction, account: str) -> int | None:
-    """Unmute the alert."""
+    """End the mute of the alert, if there is one."""
     return engine.store.alert_mutes.unmute(alert_key(action), account)
 
 
@@ -56,10 +57,10 @@ def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> in
     if engine.settings.file is None or not has_known_values(values):
         return None
     file = SettingsFile(engine.settings.file)
-    stored = file.read()
-    if stored_value(parse_toml_sections(stored.text, file.path), path) != values["after"]:
+    settings_text = file.read()
+    if stored_value(parse_toml_sections(settings_text.text, file.path), path) != values["after"]:
         return None
-    file.save(file.changed_text(stored.text, {path: values["before"]}), stored.digest)
+    file.save(file.changed_text(settings_text.text, {path: values["before"]}), settings_text.digest)
     reversed_values = {"before": values["after"], "after": values["before"]}
     return engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
 
@@ -80,6 +81,25 @@ def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> int |
         return None
     sites.pause(action.subject, account)
     return newest_action_id(engine, account, PAUSE_ACTION)
+
+
+def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Write the previous values of all settings that the action changed, unless one of them has another value now.
+
+    The file is written first, as in `undo_setting_change`. Raises SettingsError.
+    """
+    changes = action.details.get("changes")
+    if engine.settings.file is None or not isinstance(changes, dict):
+        return None
+    file = SettingsFile(engine.settings.file)
+    settings_text = file.read()
+    current = file.check(settings_text.text)
+    if any(read_setting(current, path) != after for path, (_, after) in changes.items()):
+        return None
+    previous_values = {path: before or None for path, (before, _) in changes.items()}
+    file.save(file.changed_text(settings_text.text, previous_values), settings_text.digest)
+    reversed_changes = {path: [after, before] for path, (before, after) in changes.items()}
+    return engine.store.actions.record(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
 
 
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> int | None:
@@ -123,6 +143,8 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     UNMUTE_ACTION: undo_unmute,
     TAKEDOWN_ACTION: undo_takedown,
     CHANGE_ACTION: undo_setting_change,
+    ADD_ACTION: undo_site_edit,
+    SITE_CHANGE_ACTION: undo_site_edit,
     PAUSE_ACTION: undo_site_pause,
     RESUME_ACTION: undo_site_resume,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,

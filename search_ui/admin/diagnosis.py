@@ -47,12 +47,14 @@ class PageCause(StrEnum):
     ROBOTS_UNAVAILABLE = "robots_unavailable"
     PRIVATE_ADDRESS = "inside_address"
     TAKEN_DOWN = "taken_down"
+    SITE_PAUSED = "site_paused"
     # fetched
     BLOCKED = "blocked"
     NOT_VISITED = "not_visited"
     BACKLOG = "backlog"
     OFF_TOPIC = "off_topic"
     NOINDEX = "noindex"
+    EXPIRED = "expired"
     SAME_CONTENT = "same_content"
     REDIRECTED = "duplicate"
     REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"
@@ -96,6 +98,7 @@ class PageRemedy(StrEnum):
     """What an operator can do about a page with one click."""
 
     ADD_SITE = "add_site"
+    RESUME_SITE = "resume_site"
     ADD_URL = "add_url"
     CRAWL_AGAIN = "crawl_again"
 

@@ -129,7 +129,9 @@ def review_list() -> BaseResponse:
         first_number=listing.query.offset + 1,
         rows=[
             build_term_row(term, words, rise_by_text.get(term.text), kind)
-            for term, words, kind in zip(terms, related_terms, review_service.candidate_kinds(terms), strict=True)
+            for term, words, kind in zip(
+                terms, related_terms, review_service.candidate_kinds(terms, related_terms), strict=True
+            )
         ],
         statuses=list(TermStatus),
         classes=list(TermClass),

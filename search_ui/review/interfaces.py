@@ -113,8 +113,11 @@ class ReviewService(Protocol):
     def count_decided_terms(self, actor: str, since: float) -> int:
         """Return the number of terms that `actor` has decided since `since` (epoch seconds), without those undone."""
 
-    def candidate_kinds(self, terms: Sequence[Term]) -> list[CandidateKind | None]:
-        """Return what each of `terms` seems to be instead of a term of the domain; None if it may be one."""
+    def candidate_kinds(self, terms: Sequence[Term], related: Sequence[RelatedTerms]) -> list[CandidateKind | None]:
+        """Return what each of `terms` seems to be instead of a term of the domain; None if it may be one.
+
+        `related` are the related terms of `terms`, in the same order.
+        """
 
     def find_by_kind(self, kind: CandidateKind, limit: int) -> list[Term]:
         """Return at most `limit` candidates of a kind."""

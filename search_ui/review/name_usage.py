@@ -85,9 +85,9 @@ def name_usage_params(name: str) -> Params:
         "facet": {"n": _COUNT_EXPRESSION},
     }
     bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
-    dated = {"type": "query", "q": f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]", "facet": bounds}
+    dated_facet = {"type": "query", "q": f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]", "facet": bounds}
     query = SolrQuery.phrases(_TITLE_AND_BODY, "name", [name])
-    return select_params(query, facets={"total": _COUNT_EXPRESSION, "dated": dated, "months": months})
+    return select_params(query, facets={"total": _COUNT_EXPRESSION, "dated": dated_facet, "months": months})
 
 
 def parse_name_usage(name: str, response: SolrResponse) -> NameUsage:

@@ -19,7 +19,7 @@ from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 blueprint = Blueprint("relations", __name__)
 
 MAX_PROPOSALS = 20
-MAX_DECIDED = 50  # of accepted, and of rejected relations
+MAX_DECIDED = 200  # of accepted, and of rejected relations
 ACCEPT, REJECT, REOPEN = "accepted", "rejected", "proposed"
 
 

@@ -95,6 +95,23 @@ def test_a_paused_site_is_resumed_and_paused_again(tmp_path: Path) -> None:
         assert not history.undo(HistorySource.ACTION, resumed, "ann")
 
 
+def test_an_added_site_is_removed_from_the_settings_again(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text('# mine\n[crawl]\nseeds = ["https://news.example/"]\nscope = ["news.example"]\n')
+    with Engine(load_settings(path), NullProgress()) as engine:
+        history, text = StoreHistory(engine), path.read_text()
+        StoreSites(engine).add("https://other.example/", "ann")
+        assert "other.example" in path.read_text()
+        added = engine.store.actions.find("ann", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, added, "bob") and path.read_text() == text
+        assert not history.undo(HistorySource.ACTION, added, "bob")
+        undo = engine.store.actions.find("bob", limit=1)[0].action_id
+        assert history.undo(HistorySource.ACTION, undo, "ann") and "other.example" in path.read_text()
+        StoreSites(engine).add("https://third.example/", "ann")
+        redo = engine.store.actions.find("ann", "site_change", limit=1)[0].action_id
+        assert not history.undo(HistorySource.ACTION, redo, "ann") and "third.example" in path.read_text()
+
+
 def test_an_account_is_enabled_and_gets_its_previous_roles(engine: Engine) -> None:
     store, history = engine.store, StoreHistory(engine)
     store.accounts.create("ann", "hash", [Role.OPERATOR])

@@ -13,6 +13,7 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from pipeline.lexicon_stage.related_terms import find_common_sentences, save_related_terms
 from search_ui.query.solr_query import Params
+from search_ui.review.name_usage import name_usage_params, parse_name_usage
 from tests.pipeline.test_definitions import save_article
 from tests.pipeline.test_relations import accept, open_pairs
 from tests.search_ui_fakes import BASE
@@ -65,5 +66,9 @@ def test_terms_that_articles_use_together_are_proposed_once(store: Store, solr_n
         asked.clear()
         assert save_related_terms(store, search, 8.0) == 0 and store.relations.next_related_term() == ""
         assert len(asked) == len(TERMS)  # a stored pair needs no other evidence
+        for name, count in (("压裂液", 4), ("进入储层", 1)):  # the second is no term
+            usage = parse_name_usage(name, search(name_usage_params(name)))
+            assert (usage.article_count, usage.first_day, usage.last_day) == (count, "2024-05-01", "2024-05-01")
+            assert usage.counts_by_month == {"2024-05": count}
     finally:
         index.delete_all()

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,14 @@ def test_a_site_is_added_paused_and_resumed(engine: Engine, sites: StoreSites) -
     assert crawl_settings(engine)["paused_sites"] == () and sites.load("c.test").is_crawled
     assert [action.action for action in engine.store.actions.find()] == ["site_resume", "site_pause", "site_add"]
     assert engine.settings.file is not None and "# of the news" in engine.settings.file.read_text()
+
+
+def test_sites_that_are_paused_at_the_same_time_are_all_paused(engine: Engine, sites: StoreSites) -> None:
+    hosts = [f"site{number}.test" for number in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda host: sites.pause(host, "anna"), hosts))
+    paused = crawl_settings(engine)["paused_sites"]
+    assert isinstance(paused, tuple) and sorted(paused) == sorted(hosts)
 
 
 def test_an_added_site_joins_a_scope(engine: Engine, sites: StoreSites) -> None:

@@ -1,0 +1,97 @@
+"""Which step stops a page, and why: decisions on recorded facts. `test_chain.py` has pages of a real crawl."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from docstore.reports.url_report import UrlReport
+from domain.administration import Takedown
+from domain.errors import PlumblineError
+from domain.outcome import Reason, Stage
+from pipeline.engine import Engine
+from pipeline.explain.diagnosis_service import StorePageDiagnosis
+from pipeline.explain.page_diagnosis import LinkingPage, PageFacts, diagnose_page
+from pipeline.progress import NullProgress
+from pipeline.settings import load_settings
+from pipeline.site_admin.sites import StoreSites
+from search_ui.admin.diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
+
+URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
+
+
+def facts(reason: Reason | None = None, detail: str = "", **more: Any) -> PageFacts:
+    """Return the facts of a known URL whose last visit ended with `reason`; None: it was not visited."""
+    row = SimpleNamespace(found_at=50.0, due_at=0.0, depth=1)
+    visit = SimpleNamespace(stage=Stage.CRAWL, reason=reason, detail=detail, at=60.0)
+    outcomes = (visit,) if reason else ()
+    report = UrlReport(row, None, outcomes, None, (), (), None, None, (), (), ())
+    return PageFacts(URL, "news.test", None, True, report, **{"max_depth": 3, **more})
+
+
+def unknown(**more: Any) -> PageFacts:
+    return replace(facts(), report=None, **more)
+
+
+CASES = [
+    (unknown(), PageCause.NO_LINK, PageRemedy.ADD_URL),
+    (unknown(linking_page=LinkingPage(OTHER_URL, 1, False)), PageCause.NOFOLLOW, PageRemedy.ADD_URL),
+    (unknown(linking_page=LinkingPage(OTHER_URL, 3, True)), PageCause.TOO_DEEP, PageRemedy.ADD_URL),
+    (unknown(linking_page=LinkingPage(OTHER_URL, 1, True)), PageCause.LINK_NOT_FOLLOWED, PageRemedy.ADD_URL),
+    (unknown(rejection=Reason.OUT_OF_SCOPE), PageCause.OTHER_PATH, PageRemedy.ADD_SITE),
+    (unknown(rejection=Reason.OUT_OF_SCOPE, is_host_allowed=False), PageCause.OTHER_HOST, PageRemedy.ADD_SITE),
+    (unknown(is_paused=True), PageCause.SITE_PAUSED, PageRemedy.RESUME_SITE),
+    (facts(is_paused=True), PageCause.SITE_PAUSED, PageRemedy.RESUME_SITE),
+    (facts(), PageCause.NOT_VISITED, None),
+    (facts(due_count=9, host_visited_at=60.0), PageCause.BACKLOG, None),
+    (facts(due_count=9, host_visited_at=40.0), PageCause.NOT_VISITED, None),
+    (facts(Reason.CRAWLER_TRAP), PageCause.CRAWLER_TRAP, PageRemedy.ADD_URL),
+    (facts(Reason.FETCHED, "noindex: not saved"), PageCause.NOINDEX, None),
+    (facts(Reason.FETCHED), PageCause.EXPIRED, None),
+    (facts(Reason.OFF_TOPIC), PageCause.OFF_TOPIC, None),
+    (facts(Reason.REDIRECTED_TO_KNOWN_URL, OTHER_URL), PageCause.REDIRECTED, None),
+    (facts(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {OTHER_URL}"), PageCause.SAME_CONTENT, None),
+    (facts(Reason.TIMED_OUT), PageCause.TIMED_OUT, PageRemedy.CRAWL_AGAIN),
+    (facts(takedown=Takedown(URL, 1, "anna", "court", 70.0)), PageCause.TAKEN_DOWN, None),
+]
+
+
+@pytest.mark.parametrize(("known", "cause", "remedy"), CASES, ids=[f"{n}-{case[1]}" for n, case in enumerate(CASES)])
+def test_one_step_stops_the_page(known: PageFacts, cause: PageCause, remedy: PageRemedy | None) -> None:
+    diagnosis = diagnose_page(known)
+    assert [check.name for check in diagnosis.checks] == list(PageCheckName)
+    [stop] = [check for check in diagnosis.checks if check.is_stop]
+    assert (stop.cause, stop.remedies) == (cause, (remedy,) if remedy else ())
+    position = list(diagnosis.checks).index(stop)
+    assert all(check.state is PageCheckState.NOT_REACHED for check in diagnosis.checks[position + 1 :])
+    if cause in (PageCause.REDIRECTED, PageCause.SAME_CONTENT, PageCause.NOFOLLOW, PageCause.TOO_DEEP):
+        assert stop.related_url == OTHER_URL
+
+
+def test_remedies_change_the_settings_file_and_the_frontier(tmp_path: Path) -> None:
+    config = tmp_path / "vertical.toml"
+    config.write_text(
+        '[crawl]\nseeds = ["http://news.test/"]  # ours\nscope = ["news.test"]\ncontact = "me@news.test"\n'
+    )
+    url = "http://elsewhere.test/x.html"
+    with Engine(load_settings(config), NullProgress()) as engine:
+        diagnoser = StorePageDiagnosis(engine)
+
+        def cause() -> PageCause | None:
+            diagnosis = diagnoser.diagnose_page(url)
+            return diagnosis.stop.cause if diagnosis and diagnosis.stop else None
+
+        assert cause() is PageCause.OTHER_HOST
+        with pytest.raises(PlumblineError):
+            diagnoser.apply_remedy(url, PageRemedy.ADD_URL, "anna")
+        diagnoser.apply_remedy(url, PageRemedy.ADD_SITE, "anna")
+        assert cause() is PageCause.NOT_VISITED
+        assert "# ours" in config.read_text() and "elsewhere.test" in config.read_text()
+        StoreSites(engine).pause("elsewhere.test", "anna")
+        assert cause() is PageCause.SITE_PAUSED
+        diagnoser.apply_remedy(url, PageRemedy.RESUME_SITE, "anna")
+        assert cause() is PageCause.NOT_VISITED
+        recorded = [action.action for action in engine.store.actions.find(account="anna")]
+        assert recorded == ["site_resume", "site_pause", "page_add_url", "site_add"]
