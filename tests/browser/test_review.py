@@ -412,7 +412,7 @@ def test_several_rows_are_decided_with_one_key(visit: Visit, vertical: Vertical,
     names: list[str] = rows.locator("h2 bdi").all_inner_texts()[:4]
     left = int(re.sub(r"\D", "", page.locator("[data-count=candidate]").inner_text()))
     expect(rows.nth(0).locator(".detail")).to_be_visible()
-    expect(rows.nth(0).locator(".usage")).to_be_visible()
+    expect(rows.nth(0).locator(".usage-place")).to_have_attribute("data-loaded", "1")
     expect(page.locator(".detail:visible")).to_have_count(1)
     assert faults(page) == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.keyboard.type("xjjx")

@@ -226,6 +226,17 @@ def test_a_wrong_extraction_shows_what_can_be_done() -> None:
     assert send(client, "/setup/samples", **{"answer-0": "no", "continue": "1"}).location == "/setup/details"
 
 
+def test_samples_are_judged_when_all_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = setup_with(replace(COMPLETE, samples_state=CheckState.ACTIVE))
+    monkeypatch.setattr(setup.backend, "load_samples", lambda: None)
+    client = setup.open_link()
+    loading = client.get("/setup/samples", base_url=BASE).text
+    assert "data-poll-seconds" in loading and "标题" in loading and "answer-0" not in loading
+    setup.backend.current = COMPLETE
+    loaded = client.get("/setup/samples", base_url=BASE).text
+    assert "data-poll-seconds" not in loaded and "answer-0" in loaded
+
+
 def test_a_sample_page_is_shown_in_a_frame_that_runs_nothing() -> None:
     answer = setup_with(COMPLETE).open_link().get("/setup/samples/0", base_url=BASE)
     assert answer.text == "<p>页</p>" and "sandbox" in answer.headers["Content-Security-Policy"]
