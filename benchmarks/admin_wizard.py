@@ -64,7 +64,7 @@ class SetupVisit:
         page.wait_for_selector("#next")
         self._at_step("sites")
         self.click("#next")
-        page.wait_for_selector("button#next")
+        page.wait_for_selector(".answers")
         self.sample_title = page.locator(".extracted b").first.inner_text()
         self._at_step("samples")
         for index in range(page.locator(".sample").count()):

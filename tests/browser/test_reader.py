@@ -294,8 +294,14 @@ def test_each_share_of_the_explanation_stays_on_one_line(visit: Visit) -> None:
     page = visit()
     page.goto(f"{RESULTS}&lang=en")  # the English names are long
     follow(page.locator("#hits .reason").first)
-    heights = [box["height"] for share in page.locator("#why .percent").all() if (box := share.bounding_box())]
-    assert heights and len(set(heights)) == 1
+    lines = page.locator("#why .percent").evaluate_all(
+        """shares => shares.map(share => {
+            const text = document.createRange();
+            text.selectNodeContents(share);
+            return new Set(Array.from(text.getClientRects(), line => line.top)).size;
+        })"""
+    )
+    assert lines and set(lines) == {1}
 
 
 @pytest.fixture

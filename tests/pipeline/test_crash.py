@@ -178,8 +178,9 @@ class TestExtract:
 class TestImport:
     def test_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.new, vertical)
-        files = [str(file) for file in (undisturbed.crawled.data / "warc").iterdir()]
-        assert len(files) == 2  # of the two crawls that made the vertical
+        by_size = sorted((undisturbed.crawled.data / "warc").iterdir(), key=lambda file: file.stat().st_size)
+        files = [str(file) for file in by_size]
+        assert len(files) == 2  # of the two crawls that made the vertical; the larger one may have all pages
         pipe = vertical.folder / "pages.warc.gz"
         os.mkfifo(pipe)  # nobody writes to it: the import waits after the first file, however fast it is
         running = vertical.start("import", files[0], str(pipe), files[1])
@@ -490,7 +491,7 @@ def test_the_site_answers_while_another_process_indexes(undisturbed: Undisturbed
         until(lambda: health(address)["status"] == "ok", running)
         assert health(address)["documents"] == len(undisturbed.indexed.kept().articles)
         assert health(address)["index_lag"] == 4
-    until(lambda: health(address)["index_lag"] == 0, running)
+    until(lambda: health(address).get("index_lag") == 0, running)  # missing while Solr is not responding
     assert "index update failed" not in vertical.log()
 
 
