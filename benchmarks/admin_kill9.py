@@ -110,7 +110,7 @@ def kill_server(site: SearchSite) -> None:
 
 
 def iter_steps(engine: Engine, random: Random) -> Iterator[Step]:
-    """Yield actions of all kinds in turn, without end, from a random kind on."""
+    """Yield actions of all kinds in turn, without end, beginning with a random kind."""
     makers: Sequence[Callable[[Engine, Random], Step]] = (
         mute_step, takedown_step, pause_step, setting_step, decision_step,
         unmute_step, restore_step, resume_step, undo_step,

@@ -68,7 +68,8 @@ class SetupVisit:
         self.sample_title = page.locator(".extracted b").first.inner_text()
         self._at_step("samples")
         for index in range(page.locator(".sample").count()):
-            self.click(f"input[name=answer-{index}][value=yes]")
+            page.press(f"input[name=answer-{index}][value=yes]", "Space")  # a click during the scrolling to it is lost
+            self.clicks += 1
         self.click("#next")
         page.fill("#title", "Example")
         page.fill("#contact", "operator@company.com")

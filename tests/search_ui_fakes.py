@@ -462,7 +462,7 @@ class FakeRunReports:
 
 @dataclass
 class FakeSites:
-    """Records the changes of each host. All changes raise `error`, if there is one."""
+    """Records the changes of each host. All changes raise `error` unless it is None."""
 
     calls: list[tuple[object, ...]] = field(default_factory=list)
     error: PlumblineError | None = None

@@ -122,7 +122,7 @@ class Scheduler:
             self.run_if_due()
 
     def set_timetable(self, settings: ScheduleSettings) -> None:
-        """Use other scheduled times from now on."""
+        """Replace the scheduled times."""
         self._appointments = configured_appointments(settings)
 
     def run_if_due(self) -> bool:

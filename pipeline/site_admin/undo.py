@@ -22,7 +22,7 @@ reverse."""
 
 
 def undo_mute(engine: Engine, action: AdminAction, account: str) -> int | None:
-    """End the mute of the alert, if there is one."""
+    """End the mute of an alert; without a mute, nothing changes."""
     return engine.store.alert_mutes.unmute(alert_key(action), account)
 
 

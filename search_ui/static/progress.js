@@ -1,17 +1,22 @@
-// Updates the part of a page that has the attribute data-poll-seconds, until the server omits it.
+// Updates the part of a page that has the attribute data-poll-seconds, until the server omits the attribute. The part
+// comes from data-url, or from the page itself. If the part is gone, the page is loaded again.
 "use strict";
 
 const update = async (part) => {
   try {
-    const response = await fetch(location.href, { cache: "no-store", redirect: "error" });
-    const text = response.ok ? await response.text() : "";
-    const next = new DOMParser().parseFromString(text, "text/html").getElementById(part.id);
-    if (next && !part.contains(document.activeElement)) {
-      part.replaceWith(next);
-      part = next;
+    const address = part.dataset.url || location.href;
+    const response = document.hidden ? null : await fetch(address, { cache: "no-store", redirect: "error" });
+    if (response?.ok) {
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const next = page.getElementById(part.id);
+      if (!next) return location.reload();
+      if (!part.contains(document.activeElement)) {
+        part.replaceWith(next);
+        part = next;
+      }
     }
   } catch {
-    // The server restarts. The next attempt reads the page again.
+    // The server restarts, or the session has ended. The next attempt reads the page again.
   }
   schedule(part);
 };

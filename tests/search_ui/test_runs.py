@@ -80,7 +80,7 @@ def test_the_progress_of_the_active_run() -> None:
         assert all(figure in tiles for figure in ("of 3,000", "42", "Failures17", "5 minutes"))
     actions.run_reports.live = None
     assert client.get("/admin/runs/live").text.strip() == ""
-    assert not page(client, "/admin/").select("#live-run, script[src*=live_run]")
+    assert not page(client, "/admin/").select("#live-run, script[src*=progress]")
 
 
 def test_a_run_without_progress_says_so() -> None:
