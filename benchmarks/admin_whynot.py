@@ -29,7 +29,7 @@ from pipeline.engine import Engine
 from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
-from search_ui.admin.diagnosis import PageCause, PageDiagnosis
+from search_ui.admin.interfaces.diagnosis import PageCause, PageDiagnosis
 
 LOOPBACK = "127.0.0.1"
 PAGES_PER_CAUSE, FEW_PAGES = 7, 1

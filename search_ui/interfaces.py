@@ -11,15 +11,15 @@ from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
-from search_ui.admin.diagnosis import DiagnosisBackend
-from search_ui.admin.interfaces_accounts import AccountAdministration
-from search_ui.admin.interfaces_alerts import AlertAdministration
-from search_ui.admin.interfaces_history import HistoryBackend
-from search_ui.admin.interfaces_run_control import RunControl
-from search_ui.admin.interfaces_runs import RunReports
-from search_ui.admin.interfaces_settings import SettingsEditor
-from search_ui.admin.interfaces_sites import SiteService
-from search_ui.admin.interfaces_takedowns import TakedownService
+from search_ui.admin.interfaces.accounts import AccountAdministration
+from search_ui.admin.interfaces.alerts import AlertAdministration
+from search_ui.admin.interfaces.diagnosis import DiagnosisBackend
+from search_ui.admin.interfaces.history import HistoryBackend
+from search_ui.admin.interfaces.run_control import RunControl
+from search_ui.admin.interfaces.runs import RunReports
+from search_ui.admin.interfaces.settings import SettingsEditor
+from search_ui.admin.interfaces.sites import SiteService
+from search_ui.admin.interfaces.takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
 from text.segment import Segmenter
 

@@ -34,11 +34,11 @@ from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
-from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
-from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
-from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
-from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
-from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
+from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
+from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
+from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.interfaces.sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,

@@ -12,7 +12,7 @@ from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
 from pipeline.engine import Engine
 from pipeline.settings import Settings
-from search_ui.admin.interfaces_alerts import ChannelTest
+from search_ui.admin.interfaces.alerts import ChannelTest
 
 if TYPE_CHECKING:
     from pipeline.alerts.channels import Channel

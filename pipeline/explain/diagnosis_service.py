@@ -17,7 +17,7 @@ from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
 from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import StoreSites
-from search_ui.admin.diagnosis import PageDiagnosis, PageRemedy
+from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 
 
 class StorePageDiagnosis:

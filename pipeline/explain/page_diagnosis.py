@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from docstore.reports.url_report import UrlReport
 from domain.administration import Takedown
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
-from search_ui.admin.diagnosis import (
+from search_ui.admin.interfaces.diagnosis import (
     PageCause,
     PageCheck,
     PageCheckName,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
 from locks.private_files import replace_file
 from pipeline.progress import Advance, Progress, ShowCrawlProgress
-from search_ui.admin.interfaces_runs import LiveRun
+from search_ui.admin.interfaces.runs import LiveRun
 
 if TYPE_CHECKING:
     from crawler.progress import CrawlProgress

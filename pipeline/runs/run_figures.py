@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import PlumblineError
 from pipeline.json_lines import append_json_lines, read_json_lines
-from search_ui.admin.interfaces_runs import RunFigures
+from search_ui.admin.interfaces.runs import RunFigures
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine

@@ -1,4 +1,4 @@
-"""The pages about runs: implements `search_ui.admin.interfaces_runs.RunReports` on the store and the data folder."""
+"""The pages about runs: implements `search_ui.admin.interfaces.runs.RunReports` on the store and the data folder."""
 
 import time
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from pipeline.runs.live_progress import read_live_run
 from pipeline.runs.log_excerpt import read_log_excerpt
 from pipeline.runs.run_figures import read_figures
 from pipeline.runs.run_history import summarize_run
-from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
 from search_ui.interfaces import RunSummary
 
 COMPARED_RUNS = 10  # earlier runs with which a run is compared

@@ -1,4 +1,4 @@
-"""Alerts in the browser: implements `search_ui.admin.interfaces_alerts.AlertAdministration`."""
+"""Alerts in the browser: implements `search_ui.admin.interfaces.alerts.AlertAdministration`."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from domain.alert import Alert, AlertKey
 from pipeline.alerts.alert_history import read_ended_alerts
 from pipeline.alerts.service import send_test_alert
 from pipeline.engine import Engine
-from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
+from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 
 TEST_ACTION = "alert_test"
 

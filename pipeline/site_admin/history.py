@@ -1,4 +1,4 @@
-"""The history of all areas in the browser: implements `search_ui.admin.interfaces_history.HistoryBackend`."""
+"""The history of all areas in the browser: implements `search_ui.admin.interfaces.history.HistoryBackend`."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -14,7 +14,7 @@ from pipeline.engine import Engine, ensure_folder
 from pipeline.runs.run_history import load_current_schedule, next_run_time
 from pipeline.runs.run_stop import can_stop_run, stop_run
 from pipeline.runs.timetable import SCHEDULE_COMMAND
-from search_ui.admin.interfaces_run_control import RunCounts, RunStatus
+from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 
 FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
 START_ACTION, STOP_ACTION = "run_start", "run_stop"  # codes of recorded actions
@@ -26,7 +26,7 @@ SERVICE_MANAGER_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 
 
 class EngineRunControl:
-    """Implements `search_ui.admin.interfaces_run_control.RunControl`: runs are `plumb run` processes of their own."""
+    """Implements `search_ui.admin.interfaces.run_control.RunControl`: runs are `plumb run` processes of their own."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

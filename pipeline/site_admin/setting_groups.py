@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from search_ui.admin.interfaces_settings import SettingEffect
+from search_ui.admin.interfaces.settings import SettingEffect
 
 _GROUP_TEXTS: Mapping[str, str] = {
     "what": (

@@ -25,7 +25,7 @@ from pipeline.settings import (
 from pipeline.settings_template import default_value
 from pipeline.site_admin.setting_groups import GROUPS, is_secret, setting_effect
 from pipeline.site_admin.settings_file import SettingsFile, SettingsText
-from search_ui.admin.interfaces_settings import Edits, SettingField, SettingKind, SettingsForm, SettingsReview
+from search_ui.admin.interfaces.settings import Edits, SettingField, SettingKind, SettingsForm, SettingsReview
 
 log = logging.getLogger(__name__)
 

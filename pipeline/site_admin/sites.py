@@ -14,7 +14,7 @@ from domain.outcome import Reason
 from pipeline.engine import Engine
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_file import Changes, SettingsFile
-from search_ui.admin.interfaces_sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
 PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
@@ -22,7 +22,7 @@ SITE_LINES = ("headers", "cookies", "proxies")  # settings of `crawl` whose line
 
 
 class StoreSites:
-    """Implements `search_ui.admin.interfaces_sites.SiteService` on the settings file and the store.
+    """Implements `search_ui.admin.interfaces.sites.SiteService` on the settings file and the store.
 
     The file is written first, then the action is recorded: if the program ends between the two, the change is there
     without a record.

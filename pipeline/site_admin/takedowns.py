@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class StoreTakedowns:
-    """Implements `search_ui.admin.interfaces_takedowns.TakedownService` on the store and the index.
+    """Implements `search_ui.admin.interfaces.takedowns.TakedownService` on the store and the index.
 
     With `opens_solr` a takedown opens Solr if it is not open and the store has indexed documents.
     """

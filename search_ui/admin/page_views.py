@@ -9,7 +9,7 @@ from domain.account import Role
 from domain.errors import PlumblineError
 from search_ui.accounts import require_role
 from search_ui.admin import views
-from search_ui.admin.diagnosis import (
+from search_ui.admin.interfaces.diagnosis import (
     PageCause,
     PageCheck,
     PageCheckName,

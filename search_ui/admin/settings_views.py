@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import SettingsConflictError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces_settings import Edits, SettingsForm
+from search_ui.admin.interfaces.settings import Edits, SettingsForm
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message, translate_setting_help
 from search_ui.review.term_display import current_account_name

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import BusyError, PlumblineError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces_sites import SiteEdit, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteEdit, SuggestedSite
 from search_ui.admin.page_views import MAX_URL_CHARS
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error

@@ -17,7 +17,7 @@ from pipeline.progress import NullProgress
 from pipeline.runs.live_progress import LIVE_PROGRESS_FILE
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import build_settings
-from search_ui.admin.interfaces_runs import LiveRun
+from search_ui.admin.interfaces.runs import LiveRun
 from tests.browser_fixture import ACCOUNT, PASSWORD_HASH, Vertical, Visit, faults, fill_in, follow, odd_addresses
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -35,7 +35,7 @@ from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import WarcSource
-from search_ui.admin.diagnosis import PageRemedy
+from search_ui.admin.interfaces.diagnosis import PageRemedy
 from search_ui.pages.search_service import current_search_service
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import find_position

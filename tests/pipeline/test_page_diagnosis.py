@@ -17,7 +17,7 @@ from pipeline.explain.page_diagnosis import LinkingPage, PageFacts, diagnose_pag
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from pipeline.site_admin.sites import StoreSites
-from search_ui.admin.diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
+from search_ui.admin.interfaces.diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
 
 URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
 

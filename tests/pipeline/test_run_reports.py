@@ -19,7 +19,7 @@ from pipeline.runs.log_excerpt import MAX_EXCERPT_LINES, read_log_excerpt
 from pipeline.runs.run_figures import FIGURES_FILE, MAX_ROWS, read_figures
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.settings import load_settings
-from search_ui.admin.interfaces_runs import LiveRun
+from search_ui.admin.interfaces.runs import LiveRun
 
 
 @pytest.fixture

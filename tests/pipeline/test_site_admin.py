@@ -17,7 +17,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from pipeline.site_admin.sites import StoreSites
-from search_ui.admin.interfaces_sites import SiteEdit
+from search_ui.admin.interfaces.sites import SiteEdit
 from tests.docstore.test_store import ARTICLE, keep_page
 
 A, B = "a.test", "b.test"

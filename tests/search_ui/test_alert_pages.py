@@ -5,7 +5,7 @@ import pytest
 from domain.account import Role
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
-from search_ui.admin.interfaces_alerts import ChannelTest, EndedAlert
+from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from tests.search_ui.test_admin import cells, page, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeAlertAdministration
 

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from domain.account import Role
 from domain.article import document_id
 from domain.outcome import Reason
-from search_ui.admin.diagnosis import (
+from search_ui.admin.interfaces.diagnosis import (
     PageCause,
     PageCheck,
     PageCheckName,

@@ -5,7 +5,7 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.account import Role
-from search_ui.admin.interfaces_run_control import RunCounts
+from search_ui.admin.interfaces.run_control import RunCounts
 from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeRunControl, sign_in, site_app
 
 

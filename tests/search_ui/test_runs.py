@@ -8,7 +8,7 @@ from domain.account import Role
 from domain.outcome import Reason, Stage
 from domain.run import OutcomeSample, RunState
 from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
-from search_ui.admin.interfaces_runs import LiveRun, RunDetail, RunFigures
+from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
 from search_ui.admin.run_comparison import UsualDifference, compare_with_usual
 from search_ui.interfaces import RunSummary, StageSummary
 from tests.search_ui.test_admin import cells, page, signed_in, text

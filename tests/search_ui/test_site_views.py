@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from domain.account import Role
 from domain.errors import BusyError, SettingsError
-from search_ui.admin.interfaces_sites import SiteEdit
+from search_ui.admin.interfaces.sites import SiteEdit
 from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeSites, sign_in, site_app
 
 HOST = "news.example"
