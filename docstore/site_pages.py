@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select, update
 
@@ -12,18 +11,9 @@ from docstore.database import Database
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import pages, urls
 from docstore.takedowns import is_not_taken_down
+from domain.administration import SiteContents
 
 RECRAWL_ACTION, REMOVE_ACTION = "site_recrawl", "site_remove"  # codes of actions
-
-
-@dataclass(frozen=True)
-class SiteContents:
-    """Counts of one host: known URLs, saved pages and articles. `archived_bytes` is the size of the pages in WARC."""
-
-    url_count: int = 0
-    page_count: int = 0
-    article_count: int = 0
-    archived_bytes: int = 0
 
 
 class SitePages:

@@ -1,4 +1,4 @@
-"""Values of the administration: recorded actions, pages taken down, muted alerts."""
+"""Values of the administration: recorded actions, pages taken down, muted alerts, contents of sites."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -106,3 +106,13 @@ class HistoryFilter:
     kind: str | None = None
     since: float | None = None
     until: float | None = None
+
+
+@dataclass(frozen=True)
+class SiteContents:
+    """Counts of one host: known URLs, saved pages and articles. `archived_bytes` is the size of the pages in WARC."""
+
+    url_count: int = 0
+    page_count: int = 0
+    article_count: int = 0
+    archived_bytes: int = 0

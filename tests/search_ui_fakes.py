@@ -18,7 +18,7 @@ from docstore.account_administration import AccountAdministration
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
-from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource
+from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource, SiteContents
 from domain.alert import Alert, AlertKey
 from domain.article import document_id
 from domain.coded_message import CodedMessage
@@ -38,7 +38,7 @@ from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.admin.interfaces.sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteEdit, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,

@@ -122,7 +122,7 @@ class Scheduler:
             self.run_if_due()
 
     def set_timetable(self, settings: ScheduleSettings) -> None:
-        """Replace the scheduled times."""
+        """Use other scheduled times instead of the present ones."""
         self._appointments = configured_appointments(settings)
 
     def run_if_due(self) -> bool:

@@ -9,12 +9,13 @@ from crawler.host_suggestions import load_host_suggestions, remove_site, with_ad
 from crawler.http.site_options import parse_paused_hosts
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, parse_scope
+from domain.administration import SiteContents
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.engine import Engine
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_file import Changes, SettingsFile
-from search_ui.admin.interfaces.sites import SiteContents, SiteEdit, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteEdit, SiteSettings, SuggestedSite
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
 PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
@@ -56,7 +57,7 @@ class StoreSites:
 
     def count_contents(self, host: str) -> SiteContents:
         """Return the counts of the store."""
-        return SiteContents(**vars(self._store.site_pages.count(host)))
+        return self._store.site_pages.count(host)
 
     def add(self, url: str, account: str) -> str:
         """Add a start URL, and its host to `crawl.scope` if that is set. URLs of an earlier removal are due again."""
@@ -136,8 +137,7 @@ class StoreSites:
         with self._engine.lock("crawl"):
             remove_site(self._engine.settings.data_dir, host)
             details = self._change_file(lambda settings: self._removal_changes(settings, host), account, "", host)
-            contents = self._store.site_pages.remove(host, account, details)
-        return SiteContents(**vars(contents))
+            return self._store.site_pages.remove(host, account, details)
 
     def _removal_changes(self, settings: Settings, host: str) -> Changes:
         """Return the changes of the settings that remove the lines of a host, or pause it. Raises SettingsError."""

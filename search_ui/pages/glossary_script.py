@@ -15,7 +15,7 @@ MAX_TEXT_CHARS = 20_000  # as in static/glossary.js; about 30 ms
 
 @blueprint.get("/glossary.js")
 def script() -> Response:
-    """Return the script."""
+    """Return the script that other sites load."""
     return current_app.send_static_file("glossary.js")
 
 

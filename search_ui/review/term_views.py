@@ -51,7 +51,7 @@ def find_kwic_in_articles(text: str) -> list[KwicLine] | None:
 @blueprint.get("/term")
 @require_role(Role.REVIEWER)
 def show_term() -> BaseResponse:
-    """Show the term `text`."""
+    """Show the page of the term `text`."""
     text = request.args.get("text", "")[:MAX_TERM_CHARS]
     review_service = current_site().backend.review_service
     term = review_service.find_terms([text]).get(text)

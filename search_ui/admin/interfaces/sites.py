@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from domain.administration import SiteContents
+
 
 @dataclass(frozen=True)
 class SiteSettings:
@@ -48,16 +50,6 @@ class SuggestedSite:
     linking_pages: int
     linking_hosts: int
     example_url: str
-
-
-@dataclass(frozen=True)
-class SiteContents:
-    """What the store has of a host. `archived_bytes` is the size of its saved pages."""
-
-    url_count: int = 0
-    page_count: int = 0
-    article_count: int = 0
-    archived_bytes: int = 0
 
 
 class SiteService(Protocol):
