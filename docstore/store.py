@@ -134,7 +134,7 @@ class Store:
         self.lexicons = LexiconTable(self._database, clock)
         self.review_history = ReviewHistory(self._database, clock)
         self.definitions = DefinitionTable(self._database)
-        self.relations = RelationTable(self._database)
+        self.relations = RelationTable(self._database, clock)
         self.glosses = GlossTable(self._database)
         self.review_queue = ReviewQueue(self._database)
         self.rising_terms = RisingTermTable(self._database)

@@ -119,7 +119,7 @@ relation_proposals = Table(
     Column("url", Text, nullable=False),
     Column("title", Text, nullable=False),
     Column("found_at", Float, nullable=False),
-    Column("state", String(16), nullable=False),  # proposed or rejected; `terms` has the accepted relations
+    Column("state", String(16), nullable=False),  # see ProposalState
     Column("decided_by", String(64), nullable=False),
     Index("relation_proposals_by_article", "url_id"),
     Index("relation_proposals_by_score", "state", "score"),
