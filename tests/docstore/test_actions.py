@@ -10,10 +10,14 @@ from docstore.store import Store
 from domain.administration import AlertMute
 from domain.alert import AlertKey
 from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
+from tests.conftest import logic_store_url, on_both
+
+store_url = logic_store_url
 
 KEY = AlertKey("site_down", "a.test")
 
 
+@on_both
 def test_actions_are_found_newest_first_by_account_and_code(store: Store) -> None:
     ids = [
         store.actions.record(account, action, "a.test", {"hours": 2})
@@ -57,6 +61,7 @@ def test_a_decision_on_a_relation_is_recorded_with_a_checksum(store: Store) -> N
     assert store.relations.accepted_pairs() == [] and store.integrity.damaged_rows() == {}
 
 
+@on_both
 def test_texts_that_the_databases_cannot_store_are_replaced(store: Store) -> None:
     action_id = store.actions.record("anna", "settings_change", "a\0b", {"text": "c\0d\ud800"})
     action = store.actions.load(action_id)
