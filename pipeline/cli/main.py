@@ -47,6 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "pipeline.cli.status:show_status",
     "takedown": "pipeline.cli.takedowns:takedown",
     "topic": "pipeline.cli.topic:topic",
+    "upgrade": "pipeline.cli.maintenance:upgrade",
     "warc": "pipeline.cli.crawl:warc",
 }
 """Command name -> module:function. Only the module of the called command is imported."""

@@ -1,4 +1,4 @@
-"""The commands `plumb init`, `plumb check`, `plumb backup`, `plumb restore` and `plumb doctor`."""
+"""The commands `plumb init`, `check`, `backup`, `restore`, `upgrade` and `doctor`."""
 
 from functools import partial
 from pathlib import Path
@@ -175,6 +175,34 @@ def doctor(context: click.Context, as_json: bool) -> None:
         raise PlumblineError(
             f"{len(failed)} of {len(results)} checks failed: {', '.join(result.name for result in failed)}"
         )
+
+
+@click.command(cls=VerticalCommand)
+@click.pass_context
+@click.option("--check", "check_only", is_flag=True, help="Only report what the upgrade needs and does.")
+@click.option("--without-backup", is_flag=True, help="Upgrade although no backup of the last day exists.")
+@json_option
+def upgrade(context: click.Context, check_only: bool, without_backup: bool, as_json: bool) -> None:
+    """Upgrade the store of a vertical after an update of the program. Exits with 1 if something prevents it."""
+    settings = load_call_settings(context)
+    from pipeline.engine import open_store
+    from pipeline.maintenance.upgrade import check_upgrade, failed_checks
+
+    results = check_upgrade(settings)
+    if as_json:
+        print_json([vars(result) for result in results])
+    else:
+        print_lines(map(format_check_result, results))
+    failed = failed_checks(results)
+    if without_backup and "backup" in failed:
+        failed.remove("backup")
+    if failed:
+        raise PlumblineError(f"not ready for the upgrade: {', '.join(failed)}; nothing was changed")
+    if check_only or len(results) == 1:
+        return
+    open_store(settings).close()
+    if not as_json:
+        print_line("the store is up to date; start the services again")
 
 
 def format_check_result(result: "CheckResult") -> str:

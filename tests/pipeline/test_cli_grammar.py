@@ -172,7 +172,7 @@ def test_every_list_comes_as_json(vertical: LocalVertical, typed: str) -> None:
 def test_every_verb_that_lists_is_tried_here_or_needs_something_to_list() -> None:
     """What has --json is a list, or one thing in detail."""
     with_json = {" ".join(path) for path, verb in VERBS.items() if any("--json" in one.opts for one in verb.params)}
-    details = {"check", "compare", "doctor", "explain", "fetch", "status", "topic show"}
+    details = {"check", "compare", "doctor", "explain", "fetch", "status", "topic show", "upgrade"}
     of_a_thing = {"lexicon diff", "topic judge", "topic seeds", "topic terms"}
     assert with_json == {*LISTS, *details, *of_a_thing} - {"sites"}
 

@@ -1,0 +1,77 @@
+"""What an upgrade of the program means for a vertical: `plumb upgrade --check` reports it, `plumb upgrade` does it.
+
+The store is upgraded when the program opens it. `plumb upgrade` checks before: a recent backup, free disk space, and no
+active process of the earlier program.
+"""
+
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from docstore.schema import SCHEMA_VERSION
+from docstore.schema_state import SchemaState, read_schema_state
+from extractor.settings import EXTRACTOR_VERSION
+from locks.file_locks import stage_lock_holder
+from pipeline.maintenance.backup import backup_locations, find_newest_backup, read_manifest
+from pipeline.maintenance.doctor import CheckResult
+from pipeline.settings import Settings
+
+MAX_BACKUP_AGE_SECONDS = 86400.0
+STAGES = ("run", "crawl", "extract", "embed", "lexicon", "index", "ocr", "schedule")
+BACKUP_ADVICE = "run `plumb backup FOLDER`: an earlier program cannot open the store after the upgrade"
+
+
+def check_upgrade(settings: Settings) -> list[CheckResult]:
+    """Return what the upgrade of a vertical needs and does. Changes nothing.
+
+    Raises StoreError if the store cannot be read.
+    """
+    file = settings.data_dir / "store.db"
+    state = read_schema_state(settings.store.url or f"sqlite:///{file}")
+    if state is None:
+        return [CheckResult("store", True, "there is no store yet: nothing to upgrade")]
+    results = [check_schema(state.schema_version), check_extractor(state)]
+    if state.schema_version < SCHEMA_VERSION:
+        results += check_safety(settings, file if not settings.store.url else None)
+    return results
+
+
+def check_schema(version: int) -> CheckResult:
+    """Compare the schema version of the store with that of the program."""
+    if version > SCHEMA_VERSION:
+        text = f"schema version {version}, this program supports {SCHEMA_VERSION}"
+        return CheckResult("store", False, text, "install the newer program again")
+    if version == SCHEMA_VERSION:
+        return CheckResult("store", True, f"schema version {version} is current")
+    return CheckResult("store", True, f"schema version {version} will be upgraded to {SCHEMA_VERSION}")
+
+
+def check_extractor(state: SchemaState) -> CheckResult:
+    """State how many articles the next run extracts again."""
+    if state.extractor_version >= EXTRACTOR_VERSION or not state.article_count:
+        return CheckResult("articles", True, "none will be extracted again")
+    return CheckResult("articles", True, f"the next run extracts {state.article_count} articles again")
+
+
+def check_safety(settings: Settings, file: Path | None) -> Iterator[CheckResult]:
+    """Check what a change of the tables needs. `file` is the database file, None for PostgreSQL."""
+    running = {stage: holder for stage in STAGES if (holder := stage_lock_holder(settings.data_dir, stage)) is not None}
+    text = ", ".join(f"{stage} (pid {holder})" for stage, holder in running.items())
+    advice = "stop the earlier program, also `plumb serve`"
+    yield CheckResult("processes", not running, f"active: {text}" if running else "no stage is active", advice)
+    if file is None:
+        yield CheckResult("backup", True, "PostgreSQL: make sure that a dump (pg_dump) exists")
+        return
+    backup = find_newest_backup([Path(location) for location in backup_locations(settings.data_dir)])
+    age = time.time() - read_manifest(backup).created_at if backup else 0.0
+    text = f"{backup}, {age / 3600:.1f} hours old" if backup else "no backup"
+    yield CheckResult("backup", backup is not None and age < MAX_BACKUP_AGE_SECONDS, text, BACKUP_ADVICE)
+    size, free = file.stat().st_size, shutil.disk_usage(file.parent).free
+    text = f"{free / 1e9:.1f} GB free, the database has {size / 1e9:.1f} GB"
+    yield CheckResult("disk", free > size, text, "free as much space as the database has: the upgrade copies it")
+
+
+def failed_checks(results: Sequence[CheckResult]) -> list[str]:
+    """Return the names of the checks that failed."""
+    return [result.name for result in results if not result.is_well]

@@ -1,0 +1,98 @@
+"""`plumb upgrade`, on stores and backups that a program of each earlier schema version created."""
+
+import json
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from docstore.schema import SCHEMA_VERSION
+from docstore.schema_state import SchemaState
+from domain.term import TermStatus
+from locks.file_locks import stage_lock
+from pipeline.engine import open_store
+from pipeline.maintenance.upgrade import check_extractor, check_schema
+from pipeline.settings import load_settings
+from tests.local_vertical import LocalVertical
+
+ARCHIVE = Path(__file__).parents[1] / "previous_version" / "stores.tar.xz"
+FIRST_VERSION_WITH_BACKUPS = 7
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a vertical of each earlier schema version."""
+    folder = tmp_path_factory.mktemp("earlier")
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
+        archive.extractall(folder)
+    return folder
+
+
+def open_vertical(folder: Path) -> LocalVertical:
+    folder.mkdir(exist_ok=True)
+    return LocalVertical(folder).write({"crawl": {"seeds": ["http://127.0.0.1:18999/"]}})
+
+
+def schema_version(vertical: LocalVertical) -> int:
+    """Return the schema version that the store states, without the program."""
+    with closing(sqlite3.connect(vertical.data / "store.db")) as connection:
+        return int(connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()[0])
+
+
+def contents(vertical: LocalVertical) -> tuple[int, list[str], int]:
+    """Return the number of articles, the accepted terms, and the number of published lexicon versions."""
+    with open_store(load_settings(vertical.config)) as store:
+        assert store.integrity.damaged_rows() == {}
+        accepted = [term.text for term in store.lexicons.find_terms(TermStatus.ACCEPTED)[1]]
+        return store.articles.count(), accepted, len(store.lexicons.list_versions())
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_a_store_of_each_earlier_version_is_upgraded(earlier: Path, version: int) -> None:
+    vertical = open_vertical(earlier / str(version))
+    said = vertical.plumb("upgrade")
+    assert (said.status, schema_version(vertical)) == (1, version)
+    assert "not ready for the upgrade: backup; nothing was changed" in said.complaint
+    assert f"schema version {version} will be upgraded to {SCHEMA_VERSION}" in said.out
+    vertical.done("upgrade", "--without-backup")
+    assert schema_version(vertical) == SCHEMA_VERSION
+    assert contents(vertical) == (3, ["页岩气"], 0 if version == 2 else 1)
+    assert "is current" in vertical.done("upgrade", "--check").out
+
+
+@pytest.mark.parametrize("version", range(FIRST_VERSION_WITH_BACKUPS, SCHEMA_VERSION))
+def test_a_backup_of_each_earlier_version_is_restored(earlier: Path, version: int) -> None:
+    vertical = open_vertical(earlier / f"restored{version}")
+    vertical.done("restore", str(earlier / str(version) / "backups"))
+    assert schema_version(vertical) == version
+    assert contents(vertical) == (3, ["页岩气"], 1)
+
+
+def test_every_earlier_version_has_a_store(earlier: Path) -> None:
+    assert {int(path.name) for path in earlier.iterdir() if path.name.isdecimal()} == set(range(1, SCHEMA_VERSION))
+
+
+def test_an_active_process_prevents_the_upgrade(earlier: Path) -> None:
+    vertical = open_vertical(earlier / "active")
+    vertical.done("restore", str(earlier / "14" / "backups"))
+    with stage_lock(vertical.data, "crawl"):
+        said = vertical.plumb("upgrade", "--json", "--without-backup")
+    assert said.status == 1 and "not ready for the upgrade: processes" in said.complaint
+    [processes] = [row for row in json.loads(said.out) if row["name"] == "processes"]
+    assert processes["text"].startswith("active: crawl (pid ")
+
+
+def test_without_a_store_nothing_is_created(tmp_path: Path) -> None:
+    vertical = open_vertical(tmp_path / "new")
+    assert "nothing to upgrade" in vertical.done("upgrade").out
+    assert not vertical.data.exists()
+
+
+def test_a_newer_store_and_an_older_extractor_are_named() -> None:
+    newer = check_schema(SCHEMA_VERSION + 1)
+    assert not newer.is_well and "install the newer program" in newer.advice
+    assert check_extractor(SchemaState(SCHEMA_VERSION, 1, 7)).text == "the next run extracts 7 articles again"
+    assert check_extractor(SchemaState(SCHEMA_VERSION, 1, 0)).text == "none will be extracted again"
