@@ -38,10 +38,12 @@ class FolderSetup:
     Args:
         settings: Defaults with the overrides of this call; their folder is that of the new vertical.
         config_file: The settings file to write.
+        starts_run: `finish` starts the first run; otherwise the caller does.
     """
 
-    def __init__(self, settings: Settings, config_file: Path) -> None:
+    def __init__(self, settings: Settings, config_file: Path, starts_run: bool = True) -> None:
         self._settings = settings
+        self._starts_run = starts_run
         self._config_file = config_file
         self._state_file = settings.data_dir / STATE_FILE
         self._lock = threading.RLock()
@@ -148,13 +150,14 @@ class FolderSetup:
         """Create the account, write the settings file and start the first run.
 
         Raises PlumblineError. What was done before the error stays, and the next call continues. If the program ends
-        between two steps, `plumb serve` continues here, or starts the site without a run.
+        between two steps, the same command continues here, or starts the site without this run.
         """
         with self._lock:
             with open_store(self._settings) as store:
                 account = ensure_account(store, self._state)
                 write_new_file(self._config_file, self.settings_text())
-                start_run(self._config_file, self._settings.data_dir)
+                if self._starts_run:
+                    start_run(self._config_file, self._settings.data_dir)
                 store.actions.record(account.name, START_ACTION, "")
             self._state_file.unlink(missing_ok=True)
         host, port = self._settings.search.host, self._settings.search.port
@@ -257,7 +260,7 @@ def render_settings(
         *crawl_lines,
         "",
         "[schedule]",
-        "# Local time of the daily run; `plumb schedule` must be running.",
+        "# Local time of the daily run; `plumb up` or `plumb schedule` must be running.",
         f"at = {toml_value(state.daily_at)}",
     ]
     return "\n".join(lines) + "\n"
