@@ -12,8 +12,11 @@ from domain.outcome import Outcome, Reason
 from domain.page import Host
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Definition, DefinitionChoice, TermStatus
+from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_store import ARTICLE, keep_page
 from tests.terms import add
+
+store_url = logic_store_url
 
 URL = "http://a.test/1.html"
 PRINT_URL = "http://a.test/1.html?print=1"
@@ -40,6 +43,7 @@ def seed(url: str) -> NewUrl:
     return NewUrl(url, Host("a.test"), 0, 0, UrlKind.SEED, 0.0)
 
 
+@on_both
 def test_nothing_of_the_page_stays(store: Store) -> None:
     keep_page(store, URL)
     keep_page(store, OTHER_URL, b"<p>other</p>")
@@ -61,6 +65,7 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     assert store.integrity.damaged_rows() == {}
 
 
+@on_both
 def test_no_way_leads_back(store: Store) -> None:
     entry = keep_page(store, URL)
     [pending] = store.articles.iter_pending()
@@ -109,6 +114,7 @@ def test_a_list_that_shows_the_text_is_no_version(store: Store) -> None:
     assert "http://a.test/" in due_urls(store)
 
 
+@on_both
 def test_the_undo_makes_all_pages_due(store: Store) -> None:
     keep_page(store, URL)
     keep_page(store, PRINT_URL, b"<p>print</p>")
