@@ -31,7 +31,7 @@ def remove_example_sentences(database: Database, connection: Connection, url_ids
         sentences = json.loads(contexts)
         remaining = [text for text in sentences if not is_in_texts(text, article_texts)]
         if len(remaining) < len(sentences):
-            changed_terms.append((term, to_json_list(remaining)))
+            changed_terms.append((term, to_json_list(tuple(remaining))))
     for term, contexts in changed_terms:
         connection.execute(update(terms).where(terms.c.text == term).values(contexts=contexts))
     update_row_checksums(database, connection, terms, [term for term, _ in changed_terms])
