@@ -20,6 +20,7 @@ class Concept:
         source_ids: Ids or URIs of the concept in the files from which it was imported.
         broader_ids: Ids of broader concepts, sorted.
         is_automatic: True if no reviewer has confirmed the term.
+        related_ids: Ids of related concepts, sorted. Only exports have them.
     """
 
     concept_id: str
@@ -28,6 +29,7 @@ class Concept:
     broader_ids: tuple[str, ...] = ()
     category: TermClass = TermClass.NONE
     is_automatic: bool = field(default=False, compare=False)
+    related_ids: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def label(self) -> str:

@@ -14,6 +14,14 @@ class RelationKind(StrEnum):
     RELATED = "related"  # about the same subject, neither broader nor narrower; symmetric, the terms are sorted
 
 
+class ProposalState(StrEnum):
+    """State of a stored proposal."""
+
+    PROPOSED = "proposed"
+    REJECTED = "rejected"
+    ACCEPTED = "accepted"  # only of related terms
+
+
 @dataclass(frozen=True)
 class TermRelation:
     """A relation between two terms, with a sentence that shows it.

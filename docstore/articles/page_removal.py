@@ -18,10 +18,10 @@ from docstore.schema.article_tables import (
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from docstore.schema.lexicon_tables import definitions, relation_proposals, terms
 from docstore.schema.operation_tables import row_checksums
-from docstore.terms.relations import ProposalState
 from docstore.terms.row_mapping import definition_choice_from_json
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
+from domain.term_relation import ProposalState
 
 
 def remove_page(database: Database, connection: Connection, url_id: int, removed_at: float) -> None:

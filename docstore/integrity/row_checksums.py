@@ -1,9 +1,10 @@
 """Checksums of rows that cannot be derived again. They are written in the transaction that writes the rows.
 
 A checksum covers all rows with the same first column of the primary key: one article, one account, one decided term,
-one review decision with its changes, one published version, one action, one takedown. Columns that stages recompute in
-every run are excluded (near-duplicate cluster, citation count, story, time of application). CRC-32 detects any change
-of up to three bits and misses other damage with probability 2^-32.
+one review decision with its changes, the decided relations of one term, one published version, one action, one
+takedown, one comment, one token. Columns that stages recompute in every run are excluded (near-duplicate cluster,
+citation count, story, time of application), and the time at which a token was last used. CRC-32 detects any change of
+up to three bits and misses other damage with probability 2^-32.
 """
 
 import zlib
@@ -15,13 +16,23 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, select
 
 from docstore.database import Database
-from docstore.schema.administration_tables import actions, alert_mutes, takedowns
+from docstore.schema.administration_tables import actions, alert_mutes, api_tokens, takedowns
 from docstore.schema.article_tables import COLUMNS_SET_BY_OTHER_ARTICLES, articles
-from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_changes, review_decisions, terms
+from docstore.schema.lexicon_tables import (
+    lexicon_entries,
+    lexicons,
+    relation_proposals,
+    review_changes,
+    review_decisions,
+    term_assignments,
+    term_comments,
+    terms,
+)
 from docstore.schema.operation_tables import accounts, row_checksums
 from docstore.terms.row_mapping import DECISION_COLUMNS
 from domain.batches import batched
 from domain.term import TermStatus
+from domain.term_relation import ProposalState
 
 BATCH_SIZE = 500
 RowKey = int | str
@@ -54,11 +65,19 @@ CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
         ChecksummedTable(terms, ("text", *DECISION_COLUMNS, "version"), terms.c.status != TermStatus.CANDIDATE.value),
         ChecksummedTable(review_decisions, columns_except(review_decisions)),
         ChecksummedTable(review_changes, columns_except(review_changes)),
+        ChecksummedTable(
+            relation_proposals,
+            ("term", "kind", "other", "state", "decided_by"),
+            relation_proposals.c.state != ProposalState.PROPOSED.value,
+        ),
         ChecksummedTable(lexicons, columns_except(lexicons, "applied_at")),
         ChecksummedTable(lexicon_entries, columns_except(lexicon_entries)),
         ChecksummedTable(actions, columns_except(actions)),
         ChecksummedTable(takedowns, columns_except(takedowns)),
         ChecksummedTable(alert_mutes, columns_except(alert_mutes)),
+        ChecksummedTable(api_tokens, columns_except(api_tokens, "last_used_at")),
+        ChecksummedTable(term_comments, columns_except(term_comments)),
+        ChecksummedTable(term_assignments, columns_except(term_assignments)),
     )
 }
 

@@ -4,38 +4,42 @@ An accepted relation is stored with its terms (`ReviewHistory`) and its proposal
 the proposal is open again. An accepted pair of related terms stays in this table.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from enum import StrEnum
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func, literal, or_, select, update
 
+from docstore.actions import mark_undone, write_action
 from docstore.bookkeeping import read_meta, read_search_state, write_meta, write_search_state
 from docstore.database import Database
+from docstore.integrity.row_checksums import update_row_checksums
+from docstore.schema.administration_tables import actions
 from docstore.schema.lexicon_tables import relation_proposals, terms
 from domain.batches import batched
 from domain.storable_text import sanitize_text
 from domain.term import TermStatus
-from domain.term_relation import RelationKind, RelationProposal, TermRelation
+from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
 
 BATCH_SIZE = 200
 NEXT_RELATED_TERM_KEY = "related_next"
 BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, relation_proposals.c.other)
 
-
-class ProposalState(StrEnum):
-    """State of a stored proposal."""
-
-    PROPOSED = "proposed"
-    REJECTED = "rejected"
-    ACCEPTED = "accepted"  # only of related terms
+ACTION_BY_STATE: Mapping[ProposalState, str] = {
+    ProposalState.ACCEPTED: "relation_accept",
+    ProposalState.REJECTED: "relation_reject",
+    ProposalState.PROPOSED: "relation_reopen",
+}
+"""Code of the action that sets a state."""
 
 
 class RelationTable:
     """Save, list and reject proposed relations (`store.relations`)."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
+        self._clock = clock
 
     def search_state(self) -> tuple[int, float]:
         """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""
@@ -152,12 +156,66 @@ class RelationTable:
             rows = connection.execute(query.order_by(*BEST_FIRST[1:]).limit(limit)).all()
         return [_proposal_from_row(row) for row in rows]
 
-    def set_state(self, kind: RelationKind, term: str, other: str, state: ProposalState, decided_by: str = "") -> bool:
-        """Set the state of a proposal, and the account that decided. Returns False if there is no such proposal."""
-        matches = _matches_relation(TermRelation(kind, term, other, "", 0.0, ""))
-        values = {"state": state, "decided_by": sanitize_text(decided_by)[:64]}
+    def accepted_pairs(self) -> list[tuple[str, str]]:
+        """Return all pairs of terms that reviewers accepted as related, sorted."""
+        query = select(relation_proposals.c.term, relation_proposals.c.other).where(
+            relation_proposals.c.kind == RelationKind.RELATED, relation_proposals.c.state == ProposalState.ACCEPTED
+        )
+        with self._database.read() as connection:
+            return sorted((row.term, row.other) for row in connection.execute(query))
+
+    def set_state(
+        self,
+        kind: RelationKind,
+        term: str,
+        other: str,
+        state: ProposalState,
+        account: str,
+        previous_state: ProposalState | None = None,
+    ) -> bool:
+        """Set the state of a proposal and record the action; a proposal that has the state already stays as it is.
+
+        Args:
+            kind: Kind of the relation.
+            term: First term of the relation.
+            other: Second term of the relation.
+            state: The new state. An open proposal has no account, and earlier actions on it are marked as undone.
+            account: The account that decided.
+            previous_state: Change nothing if the proposal has another state; None: change any state.
+
+        Returns:
+            False if there is no such proposal.
+        """
+        relation = TermRelation(kind, sanitize_text(term), sanitize_text(other), "", 0.0, "")
+        matches = _matches_relation(relation)
         with self._database.write() as connection:
-            return bool(connection.execute(update(relation_proposals).where(matches).values(**values)).rowcount)
+            query = select(relation_proposals.c.state).where(matches).with_for_update()
+            stored_state = connection.scalar(query)
+            if stored_state is None or previous_state not in (None, stored_state):
+                return False
+            if stored_state != state:
+                decided_by = "" if state is ProposalState.PROPOSED else sanitize_text(account)[:64]
+                values = {"state": state, "decided_by": decided_by}
+                connection.execute(update(relation_proposals).where(matches).values(**values))
+                update_row_checksums(self._database, connection, relation_proposals, [relation.term])
+                self._record_action(connection, relation, state, account)
+        return True
+
+    def _record_action(
+        self, connection: Connection, relation: TermRelation, state: ProposalState, account: str
+    ) -> None:
+        subject = f"{relation.term} – {relation.other}"
+        details = {"kind": relation.kind, "term": relation.term, "other": relation.other}
+        query = select(actions.c.action_id, actions.c.details).where(
+            actions.c.action.in_(ACTION_BY_STATE.values()),
+            actions.c.subject == subject,
+            actions.c.undone_by.is_(None),
+        )
+        earlier_ids = [row.action_id for row in connection.execute(query) if json.loads(row.details) == details]
+        code = ACTION_BY_STATE[state]
+        action_id = write_action(self._database, connection, self._clock(), account, code, subject, details)
+        if state is ProposalState.PROPOSED:
+            mark_undone(self._database, connection, earlier_ids, action_id)
 
 
 def _lacks_word(words: ColumnElement[str], word: ColumnElement[str]) -> ColumnElement[bool]:

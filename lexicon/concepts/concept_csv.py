@@ -1,7 +1,8 @@
 """Concepts as CSV for terminologists: one row per term.
 
 Rows with the same concept id are one concept; a row without an id is a concept of its own. The first column names are
-`CSV_COLUMNS`; the order of the columns and the case of their names do not matter.
+`CSV_COLUMNS`; the order of the columns and the case of their names do not matter. `related` has the preferred terms of
+related concepts, at the first term of the concept; an import ignores it.
 """
 
 import csv
@@ -13,9 +14,10 @@ from domain.coded_message import CodedMessage
 from domain.concept import Concept
 from domain.term import ConceptTerm, ConceptTermStatus
 from lexicon.concepts.checks import ParsedConcept, concept_reason, parse_status
+from lexicon.concepts.concept_groups import join_texts
 from text.scripts import language_of_term
 
-CSV_COLUMNS = ("concept id", "language", "term", "status", "definition", "source", "note")
+CSV_COLUMNS = ("concept id", "language", "term", "status", "definition", "source", "note", "related")
 REQUIRED_COLUMNS = frozenset({"concept id", "term"})
 FORMULA_START = ("=", "+", "-", "@", "'")  # a spreadsheet runs such a cell as a formula, or drops the quote
 
@@ -31,9 +33,12 @@ def format_csv(concepts: Iterable[Concept]) -> bytes:
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(CSV_COLUMNS)
-    for concept in concepts:
-        for term in concept.terms:
-            texts = (term.definition, term.source, term.note)
+    listed_concepts = list(concepts)
+    label_by_id = {concept.concept_id: concept.label for concept in listed_concepts}
+    for concept in listed_concepts:
+        related = join_texts(label_by_id.get(related_id, "") for related_id in concept.related_ids)
+        for index, term in enumerate(concept.terms):
+            texts = (term.definition, term.source, term.note, "" if index else related)
             row = (concept.concept_id, term.language, term.text, term.status.value, *texts)
             writer.writerow([f"'{cell}" if cell.startswith(FORMULA_START) else cell for cell in row])
     return buffer.getvalue().encode("utf-8-sig")

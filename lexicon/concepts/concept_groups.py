@@ -32,8 +32,8 @@ class ConceptGroup:
 class ConceptIndex:
     """The concepts of the store, by id, source id and term."""
 
-    def __init__(self, accepted_terms: Iterable[Term]) -> None:
-        self.groups = group_terms(accepted_terms)
+    def __init__(self, accepted_terms: Iterable[Term], related_pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self.groups = group_terms(accepted_terms, related_pairs)
         self._group_by_id = {group.concept.concept_id: group for group in self.groups}
         self._group_by_source_id = {source_id: group for group in self.groups for source_id in group.concept.source_ids}
         self._group_by_key = {word_key(term.text): group for group in self.groups for term in group.concept.terms}
@@ -80,8 +80,8 @@ def _with_definition(term: Term, article_definition: Definition | None) -> Term:
     return replace(term, concept_terms=(defined_term, *other_terms))
 
 
-def group_terms(accepted_terms: Iterable[Term]) -> list[ConceptGroup]:
-    """Return the concepts of accepted terms, sorted by id."""
+def group_terms(accepted_terms: Iterable[Term], related_pairs: Iterable[tuple[str, str]] = ()) -> list[ConceptGroup]:
+    """Return the concepts of accepted terms, sorted by id; `related_pairs` are the texts of related terms."""
     term_by_key = {word_key(term.text): term for term in sorted(accepted_terms, key=lambda term: term.text)}
     synonym_keys = {key: [word_key(word) for word in term.synonyms] for key, term in term_by_key.items()}
     inner_keys = {key for term_key, keys in synonym_keys.items() for key in keys if key != term_key}
@@ -91,19 +91,22 @@ def group_terms(accepted_terms: Iterable[Term]) -> list[ConceptGroup]:
     for head_key in sorted(term_by_key, key=lambda key: (key in inner_keys, term_by_key[key].text)):
         if head_key in grouped_keys:
             continue
-        members, pending = [], [head_key]
+        member_keys, pending = [], [head_key]
         while pending:
             key = pending.pop(0)
             if key not in grouped_keys:
                 grouped_keys.add(key)
-                members.append(key)
+                member_keys.append(key)
                 pending += [synonym for synonym in synonym_keys[key] if synonym in term_by_key]
-        members_by_head[head_key] = members
-    groups = _build_groups([[term_by_key[key] for key in keys] for keys in members_by_head.values()])
+        members_by_head[head_key] = member_keys
+    members = [[term_by_key[key] for key in keys] for keys in members_by_head.values()]
+    groups = _build_groups(members, related_pairs)
     return sorted(groups, key=lambda group: group.concept.concept_id)
 
 
-def _build_groups(members_of_groups: Sequence[Sequence[Term]]) -> list[ConceptGroup]:
+def _build_groups(
+    members_of_groups: Sequence[Sequence[Term]], related_pairs: Iterable[tuple[str, str]]
+) -> list[ConceptGroup]:
     id_by_key = {word_key(term.text): terms[0].concept_id for terms in members_of_groups for term in terms}
     groups = []
     for terms in members_of_groups:
@@ -111,7 +114,44 @@ def _build_groups(members_of_groups: Sequence[Sequence[Term]]) -> list[ConceptGr
         words = dict.fromkeys((*(term.text for term in terms), *(word for term in terms for word in term.synonyms)))
         texts = [word for word in words if id_by_key.setdefault(word_key(word), concept_id) == concept_id]
         groups.append((terms, texts))
-    return [ConceptGroup(_build_concept(terms, texts, id_by_key), tuple(terms)) for terms, texts in groups]
+    concepts = [_build_concept(terms, texts, id_by_key) for terms, texts in groups]
+    related_ids = _find_related_ids(concepts, related_pairs, id_by_key)
+    for index, concept in enumerate(concepts):
+        if concept.concept_id in related_ids:
+            concepts[index] = replace(concept, related_ids=tuple(sorted(related_ids[concept.concept_id])))
+    return [ConceptGroup(concept, tuple(terms)) for concept, (terms, _) in zip(concepts, groups, strict=True)]
+
+
+def _find_related_ids(
+    concepts: Sequence[Concept], related_pairs: Iterable[tuple[str, str]], id_by_key: Mapping[str, str]
+) -> Mapping[str, set[str]]:
+    """Return the ids of related concepts by concept id. As in SKOS, none of them is broader or narrower than the other.
+
+    Args:
+        related_pairs: Texts of related terms.
+        id_by_key: Concept ids by `word_key` of their terms.
+    """
+    broader_ids = {concept.concept_id: concept.broader_ids for concept in concepts}
+    related_ids: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in related_pairs:
+        first, second = (id_by_key.get(word_key(text), "") for text in pair)
+        if first == second or not {first, second} <= broader_ids.keys():
+            continue
+        if first not in _all_broader(second, broader_ids) and second not in _all_broader(first, broader_ids):
+            related_ids[first].add(second)
+            related_ids[second].add(first)
+    return related_ids
+
+
+def _all_broader(concept_id: str, broader_ids: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the ids of the direct and indirect broader concepts of a concept."""
+    broader: set[str] = set()
+    pending = [concept_id]
+    while pending:
+        new_ids = set(broader_ids.get(pending.pop(), ())) - broader
+        broader |= new_ids
+        pending += new_ids
+    return broader
 
 
 def _build_concept(terms: Sequence[Term], texts: Sequence[str], id_by_key: Mapping[str, str]) -> Concept:

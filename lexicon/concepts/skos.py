@@ -58,6 +58,9 @@ def _add_concept(graph: Graph, concept: Concept, known_ids: set[str]) -> None:
     for broader_id in concept.broader_ids:
         if broader_id in known_ids:
             graph.add((subject, SKOS.broader, URIRef(CONCEPT_PREFIX + broader_id)))
+    for related_id in concept.related_ids:
+        if related_id in known_ids:
+            graph.add((subject, SKOS.related, URIRef(CONCEPT_PREFIX + related_id)))
     for source_id in concept.source_ids:
         graph.add((subject, DCTERMS.identifier, Literal(source_id)))
     if concept.category:

@@ -21,7 +21,8 @@ XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 CONCEPT_TAGS = frozenset({"conceptEntry", "termEntry"})
 LANGUAGE_TAGS = frozenset({"langSec", "langSet"})
 TERM_TAGS = frozenset({"termSec", "tig", "ntig"})
-BROADER_TEXT, SOURCE_ID_TEXT = "broader", "source id"  # TBX-Basic has no types for these references
+# TBX-Basic has no types for these references.
+BROADER_TEXT, RELATED_TEXT, SOURCE_ID_TEXT = "broader", "related", "source id"
 SOURCE_ID_NOTE = "source id: "  # start of the note with an id that is no URL: other targets of xref are invalid
 TBX_STATUS_BY_STATUS: Mapping[ConceptTermStatus, str] = {
     ConceptTermStatus.PREFERRED: "preferredTerm-admn-sts",
@@ -66,6 +67,9 @@ def _add_concept(body: Any, concept: Concept, known_ids: set[str]) -> None:
     for broader_id in concept.broader_ids:
         if broader_id in known_ids:
             _add(entry, "ref", BROADER_TEXT, type="crossReference", target=broader_id)
+    for related_id in concept.related_ids:
+        if related_id in known_ids:
+            _add(entry, "ref", RELATED_TEXT, type="crossReference", target=related_id)
     for source_id in concept.source_ids:
         if source_id.startswith(("http://", "https://")):
             _add(entry, "xref", SOURCE_ID_TEXT, type="externalCrossReference", target=source_id)

@@ -26,9 +26,10 @@ GROUPS: Mapping[Reason, str] = {
 }
 """The first reason of each group of the enumeration, and the heading of the group."""
 ADVICE: Mapping[Reason, str] = {
-    Reason.OFF_TOPIC: "The page was fetched and not saved. Label pages with `plumb topic judge` if this is wrong.",
-    Reason.OUT_OF_SCOPE: "Add the host to `crawl.scope`, or run `plumb sites add HOST`.",
-    Reason.TAKEN_DOWN: "`plumb takedown undo URL` undoes it.",
+    Reason.OFF_TOPIC: "The page was fetched and not saved. If this is wrong, answer the questions of the topic at "
+    "**Topics**, or label pages with `plumb topic judge`.",
+    Reason.OUT_OF_SCOPE: "Add the host: **Sites > Add site**, or `plumb sites add HOST`.",
+    Reason.TAKEN_DOWN: "**Sites > Pages taken down**, **Undo the takedown**, or `plumb takedown undo URL`.",
     Reason.TOO_DEEP: "Raise `crawl.depth`.",
     Reason.CRAWLER_TRAP: "One of many similar URLs without new text. `plumb fetch URL` shows the decision.",
     Reason.ROBOTS_FORBIDDEN: "Ask the site for permission, or remove the URL.",
@@ -38,7 +39,7 @@ ADVICE: Mapping[Reason, str] = {
     Reason.TIMED_OUT: "In the crawl: raise `crawl.total_timeout`. In a document: raise `extract.document_seconds`.",
     Reason.TOO_LARGE: "Raise `crawl.max_bytes`, `crawl.max_document_mb` or `extract.document_mb`.",
     Reason.TOO_MANY_REDIRECTS: "Open the URL in a browser. Raise `crawl.max_redirects` if the redirects are valid.",
-    Reason.REDIRECTED_OUT_OF_SCOPE: "Add the target host to `crawl.scope` if it belongs to the vertical.",
+    Reason.REDIRECTED_OUT_OF_SCOPE: "Add the target host at **Sites > Add site** if it belongs to the vertical.",
     Reason.NOT_HTML: "Neither a page nor a supported document format. See `crawl.document_formats`.",
     Reason.UNDECODABLE: "`plumb explain URL` shows the declared and the detected encoding.",
     Reason.LIST_PAGE: "If the page is an article, see `extract.list_link_share` and `plumb explain URL --blocks`.",
@@ -47,13 +48,13 @@ ADVICE: Mapping[Reason, str] = {
     Reason.ALTERNATE_VERSION: "None. The article is saved under the URL that the outcome names.",
     Reason.WARC_RECORD_LOST: "The WARC record is unreadable. The next crawl fetches the page again. Run `plumb check`.",
     Reason.INCOMPLETE_BODY: "`plumb explain URL` shows which text was dropped.",
-    Reason.NEEDS_JAVASCRIPT: "Add the site to `crawl.rendered`, or set it to `auto`.",
+    Reason.NEEDS_JAVASCRIPT: "**Settings > What to crawl?**: add the site to `crawl.rendered`, or set it to `auto`.",
     Reason.PASSWORD_PROTECTED: "None. The document opens with a password only.",
     Reason.NO_TEXT_LAYER: "The document, or the named pages, are images. `plumb ocr` reads PDF and OFD pages.",
     Reason.GARBLED_TEXT: "Fonts of the document do not state their characters. `plumb ocr` reads PDF and OFD pages.",
     Reason.NOTHING_RECOGNIZED: "The pictures have no text, or it is hard to read. See `ocr.min_confidence`.",
-    Reason.REJECTED_BY_SOLR: "The reason is in logs/plumb.log. `plumb index` tries again.",
-    Reason.UNEXPECTED_ERROR: "The traceback is in logs/plumb.log. Run the stage again.",
+    Reason.REJECTED_BY_SOLR: "**Runs**, the page of the run, has the reason. The next run tries again.",
+    Reason.UNEXPECTED_ERROR: "**Runs**, the page of the run, has the traceback. The next run tries again.",
 }
 """Reason -> advice for an administrator; reasons without an entry need no action."""
 
@@ -93,7 +94,11 @@ def iter_command_lines(command: click.Command, path: str, level: int) -> Iterato
 def render_outcomes() -> str:
     """All reasons with their texts in both languages and what to do, as a Markdown page."""
     lines = ["# Outcomes and reasons", "", GENERATED, ""]
-    lines += ["Each stage records one reason for each URL. `plumb status` counts them, `plumb explain URL` shows them."]
+    lines += [
+        "Each stage records one reason for each URL. In the administration, **Sites** counts them by site, with sample",
+        "pages; **Check** on that page shows those of one URL. On the command line, `plumb status` counts them and",
+        "`plumb explain URL` shows them. Settings are changed at **Settings** (`/admin/settings`) or in the TOML file.",
+    ]
     for reason in Reason:
         if reason in GROUPS:
             lines += ["", f"## {GROUPS[reason]}", "", "| reason | English | 中文 | what to do |", "|---|---|---|---|"]

@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from docstore.store import Store
-from docstore.terms.relations import ProposalState
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat, create_concept_id
@@ -25,7 +24,7 @@ from domain.term import (
     Term,
     TermStatus,
 )
-from domain.term_relation import RelationKind, RelationProposal
+from domain.term_relation import ProposalState, RelationKind, RelationProposal
 from lexicon.concepts.checks import check_concepts
 from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
 from lexicon.concepts.formats import (
@@ -332,8 +331,8 @@ class StoreReview:
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
         self._set_proposal_state(kind, text, other, ProposalState.REJECTED, actor)
 
-    def reopen_relation(self, kind: RelationKind, text: str, other: str) -> None:
-        self._set_proposal_state(kind, text, other, ProposalState.PROPOSED, "")
+    def reopen_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
+        self._set_proposal_state(kind, text, other, ProposalState.PROPOSED, actor)
 
     def _set_proposal_state(self, kind: RelationKind, text: str, other: str, state: ProposalState, actor: str) -> None:
         if not self._store.relations.set_state(kind, text, other, state, actor):
@@ -384,7 +383,7 @@ class StoreReview:
         definition_by_term: dict[str, Definition] = {}
         for batch in batched([term.text for term in terms], TERMS_PER_QUERY):
             definition_by_term |= self._store.definitions.find_best(batch)
-        return ConceptIndex(add_definitions(terms, definition_by_term))
+        return ConceptIndex(add_definitions(terms, definition_by_term), self._store.relations.accepted_pairs())
 
     def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:
         concepts = [group.concept for group in self.concepts(version).groups]

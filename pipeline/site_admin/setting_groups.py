@@ -15,8 +15,8 @@ _GROUP_TEXTS: Mapping[str, str] = {
         " crawl.per_host crawl.per_ip crawl.delay_factor crawl.queue_policy crawl.queues"
     ),
     "times": (
-        "schedule.at schedule.grace_hours schedule.stages schedule.sites crawl.quiet_hours crawl.incremental"
-        " crawl.revisit_shortest crawl.revisit_longest crawl.hub_gap"
+        "schedule.at schedule.grace_hours schedule.stages schedule.sites crawl.quiet_hours crawl.site_quiet_hours"
+        " crawl.incremental crawl.revisit_shortest crawl.revisit_longest crawl.hub_gap"
     ),
     "exclusions": (
         "crawl.max_bytes crawl.max_document_mb extract.shortest_body extract.near_duplicate extract.list_link_share"

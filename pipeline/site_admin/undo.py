@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
+from docstore.terms.relations import ACTION_BY_STATE
 from domain.account import Role
 from domain.administration import AdminAction
 from domain.alert import AlertKey
+from domain.term_relation import ProposalState, RelationKind
 from pipeline.engine import Engine
 from pipeline.settings import parse_toml_sections
 from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
@@ -102,6 +104,16 @@ def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> int | N
     return engine.store.actions.record(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
 
 
+def undo_relation(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Open the proposal of a relation again, unless its state has changed since."""
+    kind, term, other = (str(action.details[name]) for name in ("kind", "term", "other"))
+    state = next(state for state, code in ACTION_BY_STATE.items() if code == action.action)
+    relations = engine.store.relations
+    if not relations.set_state(RelationKind(kind), term, other, ProposalState.PROPOSED, account, state):
+        return None
+    return newest_action_id(engine, account, ACTION_BY_STATE[ProposalState.PROPOSED])
+
+
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> int | None:
     """Enable the account, unless it is enabled. Raises AccountError if it does not exist any more."""
     current = engine.store.accounts.find(action.subject)
@@ -149,5 +161,7 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     RESUME_ACTION: undo_site_resume,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
     ROLES_ACTION: undo_account_roles,
+    ACTION_BY_STATE[ProposalState.ACCEPTED]: undo_relation,
+    ACTION_BY_STATE[ProposalState.REJECTED]: undo_relation,
 }
 """The inverse of each action that can be undone, by the code of the action."""

@@ -202,7 +202,7 @@ class ReviewService(Protocol):
     def reject_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
         """Reject a proposal: it does not return."""
 
-    def reopen_relation(self, kind: RelationKind, text: str, other: str) -> None:
+    def reopen_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> None:
         """Open a rejected proposal, or one of related terms that was accepted, again."""
 
     def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:

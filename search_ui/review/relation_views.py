@@ -62,7 +62,7 @@ def decide_relation() -> BaseResponse:
         elif decision == REJECT:
             review_service.reject_relation(kind, text, other, current_account_name())
         else:
-            review_service.reopen_relation(kind, text, other)
+            review_service.reopen_relation(kind, text, other, current_account_name())
         if review_decision is not None:
             url_params["act"] = review_decision.act_id
         elif decision != REOPEN:

@@ -179,6 +179,7 @@ def test_authors_and_line_numbers_of_saved_articles_are_checked_with_the_page(
 
 
 @pytest.mark.solr
+@pytest.mark.exhaustive
 def test_publishing_segments_only_what_contains_a_term(trees: dict[Site, Path], tmp_path: Path) -> None:
     for _ in range(2):  # the terms are taken out again
         found = values(real.measure(trees, tmp_path / "kept", ["publish"], NullProgress()))
@@ -187,12 +188,14 @@ def test_publishing_segments_only_what_contains_a_term(trees: dict[Site, Path], 
 
 
 @pytest.mark.solr
+@pytest.mark.exhaustive
 def test_a_restored_backup_answers_alike(trees: dict[Site, Path], tmp_path: Path) -> None:
     found = values(real.measure(trees, tmp_path / "kept", ["restore"], NullProgress()))
     assert found["restore", "queries"] >= 4
     assert (found["restore", "equal"], found["restore", "wrong_counts"]) == (1, 0)
 
 
+@pytest.mark.exhaustive
 def test_a_second_night_on_what_stands_still_costs_less(trees: dict[Site, Path], tmp_path: Path) -> None:
     found = values(real.measure(trees, tmp_path / "kept", ["nights"], NullProgress()))
     assert found["nights", "day1_requests"] > 10

@@ -15,8 +15,7 @@ from benchmarks.results import Figure, output_to, publish
 from domain.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
-CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "structure")
-CHEAP += ("glossary", "terms")
+CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "terms")
 LONG = (
     "admin",
     "chain",
@@ -30,7 +29,7 @@ LONG = (
     "search",
     "slow_clients",
 )
-LONG += ("scale_frontier", "similarity_words")
+LONG += ("glossary", "scale_frontier", "similarity_words", "structure")
 
 
 def commands() -> dict[str, BenchmarkCommand]:

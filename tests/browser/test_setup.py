@@ -43,7 +43,11 @@ def wide_parts(page: Page) -> int:
 
 
 @pytest.mark.parametrize(
-    ("scripts", "locale"), [(True, "zh-CN"), (False, "en-GB")], ids=["scripts-zh", "no scripts-en"]
+    ("scripts", "locale"),
+    [
+        pytest.param(True, "zh-CN", id="scripts-zh"),
+        pytest.param(False, "en-GB", id="no scripts-en", marks=pytest.mark.exhaustive),
+    ],
 )
 def test_an_empty_folder_becomes_a_search_engine(
     chromium: Browser, solr_node: EmbeddedSolr, site: Site, tmp_path: Path, scripts: bool, locale: str

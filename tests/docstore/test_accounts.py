@@ -11,6 +11,9 @@ from docstore.accounts import AccountTable
 from docstore.store import Store
 from domain.account import Account, Role
 from domain.errors import AccountError
+from tests.conftest import logic_store_url, on_both
+
+store_url = logic_store_url
 
 
 @pytest.fixture
@@ -18,6 +21,7 @@ def accounts(store: Store) -> AccountTable:
     return store.accounts
 
 
+@on_both
 def test_an_account_is_kept_as_it_was_made(store_url: str, tmp_path: Path) -> None:
     with Store(store_url, tmp_path / "warc", clock=lambda: 5.0) as store:
         made = store.accounts.create("Ｌi.Na@example", "hash", [Role.REVIEWER, Role.REPORTS])
@@ -27,6 +31,7 @@ def test_an_account_is_kept_as_it_was_made(store_url: str, tmp_path: Path) -> No
         assert store.accounts.list_accounts() == [made]
 
 
+@on_both
 def test_a_name_is_taken_once(accounts: AccountTable) -> None:
     accounts.create("anna", "first", [Role.REPORTS])
     with pytest.raises(AccountError, match="already"):
@@ -73,6 +78,7 @@ def test_the_operator_may_everything(roles: set[Role], may: set[Role]) -> None:
     assert not any(Account("a", "h", frozenset(roles), disabled_at=1.0).has_role(role) for role in Role)
 
 
+@on_both
 def test_changes_and_whom_they_reach(accounts: AccountTable) -> None:
     for name in ("anna", "bert"):
         accounts.create(name, "old", [Role.REPORTS])
@@ -102,6 +108,7 @@ def test_nobody_cannot_be_changed(accounts: AccountTable, change: str) -> None:
         getattr(accounts, change)("nobody", *arguments)
 
 
+@on_both
 def test_a_session_that_was_ended_is_forgotten_when_it_would_have_ended_by_itself(
     accounts: AccountTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +179,7 @@ def test_changed_roles_are_not_overwritten(store: Store) -> None:
         store.account_administration.set_roles("anna", [Role.OPERATOR], [Role.REPORTS], "root")
 
 
+@on_both
 def test_two_administrators_cannot_demote_each_other_at_the_same_time(store: Store) -> None:
     administration = store.account_administration
     names = ("ann", "bob")
@@ -191,3 +199,15 @@ def test_two_administrators_cannot_demote_each_other_at_the_same_time(store: Sto
         assert len(operators) == 1
         for name in {*names} - {*operators}:
             administration.set_roles(name, [Role.OPERATOR], [Role.REPORTS], "setup")
+
+
+def test_a_token_is_found_by_its_hash_until_it_is_revoked(store: Store) -> None:
+    token_id = store.api_tokens.create("anna", "report", "hash", ["search", "articles"])
+    token = store.api_tokens.find_by_hash("hash")
+    assert token is not None and (token.token_id, token.scopes) == (token_id, {"search", "articles"})
+    store.api_tokens.mark_used(token_id)
+    assert [store.api_tokens.revoke(token_id) for _ in range(2)] == [True, False]
+    assert store.api_tokens.find_by_hash("hash") is None
+    [token] = store.api_tokens.list_all()
+    assert token.last_used_at is not None and token.revoked_at is not None
+    assert store.integrity.damaged_rows() == {}

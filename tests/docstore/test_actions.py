@@ -3,14 +3,21 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
+from docstore.schema.lexicon_tables import relation_proposals
 from docstore.store import Store
 from domain.administration import AlertMute
 from domain.alert import AlertKey
+from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
+from tests.conftest import logic_store_url, on_both
+
+store_url = logic_store_url
 
 KEY = AlertKey("site_down", "a.test")
 
 
+@on_both
 def test_actions_are_found_newest_first_by_account_and_code(store: Store) -> None:
     ids = [
         store.actions.record(account, action, "a.test", {"hours": 2})
@@ -34,6 +41,27 @@ def test_an_action_is_undone_once(store: Store) -> None:
     assert store.integrity.damaged_rows() == {}
 
 
+def test_a_decision_on_a_relation_is_recorded_with_a_checksum(store: Store) -> None:
+    pair = (RelationKind.RELATED, "烃类", "甲烷")
+    proposal = RelationProposal(TermRelation(*pair, "together", 0.5, ""), 1, "http://a.test/1", "t", 0.0)
+    store.relations.add_related([proposal], "")
+    assert not store.relations.set_state(RelationKind.RELATED, "甲烷", "烃类", ProposalState.ACCEPTED, "anna")
+    for _ in range(2):
+        assert store.relations.set_state(*pair, ProposalState.ACCEPTED, "anna")
+    [accepted] = store.actions.find()
+    assert (accepted.action, accepted.subject, accepted.account) == ("relation_accept", "烃类 – 甲烷", "anna")
+    assert store.relations.accepted_pairs() == [("烃类", "甲烷")] and store.integrity.damaged_rows() == {}
+    with store._database.write() as connection:
+        connection.execute(update(relation_proposals).values(decided_by="eve"))
+    assert store.integrity.damaged_rows() == {"relation_proposals": ["烃类"]}
+    assert not store.relations.set_state(*pair, ProposalState.PROPOSED, "bert", ProposalState.REJECTED)
+    assert store.relations.set_state(*pair, ProposalState.PROPOSED, "bert", ProposalState.ACCEPTED)
+    [reopened, undone] = store.actions.find()
+    assert (reopened.action, undone.undone_by) == ("relation_reopen", reopened.action_id)
+    assert store.relations.accepted_pairs() == [] and store.integrity.damaged_rows() == {}
+
+
+@on_both
 def test_texts_that_the_databases_cannot_store_are_replaced(store: Store) -> None:
     action_id = store.actions.record("anna", "settings_change", "a\0b", {"text": "c\0d\ud800"})
     action = store.actions.load(action_id)

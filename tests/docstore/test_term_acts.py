@@ -18,9 +18,12 @@ from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import ConceptTerm, Term, TermClass, TermStatus
 from lexicon.publishing import build_next_version
 from pipeline.search_site.review_service import StoreReview
+from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_store import extract_all, keep_page
 from tests.terms import add, propose, set_synonyms
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
+
+store_url = logic_store_url
 
 ACCEPTED, REJECTED, CANDIDATE = TermStatus.ACCEPTED, TermStatus.REJECTED, TermStatus.CANDIDATE
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
@@ -41,6 +44,7 @@ def decide(store: Store, text: str, status: TermStatus, by: str = "anna", seen: 
     store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit(text, status, seen_version=seen)], by)
 
 
+@on_both
 def test_who_did_what_and_when_is_kept(reviewed: Store) -> None:
     decide(reviewed, "页岩气", ACCEPTED)
     decide(reviewed, "钻井", REJECTED, "bert")
@@ -76,6 +80,7 @@ def test_what_the_next_version_would_change_is_counted(reviewed: Store) -> None:
     assert reviewed.review_queue.unpublished_change_counts() == (1, 1, 2)
 
 
+@on_both
 def test_two_reviewers_do_not_overwrite_each_other(reviewed: Store) -> None:
     decide(reviewed, "页岩气", ACCEPTED, "anna", seen=0)
     with pytest.raises(ConcurrentEditError, match="页岩气 was changed meanwhile by anna: it is accepted now"):
@@ -223,6 +228,7 @@ def test_a_rejected_term_comes_back_when_its_evidence_has_doubled(reviewed: Stor
     assert one(reviewed, "页岩气").status is REJECTED
 
 
+@on_both
 def test_terms_are_found_filtered_and_put_in_order(reviewed: Store) -> None:
     def texts(**wanted: object) -> list[str]:
         return [term.text for term in reviewed.review_queue.find_page(TermQuery(**wanted))[1]]  # type: ignore[arg-type]
@@ -258,6 +264,7 @@ def test_terms_are_found_by_their_language(store: Store) -> None:
     assert {name: [text for text in texts if language_of_term(text) == name] for name in LANGUAGE_PATTERNS} == found
 
 
+@on_both
 def test_all_languages_are_mixed_by_their_share_of_the_articles(store: Store) -> None:
     """The miner prefers the English terms; three of four articles are Chinese."""
     english, chinese = [f"term{chr(97 + n)}" for n in range(20)], [f"钻井{chr(0x4E00 + n)}" for n in range(20)]
@@ -282,6 +289,7 @@ def test_all_languages_are_mixed_by_their_share_of_the_articles(store: Store) ->
     assert sorted(everything) == sorted([*english, *chinese])
 
 
+@on_both
 def test_the_neighbours_of_a_term(reviewed: Store) -> None:
     decide(reviewed, "页岩气井", ACCEPTED)
     reviewed.review_history.apply(ReviewDecisionKind.RELATE, [TermEdit("页岩气井", broader_terms=("钻井", "页岩"))])
@@ -293,6 +301,7 @@ def test_the_neighbours_of_a_term(reviewed: Store) -> None:
     assert reviewed.review_queue.terms_containing([], 2) == {}
 
 
+@on_both
 def test_how_good_the_last_decisions_were(reviewed: Store) -> None:
     assert reviewed.review_queue.recent_acceptance() == (0, 0)
     decide(reviewed, "页岩", REJECTED)
@@ -312,6 +321,7 @@ def stores(store_url: str, tmp_path: Path) -> Iterator[list[Store]]:
         yield [first, second]
 
 
+@on_both
 def test_two_processes_do_not_overwrite_each_other(stores: list[Store]) -> None:
     stores[0].lexicons.replace_candidates([Term("页岩气", 9.0, 9, 9)])
     seen = one(stores[1], "页岩气").version
@@ -320,6 +330,7 @@ def test_two_processes_do_not_overwrite_each_other(stores: list[Store]) -> None:
         decide(stores[1], "页岩气", REJECTED, "bert", seen)
 
 
+@on_both
 def test_a_cycle_of_broader_terms_is_refused(reviewed: Store) -> None:
     def relate(text: str, *broader: str) -> None:
         edit = TermEdit(text, broader_terms=broader)

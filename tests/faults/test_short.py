@@ -52,6 +52,7 @@ def test_restored_it_answers_every_query_as_before(made: Undisturbed, solr_node:
 
 @pytest.mark.solr
 @pytest.mark.process
+@pytest.mark.exhaustive
 def test_searches_are_answered_while_an_upgrade_fills_the_index(
     made: Undisturbed, solr_node: RunningSolr, tmp_path: Path
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_crawl_that_lost_its_lease_commits_and_requests_nothing(postgres_store
 
 
 @pytest.mark.process
+@pytest.mark.exhaustive
 def test_hostile_servers_end_in_outcomes(tmp_path: Path) -> None:
     """All servers in one crawl; `make faults` measures the memory for each class of servers."""
     tally = Tally("hostile")

@@ -36,6 +36,11 @@ SEEDS = (3, 17)
 LINKS = 7  # on a page
 
 
+def exhaustive_unless_chosen(strategy: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of a strategy: `make test` runs two, which keep most state, `make release-check` all."""
+    return [] if strategy in ("fused", "semantic") else [pytest.mark.exhaustive]
+
+
 def web() -> dict[str, Answer]:
     """Articles of the demo that link to each other, each link with the other's title and a sentence of it."""
     draw = random.Random(5)
@@ -121,7 +126,10 @@ def one_worker(site: Site, strategy: str, **changes: object) -> tuple[CrawlSetti
     ), seeds
 
 
-@pytest.mark.parametrize("strategy", ["breadth_first", *FOCUSED_STRATEGIES])
+@pytest.mark.parametrize(
+    "strategy",
+    ["breadth_first", *(pytest.param(one, marks=exhaustive_unless_chosen(one)) for one in FOCUSED_STRATEGIES)],
+)
 def test_the_order_is_that_of_the_replay(strategy: str, web_of_demo: tuple[Site, Graph], tmp_path: Path) -> None:
     site, graph = web_of_demo
     with open_sqlite_store(tmp_path) as store:
@@ -150,7 +158,7 @@ def test_the_order_is_that_of_the_replay(strategy: str, web_of_demo: tuple[Site,
             strategy,
             is_kept,
             id=f"{strategy}-{'kept' if is_kept else 'shown again'}",
-            marks=[pytest.mark.exhaustive] if is_kept and strategy not in ("fused", "semantic") else [],
+            marks=exhaustive_unless_chosen(strategy),
         )
         for strategy in FOCUSED_STRATEGIES
         for is_kept in (False, True)

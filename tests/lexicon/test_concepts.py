@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
-from rdflib import Graph
+from rdflib import Graph, URIRef
 
 from docstore.store import Store
 from domain.concept import Concept, ConceptFormat
 from domain.errors import ConceptFileError, ConcurrentEditError, LexiconError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import ConceptTerm, ConceptTermStatus, Definition, TermClass, TermStatus
+from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from lexicon.concepts import concept_csv, skos, tbx
 from lexicon.concepts.formats import (
     CONCEPT_FORMATS,
@@ -46,6 +47,7 @@ RADAR = Concept(
     "c0000000000000003", (ConceptTerm("radar", "en", PREFERRED), ConceptTerm("radar", "fr", PREFERRED, "radar", "x"))
 )
 METHANE = Concept("c0000000000000004", (ConceptTerm("méthane", "fr", PREFERRED, "gaz CH4", "x"),))
+PLAY = Concept("c0000000000000005", (ConceptTerm("页岩区带", "zh", PREFERRED),), broader_ids=(SHALE_GAS.concept_id,))
 CONCEPTS = [GAS, SHALE_GAS, RADAR, METHANE]
 TBX_START = '<tbx type="TBX-Basic" style="dca" xmlns="urn:iso:std:iso:30042:ed-2"><text><body>'
 TBX_END = "</body></text></tbx>"
@@ -336,6 +338,27 @@ def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
     content = review.export_concepts("csv")
     assert "页岩气是页岩中的天然气。,http://a.test/1" in content.decode()
     assert review.plan_concepts(content, "csv").changes == ()
+
+
+def test_accepted_related_terms_are_exported(review: StoreReview) -> None:
+    import_file(review, format_concept_file([*CONCEPTS, PLAY], "skos"), "skos")
+    narrower_pairs = (("页岩气", "天然气"), ("页岩区带", "天然气"))
+    for pair in (("radar", "天然气"), ("radar", "méthane"), *narrower_pairs):
+        relation = TermRelation(RelationKind.RELATED, *pair, "together", 0.5, "")
+        review._store.relations.add_related([RelationProposal(relation, 1, "http://a.test/1", "t", 0.0)], "")
+        if pair != ("radar", "méthane"):
+            review.accept_relation(RelationKind.RELATED, *pair, "anna")
+    ids = {GAS.concept_id, RADAR.concept_id}
+    graph = Graph().parse(data=review.export_concepts("skos"), format="turtle")
+    pairs = {tuple(map(skos._concept_id, pair)) for pair in graph.subject_objects(URIRef(f"{SKOS}related"))}
+    assert pairs == {tuple(sorted(ids)), tuple(sorted(ids, reverse=True))}
+    references = etree.fromstring(review.export_concepts("tbx")).iter(f"{{{tbx.NAMESPACE}}}ref")
+    assert {one.get("target") for one in references if one.text == "related"} == ids
+    rows = review.export_concepts("csv").decode()
+    assert "天然气,preferred,,,,radar" in rows and "radar,preferred,,,,天然气" in rows
+    for concept_format in CONCEPT_FORMATS:
+        content = review.export_concepts(concept_format)
+        assert review.plan_concepts(content, concept_format).changes == ()
 
 
 def test_search_uses_all_terms_of_a_concept(review: StoreReview) -> None:

@@ -11,6 +11,7 @@ from domain.alert import AlertKey
 from domain.errors import AccountError, ConcurrentEditError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Term, TermStatus
+from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings, load_settings
@@ -142,6 +143,23 @@ def test_a_review_decision_is_undone_by_the_review(engine: Engine) -> None:
     store.review_history.apply(ReviewDecisionKind.DECIDE, [TermEdit("页岩气", TermStatus.REJECTED)], "ann")
     with pytest.raises(ConcurrentEditError):
         history.undo(HistorySource.REVIEW, second.act_id, "bob")
+
+
+def test_a_decided_relation_is_open_again_unless_it_was_decided_again(engine: Engine) -> None:
+    relations, history, pair = engine.store.relations, StoreHistory(engine), (RelationKind.RELATED, "烃类", "甲烷")
+    relations.add_related([RelationProposal(TermRelation(*pair, "together", 0.5, ""), 1, "u", "t", 0.0)], "")
+
+    def decide(state: ProposalState) -> int:
+        relations.set_state(*pair, state, "ann")
+        return engine.store.actions.find(limit=1)[0].action_id
+
+    accepted, rejected = decide(ProposalState.ACCEPTED), decide(ProposalState.REJECTED)
+    assert not history.undo(HistorySource.ACTION, accepted, "bob")
+    assert history.undo(HistorySource.ACTION, rejected, "bob")
+    assert relations.list_decided(ProposalState.REJECTED, 9) == []
+    _, [reopened, *decided] = history.find(HistoryFilter(), 0, 9)
+    assert (reopened.kind, reopened.account, reopened.can_undo) == ("relation_reopen", "bob", False)
+    assert all(entry.is_undone for entry in decided)
 
 
 def test_each_action_that_can_be_undone_has_a_name() -> None:

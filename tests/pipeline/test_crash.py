@@ -195,7 +195,7 @@ class TestImport:
 
 
 class TestMine:
-    @pytest.mark.parametrize("moment", ["computing", "writing"])
+    @pytest.mark.parametrize("moment", ["computing", pytest.param("writing", marks=pytest.mark.exhaustive)])
     def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
         copy(undisturbed.decided, vertical)
         before = vertical.kept()
@@ -261,7 +261,9 @@ def test_a_clock_set_back_does_not_keep_the_crawl_waiting(undisturbed: Undisturb
 
 @pytest.mark.solr
 class TestIndex:
-    @pytest.mark.parametrize("moment", ["Solr is starting", "some are written"])
+    @pytest.mark.parametrize(
+        "moment", [pytest.param("Solr is starting", marks=pytest.mark.exhaustive), "some are written"]
+    )
     def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
         copy(undisturbed.decided, vertical)
         running = vertical.start("index")
@@ -301,6 +303,7 @@ class TestIndex:
             said = check_indexed_by("index", undisturbed, vertical)
         assert "nothing to do" in said.out
 
+    @pytest.mark.exhaustive
     def test_another_store_takes_an_index_over_on_purpose(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.indexed, vertical)
         lose_store(vertical)
@@ -318,6 +321,7 @@ class TestIndex:
         said = vertical.done("index")
         assert "3 documents that are not in the store were deleted" in said.out
 
+    @pytest.mark.exhaustive
     def test_an_index_of_an_older_program_is_taken_over_without_a_word(
         self, undisturbed: Undisturbed, vertical: Vertical
     ) -> None:
@@ -366,7 +370,7 @@ def check_indexed_by(command: str, undisturbed: Undisturbed, vertical: Vertical)
 
 
 @pytest.mark.solr
-@pytest.mark.parametrize("moment", ["published", "half segmented again"])
+@pytest.mark.parametrize("moment", [pytest.param("published", marks=pytest.mark.exhaustive), "half segmented again"])
 def test_publish_killed(undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
     copy(undisturbed.indexed, vertical)
     running = vertical.start("lexicon", "publish")

@@ -53,6 +53,7 @@ def test_the_store_is_complete(vertical: LocalVertical) -> None:
     assert vertical.plumb("check").status == 0
 
 
+@pytest.mark.exhaustive
 def test_commands_print_the_same_keys(vertical: LocalVertical, answers: dict[str, dict[str, Any]]) -> None:
     for command, before in answers["commands"].items():
         said = vertical.plumb(*command.split(), "--json")
@@ -60,6 +61,7 @@ def test_commands_print_the_same_keys(vertical: LocalVertical, answers: dict[str
         assert list(missing_keys(before, json.loads(said.out))) == [], command
 
 
+@pytest.mark.exhaustive
 def test_the_index_gives_the_same_results(vertical: LocalVertical, answers: dict[str, dict[str, Any]]) -> None:
     with Engine(load_settings(vertical.config), NullProgress()) as engine:
         wait_for_solr(engine)

@@ -2,11 +2,10 @@
 
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store
-from docstore.terms.relations import ProposalState
 from domain.article import Article
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Term, TermStatus
-from domain.term_relation import RelationKind
+from domain.term_relation import ProposalState, RelationKind
 from pipeline.lexicon_stage.relations import propose_relations
 from pipeline.search_site.review_service import StoreReview
 from tests.docstore.test_store import keep_page
@@ -63,7 +62,7 @@ def test_a_rejected_proposal_does_not_return(store: Store) -> None:
     assert propose_relations(store) == () and open_pairs(store) == []
     [rejected] = store.relations.list_decided(ProposalState.REJECTED, 10)
     assert rejected.decided_by == "ann"
-    store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.PROPOSED)
+    store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.PROPOSED, "bob")
     assert open_pairs(store) == [("甲烷", "烃类")]
 
 

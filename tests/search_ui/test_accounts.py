@@ -424,6 +424,8 @@ OPERATION = {
     "/admin/page/remedy",
     "/admin/takedowns/undo",
     *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove", "settings")),
+    "/admin/sites/<host>/options",
+    "/admin/sites/<host>/options/remove",
     "/admin/sites/add",
 }
 PAGES = {

@@ -10,7 +10,6 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from docstore.terms.relations import ProposalState
 from domain.article import Article, StoredArticle, document_id
 from domain.term import (
     AUTOMATIC_ACTOR,
@@ -22,7 +21,7 @@ from domain.term import (
     TermClass,
     TermStatus,
 )
-from domain.term_relation import RelationKind, RelationProposal, TermRelation
+from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.pages import glossary_views
