@@ -40,7 +40,7 @@ class ToolError(PlumblineError):
     """A tool cannot answer. The text says why, in English."""
 
 
-def search(arguments: Mapping[str, Any]) -> JsonDict:
+def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
     """Return one page of results with citations. Raises what `SearchService.execute` raises."""
     service, request = _parse_request(arguments)
     page = service.execute(request)
@@ -109,7 +109,7 @@ def _fit_texts(answer: JsonDict, items: list[JsonDict], key: str) -> None:
         remaining -= estimate_json_tokens(item[key])
 
 
-def fetch(arguments: Mapping[str, Any]) -> JsonDict:
+def read_article(arguments: Mapping[str, Any]) -> JsonDict:
     """Return one part of the text of an article. Raises ToolError if there is no such article or part."""
     article = _fetch_article(str(arguments["id"]))
     text = "\n".join(plain_text(paragraph) for paragraph in article.paragraphs)
@@ -145,7 +145,7 @@ def _cite_article(article: ArticleDetails) -> JsonDict:
     return _cite(article.doc_id, article.plain_title, article.safe_url, article.site_name, article.published)
 
 
-def term(arguments: Mapping[str, Any]) -> JsonDict:
+def look_up_term(arguments: Mapping[str, Any]) -> JsonDict:
     """Return a published term with definitions as citations. Raises ToolError if the lexicon does not have it."""
     glossary, name = current_glossary(), str(arguments["name"])
     glossary_term = glossary.find(name)
@@ -182,7 +182,7 @@ def _definition_to_json(quote: QuotedDefinition) -> JsonDict:
     return {"text": definition.sentence, **citation}
 
 
-def explain(arguments: Mapping[str, Any]) -> JsonDict:
+def explain_search(arguments: Mapping[str, Any]) -> JsonDict:
     """Return how a query was understood; with `id`, the parts of the score of an article."""
     service, request = _parse_request({name: value for name, value in arguments.items() if name != "id"})
     words = service.segment_query(request)
@@ -214,9 +214,9 @@ def _explanation_to_json(explanation: RankExplanation | None) -> JsonDict:
 
 
 TOOLS: Mapping[str, Callable[[Mapping[str, Any]], JsonDict]] = {
-    "search": search,
-    "fetch": fetch,
-    "term": term,
-    "explain": explain,
+    "search": search_articles,
+    "fetch": read_article,
+    "term": look_up_term,
+    "explain": explain_search,
 }
 """Tool name -> function."""

@@ -1,4 +1,4 @@
-"""The MCP endpoint: protocol, tools, size of answers, and who may call it."""
+"""The MCP endpoint: protocol, tools, size of answers, and refused requests."""
 
 import json
 from typing import Any
