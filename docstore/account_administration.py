@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select, update
 
 from docstore.accounts import (
     account_from_row,
+    account_to_row,
     all_sessions_key,
     roles_to_text,
     validate_account_name,
@@ -39,10 +40,18 @@ class AccountAdministration:
         with self._database.read() as connection:
             return list(load_accounts(connection).values())
 
-    def create(self, name: str, password_hash: str, roles: Iterable[Role], actor: str) -> Account:
+    def create(
+        self, name: str, password_hash: str, roles: Iterable[Role], actor: str, password_is_temporary: bool = False
+    ) -> Account:
         """Create an account. Raises AccountError if the name is taken or invalid, or `roles` is empty."""
-        account = Account(validate_account_name(name), password_hash, validate_roles(roles), self._clock())
-        row = vars(account) | {"roles": roles_to_text(account.roles)}
+        account = Account(
+            validate_account_name(name),
+            password_hash,
+            validate_roles(roles),
+            self._clock(),
+            password_is_temporary=password_is_temporary,
+        )
+        row = account_to_row(account)
         with self._database.write() as connection:
             if not self._database.insert_missing(connection, accounts, [row]):
                 text = f"an account named {account.name} already exists: choose another name"
@@ -66,10 +75,11 @@ class AccountAdministration:
             details = {"before": roles_to_text(account.roles), "after": roles_to_text(new_roles)}
             self._record(connection, actor, "account_roles", account.name, details)
 
-    def reset_password(self, name: str, password_hash: str, actor: str) -> None:
+    def reset_password(self, name: str, password_hash: str, actor: str, password_is_temporary: bool = False) -> None:
         """Replace the password of an account, which ends its sessions."""
         with self._change(name) as (connection, account, _):
-            self._update(connection, account.name, password_hash=password_hash)
+            values = {"password_hash": password_hash, "password_is_temporary": int(password_is_temporary)}
+            self._update(connection, account.name, **values)
             self._record(connection, actor, "account_password", account.name)
 
     def disable(self, name: str, sessions_expire_at: float, actor: str) -> None:

@@ -31,14 +31,22 @@ class AccountTable:
         self._database = database
         self._clock = clock
 
-    def create(self, name: str, password_hash: str, roles: Iterable[Role]) -> Account:
+    def create(
+        self, name: str, password_hash: str, roles: Iterable[Role], password_is_temporary: bool = False
+    ) -> Account:
         """Create an account.
 
         Raises:
             AccountError: The name is taken or invalid, or `roles` is empty.
         """
-        account = Account(validate_account_name(name), password_hash, validate_roles(roles), self._clock())
-        row = vars(account) | {"roles": roles_to_text(account.roles)}
+        account = Account(
+            validate_account_name(name),
+            password_hash,
+            validate_roles(roles),
+            self._clock(),
+            password_is_temporary=password_is_temporary,
+        )
+        row = account_to_row(account)
         with self._database.write() as connection:
             if not self._database.insert_missing(connection, accounts, [row]):
                 raise AccountError(f"an account named {account.name} already exists: choose another name")
@@ -63,20 +71,22 @@ class AccountTable:
             return not connection.scalar(usable)
 
     def set_password(self, name: str, password_hash: str) -> None:
-        """Change the password of an active account. This ends all sessions of the account.
+        """Change the password of an active account to one that is not temporary. This ends all its sessions.
 
         Raises:
             AccountError: No active account has this name.
         """
-        self._update_account(name, accounts.c.disabled_at.is_(None), password_hash=password_hash)
+        is_active = accounts.c.disabled_at.is_(None)
+        self._update_account(name, is_active, password_hash=password_hash, password_is_temporary=0)
 
-    def reset_password(self, name: str, password_hash: str) -> None:
+    def reset_password(self, name: str, password_hash: str, password_is_temporary: bool = False) -> None:
         """Change a password and enable the account if it is disabled.
 
         Raises:
             AccountError: No account has this name.
         """
-        self._update_account(name, password_hash=password_hash, disabled_at=None)
+        values = {"password_hash": password_hash, "password_is_temporary": int(password_is_temporary)}
+        self._update_account(name, **values, disabled_at=None)
 
     def set_roles(self, name: str, roles: Iterable[Role]) -> None:
         """Replace the roles of an account. This ends all sessions of the account.
@@ -155,7 +165,14 @@ def roles_to_text(roles: frozenset[Role]) -> str:
     return ",".join(role for role in Role if role in roles)
 
 
+def account_to_row(account: Account) -> dict[str, Any]:
+    """Convert an Account to a row of the `accounts` table."""
+    flags = {"password_is_temporary": int(account.password_is_temporary)}
+    return vars(account) | {"roles": roles_to_text(account.roles)} | flags
+
+
 def account_from_row(row: Row[Any]) -> Account:
     """Convert a row of the `accounts` table to an Account."""
     roles = frozenset(Role(role) for role in row.roles.split(","))
-    return Account(row.name, row.password_hash, roles, row.created_at, row.disabled_at)
+    is_temporary = bool(row.password_is_temporary)
+    return Account(row.name, row.password_hash, roles, row.created_at, row.disabled_at, is_temporary)

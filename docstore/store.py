@@ -29,6 +29,7 @@ store.alert_mutes        alerts about which nobody is notified      docstore/rep
 store.accounts           accounts of the search site                docstore/accounts.py
 store.account_administration  changes by administrators         docstore/account_administration.py
 store.actions            what accounts changed                      docstore/actions.py
+store.api_tokens         tokens with which programs use the API     docstore/api_tokens.py
 store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
 store.retention          removal of old articles                    docstore/retention.py
 store.site_pages         all pages of one host                      docstore/site_pages.py
@@ -45,6 +46,7 @@ from types import TracebackType
 from docstore.account_administration import AccountAdministration
 from docstore.accounts import AccountTable
 from docstore.actions import ActionTable
+from docstore.api_tokens import ApiTokenTable
 from docstore.articles.article_table import ArticleTable
 from docstore.articles.citations import CitationTable
 from docstore.articles.recognized_pages import RecognizedPageTable
@@ -147,6 +149,7 @@ class Store:
         self.accounts = AccountTable(self._database, clock)
         self.account_administration = AccountAdministration(self._database, clock)
         self.actions = ActionTable(self._database, clock)
+        self.api_tokens = ApiTokenTable(self._database, clock)
         self.administration_history = AdministrationHistory(self._database)
         self.retention = Retention(self._database, clock)
         self.site_pages = SitePages(self._database, clock)

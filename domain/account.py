@@ -17,13 +17,17 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Account:
-    """One account. `created_at` and `disabled_at` are epoch seconds; `disabled_at` is None for an active account."""
+    """One account. `created_at` and `disabled_at` are epoch seconds; `disabled_at` is None for an active account.
+
+    `password_is_temporary` means that an administrator chose the password, and its owner must replace it.
+    """
 
     name: str
     password_hash: str
     roles: frozenset[Role]
     created_at: float = 0.0
     disabled_at: float | None = None
+    password_is_temporary: bool = False
 
     def has_role(self, role: Role) -> bool:
         """True if the account is active and has `role` or the administrator role, which includes all others."""

@@ -58,6 +58,31 @@ class AlertMute:
     until: float | None
 
 
+@dataclass(frozen=True)
+class ApiToken:
+    """A token with which a program uses the API.
+
+    Attributes:
+        token_id: Its id.
+        account: The account that owns it, whose roles limit what the token permits.
+        name: What the owner calls it.
+        token_hash: Hash of the secret.
+        scopes: What the token permits.
+        created_at: Epoch seconds.
+        last_used_at: Epoch seconds; None if it was never used.
+        revoked_at: Epoch seconds; None if it is valid.
+    """
+
+    token_id: int
+    account: str
+    name: str
+    token_hash: str
+    scopes: frozenset[str]
+    created_at: float
+    last_used_at: float | None = None
+    revoked_at: float | None = None
+
+
 class HistorySource(StrEnum):
     """Where an entry of the history comes from."""
 

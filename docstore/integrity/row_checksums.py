@@ -2,8 +2,9 @@
 
 A checksum covers all rows with the same first column of the primary key: one article, one account, one decided term,
 one review decision with its changes, the decided relations of one term, one published version, one action, one
-takedown. Columns that stages recompute in every run are excluded (near-duplicate cluster, citation count, story, time
-of application). CRC-32 detects any change of up to three bits and misses other damage with probability 2^-32.
+takedown, one comment, one token. Columns that stages recompute in every run are excluded (near-duplicate cluster,
+citation count, story, time of application), and the time at which a token was last used. CRC-32 detects any change of
+up to three bits and misses other damage with probability 2^-32.
 """
 
 import zlib
@@ -15,7 +16,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, select
 
 from docstore.database import Database
-from docstore.schema.administration_tables import actions, alert_mutes, takedowns
+from docstore.schema.administration_tables import actions, alert_mutes, api_tokens, takedowns
 from docstore.schema.article_tables import COLUMNS_SET_BY_OTHER_ARTICLES, articles
 from docstore.schema.lexicon_tables import (
     lexicon_entries,
@@ -23,6 +24,8 @@ from docstore.schema.lexicon_tables import (
     relation_proposals,
     review_changes,
     review_decisions,
+    term_assignments,
+    term_comments,
     terms,
 )
 from docstore.schema.operation_tables import accounts, row_checksums
@@ -72,6 +75,9 @@ CHECKSUMMED_TABLES: Mapping[str, ChecksummedTable] = {
         ChecksummedTable(actions, columns_except(actions)),
         ChecksummedTable(takedowns, columns_except(takedowns)),
         ChecksummedTable(alert_mutes, columns_except(alert_mutes)),
+        ChecksummedTable(api_tokens, columns_except(api_tokens, "last_used_at")),
+        ChecksummedTable(term_comments, columns_except(term_comments)),
+        ChecksummedTable(term_assignments, columns_except(term_assignments)),
     )
 }
 

@@ -3,9 +3,9 @@
     crawl_tables           URLs, pages, outcomes, robots.txt, decisions of focused crawls
     article_tables         articles, near-duplicates, vectors, site templates, the change log
     relation_tables        relations between articles: citations, stories, glosses
-    lexicon_tables         terms, review decisions, published lexicons
+    lexicon_tables         terms, review decisions, comments, published lexicons
     operation_tables       runs, alerts, accounts, searches, checksums, leases
-    administration_tables  actions of accounts, takedowns, muted alerts
+    administration_tables  actions of accounts, takedowns, muted alerts, API tokens
     base, migrations       common parts; upgrades from older versions
 
 Import `metadata` from here to create tables: only then all tables are registered.

@@ -3,6 +3,7 @@
 actions      what accounts changed; an undo is an action too
 takedowns    addresses that are never crawled, extracted or indexed
 alert_mutes  alerts about which nobody is notified
+api_tokens   hashes of tokens with which programs use the API
 """
 
 from sqlalchemy import BigInteger, Column, Float, Index, String, Table, Text
@@ -43,4 +44,18 @@ alert_mutes = Table(
     Column("subject", String(300), primary_key=True),
     Column("account", String(64), nullable=False),
     Column("until", Float),  # epoch seconds; NULL: until it is unmuted
+)
+
+api_tokens = Table(
+    "api_tokens",
+    metadata,
+    Column("token_id", BigIntegerId, primary_key=True, autoincrement=True),
+    Column("account", String(64), nullable=False),
+    Column("name", String(64), nullable=False),
+    Column("token_hash", String(128), nullable=False, unique=True),
+    Column("scopes", String(100), nullable=False),  # comma-separated
+    Column("created_at", Float, nullable=False),  # epoch seconds
+    Column("last_used_at", Float),
+    Column("revoked_at", Float),
+    sqlite_autoincrement=True,
 )

@@ -5,6 +5,8 @@ term_acts, term_changes     review decisions, with the state of each term before
 lexicons, lexicon_entries   published versions; immutable once written
 definitions                 sentences of articles that define published terms
 relation_proposals          relations between published terms, with sentences that show them
+term_comments               what reviewers wrote about terms
+term_assignments            who reviews which terms
 """
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table, Text
@@ -123,4 +125,26 @@ relation_proposals = Table(
     Column("decided_by", String(64), nullable=False),
     Index("relation_proposals_by_article", "url_id"),
     Index("relation_proposals_by_score", "state", "score"),
+)
+
+term_comments = Table(
+    "term_comments",
+    metadata,
+    Column("comment_id", BigIntegerId, primary_key=True, autoincrement=True),
+    Column("term", String(200), nullable=False),
+    Column("account", String(64), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Float, nullable=False),  # epoch seconds
+    Index("term_comments_by_term", "term"),
+    sqlite_autoincrement=True,
+)
+
+term_assignments = Table(
+    "term_assignments",
+    metadata,
+    Column("term", String(200), primary_key=True),
+    Column("account", String(64), nullable=False),  # the reviewer
+    Column("assigned_by", String(64), nullable=False),
+    Column("at", Float, nullable=False),  # epoch seconds
+    Index("term_assignments_by_account", "account"),
 )

@@ -4,7 +4,9 @@
 literal, because they must not change with docstore/schema.
 """
 
-from sqlalchemy import Connection
+import re
+
+from sqlalchemy import Connection, inspect
 
 TO_VERSION_2 = (
     "ALTER TABLE articles ADD COLUMN published_at TEXT NOT NULL DEFAULT ''",
@@ -82,6 +84,8 @@ TO_VERSION_13 = (
 )
 # Only new tables (actions, takedowns, alert_mutes). Older programs would crawl pages that were taken down.
 TO_VERSION_14: tuple[str, ...] = ()
+# Also new tables (api_tokens, term_comments, term_assignments), and a new status of terms.
+TO_VERSION_15 = ("ALTER TABLE accounts ADD COLUMN password_is_temporary INTEGER NOT NULL DEFAULT '0'",)
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -96,6 +100,7 @@ MIGRATIONS_BY_VERSION = {
     11: TO_VERSION_12,
     12: TO_VERSION_13,
     13: TO_VERSION_14,
+    14: TO_VERSION_15,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}
@@ -113,4 +118,11 @@ def upgrade_schema(connection: Connection, from_version: int) -> None:
             continue
         extra_statements = POSTGRESQL_MIGRATIONS_BY_VERSION.get(version, ()) if is_postgresql else ()
         for statement in (*MIGRATIONS_BY_VERSION[version], *extra_statements):
-            connection.exec_driver_sql(statement.format_map(values))
+            if not adds_existing_column(connection, statement):
+                connection.exec_driver_sql(statement.format_map(values))
+
+
+def adds_existing_column(connection: Connection, statement: str) -> bool:
+    """True if a statement adds a column that the table has: the store is older than the table."""
+    match = re.match(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", statement)
+    return match is not None and any(item["name"] == match[2] for item in inspect(connection).get_columns(match[1]))

@@ -62,6 +62,7 @@ accounts = Table(
     Column("roles", String(100), nullable=False),  # role names, comma-separated
     Column("created_at", Float, nullable=False),
     Column("disabled_at", Float),
+    Column("password_is_temporary", Integer, nullable=False, server_default="0"),  # 1: somebody else chose it
 )
 
 revoked_sessions = Table(

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.schema import metadata, migrations
 from docstore.store import Store
+from domain.account import Role
 from domain.article import Article, Block, BlockKind
 from domain.errors import StoreError
 from domain.outcome import Reason
@@ -47,7 +48,7 @@ NEW_TABLES = (
     *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
     *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
     *("definitions", "relation_proposals"),
-    *("actions", "takedowns", "alert_mutes"),
+    *("actions", "takedowns", "alert_mutes", "api_tokens", "term_comments", "term_assignments"),
 )
 CONCEPT_COLUMNS = ("concept_id", "source_ids", "concept_terms")
 NEW_COLUMNS = {
@@ -291,6 +292,27 @@ def test_a_store_from_before_the_administration_gets_its_tables(store_url: str, 
         version = connection.scalar(text("SELECT value FROM meta WHERE key = 'schema_version'"))
         assert version == str(migrations.SCHEMA_VERSION)
     engine.dispose()
+
+
+def test_accounts_from_before_temporary_passwords_keep_theirs(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as store:
+        store.accounts.create("anna", "hash", [Role.REVIEWER])
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        for name in ("api_tokens", "term_comments", "term_assignments"):
+            connection.execute(text(f"DROP TABLE {name}"))
+        connection.execute(text("ALTER TABLE accounts DROP COLUMN password_is_temporary"))
+        connection.execute(text("UPDATE meta SET value = '14' WHERE key = 'schema_version'"))
+        connection.execute(text("DELETE FROM meta WHERE key IN ('tables', 'row_sums_form')"))
+    engine.dispose()
+    with Store(store_url, tmp_path / "warc") as store:
+        account = store.accounts.find("anna")
+        assert account is not None and (account.password_hash, account.password_is_temporary) == ("hash", False)
+        store.accounts.reset_password("anna", "other", password_is_temporary=True)
+        assert [account.password_is_temporary for account in store.accounts.list_accounts()] == [True]
+        store.accounts.set_password("anna", "own")
+        assert [account.password_is_temporary for account in store.accounts.list_accounts()] == [False]
+        assert store.api_tokens.list_all() == []
 
 
 def test_every_step_is_there() -> None:

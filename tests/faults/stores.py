@@ -33,6 +33,7 @@ CONTENT = (
     "SELECT * FROM accounts",
     "SELECT * FROM actions",
     "SELECT * FROM alert_mutes",
+    "SELECT * FROM api_tokens",
     "SELECT url, p.digest, warc_file, warc_offset FROM pages p JOIN urls USING (url_id)",
     "SELECT url, host FROM urls",
 )
@@ -74,7 +75,7 @@ class Damaged:
 
 
 def add_account(data: Path) -> None:
-    """Add an account, its actions and a muted alert, which must not be lost."""
+    """Add an account, its actions, a muted alert and a token, which must not be lost."""
     from domain.account import Role
     from domain.alert import AlertKey
 
@@ -82,6 +83,7 @@ def add_account(data: Path) -> None:
         store.accounts.create("anna", "hash", [Role.OPERATOR])
         store.actions.record("anna", "site_pause", "a.test", {"hours": 2})
         store.alert_mutes.mute(AlertKey("site_down", "a.test"), "anna", None)
+        store.api_tokens.create("anna", "report", "hash", ["search"])
 
 
 def content(database: Path) -> list[list[tuple[object, ...]]]:

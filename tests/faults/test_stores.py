@@ -112,6 +112,7 @@ CHANGES = {
     "accounts": "UPDATE accounts SET roles = 'reviewer'",
     "actions": "DELETE FROM actions WHERE action_id = 1",
     "alert_mutes": "UPDATE alert_mutes SET until = 5.0",
+    "api_tokens": "UPDATE api_tokens SET scopes = 'all'",
     "lexicon_entries": "UPDATE lexicon_entries SET text = '抽油'",
 }
 

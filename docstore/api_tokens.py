@@ -1,0 +1,84 @@
+"""Tokens with which programs use the API. The store has only their hashes, which `search_ui` computes."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from sqlalchemy import Row, select, update
+
+from docstore.database import Database
+from docstore.integrity.row_checksums import update_row_checksums
+from docstore.schema.administration_tables import api_tokens
+from domain.administration import ApiToken
+from domain.storable_text import sanitize_text
+
+MAX_NAME_CHARS = 64
+
+
+class ApiTokenTable:
+    """Create, find and revoke API tokens (`store.api_tokens`). Revoked tokens stay in the store."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    def create(self, account: str, name: str, token_hash: str, scopes: Iterable[str]) -> int:
+        """Save a new token and return its id.
+
+        Args:
+            account: Canonical name of the account that owns the token.
+            name: What the owner calls the token; cut to MAX_NAME_CHARS.
+            token_hash: At most 128 characters; no other token has it.
+            scopes: What the token permits, words without commas.
+        """
+        row = {
+            "account": account,
+            "name": sanitize_text(name)[:MAX_NAME_CHARS],
+            "token_hash": token_hash,
+            "scopes": ",".join(sorted(set(scopes))),
+            "created_at": self._clock(),
+        }
+        with self._database.write() as connection:
+            token_id = int(connection.execute(api_tokens.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
+            update_row_checksums(self._database, connection, api_tokens, [token_id])
+        return token_id
+
+    def list_all(self) -> list[ApiToken]:
+        """Return all tokens, also revoked ones, newest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(api_tokens).order_by(api_tokens.c.token_id.desc()))
+            return [token_from_row(row) for row in rows]
+
+    def find_by_hash(self, token_hash: str) -> ApiToken | None:
+        """Return the token with this hash, or None if there is none or it was revoked."""
+        is_match = (api_tokens.c.token_hash == token_hash) & api_tokens.c.revoked_at.is_(None)
+        with self._database.read() as connection:
+            row = connection.execute(select(api_tokens).where(is_match)).first()
+            return token_from_row(row) if row else None
+
+    def mark_used(self, token_id: int) -> None:
+        """Save the current time as the time of the last use."""
+        with self._database.write() as connection:
+            is_token = api_tokens.c.token_id == token_id
+            connection.execute(update(api_tokens).where(is_token).values(last_used_at=self._clock()))
+
+    def revoke(self, token_id: int) -> bool:
+        """Make a token invalid. Returns False if there is no such token or it was revoked before."""
+        is_valid = (api_tokens.c.token_id == token_id) & api_tokens.c.revoked_at.is_(None)
+        with self._database.write() as connection:
+            changed = connection.execute(update(api_tokens).where(is_valid).values(revoked_at=self._clock())).rowcount
+            update_row_checksums(self._database, connection, api_tokens, [token_id])
+        return changed == 1
+
+
+def token_from_row(row: Row[tuple[object, ...]]) -> ApiToken:
+    """Convert a row of `api_tokens` to an ApiToken."""
+    return ApiToken(
+        row.token_id,
+        row.account,
+        row.name,
+        row.token_hash,
+        frozenset(filter(None, row.scopes.split(","))),
+        row.created_at,
+        row.last_used_at,
+        row.revoked_at,
+    )
