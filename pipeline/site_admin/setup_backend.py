@@ -10,6 +10,7 @@ from pathlib import Path
 
 from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_contact
 from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
+from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url
 from docstore.accounts import validate_account_name
 from docstore.store import Store
@@ -119,9 +120,8 @@ class FolderSetup:
             return "not_ascii"
         if contact and is_example_contact(contact):
             return "example"
-        crawl = replace(self._settings.crawl, seeds=self._seeds(), contact=contact, topic="")
         try:
-            check_addresses(build_crawl_plan(crawl))
+            check_contact(self._settings.crawl, self._seeds(), contact)
         except SettingsError:
             return "missing" if not contact else "invalid"
         return ""
@@ -209,6 +209,11 @@ class FolderSetup:
         self._change(lambda state: replace(state, samples=(*state.samples, sample)))
 
 
+def check_contact(settings: CrawlSettings, seeds: tuple[str, ...], contact: str) -> None:
+    """Raise SettingsError if no crawl with these settings may start at `seeds` with this contact."""
+    check_addresses(build_crawl_plan(replace(settings, seeds=seeds, contact=contact, topic="")))
+
+
 def ensure_account(store: Store, state: SetupState) -> Account:
     """Create the first account, or return it if an earlier call created it. Raises AccountError."""
     account = store.accounts.find(state.account_name)
@@ -250,7 +255,7 @@ def render_settings(
     if inside_hosts:
         crawl_lines += [f"inside_hosts = {toml_value(list(inside_hosts))}"]
     lines = [
-        f"# Written by the setup pages on {today}. Edit it as you like.",
+        f"# Written by the setup on {today}. Edit it as you like.",
         "# `plumb init FILE` writes a file with all settings and their defaults.",
         "",
         "[vertical]",
