@@ -30,6 +30,8 @@ from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason
 
 _MAX_POLL_SECONDS = 0.5  # maximum wait for a result, if no frontier entry has a known start
 _MAX_UNEXPECTED_FAILURES = 20
+_TAKEDOWN_POLL_SECONDS = 1.0  # a page is not requested when it was taken down this long ago
+_MAX_CLOCK_DIFFERENCE_SECONDS = 3600.0  # between the machines of a store
 _MAX_QUIET_WAIT_SECONDS = 3600.0  # maximum wait for the end of the quiet hours of all remaining sites
 
 
@@ -47,6 +49,8 @@ class CrawlLoop:
         self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
         self.retry_queue = RetryQueue()
         self.preferred_request_urls: dict[int, str] = {}  # url_id -> spelling that the site redirects to
+        self.taken_down_urls: set[str] = set()
+        self.takedowns_loaded_at = float("-inf")  # monotonic seconds
         self.reservations: dict[int, Reservation] = {}  # url_id -> memory of a page that is not recorded yet
 
     @classmethod
@@ -202,12 +206,24 @@ class CrawlLoop:
     def _start_entry(self, entry: FrontierEntry) -> None:
         """Fetch an entry, or first fetch a file of its origin. If the entry is rejected, record the reason."""
         self.context.coordinator.mark_busy()
+        if self._is_taken_down(entry.url):
+            self.throttle.cancel_request(entry.host)
+            self.frontier.abandon(entry)
+            return
         outcome = self._rejection_outcome(entry)
         if outcome is not None:
             self.throttle.cancel_request(entry.host)
             self._record_without_fetch(entry, outcome)
         elif not self.origin_requests.submit_prerequisite(entry):
             self._submit_fetch(entry)
+
+    def _is_taken_down(self, url: str) -> bool:
+        """True if an operator has taken a page down since the start of the run, after the frontier loaded it."""
+        now = self.context.clock()
+        if now - self.takedowns_loaded_at >= _TAKEDOWN_POLL_SECONDS:
+            since = self.context.due_before - _MAX_CLOCK_DIFFERENCE_SECONDS
+            self.taken_down_urls, self.takedowns_loaded_at = self.context.table.taken_down_urls(since), now
+        return url in self.taken_down_urls
 
     def _rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
         outcome = self.result_handler.rejection_outcome(entry)

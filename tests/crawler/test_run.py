@@ -451,3 +451,12 @@ def test_a_run_continues_with_other_sites_in_the_quiet_hours_of_one(tmp_path: Pa
         report = run(table, settings(*seeds, site_quiet_hours=hours), tmp_path, now=lambda: now)
         assert quiet.requests == [] and list(table.pages) == [site.url("/")]
     assert report.notes == ("stopped early: all remaining sites have quiet hours",)
+
+
+def test_a_page_that_is_taken_down_during_the_run_is_not_requested(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with Site({"/": page("/1.html", "/2.html"), "/1.html": page(), "/2.html": page()}) as site:
+        table.taken_down.add(site.url("/1.html"))  # after the frontier could have loaded it
+        run(table, settings(site.url()), tmp_path)
+        assert "/1.html" not in site.asked() and "/2.html" in site.asked()
+    assert site.url("/1.html") not in table.pages
