@@ -47,10 +47,10 @@ def _to_entry(reference: Reference) -> str:
 
 
 def _to_bibtex_name(author: AuthorName) -> str:
-    family, given = escape_bibtex(author.family), escape_bibtex(author.given)
-    if given:
-        return f"{family}, {given}"
-    return family if is_chinese(family) and " " not in family else f"{{{family}}}"
+    family_name, given_name = escape_bibtex(author.family_name), escape_bibtex(author.given_name)
+    if given_name:
+        return f"{family_name}, {given_name}"
+    return family_name if is_chinese(family_name) and " " not in family_name else f"{{{family_name}}}"
 
 
 def format_entry(entry_type: str, key: str, fields: Mapping[str, str]) -> str:

@@ -80,7 +80,11 @@ def _to_csl_item(reference: Reference) -> dict[str, Any]:
 
 
 def _to_csl_name(author: AuthorName) -> dict[str, str]:
-    return {"family": author.family, "given": author.given} if author.given else {"literal": author.family}
+    return (
+        {"family": author.family_name, "given": author.given_name}
+        if author.given_name
+        else {"literal": author.family_name}
+    )
 
 
 _CSV_COLUMNS = ("type", "title", "authors", "publication", "published", "accessed", "language", "url")

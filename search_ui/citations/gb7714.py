@@ -37,5 +37,5 @@ def _join_authors(authors: tuple[AuthorName, ...]) -> str:
 
 
 def _to_gb7714_name(author: AuthorName) -> str:
-    initials = " ".join(part[0].upper() for part in author.given.replace("-", " ").replace(".", " ").split())
-    return f"{author.family.upper()} {initials}" if initials else author.family
+    initials = " ".join(part[0].upper() for part in author.given_name.replace("-", " ").replace(".", " ").split())
+    return f"{author.family_name.upper()} {initials}" if initials else author.family_name

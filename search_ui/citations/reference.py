@@ -19,20 +19,20 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True)
 class AuthorName:
-    """An author. `family` is the whole name of a Chinese author and of an organization; their `given` is ""."""
+    """An author. `family_name` is the whole name of a Chinese author and of an organization; their `given_name` is ""."""
 
-    family: str
-    given: str = ""
+    family_name: str
+    given_name: str = ""
 
     @property
     def full_name(self) -> str:
         """The name in its natural order."""
-        return f"{self.given} {self.family}".strip()
+        return f"{self.given_name} {self.family_name}".strip()
 
     @property
     def inverted_name(self) -> str:
         """The name with the family name first: `Smith, John`."""
-        return f"{self.family}, {self.given}" if self.given else self.family
+        return f"{self.family_name}, {self.given_name}" if self.given_name else self.family_name
 
 
 @dataclass(frozen=True)
