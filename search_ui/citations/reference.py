@@ -19,7 +19,7 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True)
 class AuthorName:
-    """An author. `family_name` is the whole name of a Chinese author and of an organization; their `given_name` is ""."""
+    """An author. `family_name` is the whole name of a Chinese author or an organization, without a `given_name`."""
 
     family_name: str
     given_name: str = ""
