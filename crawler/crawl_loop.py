@@ -30,6 +30,9 @@ from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason
 
 _MAX_POLL_SECONDS = 0.5  # maximum wait for a result, if no frontier entry has a known start
 _MAX_UNEXPECTED_FAILURES = 20
+_TAKEDOWN_POLL_SECONDS = 1.0  # a page is not requested when it was taken down this long ago
+_MAX_CLOCK_DIFFERENCE_SECONDS = 3600.0  # between the machines of a store
+_MAX_QUIET_WAIT_SECONDS = 3600.0  # maximum wait for the end of the quiet hours of all remaining sites
 
 
 class CrawlLoop:
@@ -46,6 +49,8 @@ class CrawlLoop:
         self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
         self.retry_queue = RetryQueue()
         self.preferred_request_urls: dict[int, str] = {}  # url_id -> spelling that the site redirects to
+        self.taken_down_urls: set[str] = set()
+        self.takedowns_loaded_at = float("-inf")  # monotonic seconds
         self.reservations: dict[int, Reservation] = {}  # url_id -> memory of a page that is not recorded yet
 
     @classmethod
@@ -58,7 +63,7 @@ class CrawlLoop:
             context.coordinator.owns_queue,
         )
         reader = JobRunner(context.fetcher, plan, context.now, context.focused_policy, context.coordinator.request_slot)
-        throttle = HostThrottle.from_settings(plan.settings)
+        throttle = HostThrottle.from_settings(plan.settings, context.now)
         context.coordinator.attach_throttle(throttle)
         if context.focused_policy:
             frontier: Frontier = BestFirstFrontier(table, throttle, due_before, plan.queue_of, owns_queue)
@@ -148,8 +153,9 @@ class CrawlLoop:
     def _seconds_until_next_start(self, wait: Wait | None) -> float | None:
         """Return the seconds until the next job may start.
 
-        Returns None if there is no pending job, or if it may start only after the deadline or after the result of a job
-        in flight. If no job may start before the deadline and none is in flight, adds a note, which ends the crawl.
+        Returns None if there is no pending job, or if it may start only after the deadline, after more than an hour of
+        quiet hours, or after the result of a job in flight. If no job may start in time and none is in flight, adds a
+        note, which ends the crawl.
 
         Args:
             wait: time until the first frontier entry may start; None if the frontier is empty.
@@ -159,12 +165,12 @@ class CrawlLoop:
         if wait is None and not self.retry_queue and standalone_seconds == NO_KNOWN_START:
             return None
         seconds = min(wait.seconds if wait else _MAX_POLL_SECONDS, retry_seconds, standalone_seconds)
-        if self.context.clock() + seconds < self.context.deadline:
+        is_quiet = seconds > _MAX_QUIET_WAIT_SECONDS and self.throttle.has_quiet_host()
+        if self.context.clock() + seconds < self.context.deadline and not is_quiet:
             return seconds
         if not self.pool.in_flight:
-            self.tally.add_note(
-                "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
-            )
+            delays = "crawl delays or retry delays of all remaining URLs exceed the time left"
+            self.tally.add_note(f"stopped early: {'all remaining sites have quiet hours' if is_quiet else delays}")
         return None
 
     def _finish_or_continue(self) -> bool:
@@ -200,12 +206,24 @@ class CrawlLoop:
     def _start_entry(self, entry: FrontierEntry) -> None:
         """Fetch an entry, or first fetch a file of its origin. If the entry is rejected, record the reason."""
         self.context.coordinator.mark_busy()
+        if self._is_taken_down(entry.url):
+            self.throttle.cancel_request(entry.host)
+            self.frontier.abandon(entry)
+            return
         outcome = self._rejection_outcome(entry)
         if outcome is not None:
             self.throttle.cancel_request(entry.host)
             self._record_without_fetch(entry, outcome)
         elif not self.origin_requests.submit_prerequisite(entry):
             self._submit_fetch(entry)
+
+    def _is_taken_down(self, url: str) -> bool:
+        """True if an operator has taken a page down since the start of the run, after the frontier loaded it."""
+        now = self.context.clock()
+        if now - self.takedowns_loaded_at >= _TAKEDOWN_POLL_SECONDS:
+            since = self.context.due_before - _MAX_CLOCK_DIFFERENCE_SECONDS
+            self.taken_down_urls, self.takedowns_loaded_at = self.context.table.taken_down_urls(since), now
+        return url in self.taken_down_urls
 
     def _rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
         outcome = self.result_handler.rejection_outcome(entry)

@@ -5,11 +5,16 @@ from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
-from crawler.http.site_options import parse_paused_hosts, parse_site_delays, parse_site_options
+from crawler.http.site_options import (
+    parse_paused_hosts,
+    parse_site_delays,
+    parse_site_options,
+    parse_site_quiet_hours,
+)
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
-from crawler.schedule.quiet_hours import parse_quiet_hours
+from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy, violated_bound
 from crawler.urls.canonical import (
@@ -37,7 +42,7 @@ class CrawlPlan:
     strategy: str  # resolved name, never "auto"
     revisit_policy: RevisitPolicy  # when a page is due again
     max_seconds: float  # length of the run
-    quiet_minutes: tuple[int, int] | None  # quiet hours in minutes of the day
+    quiet_minutes: QuietHours | None  # quiet hours of all sites
     product_token: str  # name that selects the group in robots.txt
     allowed_private_hosts: AllowedPrivateHosts  # hosts on private networks that may be fetched
     rendered_sites: tuple[Scope, ...]  # sites that are rendered in a browser before parsing
@@ -56,7 +61,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     strategy, quiet = resolve_strategy(settings), _parse_quiet_setting(settings)
     if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
         raise SettingsError("crawl.processes must be 1 when crawl.topic is set. A focused crawl runs in one process.")
-    parse_site_delays(settings), parse_paused_hosts(settings)  # checked only
+    parse_site_delays(settings), parse_site_quiet_hours(settings), parse_paused_hosts(settings)  # checked only
     parse_site_options(settings)  # checked only: the fetcher, opened before the plan, sends them
     rendered_sites, inside = parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
     seeds, rules = _seeds_and_rules(settings)
@@ -123,7 +128,7 @@ def _check_values(settings: CrawlSettings) -> None:
         raise SettingsError("crawl.contact must be printable ASCII")
 
 
-def _parse_quiet_setting(settings: CrawlSettings) -> tuple[int, int] | None:
+def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
     try:
         return parse_quiet_hours(settings.quiet_hours)
     except ValueError:

@@ -86,6 +86,11 @@ class CrawlSettings:
         (),
         "longer delays for specific sites, each as: news.example.com 10 (minimum seconds between two requests)",
     )
+    site_quiet_hours: tuple[str, ...] = setting(
+        (),
+        "quiet hours for specific sites in addition to quiet_hours, each as: news.example.com 08:00-18:30 (local "
+        "time); the run continues with the other sites",
+    )
     headers: tuple[str, ...] = setting((), "headers for specific sites, each as: news.example.com Name: value")
     cookies: tuple[str, ...] = setting((), "cookies for specific sites, each as: *.example.com name=value; name=value")
     proxies: tuple[str, ...] = setting((), "proxies for specific sites, each as: news.example.com http://proxy:3128")

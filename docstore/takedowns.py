@@ -19,8 +19,9 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.page_roles.page_graph import CANONICAL_PAGE
 from docstore.schema.administration_tables import takedowns
-from docstore.schema.article_tables import page_references
+from docstore.schema.article_tables import article_parts, page_references
 from docstore.schema.crawl_tables import topic_questions, urls
+from docstore.terms.example_sentences import remove_example_sentences
 from domain.administration import Takedown
 from domain.article import document_id
 from domain.batches import batched
@@ -156,7 +157,12 @@ def unknown_canonical_urls(connection: Connection, url_ids: Collection[int]) -> 
 
 
 def delete_pages(database: Database, connection: Connection, url_by_id: Mapping[int, str], at: float) -> None:
-    """Delete pages, their articles and all quotations from them. `at` is epoch seconds."""
+    """Delete pages, their articles and all quotations from them. `at` is epoch seconds.
+
+    Lists that show the text of an article lose it. They stay lists until their content changes.
+    """
+    connection.execute(delete(article_parts).where(article_parts.c.whole_id.in_(list(url_by_id))))
+    remove_example_sentences(database, connection, list(url_by_id))
     remove_pages(database, connection, urls.c.url_id.in_(list(url_by_id)), at)
     connection.execute(delete(topic_questions).where(topic_questions.c.url.in_(list(url_by_id.values()))))
 

@@ -22,6 +22,7 @@ class MemoryTable:
     transactions: int = 0
     stored_robots: dict[str, StoredRobots] = field(default_factory=dict)
     policy: str = ""
+    taken_down: set[str] = field(default_factory=set)
     lock: threading.RLock = field(default_factory=threading.RLock)  # the recorder is a thread of its own
 
     def add_urls(self, new_urls: Sequence[NewUrl], /) -> int:
@@ -42,6 +43,9 @@ class MemoryTable:
 
     def _due(self, before: float) -> list[FrontierEntry]:
         return [row for row in self.rows.values() if (at := self.due_at[row.url_id]) is not None and at <= before]
+
+    def taken_down_urls(self, since: float, /) -> set[str]:
+        return self.taken_down
 
     def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
         with self.lock:

@@ -39,7 +39,7 @@ from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.admin.interfaces.sites import SiteEdit, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import (
     EmbeddingBacklog,
@@ -468,10 +468,11 @@ class FakeSites:
     calls: list[tuple[object, ...]] = field(default_factory=list)
     error: PlumblineError | None = None
     paused_hosts: set[str] = field(default_factory=set)
+    options: list[SiteOption] = field(default_factory=list)
 
     def load(self, host: str) -> SiteSettings:
         seeds = (f"https://{host}/",)
-        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused_hosts, header_count=1)
+        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused_hosts, options=self.options)
 
     def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
         return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
@@ -493,6 +494,12 @@ class FakeSites:
 
     def change(self, host: str, edit: SiteEdit, account: str) -> None:
         self._record("change", host, edit, account)
+
+    def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
+        self._record("set_option", host, kind, text, account)
+
+    def remove_option(self, host: str, option: SiteOption, account: str) -> None:
+        self._record("remove_option", host, option, account)
 
     def recrawl(self, host: str, account: str) -> int:
         self._record("recrawl", host, account)

@@ -14,3 +14,9 @@ Input: plain `str`, and the words of one lexicon version. Output: words, tags, a
 No mutable process-wide state: a segmenter belongs to one lexicon version and never changes. Several versions can
 coexist, and threads can share one.
 """
+
+import os
+
+# onnxruntime 1.29 and later reports the models and the machine to Microsoft unless this is set before its import. Every
+# package that uses it, directly or through RapidOCR, imports this one first.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Scope, parse_scope
 from domain.errors import SettingsError
@@ -70,6 +71,20 @@ def parse_site_delays(settings: CrawlSettings) -> tuple[tuple[Scope, float], ...
             raise SettingsError(f"{line_label}: expected HOST and seconds, for example news.example.com 10")
         site_delays.append((scope, float(remainder)))
     return tuple(site_delays)
+
+
+def parse_site_quiet_hours(settings: CrawlSettings) -> tuple[tuple[Scope, QuietHours], ...]:
+    """Parse `crawl.site_quiet_hours`: scopes with their quiet hours. Raises SettingsError with the line number."""
+    site_quiet_hours = []
+    for scope, remainder, line_label in _iter_lines("site_quiet_hours", settings.site_quiet_hours):
+        try:
+            quiet_hours = parse_quiet_hours(remainder)
+        except ValueError:
+            quiet_hours = None
+        if quiet_hours is None:
+            raise SettingsError(f"{line_label}: expected HOST and hours, for example news.example.com 08:00-18:30")
+        site_quiet_hours.append((scope, quiet_hours))
+    return tuple(site_quiet_hours)
 
 
 def delay_for_host(site_delays: Iterable[tuple[Scope, float]], host: str) -> float:

@@ -28,6 +28,9 @@ class CrawlTable(Protocol):
     def add_urls(self, new_urls: Sequence[NewUrl], /) -> int:
         """Add URLs. Returns the number of new ones."""
 
+    def taken_down_urls(self, since: float, /) -> set[str]:
+        """Return the URLs that were taken down at or after `since` (epoch seconds)."""
+
     def due_counts_by_queue(self, due_before: float, /) -> dict[int, int]:
         """Return queue -> number of due URLs."""
 

@@ -6,9 +6,12 @@ import time
 _HOUR_RANGE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-4]):([0-5]\d)")
 _MINUTES_PER_DAY = 24 * 60
 
+QuietHours = tuple[int, int]
+"""Begin and end in minutes of the day (local time)."""
 
-def parse_quiet_hours(text: str) -> tuple[int, int] | None:
-    """Parse quiet hours to minutes of the day (begin, end).
+
+def parse_quiet_hours(text: str) -> QuietHours | None:
+    """Parse quiet hours such as `22:00-06:00`.
 
     Returns None for blank text. Raises ValueError if invalid.
     """
@@ -21,7 +24,7 @@ def parse_quiet_hours(text: str) -> tuple[int, int] | None:
     return begin, end
 
 
-def quiet_seconds_left(hours: tuple[int, int] | None, now: float) -> float:
+def quiet_seconds_left(hours: QuietHours | None, now: float) -> float:
     """Return the seconds until the quiet hours end, or 0 outside them.
 
     `now` is epoch seconds; the hours are local time.

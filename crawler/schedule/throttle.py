@@ -1,6 +1,6 @@
 """Rate limits per host and per IP address, across queues.
 
-No method waits or reads a clock. The caller passes the time in monotonic seconds.
+No method waits. The caller passes the time in monotonic seconds; only quiet hours depend on the time of day.
 
     delay               maximum of crawl.delay, crawl.site_delays, Crawl-delay, and delay_factor x response time
     large site          the backlog exceeds the time left. While the site responds fast, without errors and without
@@ -9,14 +9,17 @@ No method waits or reads a clock. The caller passes the time in monotonic second
     one failure         large site returns to crawl.delay for the rest of the run
     429, 503            the delay doubles for the rest of the run, and Retry-After is respected
     aborted fetch       the host may still be working, so it gets a pause as long as the fetch took
+    quiet hours         no request begins in crawl.site_quiet_hours
     failures in a row   a pause that doubles each time; after five failures the host is suspended
 """
 
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from crawler.http.site_options import delay_for_host, parse_site_delays
+from crawler.http.site_options import delay_for_host, parse_site_delays, parse_site_quiet_hours
+from crawler.schedule.quiet_hours import QuietHours, quiet_seconds_left
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Scope
 from domain.page import Host
@@ -49,6 +52,7 @@ class _HostState:
     delay_multiplier: float = 1.0  # factor of crawl.delay
     clean_responses: int = 0  # since the last step
     baseline_response_seconds: float = 0.0  # response time at the full crawl.delay
+    quiet_hours: tuple[QuietHours, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class HostThrottle:
         per_ip: maximum requests in flight per IP address; 0: no limit.
         speed_up: maximum speed-up of large sites.
         site_delays: delays of single sites, as `parse_site_delays` returns them; they have the effect of a Crawl-delay.
+        site_quiet_hours: quiet hours of single sites, as `parse_site_quiet_hours` returns them.
+        time_of_day: returns epoch seconds, for the quiet hours.
     """
 
     def __init__(
@@ -92,8 +98,12 @@ class HostThrottle:
         per_ip: int = 0,
         speed_up: float = 1.0,
         site_delays: Sequence[tuple[Scope, float]] = (),
+        site_quiet_hours: Sequence[tuple[Scope, QuietHours]] = (),
+        time_of_day: Callable[[], float] = time.time,
     ) -> None:
         self._site_delays = site_delays
+        self._site_quiet_hours = site_quiet_hours
+        self._time_of_day = time_of_day
         self._delay = delay
         self._min_delay_multiplier = 1.0 / speed_up
         self._max_in_flight_per_host = per_host
@@ -103,8 +113,8 @@ class HostThrottle:
         self._in_flight_by_ip: Counter[str] = Counter()
 
     @classmethod
-    def from_settings(cls, settings: CrawlSettings) -> "HostThrottle":
-        """Create a throttle with the limits of the settings."""
+    def from_settings(cls, settings: CrawlSettings, time_of_day: Callable[[], float] = time.time) -> "HostThrottle":
+        """Create a throttle with the limits of the settings. `time_of_day` returns epoch seconds."""
         return cls(
             settings.delay,
             settings.per_host,
@@ -112,6 +122,8 @@ class HostThrottle:
             settings.per_ip,
             settings.speed_up,
             parse_site_delays(settings),
+            parse_site_quiet_hours(settings),
+            time_of_day,
         )
 
     def earliest_start(self, host: Host, now: float) -> float:
@@ -119,6 +131,7 @@ class HostThrottle:
         host_state = self._state(host)
         if host_state.in_flight >= self._max_in_flight_per_host:
             return NO_KNOWN_START
+        now += self._quiet_seconds(host_state)
         if (
             self._max_in_flight_per_ip
             and host_state.ip
@@ -210,6 +223,10 @@ class HostThrottle:
         """True if the host is skipped for the rest of the run after too many failures in a row."""
         return self._state(host).failures >= FAILURES_BEFORE_SUSPEND
 
+    def has_quiet_host(self) -> bool:
+        """True if it is quiet hours at one of the hosts."""
+        return any(self._quiet_seconds(host_state) for host_state in self._hosts.values())
+
     def has_responded(self, host: Host) -> bool:
         """True if the host responded at least once in this run."""
         return self._state(host).has_responded
@@ -265,7 +282,13 @@ class HostThrottle:
             min(self._delay_factor * state.response_seconds, MAX_ADAPTIVE_DELAY_SECONDS),
         )
 
+    def _quiet_seconds(self, state: _HostState) -> float:
+        """Return the seconds until the quiet hours of a host end, or 0 outside them."""
+        return max((quiet_seconds_left(hours, self._time_of_day()) for hours in state.quiet_hours), default=0.0)
+
     def _state(self, host: Host) -> _HostState:
         if host not in self._hosts:
-            self._hosts[host] = _HostState(requested_delay=delay_for_host(self._site_delays, host))
+            quiet_hours = tuple(hours for scope, hours in self._site_quiet_hours if scope.covers(host, "/"))
+            delay = delay_for_host(self._site_delays, host)
+            self._hosts[host] = _HostState(requested_delay=delay, quiet_hours=quiet_hours)
         return self._hosts[host]

@@ -435,15 +435,16 @@ def exclude_taken_down_pages(
 ) -> Sequence[PageExtraction]:
     """Replace the articles of pages that are taken down by outcomes, and delete the pages.
 
-    A page whose canonical address is taken down joins that takedown. `now` is epoch seconds.
+    A page whose canonical address is taken down joins that takedown. A page whose text is below the linked headline of
+    a page that is taken down becomes a list. `now` is epoch seconds.
     """
     addresses = {
         extraction.page.url_id: (extraction.page.url, extraction.page.final_url, *canonical_variants(extraction))
         for extraction in extractions
     }
-    takedown_by_url = {
-        takedown.url: takedown for takedown in load_takedowns(connection, list(chain.from_iterable(addresses.values())))
-    }
+    teased_urls = {extraction.page.url_id: teased_variants(extraction) for extraction in extractions}
+    all_urls = list(chain.from_iterable((*addresses.values(), *teased_urls.values())))
+    takedown_by_url = {takedown.url: takedown for takedown in load_takedowns(connection, all_urls)}
     joining, results = [], []
     for extraction in extractions:
         matches = [takedown_by_url[url] for url in addresses[extraction.page.url_id] if url in takedown_by_url]
@@ -451,6 +452,9 @@ def exclude_taken_down_pages(
             joining.append(replace(matches[0], url=extraction.page.url))
             delete_pages(database, connection, {extraction.page.url_id: extraction.page.url}, now)
             extraction = PageExtraction(extraction.page, Outcome(Reason.TAKEN_DOWN))
+        elif url := next((url for url in teased_urls[extraction.page.url_id] if url in takedown_by_url), ""):
+            outcome = Outcome(Reason.LIST_PAGE, f"its text is that of {url}, which is taken down")
+            extraction = replace(extraction, result=outcome)
         results.append(extraction)
     write_takedowns(database, connection, joining)
     return results
@@ -460,6 +464,16 @@ def canonical_variants(extraction: PageExtraction) -> tuple[str, ...]:
     """Return the canonical URL that an article declares for another page of its site, with both schemes, or ()."""
     url = extraction.result.canonical_url if isinstance(extraction.result, Article) else ""
     return scheme_variants(url) if url and can_reference(extraction.page.url, url) else ()
+
+
+def teased_variants(extraction: PageExtraction) -> tuple[str, ...]:
+    """Return the URL to which the headline above an article links, with both schemes, or ().
+
+    A page with its own headline above that one may be an article.
+    """
+    teaser = extraction.teaser
+    is_possible_list = isinstance(extraction.result, Article) and teaser and not teaser.is_below_own_headline
+    return scheme_variants(teaser.url) if teaser and is_possible_list else ()
 
 
 def mark_all_for_extraction(connection: Connection) -> int:

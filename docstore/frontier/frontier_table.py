@@ -23,6 +23,7 @@ from docstore.frontier.focused_decisions import write_focused_decisions
 from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.spurious_changes import discount_spurious_changes
 from docstore.locking.leases import lock_held_leases
+from docstore.schema.administration_tables import takedowns
 from docstore.schema.crawl_tables import pages, robots_files, urls
 from docstore.takedowns import is_not_taken_down, load_takedowns
 from docstore.warc_archive import ROTATE_BYTES, WarcArchive
@@ -107,6 +108,11 @@ class FrontierTable:
             is_promoted = urls.c.url.in_(seeds) & (urls.c.kind != UrlKind.SEED)
             connection.execute(update(urls).where(is_promoted).values(kind=UrlKind.SEED, depth=0, due_at=0.0))
         return added_count
+
+    def taken_down_urls(self, since: float) -> set[str]:
+        """Return the URLs that were taken down at or after `since` (epoch seconds)."""
+        with self._database.read() as connection:
+            return set(connection.scalars(select(takedowns.c.url).where(takedowns.c.at >= since)))
 
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
         """Return the number of due URLs by queue number."""

@@ -7,11 +7,14 @@ Exit status: 0 success, 1 failure (one line on standard error), 2 wrong usage, 1
 import ast
 import errno
 import logging
+import math
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 
 import click
 
@@ -47,6 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "status": "pipeline.cli.status:show_status",
     "takedown": "pipeline.cli.takedowns:takedown",
     "topic": "pipeline.cli.topic:topic",
+    "up": "pipeline.cli.run:up",
     "warc": "pipeline.cli.crawl:warc",
 }
 """Command name -> module:function. Only the module of the called command is imported."""
@@ -113,6 +117,7 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
     context.obj = {"config": config, "flags": flags}
 
 
+REPEATED_SIGNAL_SECONDS = 1.0
 LOG_ADVICE = "details are in logs/plumb.log in the data folder"
 RETRY_ADVICE = "then run the command again; no data was lost"
 OS_ERROR_ADVICE = {
@@ -125,14 +130,31 @@ OS_ERROR_ADVICE = {
 """errno -> advice for an operating system error while writing files outside the store."""
 
 
+class StopSignalHandler:
+    """Signal handler that raises KeyboardInterrupt, once for signals within REPEATED_SIGNAL_SECONDS of each other.
+
+    A terminal or service manager signals all processes of `plumb up`, which then stops its scheduler with a signal too.
+    The second signal must not interrupt what the first one has started.
+    """
+
+    def __init__(self) -> None:
+        self._last_signal_at = -math.inf  # monotonic seconds
+
+    def __call__(self, _number: int, _frame: FrameType | None) -> None:
+        previous, self._last_signal_at = self._last_signal_at, time.monotonic()
+        if self._last_signal_at - previous > REPEATED_SIGNAL_SECONDS:
+            raise KeyboardInterrupt
+
+
 def main() -> None:
     """Run the `plumb` command and exit.
 
     Expected errors are printed as one line. Tracebacks of unexpected errors go to the log.
     """
     # SIGTERM of a service manager is handled like Ctrl-C. A shell's `&` makes child processes ignore SIGINT.
+    handler = StopSignalHandler()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, signal.default_int_handler)
+        signal.signal(signal_number, handler)
     logging.getLogger().addHandler(logging.NullHandler())  # no tracebacks on standard error before the log is open
     try:
         cli.main(prog_name="plumb", standalone_mode=False)

@@ -1,15 +1,16 @@
 """The commands `plumb init`, `plumb check`, `plumb backup`, `plumb restore` and `plumb doctor`."""
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from domain.errors import PlumblineError, StoreError
+from domain.errors import PlumblineError, SettingsError, StoreError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
 from pipeline.cli.console import json_option, print_json, print_line, print_lines
-from pipeline.cli.session import load_call_settings, open_engine
+from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
 from pipeline.settings import Settings
 from pipeline.settings_template import render_sample_toml
 
@@ -22,11 +23,24 @@ MAX_LISTED_FILES = 5  # missing WARC files named in a message
 
 
 @click.command()
-@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.argument("targets", metavar="[PATH | URL...]", nargs=-1)
+@click.option("--contact", default="", help="With URL: your e-mail address or web page, sent with every request.")
 @click.pass_context
-def init(context: click.Context, path: Path | None) -> None:
-    """Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml]."""
-    path = path or context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
+def init(context: click.Context, targets: tuple[str, ...], contact: str) -> None:
+    """Write a sample config file with all settings, defaults and descriptions to PATH [vertical.toml].
+
+    With URL, check these sites (robots.txt, sitemaps, feeds, number of pages) and write a short file for them, named by
+    `plumb -c CONFIG` [vertical.toml].
+    """
+    is_url = ["://" in target for target in targets]
+    if not all(is_url) and len(targets) > 1:
+        raise click.UsageError("pass one PATH, or only URLs, such as https://www.your-site.org/")
+    if any(is_url):
+        init_from_sites(context, targets, contact)
+        return
+    if contact:
+        raise click.UsageError("--contact needs a URL, such as https://www.your-site.org/")
+    path = next(map(Path, targets), None) or context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(render_sample_toml())
@@ -35,6 +49,21 @@ def init(context: click.Context, path: Path | None) -> None:
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
     print_line(f"created {path}: set crawl.seeds and crawl.contact in it, then run `plumb run {path}`")
+
+
+def init_from_sites(context: click.Context, urls: tuple[str, ...], contact: str) -> None:
+    """Check sites and write a short config file for them; see `set_up_sites`."""
+    from pipeline.site_admin.site_setup import set_up_sites
+
+    config_file = context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
+    settings = load_with_overrides(context, Path(os.devnull), {})
+    try:
+        set_up_sites(urls, contact, settings, config_file, print_line)
+    except SettingsError as error:
+        advice = "" if contact or "crawl.contact" not in str(error) else ": pass it with --contact"
+        raise SettingsError(f"{error}{advice}") from error
+    option = "" if config_file == Path(DEFAULT_CONFIG_FILE) else f" {config_file}"
+    print_line(f"created {config_file}: run `plumb up{option}` to crawl and search")
 
 
 @click.command(cls=VerticalCommand)

@@ -1,6 +1,7 @@
-"""The commands that run stages: `run`, `ocr`, `embed`, `index`, `schedule`, `refresh`, `import`, `demo`, `serve`."""
+"""The commands that run stages, and those that serve: `serve`, `schedule`, `up` and `demo`."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from pipeline.cli.session import (
     load_call_settings_or_defaults,
     open_engine,
     print_reports,
+    setting_overrides,
     with_engine,
 )
 from pipeline.index_stage import force_merge_index, wait_for_solr
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import socket
 
     from pipeline.engine import Engine
+    from pipeline.search_site.serve import SearchSite
 
 PORT_RANGE = click.IntRange(1, 65535)
 
@@ -115,38 +118,74 @@ def serve(context: click.Context, /, **flags: Any) -> None:
     listening_socket = None if has_config_file(context) else set_up_folder(context, **flags)
     settings = load_call_settings(context, **flags)
 
-    from pipeline.runs.systemd_notify import WatchdogFeeder, notify_systemd
     from pipeline.search_site.serve import SearchSite
 
     with open_engine(settings) as engine, SearchSite(engine, listening_socket) as site:
-        site.wait_until_searchable()
-        print_line(f"search page: {site.url}\nadministration: {site.url}admin/")
-        if engine.store.accounts.has_no_active_account():
-            print_line("no accounts yet: create one with `plumb account add NAME --role operator`")
-        notify_systemd("READY=1", f"STATUS=serving {site.url}")
-        with WatchdogFeeder(site.is_healthy):
-            site.wait()
+        serve_site(engine, site)
 
 
-def set_up_folder(context: click.Context, **flags: Any) -> "socket.socket | None":
+@click.command(cls=VerticalCommand)
+@click.pass_context
+@click.option("--host", "search__host", help="IP address or host name to listen on.")
+@click.option("--port", "search__port", type=int, help="TCP port to listen on.")
+def up(context: click.Context, /, **flags: Any) -> None:
+    """Serve the search site and run the stages daily, until Ctrl-C; the first run starts at once.
+
+    The same as `plumb serve` and `plumb schedule --first-run`. In a folder without a config file, first serve the setup
+    pages on this machine.
+    """
+    listening_socket = None if has_config_file(context) else set_up_folder(context, starts_run=False, **flags)
+    settings = load_call_settings(context, **flags)
+    check_crawl_settings(settings)
+
+    from pipeline.runs.plumb_process import SchedulerProcess
+    from pipeline.search_site.serve import SearchSite
+
+    config_file = (context.obj["config"] or Path(DEFAULT_CONFIG_FILE)).resolve()
+    scheduler = SchedulerProcess(config_file, setting_overrides(context, flags))
+    with open_engine(settings) as engine, SearchSite(engine, listening_socket) as site, scheduler:
+        serve_site(engine, site, scheduler.require_running)
+
+
+def serve_site(engine: "Engine", site: "SearchSite", check: Callable[[], object] = lambda: None) -> None:
+    """Print the URLs of an open search site and how to sign in, then serve until Ctrl-C; see `SearchSite.wait`."""
+    from pipeline.runs.systemd_notify import WatchdogFeeder, notify_systemd
+
+    site.wait_until_searchable()
+    print_line(f"search page: {site.url}\nadministration: {site.url}admin/")
+    if engine.store.accounts.has_no_active_account():
+        print_line("no accounts yet: create one with `plumb account add NAME --role operator`")
+    notify_systemd("READY=1", f"STATUS=serving {site.url}")
+    with WatchdogFeeder(site.is_healthy):
+        site.wait(check)
+
+
+def set_up_folder(context: click.Context, starts_run: bool = True, **flags: Any) -> "socket.socket | None":
     """Serve the setup pages in the working folder; returns the socket for the search site, see `run_setup`."""
     from pipeline.site_admin.setup_server import run_setup
 
     config_file = Path(DEFAULT_CONFIG_FILE).resolve()
     settings = replace(load_call_settings_or_defaults(context, **flags), folder=config_file.parent)
-    return run_setup(settings, config_file, print_line)
+    return run_setup(settings, config_file, print_line, starts_run)
 
 
 @click.command(cls=VerticalCommand)
 @click.pass_context
-def schedule(context: click.Context) -> None:
+@click.option("--first-run", is_flag=True, help="Start a run at once if no run has ended successfully yet.")
+@click.option("--parent", type=int, hidden=True, help="Process id of `plumb up`: stop when it ends.")
+def schedule(context: click.Context, first_run: bool, parent: int | None) -> None:
     """Run the stages at their scheduled times until Ctrl-C. Each run uses the settings file as it is then."""
     report_progress = create_progress(load_call_settings(context)).note
 
+    from pipeline.runs.plumb_process import stop_with_parent
     from pipeline.runs.scheduler import CurrentSettings, run_scheduler
+    from pipeline.runs.timetable import FIRST_PAGES_PER_SEED
 
+    if parent is not None:
+        stop_with_parent(parent)
     current_settings = CurrentSettings(partial(load_call_settings, context), report_progress)
-    run_scheduler(current_settings, lambda: open_engine(current_settings()), report_progress)
+    first_pages = FIRST_PAGES_PER_SEED if first_run else 0
+    run_scheduler(current_settings, lambda: open_engine(current_settings()), report_progress, first_pages=first_pages)
 
 
 @click.command("refresh", cls=VerticalCommand)

@@ -57,9 +57,14 @@ def load_call_settings_or_defaults(context: click.Context, **flags: Any) -> Sett
 
 def load_with_overrides(context: click.Context, path: Path, flags: Mapping[str, Any]) -> Settings:
     """Load the settings from `path`, overridden by --set, then by `flags` that are not None."""
+    return load_settings(path, setting_overrides(context, flags))
+
+
+def setting_overrides(context: click.Context, flags: Mapping[str, Any]) -> dict[str, str]:
+    """Return what overrides the settings file in this call, by setting path: --set, then `flags` that are not None."""
     overrides = dict(context.obj["flags"])
     overrides.update({name.replace("__", "."): str(value) for name, value in flags.items() if value is not None})
-    return load_settings(path, overrides)
+    return overrides
 
 
 def check_crawl_settings(settings: Settings) -> None:

@@ -39,6 +39,7 @@ IDLE_STATUS = "STATUS=waiting for the next run"
 
 RESUME_REASON = "the last run was interrupted"
 MISSED_REASON = "the last scheduled run was missed"
+FIRST_RUN_REASON = "no run has ended yet"
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ class Scheduler:
         open_engine: Opens the vertical; called for each run.
         report_progress: Receives one line about each start and end of a run.
         now: Returns epoch seconds.
+        first_pages: If not 0, a vertical without a successful run is run at the start, and makes this many pages per
+            seed searchable before the complete crawl.
 
     Attributes:
         stop_requests: Ends a run on request of another process while its context is open.
@@ -99,25 +102,28 @@ class Scheduler:
         open_engine: OpenEngine,
         report_progress: ReportProgress,
         now: Callable[[], float] = time.time,
+        first_pages: int = 0,
     ) -> None:
         self.liveness = Liveness()
         self.stop_requests = StopRequests()
         self._open_engine = open_engine
         self._report_progress = report_progress
         self._now = now
+        self._first_pages = first_pages
         self._appointments = configured_appointments(settings.schedule)
         self._started_at = now()
         self._retry_after: dict[str, float] = {}  # command -> monotonic seconds
         self._starts: Mapping[str, Sequence[float]] = {}
 
     def start(self) -> None:
-        """Send alerts, then resume an interrupted run or start a missed one."""
+        """Send alerts, then resume an interrupted run, or start the first run or a missed one."""
         with self._open_engine() as engine:
             notify_operator(engine)
             self._read_starts(engine)
             is_unfinished = should_resume(engine)
-        if is_unfinished:
-            self._run(DueRun(self._appointments[0], RESUME_REASON))
+            is_first = bool(self._first_pages) and engine.store.runs.since_last_success()[0] is None
+        if is_unfinished or is_first:
+            self._run(DueRun(self._appointments[0], RESUME_REASON if is_unfinished else FIRST_RUN_REASON))
         else:
             self.run_if_due()
 
@@ -167,7 +173,7 @@ class Scheduler:
                 engine.progress = self.liveness.wrap(engine.progress)
                 try:
                     with self.stop_requests.during_run():
-                        reports = run_appointment(engine, appointment)
+                        reports = run_appointment(engine, appointment, self._first_pages)
                 except (Exception, RunStopRequest):
                     self._after_run(engine)
                     raise
@@ -192,11 +198,12 @@ class Scheduler:
         notify_operator(engine)
 
 
-def run_appointment(engine: Engine, appointment: Appointment) -> list[StageReport]:
-    """Run the stages of an appointment; returns their reports. Raises what `stages.run` raises."""
+def run_appointment(engine: Engine, appointment: Appointment, first_pages: int = 0) -> list[StageReport]:
+    """Run the stages of an appointment; returns their reports. Arguments and errors are those of `stages.run`."""
     if appointment.hosts:
         engine.store.frontier.restrict_to_hosts(appointment.hosts)
-    return stages.run(engine, command=appointment.command, only_stage=appointment.stage)
+    first_pages = 0 if appointment.stage else first_pages
+    return stages.run(engine, command=appointment.command, only_stage=appointment.stage, first_pages=first_pages)
 
 
 class CurrentSettings:
@@ -229,8 +236,9 @@ def run_scheduler(
     open_engine: OpenEngine,
     report_progress: ReportProgress,
     now: Callable[[], float] = time.time,
+    first_pages: int = 0,
 ) -> None:
-    """Start runs at their scheduled times until interrupted.
+    """Start runs at their scheduled times until interrupted, and the first run at once if `first_pages` is not 0.
 
     A failed run is logged, recorded in the store and reported; the scheduler continues. A changed timetable applies
     within POLL_SECONDS. Raises BusyError if another scheduler of the vertical is running.
@@ -240,7 +248,7 @@ def run_scheduler(
         stage_lock(settings.data_dir, SCHEDULE_COMMAND),
         wake_queue(configured_appointments(settings.schedule)) as wakeups,
     ):
-        schedule = Scheduler(settings, open_engine, report_progress, now)
+        schedule = Scheduler(settings, open_engine, report_progress, now, first_pages)
         notify_systemd("READY=1", IDLE_STATUS)
         with schedule.stop_requests, WatchdogFeeder(schedule.liveness.is_alive):
             schedule.start()

@@ -13,6 +13,7 @@ from zlib import crc32
 from pipeline.settings import ScheduleSettings, parse_hosts, parse_times_of_day
 
 SCHEDULE_COMMAND = "schedule"  # lock of `plumb schedule`, and command in the records of daily runs
+FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
 MAX_COMMAND_LENGTH = 64  # characters
 
 

@@ -186,12 +186,13 @@ class SearchSite:
             except requests.RequestException:
                 return False
 
-    def wait(self) -> None:
-        """Wait until Ctrl-C. Raises PlumblineError if the server ends by itself."""
+    def wait(self, check: Callable[[], object] = lambda: None) -> None:
+        """Wait until Ctrl-C. Raises PlumblineError if the server ends by itself. `check` is called every second."""
         while self._server is not None:
             try:
                 status = self._server.wait(timeout=1)
             except subprocess.TimeoutExpired:
+                check()
                 continue
             raise PlumblineError(
                 f"the search site ended by itself (status {status}): see logs/plumb.log, then start it again"

@@ -1,8 +1,6 @@
 """Starts and stops runs for the administration pages."""
 
-import os
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -11,18 +9,16 @@ from domain.coded_message import CodedMessage
 from domain.errors import BusyError, PlumblineError, SettingsError
 from locks.private_files import open_private
 from pipeline.engine import Engine, ensure_folder
+from pipeline.runs.plumb_process import start_plumb
 from pipeline.runs.run_history import load_current_schedule, next_run_time
 from pipeline.runs.run_stop import can_stop_run, stop_run
-from pipeline.runs.timetable import SCHEDULE_COMMAND
+from pipeline.runs.timetable import FIRST_PAGES_PER_SEED, SCHEDULE_COMMAND
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 
-FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
 START_ACTION, STOP_ACTION = "run_start", "run_stop"  # codes of recorded actions
 START_TIMEOUT_SECONDS = 15.0
 POLL_SECONDS = 0.1
 MAX_MESSAGE_CHARS = 300
-# Messages to the service manager are those of the site, not of a run.
-SERVICE_MANAGER_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 
 
 class EngineRunControl:
@@ -81,18 +77,9 @@ def start_run(config_file: Path, data_dir: Path) -> "subprocess.Popen[bytes]":
     Its output replaces that of the run before, see `run_output_path`. Raises PlumblineError.
     """
     ensure_folder(data_dir / "logs")
-    environment = {name: value for name, value in os.environ.items() if name not in SERVICE_MANAGER_VARIABLES}
-    arguments = ["run", "--first-pages", str(FIRST_PAGES_PER_SEED)]
+    arguments = ("-c", str(config_file), "run", "--first-pages", str(FIRST_PAGES_PER_SEED))
     with open(run_output_path(data_dir), "wb", opener=open_private) as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pipeline.cli.main", "-c", str(config_file), *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
-            env=environment,
-        )
+        process = start_plumb(*arguments, output=output, has_session=True)
     threading.Thread(target=process.wait, name="run", daemon=True).start()  # otherwise it becomes a zombie
     return process
 

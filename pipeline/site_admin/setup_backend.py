@@ -10,6 +10,7 @@ from pathlib import Path
 
 from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_contact
 from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
+from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url
 from docstore.accounts import validate_account_name
 from docstore.store import Store
@@ -38,10 +39,12 @@ class FolderSetup:
     Args:
         settings: Defaults with the overrides of this call; their folder is that of the new vertical.
         config_file: The settings file to write.
+        starts_run: `finish` starts the first run; otherwise the caller does.
     """
 
-    def __init__(self, settings: Settings, config_file: Path) -> None:
+    def __init__(self, settings: Settings, config_file: Path, starts_run: bool = True) -> None:
         self._settings = settings
+        self._starts_run = starts_run
         self._config_file = config_file
         self._state_file = settings.data_dir / STATE_FILE
         self._lock = threading.RLock()
@@ -117,9 +120,8 @@ class FolderSetup:
             return "not_ascii"
         if contact and is_example_contact(contact):
             return "example"
-        crawl = replace(self._settings.crawl, seeds=self._seeds(), contact=contact, topic="")
         try:
-            check_addresses(build_crawl_plan(crawl))
+            check_contact(self._settings.crawl, self._seeds(), contact)
         except SettingsError:
             return "missing" if not contact else "invalid"
         return ""
@@ -148,13 +150,14 @@ class FolderSetup:
         """Create the account, write the settings file and start the first run.
 
         Raises PlumblineError. What was done before the error stays, and the next call continues. If the program ends
-        between two steps, `plumb serve` continues here, or starts the site without a run.
+        between two steps, the same command continues here, or starts the site without this run.
         """
         with self._lock:
             with open_store(self._settings) as store:
                 account = ensure_account(store, self._state)
                 write_new_file(self._config_file, self.settings_text())
-                start_run(self._config_file, self._settings.data_dir)
+                if self._starts_run:
+                    start_run(self._config_file, self._settings.data_dir)
                 store.actions.record(account.name, START_ACTION, "")
             self._state_file.unlink(missing_ok=True)
         host, port = self._settings.search.host, self._settings.search.port
@@ -206,6 +209,11 @@ class FolderSetup:
         self._change(lambda state: replace(state, samples=(*state.samples, sample)))
 
 
+def check_contact(settings: CrawlSettings, seeds: tuple[str, ...], contact: str) -> None:
+    """Raise SettingsError if no crawl with these settings may start at `seeds` with this contact."""
+    check_addresses(build_crawl_plan(replace(settings, seeds=seeds, contact=contact, topic="")))
+
+
 def ensure_account(store: Store, state: SetupState) -> Account:
     """Create the first account, or return it if an earlier call created it. Raises AccountError."""
     account = store.accounts.find(state.account_name)
@@ -247,7 +255,7 @@ def render_settings(
     if inside_hosts:
         crawl_lines += [f"inside_hosts = {toml_value(list(inside_hosts))}"]
     lines = [
-        f"# Written by the setup pages on {today}. Edit it as you like.",
+        f"# Written by the setup on {today}. Edit it as you like.",
         "# `plumb init FILE` writes a file with all settings and their defaults.",
         "",
         "[vertical]",
@@ -257,7 +265,7 @@ def render_settings(
         *crawl_lines,
         "",
         "[schedule]",
-        "# Local time of the daily run; `plumb schedule` must be running.",
+        "# Local time of the daily run; `plumb up` or `plumb schedule` must be running.",
         f"at = {toml_value(state.daily_at)}",
     ]
     return "\n".join(lines) + "\n"

@@ -22,8 +22,10 @@ POLL_SECONDS = 0.2
 STOP_TIMEOUT_SECONDS = 5.0
 
 
-def run_setup(settings: Settings, config_file: Path, print_line: Callable[[str], None]) -> socket.socket | None:
-    """Serve the setup pages until the settings file is written and the first run is started.
+def run_setup(
+    settings: Settings, config_file: Path, print_line: Callable[[str], None], starts_run: bool = True
+) -> socket.socket | None:
+    """Serve the setup pages until the settings file is written and, if `starts_run`, the first run is started.
 
     Args:
         settings: Defaults with the overrides of this call; their folder is that of the new vertical.
@@ -40,7 +42,7 @@ def run_setup(settings: Settings, config_file: Path, print_line: Callable[[str],
     configure_logging(settings.data_dir / "logs" / "plumb.log")
     listening_socket = open_listening_socket(LOOPBACK, settings.search.port)
     port = listening_socket.getsockname()[1]
-    backend, finished = FolderSetup(settings, config_file), threading.Event()
+    backend, finished = FolderSetup(settings, config_file, starts_run), threading.Event()
     access = SetupAccess(port, backend.cookie_digest, backend.save_cookie_digest)
     secret_key = load_or_create_secret(settings.data_dir / "session.key")
     server = create_server(listening_socket, create_setup_app(backend, access, secret_key, finished), THREADS)

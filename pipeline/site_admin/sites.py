@@ -15,11 +15,19 @@ from domain.outcome import Reason
 from pipeline.engine import Engine
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_file import Changes, SettingsFile
-from search_ui.admin.interfaces.sites import SiteEdit, SiteSettings, SuggestedSite
+from pipeline.site_admin.site_options import (
+    SETTING_BY_KIND,
+    lines_with,
+    lines_without,
+    list_options,
+    names_host,
+    parse_option,
+)
+from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
 PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
-SITE_LINES = ("headers", "cookies", "proxies")  # settings of `crawl` whose lines begin with a host
+SET_OPTION_ACTION, REMOVE_OPTION_ACTION = "site_option_set", "site_option_remove"
 
 
 class StoreSites:
@@ -45,7 +53,8 @@ class StoreSites:
             tuple(seed for seed in crawl.seeds if seed_host(seed) == host),
             host in parse_paused_hosts(crawl),
             any(scope.covers(host, scope.path_prefix) for scope in self._url_rules(crawl).scopes),
-            sum(names_host(line, host) for name in SITE_LINES for line in getattr(crawl, name)),
+            ", ".join(line.split(maxsplit=1)[1] for line in crawl.site_quiet_hours if names_host(line, host)),
+            list_options(crawl, host),
         )
 
     def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
@@ -115,6 +124,8 @@ class StoreSites:
         delays = [line for line in crawl.site_delays if not names_host(line, host)]
         if edit.delay:
             delays.append(f"{host} {edit.delay}")
+        quiet_hours = [line for line in crawl.site_quiet_hours if not names_host(line, host)]
+        quiet_hours += [f"{host} {hours.strip()}" for hours in edit.quiet_hours.split(",") if hours.strip()]
         scope = replace_lines(crawl.scope, [line for line in crawl.scope if names_host(line, host)], edit.scopes)
         if edit.scopes and not crawl.scope:  # until now, the hosts of all seeds
             scope = [item.host for item in self._url_rules(crawl).scopes if item.host != host] + scope
@@ -122,10 +133,38 @@ class StoreSites:
         changes: dict[str, object | None] = {
             "search.site_names": names or None,
             "crawl.site_delays": delays or None,
+            "crawl.site_quiet_hours": quiet_hours or None,
             "crawl.scope": scope or None,
             "crawl.seeds": replace_lines(crawl.seeds, own_seeds, edit.seeds),
         }
         return changes
+
+    def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
+        """Write a header, cookies or a proxy of a host to the settings file; see `SiteService.set_option`."""
+        path = f"crawl.{SETTING_BY_KIND[kind]}"
+
+        def find_changes(settings: Settings) -> Changes:
+            return {path: lines_with(read_setting(settings, path), host, kind, text)}
+
+        self._update_file(find_changes)
+        self._record_option(SET_OPTION_ACTION, host, parse_option(kind, f"{host} {text}"), account)
+
+    def remove_option(self, host: str, option: SiteOption, account: str) -> None:
+        """Remove a header, cookies or a proxy of a host from the settings file."""
+        path = f"crawl.{SETTING_BY_KIND[option.kind]}"
+
+        def find_changes(settings: Settings) -> Changes:
+            lines = read_setting(settings, path)
+            other_lines = lines_without(lines, host, option)
+            return {path: other_lines or None} if other_lines != lines else {}
+
+        if self._update_file(find_changes)[2]:
+            self._record_option(REMOVE_OPTION_ACTION, host, option, account)
+
+    def _record_option(self, action: str, host: str, option: SiteOption, account: str) -> None:
+        """Record a changed option without its value, which may be secret."""
+        details = {"option": f"crawl.{SETTING_BY_KIND[option.kind]}: {option.name}"}
+        self._store.actions.record(account, action, host, details)
 
     def recrawl(self, host: str, account: str) -> int:
         """Make the fetched URLs of a host due."""
@@ -144,6 +183,7 @@ class StoreSites:
         crawl, seeds = settings.crawl, check_other_seeds(settings, host)
         scope = [line for line in crawl.scope if not names_host(line, host)]
         delays = [line for line in crawl.site_delays if not names_host(line, host)]
+        quiet_hours = [line for line in crawl.site_quiet_hours if not names_host(line, host)]
         rules = self._url_rules(replace(crawl, seeds=tuple(seeds), scope=tuple(scope)))
         is_still_covered = any(item.covers(host, item.path_prefix) for item in rules.scopes)
         paused_hosts = [*without(crawl.paused_sites, host), *([host] if is_still_covered else [])]
@@ -151,6 +191,7 @@ class StoreSites:
             "crawl.seeds": seeds,
             "crawl.scope": scope or None,
             "crawl.site_delays": delays or None,
+            "crawl.site_quiet_hours": quiet_hours or None,
             "crawl.paused_sites": paused_hosts or None,
         }
 
@@ -168,6 +209,10 @@ class StoreSites:
             raise SettingsError("the search site was started without a settings file")
         return SettingsFile(self._engine.settings.file)
 
+    def _update_file(self, find_changes: Callable[[Settings], Changes]) -> tuple[Settings, Settings, Changes]:
+        """Change settings; see `SettingsFile.update`. Raises SettingsError if the crawl would reject the new ones."""
+        return self._file().update(find_changes, lambda settings: self._url_rules(settings.crawl))
+
     def _change_file(
         self, find_changes: Callable[[Settings], Changes], account: str, action: str, host: str
     ) -> dict[str, object]:
@@ -176,7 +221,7 @@ class StoreSites:
         `find_changes` receives the settings as they are in the file, again if another change comes between. Raises
         SettingsError if the crawl would reject the new settings.
         """
-        before, after, changes = self._file().update(find_changes, lambda settings: self._url_rules(settings.crawl))
+        before, after, changes = self._update_file(find_changes)
         if not changes:
             return {}
         changed = {path: [read_setting(before, path), read_setting(after, path)] for path in changes}
@@ -192,12 +237,6 @@ def check_other_seeds(settings: Settings, host: str) -> list[str]:
     if not seeds:
         raise SettingsError(f"{host} has the only start URLs: add another site first")
     return seeds
-
-
-def names_host(line: str, host: str) -> bool:
-    """True if a line of a setting begins with this host, with or without a path; `*.host` names other hosts."""
-    scope = parse_scope(line.split()[0]) if line.strip() else None
-    return scope is not None and scope.host == host and not scope.includes_subdomains
 
 
 def seed_host(text: str) -> str:

@@ -80,14 +80,14 @@ def entry_title(source: HistorySource, kind: str) -> str:
 
 
 def detail_values(entry: HistoryEntry) -> list[str]:
-    """Return the details of an entry that tell more than its title: changed values, reason, end, error."""
+    """Return the details of an entry that tell more than its title: values, names, reason, end, error."""
     details, texts = entry.details, []
     if "before" in details or "after" in details:
         values = [details.get("before"), details.get("after")]
         texts.append(" → ".join(translate("history.default") if value is None else str(value) for value in values))
     if isinstance(until := details.get("until"), int | float):
         texts.append(translate("history.until", time=format_timestamp(until)))
-    texts += [str(details[name]) for name in ("reason", "error") if details.get(name)]
+    texts += [str(details[name]) for name in ("option", "reason", "error") if details.get(name)]
     return texts
 
 

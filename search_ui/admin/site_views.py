@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from flask import Blueprint, flash, redirect, request, url_for
+from flask import Blueprint, abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import BusyError, PlumblineError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces.sites import SiteEdit, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SuggestedSite
 from search_ui.admin.page_views import MAX_URL_CHARS
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error
@@ -18,6 +18,7 @@ blueprint = Blueprint("site_admin", __name__, url_prefix="/admin/sites")
 blueprint.after_request(add_no_store_headers)
 
 MAX_SUGGESTIONS = 20
+MAX_VALUE_CHARS = 4000  # of a header, cookies or a proxy
 MAX_LINES = 200  # of a list in a form
 BYTES_PER_MEGABYTE = 1_000_000
 
@@ -54,7 +55,7 @@ def site_settings(host: str) -> BaseResponse:
     """Show what the settings file says about a host."""
     service = current_site().backend.site_service
     is_known = service.count_contents(host).url_count > 0
-    return render_page("admin_site_settings.html", site=service.load(host), is_known=is_known)
+    return render_page("admin_site_settings.html", site=service.load(host), is_known=is_known, kinds=SiteOptionKind)
 
 
 @blueprint.post("/<host>/settings")
@@ -63,8 +64,34 @@ def change_settings(host: str) -> BaseResponse:
     """Change the settings of a host."""
     form = request.form
     name, delay = form.get("name", "").strip()[:100], form.get("delay", "").strip()[:20]
-    edit = SiteEdit(name, delay, split_lines(form.get("scopes", "")), split_lines(form.get("seeds", "")))
+    quiet_hours = form.get("quiet_hours", "").strip()[:MAX_VALUE_CHARS]
+    scopes, seeds = split_lines(form.get("scopes", "")), split_lines(form.get("seeds", ""))
+    edit = SiteEdit(name, delay, scopes, seeds, quiet_hours)
     return _act(host, lambda: current_site().backend.site_service.change(host, edit, current_account_name()), "changed")
+
+
+@blueprint.post("/<host>/options")
+@require_role(Role.OPERATOR)
+def set_option(host: str) -> BaseResponse:
+    """Set a header, cookies or the proxy of a host. No response contains the value."""
+    kind, value = _requested_kind(), request.form.get("value", "").strip()[:MAX_VALUE_CHARS]
+    service = current_site().backend.site_service
+    return _act(host, lambda: service.set_option(host, kind, value, current_account_name()), "changed")
+
+
+@blueprint.post("/<host>/options/remove")
+@require_role(Role.OPERATOR)
+def remove_option(host: str) -> BaseResponse:
+    """Remove a header, cookies or a proxy of a host."""
+    option = SiteOption(_requested_kind(), request.form.get("name", "")[:MAX_VALUE_CHARS])
+    service = current_site().backend.site_service
+    return _act(host, lambda: service.remove_option(host, option, current_account_name()), "changed")
+
+
+def _requested_kind() -> SiteOptionKind:
+    """Return the kind of option in the form; answers 400 if there is none."""
+    text = request.form.get("kind", "")
+    return SiteOptionKind(text) if text in list(SiteOptionKind) else abort(400)
 
 
 @blueprint.post("/<host>/pause")
@@ -103,9 +130,15 @@ def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:
 @require_role(Role.OPERATOR)
 def confirm_removal(host: str) -> BaseResponse:
     """Say what the removal of a host deletes."""
-    contents = current_site().backend.site_service.count_contents(host)
-    megabytes = contents.archived_bytes / BYTES_PER_MEGABYTE
-    return render_page("admin_site_remove.html", host=host, contents=contents, megabytes=megabytes)
+    service = current_site().backend.site_service
+    contents = service.count_contents(host)
+    return render_page(
+        "admin_site_remove.html",
+        host=host,
+        contents=contents,
+        megabytes=contents.archived_bytes / BYTES_PER_MEGABYTE,
+        option_count=len(service.load(host).options),
+    )
 
 
 @blueprint.post("/<host>/remove")

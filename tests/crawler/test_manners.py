@@ -44,11 +44,25 @@ def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
     assert throttle.earliest_start("other.test", 10.0) == 10.0
 
 
+def test_a_site_gets_no_request_in_its_quiet_hours() -> None:
+    noon = time.mktime((2024, 5, 1, 12, 0, 0, 0, 0, -1))
+    site_hours = ("site.test 11:00-13:00", "site.test 12:30-14:00", "late.test 18:00-19:00")
+    throttle = HostThrottle.from_settings(settings(site_quiet_hours=site_hours), lambda: noon)
+    assert not throttle.has_quiet_host() and throttle.earliest_start("late.test", 5.0) == 5.0
+    assert throttle.earliest_start(H, 5.0) == 5.0 + SECONDS_PER_HOUR and throttle.has_quiet_host()
+
+
 @pytest.mark.parametrize(
-    "invalid", [{"site_delays": ("a.test",)}, {"site_delays": ("a.test 1s",)}, {"paused_sites": ("a.test/x",)}]
+    "invalid",
+    [
+        {"site_delays": ("a.test",)},
+        {"site_delays": ("a.test 1s",)},
+        {"site_quiet_hours": ("a.test noon",)},
+        {"paused_sites": ("a.test/x",)},
+    ],
 )
 def test_invalid_settings_of_sites_are_named(invalid: dict[str, tuple[str, ...]]) -> None:
-    with pytest.raises(SettingsError, match=r"crawl\.(site_delays|paused_sites)"):
+    with pytest.raises(SettingsError, match=r"crawl\.(site_delays|site_quiet_hours|paused_sites)"):
         build_crawl_plan(settings(**invalid))
 
 

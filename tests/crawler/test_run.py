@@ -441,3 +441,22 @@ def test_nothing_is_asked_in_quiet_hours(tmp_path: Path) -> None:
         report = run(MemoryTable(), settings(site.url(), quiet_hours="11:00-13:00"), tmp_path, now=lambda: now)
         assert site.requests == []
     assert report.notes == ("stopped for the quiet hours 11:00-13:00",)
+
+
+def test_a_run_continues_with_other_sites_in_the_quiet_hours_of_one(tmp_path: Path) -> None:
+    now = time.mktime((2024, 5, 1, 12, 0, 0, 0, 0, -1))
+    with Site({"/": page()}) as quiet, Site({"/": page()}) as site:
+        seeds, table = (quiet.url(), site.url()), MemoryTable()
+        hours = (f"{host_of(quiet.url())} 8:00-18:30",)
+        report = run(table, settings(*seeds, site_quiet_hours=hours), tmp_path, now=lambda: now)
+        assert quiet.requests == [] and list(table.pages) == [site.url("/")]
+    assert report.notes == ("stopped early: all remaining sites have quiet hours",)
+
+
+def test_a_page_that_is_taken_down_during_the_run_is_not_requested(tmp_path: Path) -> None:
+    table = MemoryTable()
+    with Site({"/": page("/1.html", "/2.html"), "/1.html": page(), "/2.html": page()}) as site:
+        table.taken_down.add(site.url("/1.html"))  # after the frontier could have loaded it
+        run(table, settings(site.url()), tmp_path)
+        assert "/1.html" not in site.asked() and "/2.html" in site.asked()
+    assert site.url("/1.html") not in table.pages

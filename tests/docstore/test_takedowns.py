@@ -6,12 +6,12 @@ import pytest
 
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store
-from domain.article import document_id
+from domain.article import Teaser, document_id
 from domain.frontier import NewUrl, UrlKind
 from domain.outcome import Outcome, Reason
 from domain.page import Host
 from domain.review import ReviewDecisionKind, TermEdit
-from domain.term import Definition, DefinitionChoice, TermStatus
+from domain.term import Definition, DefinitionChoice, Term, TermStatus
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_store import ARTICLE, keep_page
 from tests.terms import add
@@ -50,6 +50,8 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     extract_pending(store)
     stored, _ = store.articles.iter_all()
     add(store, ["抽油机"], by="anna")
+    sentence, other_sentence = ARTICLE.body.partition("。")[0], "别的文章的句子"
+    store.lexicons.replace_candidates([Term("石油", 1.0, 2, 2, contexts=(sentence, other_sentence))])
     quote = Definition("抽油机", "zh", "抽油机是一种机械。", stored.url_id, URL, "标题", "", 1.0, NOW)
     store.definitions.save([quote], [], 1, NOW)
     taken_down = store.takedowns.take_down(URL, "anna", "the owner asked for it")
@@ -58,6 +60,8 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     assert store.source_pages.find_by_doc_id(document_id(URL)) is None
     assert list(store.frontier.admin.iter_archived_pages(URL)) == []
     assert store.definitions.find_by_term("抽油机") == []
+    assert store.lexicons.find_terms(text="石油")[1][0].contexts == (other_sentence,)
+    assert URL in store.frontier.taken_down_urls(0.0)
     assert store.change_log.pending_document_count() > 0
     takedown = store.takedowns.find_document(document_id(URL))
     assert takedown is not None and (takedown.account, takedown.reason) == ("anna", "the owner asked for it")
@@ -112,6 +116,22 @@ def test_a_list_that_shows_the_text_is_no_version(store: Store) -> None:
     store.articles.save([PageExtraction(article_page, ARTICLE), PageExtraction(list_page, Outcome(Reason.LIST_PAGE))])
     store.takedowns.take_down(URL, "anna", "")
     assert "http://a.test/" in due_urls(store)
+
+
+def test_a_list_with_the_whole_text_never_becomes_an_article(store: Store) -> None:
+    list_url, teaser = "http://a.test/", Teaser(URL, ARTICLE.title, (ARTICLE.body,))
+    keep_page(store, URL)
+    keep_page(store, list_url, b"<p>list</p>")
+    article_page, list_page = store.articles.iter_pending()
+    extractions = [PageExtraction(article_page, ARTICLE), PageExtraction(list_page, ARTICLE, teaser=teaser)]
+    assert store.articles.save(extractions) == [Reason.EXTRACTED, Reason.LIST_PAGE]
+    store.takedowns.take_down(URL, "anna", "")
+    store.articles.resolve_removed_pages()
+    assert store.articles.count() == store.articles.pending_count() == 0
+    keep_page(store, list_url, b"<p>changed list</p>")
+    [changed_list] = store.articles.iter_pending()
+    assert store.articles.save([PageExtraction(changed_list, ARTICLE, teaser=teaser)]) == [Reason.LIST_PAGE]
+    assert store.articles.count() == 0 and list_url in due_urls(store)
 
 
 @on_both

@@ -56,7 +56,7 @@ def test_a_request_ends_a_run_and_is_ignored_between_runs() -> None:
 def test_the_scheduler_reports_a_stopped_run_and_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, messages = Settings(tmp_path), list[str]()
 
-    def stopped_run(engine: Engine, appointment: object) -> None:
+    def stopped_run(engine: Engine, appointment: object, first_pages: int) -> None:
         os.kill(os.getpid(), STOP_RUN_SIGNAL)
         time.sleep(PATIENCE)
 

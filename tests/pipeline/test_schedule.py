@@ -242,6 +242,21 @@ def test_a_run_that_cannot_begin_is_tried_again(engine: Engine, monkeypatch: pyt
     assert schedule.run_if_due() and ran == ["schedule"]
 
 
+def test_a_first_run_is_not_waited_for_until_the_night(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `plumb up` begins it; a run that failed does not count, one that succeeded does."""
+    ran: list[tuple[str, int]] = []
+    monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append((how["command"], how["first_pages"])) or [])
+    note_run(engine, RunState.FAILED)
+    clock = Clock(nightly_timetable(engine.settings.schedule).period(now())[1] - DAY / 2)
+    said: list[str] = []
+    for first_pages in (0, 20):
+        Scheduler(engine.settings, lambda: nullcontext(engine), said.append, clock, first_pages).start()
+    assert ran == [("schedule", 20)] and said[0] == "no run has ended yet: running now"
+    note_run(engine, RunState.DONE)
+    Scheduler(engine.settings, lambda: nullcontext(engine), said.append, clock, 20).start()
+    assert len(ran) == 1
+
+
 def test_an_appointment_of_a_stage_or_of_some_sites_is_no_night(engine: Engine) -> None:
     """It runs what it names, and a night that failed stays one that failed."""
     note_run(engine, RunState.FAILED)
@@ -478,21 +493,23 @@ def change_runs(vertical: Vertical, statement: str) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("arguments", "number"), [(["schedule"], signal.SIGINT), (["up", "--port", "0"], signal.SIGTERM)]
+)
 def test_a_stop_of_the_machine_ends_a_run_in_good_order(
-    site: SlowSites, vertical: Vertical, number: signal.Signals
+    site: SlowSites, vertical: Vertical, arguments: list[str], number: signal.Signals
 ) -> None:
     """It is taken up at the next start; a signal ends the program at once, though a run goes on and both signals were
     ignored when it started."""
     with open_sqlite_store(vertical.data) as store:
         store.runs.start("schedule")  # of which nobody holds the lock: killed
     site.pause = 0.1
-    running = vertical.start("schedule", ignored_signals="INT TERM")
+    running = vertical.start(*arguments, ignored_signals="INT TERM")
     until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 3, running)
     os.kill(running.pid, number)
     said = vertical.finished(running)
     site.pause = 0.0
-    assert said.status == 130 and "Traceback" not in said.err
+    assert said.status == 130 and "Traceback" not in said.err and not vertical.processes()
     assert [(run["state"], run["stage"]) for run in status(vertical)["runs"]] == [("stopped", "crawl"), ("killed", "")]
 
 

@@ -22,6 +22,7 @@ from pipeline.site_admin.setup_backend import FolderSetup, render_settings
 from pipeline.site_admin.setup_state import load_state, save_state
 from pipeline.site_admin.site_check import check_site, choose_sample_urls, with_forecast
 from search_ui.setup.interfaces import CheckState, RobotsState, SamplePage, SetupState, SiteCheck
+from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE, Answer, Answers, Site, page
 
 ARTICLE = "".join(f"<p>第{n}段，钻井平台在这一天完成了新的试验，记者从现场看到了全部过程。</p>" for n in range(9))
@@ -117,6 +118,34 @@ def test_sample_pages_are_articles_before_other_pages() -> None:
         first, second = load_sample_pages([checked], crawl, ExtractSettings(), lambda _: None)
     assert first.title == "新平台完成试验" and "钻井平台" in first.body and "<h1>" in first.html
     assert second.url == site.url("/list") and second.problem
+
+
+def test_init_writes_a_short_file_for_a_site_that_it_has_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sitemap = "".join(f"<url><loc>/{n}.html</loc></url>" for n in range(5))
+    pages: Answers = {"/": HOME, "/sitemap.xml": Answer(body=f"<urlset>{sitemap}</urlset>".encode())}
+    with Site(pages) as site:
+        inside = ("-s", f"crawl.inside_hosts={site.host}", "-s", "crawl.delay=0.01")
+        done = call_plumb(*inside, "init", site.url(), "--contact", "me@crawler.test")
+        again = call_plumb(*inside, "init", site.url(), "--contact", "me@crawler.test")
+        gone = call_plumb("-c", "other.toml", *inside, "init", site.url("/gone"), "--contact", "me@crawler.test")
+    assert done.out.splitlines() == [
+        f"{site.url()}: No robots.txt: every page may be crawled. 1 sitemap. 1 feed. At least 6 pages. "
+        "About 1 minute per night. The first crawl takes about 1 night.",
+        "created vertical.toml: run `plumb up` to crawl and search",
+    ], done
+    text = Path("vertical.toml").read_text()
+    settings = build_settings(tomllib.loads(text), tmp_path)
+    assert settings.crawl.seeds == (site.url(),) and settings.crawl.contact == "me@crawler.test"
+    assert len(text.splitlines()) <= 18
+    assert "vertical.toml already exists and was not changed" in again.complaint and again.status == 1
+    assert f"{site.url('/gone')} cannot be crawled: " in gone.complaint and not Path("other.toml").exists()
+    for option, problem in ((), "is empty"), (("--contact", "me@example.org"), "me@example.org is an example"):
+        said = call_plumb("-c", "other.toml", "init", "https://site.test/", *option)
+        assert f"crawl.contact {problem}: write your own" in said.complaint and "can reach you" in said.complaint
+        assert ("--contact" in said.complaint) is not bool(option)
 
 
 # -- state

@@ -17,7 +17,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from pipeline.site_admin.sites import StoreSites
-from search_ui.admin.interfaces.sites import SiteEdit
+from search_ui.admin.interfaces.sites import SiteEdit, SiteOptionKind
 from tests.docstore.test_store import ARTICLE, keep_page
 
 A, B = "a.test", "b.test"
@@ -85,22 +85,53 @@ def test_an_added_site_joins_a_scope(engine: Engine, sites: StoreSites) -> None:
 
 
 def test_the_settings_of_a_site_change(engine: Engine, sites: StoreSites) -> None:
-    sites.change(A, SiteEdit("甲", "5", [], ["http://a.test/"]), "anna")
+    sites.change(A, SiteEdit("甲", "5", [], ["http://a.test/"], "8:00-9:00, 22:00-6:00"), "anna")
     changed = sites.load(A)
     assert (changed.display_name, changed.delay, changed.is_crawled) == ("甲", "5", True)
+    assert changed.quiet_hours == "8:00-9:00, 22:00-6:00"
     [action] = engine.store.actions.find()
     assert action.details["changes"] == {
         "crawl.site_delays": [[], ["a.test 5"]],
+        "crawl.site_quiet_hours": [[], ["a.test 8:00-9:00", "a.test 22:00-6:00"]],
         "search.site_names": [{}, {"a.test": "甲"}],
     }
     sites.change(A, SiteEdit("", "", [], ["http://a.test/"]), "anna")
     assert (sites.load(A).display_name, sites.load(A).delay) == ("", "")
 
 
+def test_headers_cookies_and_the_proxy_of_a_site_are_replaced_by_name_and_stay_secret(
+    engine: Engine, sites: StoreSites
+) -> None:
+    header, cookie, proxy = SiteOptionKind
+    for host, kind, text in (
+        (A, header, "Authorization: Bearer s3cret-1"),
+        (A, header, "authorization: Bearer s3cret-2"),
+        (B, header, "Authorization: Bearer s3cret-3"),
+        (A, cookie, "session=s3cret-4; s3cret=5"),
+        (A, proxy, "http://old:3128"),
+        (A, proxy, "http://anna:s3cret-6@proxy:3128"),
+    ):
+        sites.set_option(host, kind, text, "anna")
+    with pytest.raises(SettingsError) as raised:
+        sites.set_option(A, header, "Cookie: s3cret-7", "anna")
+    assert "s3cret" not in str(raised.value)
+    names = ["authorization", "session, s3cret", "http://proxy:3128"]
+    assert [option.name for option in sites.load(A).options] == names
+    headers = (f"{A} authorization: Bearer s3cret-2", f"{B} Authorization: Bearer s3cret-3")
+    assert crawl_settings(engine)["headers"] == headers
+    for option in sites.load(A).options:
+        sites.remove_option(A, option, "anna")
+        sites.remove_option(A, option, "anna")
+    assert not sites.load(A).options and len(sites.load(B).options) == 1
+    details = [str(action.details) for action in engine.store.actions.find()]
+    assert len(details) == 9 and not [text for text in details if "s3cret-" in text]
+
+
 @pytest.mark.parametrize(
     "edit",
     [
         SiteEdit("", "soon", [], ["http://a.test/"]),
+        SiteEdit("", "", [], ["http://a.test/"], "noon"),
         SiteEdit("", "", ["b.test"], ["http://a.test/"]),
         SiteEdit("", "", [], ["http://b.test/x"]),
         SiteEdit("", "", ["a.test/oil/"], ["http://a.test/"]),

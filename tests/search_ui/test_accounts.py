@@ -30,7 +30,7 @@ DECIDE = "/admin/lexicon/decide"
 DECISION = {"term": "词0", "decision": "accepted", "status": "all", "text": "词", "page": "1"}
 JSON = {"Accept": "application/json"}
 OPEN = {"/admin/login", "/click"}  # what strangers may send: a password, a signed click
-READING = {"/glossary.json"}  # finds the terms of a long text and changes nothing
+READING = {"/glossary.json", "/mcp"}  # change nothing
 
 
 def client_of(**more: object) -> FlaskClient:
@@ -424,6 +424,8 @@ OPERATION = {
     "/admin/page/remedy",
     "/admin/takedowns/undo",
     *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove", "settings")),
+    "/admin/sites/<host>/options",
+    "/admin/sites/<host>/options/remove",
     "/admin/sites/add",
 }
 PAGES = {

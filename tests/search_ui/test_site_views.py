@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from domain.account import Role
 from domain.errors import BusyError, SettingsError
-from search_ui.admin.interfaces.sites import SiteEdit
+from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind
 from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeSites, sign_in, site_app
 
 HOST = "news.example"
@@ -44,13 +44,37 @@ def test_one_click_changes_a_site(sites: FakeSites, name: str, text: str) -> Non
 def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
     client, token = signed_in(sites)
     page = BeautifulSoup(client.get(f"/admin/sites/{HOST}/settings").text, "lxml")
-    values = {field["name"]: field.get("value") or field.get_text() for field in page.select(".site-settings [name]")}
+    values = {
+        field["name"]: field.get("value") or field.get_text()
+        for field in page.select("form.site-settings")[0].select("[name]")
+    }
     values.pop("token")
-    assert values == {"name": "新闻网", "delay": "3", "seeds": f"https://{HOST}/", "scopes": HOST}
-    sent = {**values, "delay": " 5 ", "scopes": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n", "token": token}
+    expected = {"name": "新闻网", "delay": "3", "quiet_hours": "", "seeds": f"https://{HOST}/", "scopes": HOST}
+    assert values == expected
+    sent = {
+        **values,
+        "delay": " 5 ",
+        "quiet_hours": "8:00-9:00 ",
+        "scopes": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n",
+        "token": token,
+    }
     client.post(f"/admin/sites/{HOST}/settings", data=sent)
-    edit = SiteEdit("新闻网", "5", [f"{HOST}/oil/", f"{HOST}/gas/"], [f"https://{HOST}/"])
+    edit = SiteEdit("新闻网", "5", [f"{HOST}/oil/", f"{HOST}/gas/"], [f"https://{HOST}/"], "8:00-9:00")
     assert sites.calls == [("change", HOST, edit, "anna")]
+
+
+def test_a_cookie_is_set_and_removed_by_its_name(sites: FakeSites) -> None:
+    sites.options = [cookie := SiteOption(SiteOptionKind.COOKIE, "session")]
+    client, token = signed_in(sites)
+    removal, addition = BeautifulSoup(client.get(f"/admin/sites/{HOST}/settings").text, "lxml").select(
+        "#site-options form"
+    )
+    fields = {str(field["name"]): str(field["value"]) for field in removal.select("input")}
+    client.post(str(removal["action"]), data=fields)
+    client.post(str(addition["action"]), data={"kind": "cookie", "value": " session=2 ", "token": token})
+    assert client.post(str(addition["action"]), data={"kind": "body", "token": token}).status_code == 400
+    cookie_call = ("set_option", HOST, SiteOptionKind.COOKIE, "session=2", "anna")
+    assert sites.calls == [("remove_option", HOST, cookie, "anna"), cookie_call]
 
 
 def test_an_error_is_shown(sites: FakeSites) -> None:

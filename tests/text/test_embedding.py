@@ -1,6 +1,9 @@
 """Texts as vectors: passages and quantising, and the contract with the real Chinese model."""
 
+import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +28,20 @@ def chinese() -> OnnxEmbedder:
     """The Chinese default model."""
     fetch_models(EmbedSettings(), print)
     return load_model(configured_models(EmbedSettings(), Path())[0])
+
+
+@pytest.mark.process
+def test_a_loaded_model_reports_nothing(chinese: OnnxEmbedder, tmp_path: Path) -> None:
+    """With telemetry, onnxruntime writes the id of the machine below the home folder, unless it runs in a CI."""
+    code = (
+        "import sys; from pathlib import Path; from pipeline.embedding.models import configured_models, load_model; "
+        "from pipeline.embedding.settings import EmbedSettings; "
+        "load_model(configured_models(EmbedSettings(jars=sys.argv[1]), Path())[0])"
+    )
+    settled = {"CI", "GITHUB_ACTIONS", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in settled} | {"HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code, str(chinese.spec.path.parent)], env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_what_means_alike_points_alike(chinese: OnnxEmbedder) -> None:

@@ -2,9 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from domain.administration import SiteContents
+
+
+class SiteOptionKind(StrEnum):
+    """What the crawl adds to the requests to a host."""
+
+    HEADER = "header"
+    COOKIE = "cookie"
+    PROXY = "proxy"
+
+
+@dataclass(frozen=True)
+class SiteOption:
+    """A header, cookie or proxy of one host, without its value.
+
+    `name` is that of the header, those of the cookies, or the URL of the proxy without user name and password.
+    """
+
+    kind: SiteOptionKind
+    name: str
 
 
 @dataclass(frozen=True)
@@ -19,7 +39,8 @@ class SiteSettings:
         seeds: Start URLs of this host.
         is_paused: Whether the crawl leaves the host out.
         is_crawled: Whether the scope of the crawl contains the host.
-        header_count: Number of lines in `crawl.headers`, `crawl.cookies` and `crawl.proxies` that begin with the host.
+        quiet_hours: Hours without requests to this host, such as `08:00-18:30, 22:00-06:00`; "" if there are none.
+        options: Headers, cookies and proxies of this host.
     """
 
     host: str
@@ -29,7 +50,8 @@ class SiteSettings:
     seeds: Sequence[str] = ()
     is_paused: bool = False
     is_crawled: bool = True
-    header_count: int = 0
+    quiet_hours: str = ""
+    options: Sequence[SiteOption] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +62,7 @@ class SiteEdit:
     delay: str
     scopes: Sequence[str]
     seeds: Sequence[str]
+    quiet_hours: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,6 +102,15 @@ class SiteService(Protocol):
 
     def change(self, host: str, edit: SiteEdit, account: str) -> None:
         """Change the settings of a host."""
+
+    def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
+        """Send a header (`Name: value`) or cookies (`name=value; name=value`) to a host, or use a proxy (its URL).
+
+        Replaces the header of this name, the cookies of these names, or the proxy. The history has no values.
+        """
+
+    def remove_option(self, host: str, option: SiteOption, account: str) -> None:
+        """Remove a header, cookies or a proxy of a host. Without them, nothing changes."""
 
     def recrawl(self, host: str, account: str) -> int:
         """Make all fetched pages of a host due for the next run. Returns their number."""

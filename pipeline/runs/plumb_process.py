@@ -1,0 +1,85 @@
+"""`plumb` commands as processes beside the search site."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from signal import SIGTERM
+from types import TracebackType
+from typing import IO
+
+from domain.errors import PlumblineError
+from pipeline.runs.timetable import SCHEDULE_COMMAND
+
+# Messages to the service manager are those of the site, not of its child processes.
+SERVICE_MANAGER_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+STOP_TIMEOUT_SECONDS = 60.0  # for the requests and the transaction in flight
+PARENT_POLL_SECONDS = 1.0
+
+
+def start_plumb(
+    *arguments: str, output: IO[bytes] | None = None, has_session: bool = False
+) -> "subprocess.Popen[bytes]":
+    """Start `plumb ARGUMENTS` in a process.
+
+    Args:
+        *arguments: The command line. Paths are absolute.
+        output: The file for standard output and standard error; None: those of this process.
+        has_session: The process has a session of its own, so that it outlives this process.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline.cli.main", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=has_session,
+        cwd=Path(__file__).parents[2],  # makes `pipeline` importable from any working directory
+        env={name: value for name, value in os.environ.items() if name not in SERVICE_MANAGER_VARIABLES},
+    )
+
+
+class SchedulerProcess:
+    """`plumb schedule` as a child process. Use it in a `with` block; its end stops the scheduler and its run.
+
+    Args:
+        config_file: The settings file.
+        overrides: Settings that override the file, by setting path.
+    """
+
+    def __init__(self, config_file: Path, overrides: Mapping[str, str]) -> None:
+        assignments = (part for name, value in overrides.items() for part in ("-s", f"{name}={value}"))
+        options = ("--first-run", "--parent", str(os.getpid()))
+        self._arguments = ("-c", str(config_file), *assignments, SCHEDULE_COMMAND, *options)
+
+    def __enter__(self) -> "SchedulerProcess":
+        self._process = start_plumb(*self._arguments)
+        return self
+
+    def require_running(self) -> None:
+        """Raise PlumblineError if the scheduler ended by itself."""
+        status = self._process.poll()
+        if status is not None:
+            raise PlumblineError(f"the scheduler ended by itself (status {status}): see the lines above")
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_TIMEOUT_SECONDS)
+        finally:
+            self._process.kill()  # without effect on a process that has ended
+
+
+def stop_with_parent(parent_pid: int) -> None:
+    """Send SIGTERM to this process when its parent process ends; watches in a thread."""
+
+    def watch() -> None:
+        while os.getppid() == parent_pid:
+            time.sleep(PARENT_POLL_SECONDS)
+        os.kill(os.getpid(), SIGTERM)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
