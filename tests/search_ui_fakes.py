@@ -280,6 +280,9 @@ class NoQueryVectors:
     def query_vector(self, text: str) -> QueryVector | None:
         return None
 
+    def is_preparing(self) -> bool:
+        return False
+
     def article_vector(self, digest: str) -> QueryVector | None:
         return None
 

@@ -153,6 +153,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
     return {
         "asked": request,
         "found": search_page,
+        "is_keyword_only": current_site().query_vectors.is_preparing(),
         "replaced": outcome.is_corrected,
         "query_box": original_request.raw_query,
         "query_shown": clean_text(truncate_query(original_request.raw_query, settings.longest_query)),
