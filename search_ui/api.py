@@ -15,6 +15,7 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 
 from domain.article import ARTICLE_FIELDS, ArticleField
 from domain.concept import Concept
+from search_ui.api_tokens import ApiScope, check_api_token
 from search_ui.context import current_site, elapsed_ms
 from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
@@ -37,6 +38,7 @@ from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.spelling.did_you_mean import SearchSuggestion
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
+blueprint.before_request(lambda: check_api_token(ApiScope.SEARCH))
 
 JsonDict = dict[str, Any]
 
