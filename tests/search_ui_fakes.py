@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.account_administration import AccountAdministration
+from docstore.api_tokens import ApiTokenTable
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
@@ -561,6 +562,10 @@ class FakeActions:
     @property
     def account_administration(self) -> AccountAdministration:
         return self.review_service.store.account_administration
+
+    @property
+    def api_tokens(self) -> ApiTokenTable:
+        return self.review_service.store.api_tokens
 
     @property
     def settings_editor(self) -> FileSettingsEditor:
