@@ -21,16 +21,16 @@ blueprint = Blueprint("team", __name__)
 @blueprint.post("/comment")
 @require_role(Role.REVIEWER)
 def add_comment() -> BaseResponse:
-    """Comment on the term `term` with `text`."""
-    team, text = current_site().backend.review_team, request.form.get("text", "")[: 10 * MAX_COMMENT_CHARS]
+    """Comment on the term `term` with the text `comment`."""
+    team, text = current_site().backend.review_team, request.form.get("comment", "")[: 10 * MAX_COMMENT_CHARS]
     return _change_comments(lambda: team.add_comment(_requested_term(), text, current_account_name()))
 
 
 @blueprint.post("/comment/remove")
 @require_role(Role.REVIEWER)
 def remove_comment() -> BaseResponse:
-    """Delete the comment `comment` on the term `term`, if this account wrote it."""
-    team, comment_id = current_site().backend.review_team, parse_number(request.form.get("comment", ""))
+    """Delete the comment `comment_id` on the term `term`, if this account wrote it."""
+    team, comment_id = current_site().backend.review_team, parse_number(request.form.get("comment_id", ""))
     return _change_comments(lambda: team.remove_comment(comment_id, current_account_name()))
 
 

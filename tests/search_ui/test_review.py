@@ -690,18 +690,18 @@ def test_comments_stand_with_their_term_and_only_their_author_removes_them() -> 
     held = actions(2)
     client, token = reviewing(held)
     held.review_team.add_comment("词0", "见 GB/T 1.1\n<b>?</b>", "bob")
-    answer = post(client, token, "comment", term="词0", text=" 已核对 ")
+    answer = post(client, token, "comment", term="词0", text="filter", comment=" 已核对 ")
     assert answer.status_code == 200 and "已核对" in answer.json["html"]
-    assert [post(client, token, "comment", term="词0", text=text).status_code for text in (" ", "长" * 1001)] == [
+    assert [post(client, token, "comment", term="词0", comment=text).status_code for text in (" ", "长" * 1001)] == [
         409
     ] * 2
     row, other_row = get(client, "/admin/lexicon").select(".term")
     assert [text.text for text in row.select(".comments li p")] == ["见 GB/T 1.1\n<b>?</b>", "已核对"]
     assert row.select_one(".comment-count").text == "2 条评论" and not other_row.select(".comments li")
     bob_id, own_id = (comment.comment_id for comment in held.review_team.comments(["词0"])["词0"])
-    assert [one["value"] for one in row.select(".comments [name=comment]")] == [str(own_id)]
+    assert [one["value"] for one in row.select(".comments [name=comment_id]")] == [str(own_id)]
     for comment_id in (bob_id, own_id):
-        assert post(client, token, "comment/remove", term="词0", comment=str(comment_id)).status_code == 200
+        assert post(client, token, "comment/remove", term="词0", comment_id=str(comment_id)).status_code == 200
     page = get(client, "/admin/lexicon/term?text=词0")
     assert [row.td.text for row in page.select("#acts tr.comment")] == ["bob"]
 
