@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.account_administration import AccountAdministration
+from docstore.api_tokens import ApiTokenTable
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
@@ -279,6 +280,9 @@ class NoQueryVectors:
 
     def query_vector(self, text: str) -> QueryVector | None:
         return None
+
+    def is_preparing(self) -> bool:
+        return False
 
     def article_vector(self, digest: str) -> QueryVector | None:
         return None
@@ -556,6 +560,10 @@ class FakeActions:
     @property
     def account_administration(self) -> AccountAdministration:
         return self.review_service.store.account_administration
+
+    @property
+    def api_tokens(self) -> ApiTokenTable:
+        return self.review_service.store.api_tokens
 
     @property
     def settings_editor(self) -> FileSettingsEditor:
