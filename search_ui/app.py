@@ -24,10 +24,12 @@ from search_ui.admin import (
     settings_views,
     site_views,
     takedown_views,
+    token_views,
 )
 from search_ui.admin.access_log import log_response
 from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
+from search_ui.connect.views import blueprint as connections
 from search_ui.context import SiteContext, error_response, init_site
 from search_ui.i18n import format_number, translate
 from search_ui.interfaces import AccountStore, SiteBackend
@@ -62,6 +64,7 @@ _BLUEPRINTS = (
     public_views.blueprint,
     glossary_views.blueprint,
     glossary_script.blueprint,
+    connections,
     feeds.blueprint,
     rising_terms.blueprint,
     api.blueprint,
@@ -74,6 +77,7 @@ _BLUEPRINTS = (
     page_views.blueprint,  # with the routes of admin/views.py
     settings_views.blueprint,
     account_views.blueprint,
+    token_views.blueprint,
     takedown_views.blueprint,
     site_views.blueprint,
     run_views.blueprint,
@@ -129,6 +133,7 @@ def create_app(
         app.register_blueprint(blueprint)
     csrf.exempt(click_tracking.blueprint)  # its parameters are signed
     csrf.exempt(glossary_script.blueprint)  # it changes nothing
+    csrf.exempt(connections)  # they change nothing
     app.jinja_env.globals.update(
         definition_excerpt=definition_excerpt, ping=click_tracking.click_url, has_picture=thumbnails.has_thumbnail
     )

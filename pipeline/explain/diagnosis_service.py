@@ -15,7 +15,7 @@ from pipeline.crawl_stage.manual_urls import add_manual_urls
 from pipeline.engine import Engine
 from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
-from pipeline.site_admin.settings_file import SettingsFile
+from pipeline.site_admin.current_settings import CurrentSettings
 from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 
@@ -25,6 +25,7 @@ class StorePageDiagnosis:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._settings = CurrentSettings(engine.settings)
         self._sites = StoreSites(engine)
 
     def document_id(self, url: str) -> str:
@@ -50,7 +51,7 @@ class StorePageDiagnosis:
         )
         link = None
         if report is None and rejection is None:
-            robots_agent = product_token(engine.settings.crawl.user_agent)
+            robots_agent = product_token(settings.user_agent)
             link = find_linking_page(engine.store.source_pages, url, host, robots_agent)
         totals = engine.store.status.find_site_totals(host)
         return PageFacts(
@@ -70,11 +71,7 @@ class StorePageDiagnosis:
 
     def _current_settings(self) -> CrawlSettings:
         """Return the crawl settings as the settings file states them now, and not as at the start of the site."""
-        settings = self._engine.settings
-        if settings.file is not None:
-            file = SettingsFile(settings.file)
-            settings = file.check(file.read().text)
-        return with_added_sites(settings.crawl, self._engine.settings.data_dir)
+        return with_added_sites(self._settings.load().crawl, self._engine.settings.data_dir)
 
     def schedule_page(self, url: str, account: str) -> bool:
         """Make a known page due for the next crawl. Returns False if the URL is unknown."""

@@ -9,6 +9,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
 from docstore.account_administration import AccountAdministration
+from docstore.api_tokens import ApiTokenTable
 from domain.focused_decision import HostHarvest
 from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
@@ -26,6 +27,7 @@ from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
+from pipeline.site_admin.current_settings import CurrentSettings
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
@@ -47,7 +49,7 @@ class StoreSiteBackend:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._robots_agent = product_token(engine.settings.crawl.user_agent)
+        self._settings = CurrentSettings(engine.settings)
         self._lexicon = engine.store.lexicons
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
@@ -72,6 +74,11 @@ class StoreSiteBackend:
     def account_administration(self) -> AccountAdministration:
         """The service that changes accounts."""
         return self._engine.store.account_administration
+
+    @property
+    def api_tokens(self) -> ApiTokenTable:
+        """The API tokens of accounts."""
+        return self._engine.store.api_tokens
 
     @property
     def page_diagnosis(self) -> StorePageDiagnosis:
@@ -216,18 +223,18 @@ class StoreSiteBackend:
 
     def _runs_left_by_host(self) -> dict[str, int | None]:
         """Return by host the number of runs until all due URLs are crawled; None means that this never happens."""
-        settings, paces = self._engine.settings, HostPaces.load_all(self._engine.settings.data_dir)
+        crawl, paces = self._settings.load().crawl, HostPaces.load_all(self._engine.settings.data_dir)
         backlog = self._engine.store.status.backlog_by_host(time.time())
-        return {
-            host_backlog.host: forecast_host(host_backlog, paces, settings.crawl).runs_for_all
-            for host_backlog in backlog
-        }
+        return {host_backlog.host: forecast_host(host_backlog, paces, crawl).runs_for_all for host_backlog in backlog}
 
     def _effective_delay(self, totals: SiteTotals) -> float:
         """Return the crawl delay of a site in seconds: the longest of the settings and its robots.txt."""
-        stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
-        robots_delay = parse_stored_robots(stored_robots, self._robots_agent).crawl_delay if stored_robots else 0.0
-        crawl = self._engine.settings.crawl
+        crawl = self._settings.load().crawl
+        stored_robots, agent = (
+            self._engine.store.frontier.find_robots(url_origin(totals.example_url)),
+            product_token(crawl.user_agent),
+        )
+        robots_delay = parse_stored_robots(stored_robots, agent).crawl_delay if stored_robots else 0.0
         return max(crawl.delay, robots_delay, delay_for_host(parse_site_delays(crawl), totals.host))
 
     def search_report(self, days: int) -> SearchReport:
@@ -240,6 +247,7 @@ class StoreTopics:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._settings = CurrentSettings(engine.settings)
         self._files = TopicFileStore(engine.settings.data_dir)
 
     def names(self) -> Sequence[str]:
@@ -248,7 +256,7 @@ class StoreTopics:
 
     def active_topic(self) -> str:
         """Return the topic of the configured crawl; "" if none is set."""
-        return self._engine.settings.crawl.topic
+        return self._settings.load().crawl.topic
 
     def topic(self, name: str) -> Topic:
         """Read a topic. Raises TopicError if it does not exist or its file is not valid."""
@@ -266,7 +274,7 @@ class StoreTopics:
         """Return the expected quality of the retained pages and the pages that a reviewer should label."""
         coverage, questions_table = estimate_coverage(self._engine, name), self._engine.store.topic_questions
         target_precision, answers, open_questions = (
-            self._engine.settings.topic.precision,
+            self._settings.load().topic.precision,
             len(questions_table.answers(name)),
             questions_table.pending(name),
         )

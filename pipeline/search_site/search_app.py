@@ -5,6 +5,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from flask import Flask
@@ -21,6 +22,7 @@ from pipeline.engine import Engine
 from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.store_metrics import StoreMetrics
+from pipeline.site_admin.current_settings import CurrentSettings, CurrentSiteNames
 from search_ui.admin.metrics import SiteMetrics
 from search_ui.app import create_app
 from search_ui.pages.compare import LexiconResult, compare_lexicons
@@ -105,8 +107,9 @@ def create_search_app(
     """
     # Authorizes /metrics requests from other machines.
     metrics_token = load_or_create_private_text(engine.settings.data_dir / "metrics.token", secrets.token_urlsafe)
+    site_names = CurrentSiteNames(CurrentSettings(engine.settings))
     return create_app(
-        engine.settings.search,
+        replace(engine.settings.search, site_names=site_names),
         EngineSearchClient(engine, opens_solr),
         StoreSiteBackend(engine),
         engine.store.accounts,

@@ -69,6 +69,7 @@ _EFFECT_BY_SECTION: Mapping[str, SettingEffect] = {
     "alerts": SettingEffect.RUN_AND_RESTART,  # the search site sends test messages
 }
 _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
+    "search.site_names": SettingEffect.AT_ONCE,  # the search site reads them again when the file changes
     "search.log_days": SettingEffect.RUN_AND_RESTART,  # runs delete old entries
     "alerts.rising_terms": SettingEffect.NEXT_RUN,
     "alerts.silent_days": SettingEffect.NEXT_RUN,
@@ -76,15 +77,13 @@ _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
     "embed.processes": SettingEffect.NEXT_RUN,
     "store.keep_days": SettingEffect.NEXT_RUN,
     "store.keep_days_by_site": SettingEffect.NEXT_RUN,
-    # The search site fetches the pictures of articles by the rules of the crawl, and shows the topic.
+    # The search site fetches the pictures of articles by the rules of the crawl.
     "crawl.user_agent": SettingEffect.RUN_AND_RESTART,
     "crawl.contact": SettingEffect.RUN_AND_RESTART,
     "crawl.inside_hosts": SettingEffect.RUN_AND_RESTART,
     "crawl.proxies": SettingEffect.RUN_AND_RESTART,
     "crawl.headers": SettingEffect.RUN_AND_RESTART,
     "crawl.cookies": SettingEffect.RUN_AND_RESTART,
-    "crawl.topic": SettingEffect.RUN_AND_RESTART,
-    "topic.precision": SettingEffect.RUN_AND_RESTART,
 }
 
 SECRETS = frozenset({"crawl.headers", "crawl.cookies", "alerts.webhook", "alerts.apprise_urls"})

@@ -25,7 +25,14 @@ from pipeline.settings import (
 from pipeline.settings_template import default_value
 from pipeline.site_admin.setting_groups import GROUPS, is_secret, setting_effect
 from pipeline.site_admin.settings_file import SettingsFile, SettingsText
-from search_ui.admin.interfaces.settings import Edits, SettingField, SettingKind, SettingsForm, SettingsReview
+from search_ui.admin.interfaces.settings import (
+    Edits,
+    SettingEffect,
+    SettingField,
+    SettingKind,
+    SettingsForm,
+    SettingsReview,
+)
 
 log = logging.getLogger(__name__)
 
@@ -139,18 +146,20 @@ class FileSettingsEditor:
             default_text = raw.get("vertical", {}).get("name") or default_text
         text = site_text if source else form_text(raw.get(section, {}).get(key, default_text))
         is_hidden = is_secret(spec.path, f"{text} {site_text}")
+        effect = setting_effect(spec.path)
         variable = f"{ENV_PREFIX}{section}_{key}".upper()
         return SettingField(
             path=spec.path,
             kind=spec.kind,
             help=spec.help,
-            effect=setting_effect(spec.path),
+            effect=effect,
             default=default_text,
             text="" if is_hidden else text,
             choices=("true", "false") if spec.kind is SettingKind.SWITCH else tuple(ALLOWED_VALUES.get(spec.path, ())),
             is_set=key in raw.get(section, {}),
             is_secret=is_hidden,
             overridden_by=variable if source is OverrideSource.ENVIRONMENT else source or "",
+            needs_restart=site_text != text and effect in (SettingEffect.RESTART, SettingEffect.RUN_AND_RESTART),
             site_text=None if is_hidden or site_text == text else site_text,
         )
 

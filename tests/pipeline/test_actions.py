@@ -19,8 +19,9 @@ from domain.search_log import LoggedSearch
 from domain.term import Term, TermStatus
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.settings import load_settings
+from pipeline.site_admin.current_settings import CurrentSettings, CurrentSiteNames
 from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 from tests.terms import add
 
@@ -158,3 +159,20 @@ def test_popular_queries_come_from_the_log(engine: Engine) -> None:
     asked = [LoggedSearch(f"s{n}", "页岩气", 1, 1, searched_at=now - n * 86400) for n in range(3)]
     engine.store.search_log.save(asked, [])
     assert actions.popular_queries(5) == ["页岩气"]
+
+
+def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
+    file = engine.settings.file
+    assert file is not None
+    crawled(engine.store, "a.test", Reason.FETCHED)
+    start_settings = load_settings(file, {"crawl.depth": "3"})
+    backend, topics, current = StoreSiteBackend(engine), StoreTopics(engine), CurrentSettings(start_settings)
+    names = CurrentSiteNames(current)
+    assert ([site.delay_seconds for site in backend.sites()], topics.active_topic(), dict(names)) == ([1.0], "", {})
+    file.write_text('[crawl]\ndelay = 2.0\ntopic = "oil"\ndepth = 7\n[search.site_names]\n"a.test" = "甲"\n')
+    for _ in range(2):  # then with an invalid file
+        assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([2.0], "oil")
+        assert names.get("a.test", "") == "甲" and current.load().crawl.depth == 3
+        file.write_text("[crawl\n")
+    file.unlink()
+    assert topics.active_topic() == "oil"

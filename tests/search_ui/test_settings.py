@@ -103,7 +103,9 @@ def test_a_change_is_shown_then_saved_and_recorded(tmp_path: Path) -> None:
     assert site.send(review, "save").location == "/admin/settings"
     assert load_settings(site.path).crawl.threads == 4
     assert site.path.read_text().startswith(TEXT.partition("delay")[0])
-    assert "Saved 3 settings." in site.page().text
+    saved = site.page()
+    assert "Saved 3 settings." in saved.text
+    assert [path.text for path in saved.select("#restart-needed code")] == ["search.pictures"]
     actions = site.backend.review_service.store.actions.find()
     assert [(action.account, action.action, action.subject) for action in actions[1:]] == [
         ("someone", "setting_change", "crawl.threads"),

@@ -41,7 +41,8 @@ class SettingField:
         is_set: True if the file has the setting.
         is_secret: True if its value is never shown.
         overridden_by: Name of the environment variable that has precedence, `command_line`, or "".
-        site_text: The value that the running search site uses until it restarts; None if it is that of the file.
+        needs_restart: True if the running search site uses another value until it restarts.
+        site_text: The value that the running search site uses; None if it is that of the file, or secret.
     """
 
     path: str
@@ -54,6 +55,7 @@ class SettingField:
     is_set: bool = False
     is_secret: bool = False
     overridden_by: str = ""
+    needs_restart: bool = False
     site_text: str | None = None
 
 

@@ -1,0 +1,78 @@
+"""The settings of a running search site as its file states them now."""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from domain.errors import SettingsError
+from pipeline.settings import OverrideSource, Settings, load_settings
+
+log = logging.getLogger(__name__)
+
+FileStamp = tuple[int, int, int]
+"""Inode, size and time of the last change in nanoseconds."""
+
+
+class CurrentSettings:
+    """Loads the settings file again when it has changed.
+
+    Values from the command line keep their precedence. While the file is missing or invalid, the last valid settings
+    apply.
+
+    Args:
+        settings: The settings that the site was started with.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._start_settings = self._settings = settings
+        self._stamp: FileStamp | None = None
+
+    def load(self) -> Settings:
+        """Return the current settings."""
+        file = self._start_settings.file
+        stamp = file_stamp(file) if file is not None else None
+        if file is None or stamp is None or stamp == self._stamp:
+            return self._settings
+        try:
+            self._settings = with_command_line(load_settings(file), self._start_settings)
+        except SettingsError as error:
+            log.warning("the search site keeps its settings, because those in the file are invalid: %s", error)
+        self._stamp = stamp
+        return self._settings
+
+
+class CurrentSiteNames(Mapping[str, str]):
+    """`search.site_names` of the current settings."""
+
+    def __init__(self, current_settings: CurrentSettings) -> None:
+        self._current_settings = current_settings
+
+    def __getitem__(self, host: str) -> str:
+        return self._current_settings.load().search.site_names[host]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._current_settings.load().search.site_names)
+
+    def __len__(self) -> int:
+        return len(self._current_settings.load().search.site_names)
+
+
+def file_stamp(path: os.PathLike[str]) -> FileStamp | None:
+    """Return what changes with every change of a file; None if there is no such file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def with_command_line(settings: Settings, start_settings: Settings) -> Settings:
+    """Return settings with the values that the command line has set at the start."""
+    for path, source in start_settings.overrides.items():
+        if source is OverrideSource.COMMAND_LINE:
+            section, _, name = path.partition(".")
+            value = getattr(getattr(start_settings, section), name)
+            changed_section = replace(getattr(settings, section), **{name: value})
+            settings = replace(settings, **{section: changed_section})
+    return settings

@@ -1,0 +1,1 @@
+"""Interfaces for other programs: MCP for agents, and the retrieval API of Dify."""
