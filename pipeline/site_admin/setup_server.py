@@ -24,7 +24,7 @@ STOP_TIMEOUT_SECONDS = 5.0
 
 def run_setup(
     settings: Settings, config_file: Path, print_line: Callable[[str], None], starts_run: bool = True
-) -> socket.socket | None:
+) -> socket.socket:
     """Serve the setup pages until the settings file is written and, if `starts_run`, the first run is started.
 
     Args:
@@ -33,8 +33,7 @@ def run_setup(
         print_line: Prints a line for the person at the terminal.
 
     Returns:
-        The listening socket, for the search site; None if that listens on another host or port. Connections that arrive
-        meanwhile wait in the socket.
+        A listening socket for the search site. Connections that arrive before the site accepts them wait in it.
 
     Raises PortInUseError, or StoreError if the data folder is not writable.
     """
@@ -57,4 +56,4 @@ def run_setup(
     if settings.search.host == LOOPBACK:
         return listening_socket
     listening_socket.close()
-    return None
+    return open_listening_socket(settings.search.host, port)
