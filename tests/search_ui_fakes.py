@@ -335,12 +335,15 @@ class FakeRunControl:
     can_stop: bool = True
     is_scheduler_running: bool = False
     problem: str = ""
+    is_starting: bool = False
+    failure: str = ""
     run_counts: RunCounts = field(default_factory=RunCounts)
     calls: list[tuple[str, str]] = field(default_factory=list)
 
     def status(self) -> RunStatus:
         next_run_at = 7200.0 if self.is_scheduler_running else None
-        return RunStatus(self.is_running, self.can_stop, self.is_scheduler_running, "02:30", next_run_at)
+        states = (self.is_running, self.can_stop, self.is_scheduler_running)
+        return RunStatus(*states, "02:30", next_run_at, self.is_starting, self.failure)
 
     def counts(self) -> RunCounts:
         return self.run_counts
