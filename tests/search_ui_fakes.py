@@ -33,6 +33,7 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
@@ -334,12 +335,15 @@ class FakeRunControl:
     can_stop: bool = True
     is_scheduler_running: bool = False
     problem: str = ""
+    is_starting: bool = False
+    failure: str = ""
     run_counts: RunCounts = field(default_factory=RunCounts)
     calls: list[tuple[str, str]] = field(default_factory=list)
 
     def status(self) -> RunStatus:
         next_run_at = 7200.0 if self.is_scheduler_running else None
-        return RunStatus(self.is_running, self.can_stop, self.is_scheduler_running, "02:30", next_run_at)
+        states = (self.is_running, self.can_stop, self.is_scheduler_running)
+        return RunStatus(*states, "02:30", next_run_at, self.is_starting, self.failure)
 
     def counts(self) -> RunCounts:
         return self.run_counts
@@ -553,6 +557,10 @@ class FakeActions:
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def review_team(self) -> StoreReviewTeam:
+        return StoreReviewTeam(self.review_service.store)
 
     @property
     def account_administration(self) -> AccountAdministration:

@@ -4,7 +4,10 @@ import time
 from collections.abc import Callable, Mapping
 
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
-from docstore.takedowns import TAKEDOWN_ACTION
+from docstore.site_pages import REMOVE_ACTION
+from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
+from docstore.terms.assignments import ASSIGN_ACTION
+from docstore.terms.comments import COMMENT_ACTION
 from docstore.terms.relations import ACTION_BY_STATE
 from domain.account import Role
 from domain.administration import AdminAction
@@ -16,6 +19,7 @@ from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
 from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import ADD_ACTION, PAUSE_ACTION, RESUME_ACTION, StoreSites, read_setting
 from pipeline.site_admin.sites import CHANGE_ACTION as SITE_CHANGE_ACTION
+from pipeline.site_admin.takedowns import StoreTakedowns
 from search_ui.accounts import SESSION_SECONDS
 
 DISABLE_ACCOUNT_ACTION, ENABLE_ACCOUNT_ACTION, ROLES_ACTION = "account_disable", "account_enable", "account_roles"
@@ -52,12 +56,23 @@ def undo_takedown(engine: Engine, action: AdminAction, account: str) -> bool:
     return True
 
 
+def undo_restore(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Take the page down again with all its addresses, unless it is taken down."""
+    reason, addresses = str(action.details.get("reason", "")), list_details(action, "urls")
+    return bool(StoreTakedowns(engine).take_down(action.subject, account, reason, addresses))
+
+
+def list_details(action: AdminAction, name: str) -> list[str]:
+    """Return a list of texts in the details of an action; empty if it is missing, as in older records."""
+    values = action.details.get(name)
+    return list(map(str, values)) if isinstance(values, list) else []
+
+
 def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> bool:
     """Write the previous value to the settings file, unless the setting has another value now.
 
     The file is written first: if the program ends before the record, only the record is missing, and a second undo
-    changes nothing. Raises SettingsError,
-    or SettingsConflictError if the file changes at the same time.
+    changes nothing. Raises SettingsError, or SettingsConflictError if the file changes at the same time.
     """
     path, values = action.subject, action.details
     if engine.settings.file is None or not has_known_values(values):
@@ -118,6 +133,28 @@ def undo_relation(engine: Engine, action: AdminAction, account: str) -> bool:
     return relations.set_state(RelationKind(kind), term, other, ProposalState.PROPOSED, account, state)
 
 
+def undo_comment(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Remove the comment, unless it was removed before."""
+    return engine.store.term_comments.remove(int(str(action.details["comment_id"])), account) is not None
+
+
+def undo_assignment(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Give the terms their previous reviewers, unless one of them has another reviewer now."""
+    changes = action.details["changes"]
+    return isinstance(changes, dict) and engine.store.term_assignments.undo(changes, account) is not None
+
+
+def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Write the lines of the site to the settings again and make its URLs due; the next runs fetch the pages.
+
+    Raises SettingsError.
+    """
+    changes = action.details.get("changes")
+    if engine.settings.file is None or not isinstance(changes, dict):
+        return False
+    return bool(StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account))
+
+
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> bool:
     """Enable the account, unless it is enabled. Raises AccountError if it does not exist any more."""
     current = engine.store.accounts.find(action.subject)
@@ -162,11 +199,15 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     MUTE_ACTION: undo_mute,
     UNMUTE_ACTION: undo_unmute,
     TAKEDOWN_ACTION: undo_takedown,
+    RESTORE_ACTION: undo_restore,
     CHANGE_ACTION: undo_setting_change,
     ADD_ACTION: undo_site_edit,
     SITE_CHANGE_ACTION: undo_site_edit,
     PAUSE_ACTION: undo_site_pause,
     RESUME_ACTION: undo_site_resume,
+    COMMENT_ACTION: undo_comment,
+    ASSIGN_ACTION: undo_assignment,
+    REMOVE_ACTION: undo_site_removal,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
     ENABLE_ACCOUNT_ACTION: undo_account_enable,
     ROLES_ACTION: undo_account_roles,

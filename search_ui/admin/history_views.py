@@ -37,7 +37,7 @@ def history() -> BaseResponse:
     filters = {name: request.args.get(name, "") for name in ("account", "kind", "from", "to") if request.args.get(name)}
     return render_page(
         "admin_history.html",
-        entries=[(entry, entry_title(entry.source, entry.kind)) for entry in entries],
+        entries=[(entry, entry_title(entry.source, entry.kind), undo_note(entry)) for entry in entries],
         total=total,
         filters=filters,
         kinds=[(f"{source}.{kind}", entry_title(source, kind)) for source, kind in backend.kinds()],
@@ -81,6 +81,12 @@ def entry_title(source: HistorySource, kind: str) -> str:
     return translate(key) if has_message(key) else kind
 
 
+def undo_note(entry: HistoryEntry) -> str:
+    """Return what the undo of an entry cannot bring back or does beyond its name; "" if there is nothing to say."""
+    key = f"history.undo_note_{entry.kind}"
+    return translate(key) if entry.can_undo and has_message(key) else ""
+
+
 def detail_values(entry: HistoryEntry) -> list[str]:
     """Return the details of an entry that tell more than its title: values, names, reason, end, error."""
     details, texts = entry.details, []
@@ -89,7 +95,7 @@ def detail_values(entry: HistoryEntry) -> list[str]:
         if entry.kind == ROLES_ACTION:
             values = [role_names(value) for value in values]
         texts.append(" → ".join(map(readable_value, values)))
-    if isinstance(changes := details.get("changes"), Mapping):
+    if entry.kind.startswith("site_") and isinstance(changes := details.get("changes"), Mapping):
         for path, (before, after) in changes.items():
             texts.append(f"{path}: {readable_value(before)} → {readable_value(after)}")
     if isinstance(until := details.get("until"), int | float):
