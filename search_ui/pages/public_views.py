@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.errors import PlumblineError, SolrError, SolrStartingError
 from search_ui import api
 from search_ui.accounts import require_role
+from search_ui.citations.embedded import to_coins, to_meta_tags
 from search_ui.citations.formats import CITATION_FORMATS
 from search_ui.citations.gb7714 import format_gb7714
 from search_ui.context import can_use_developer_tools, current_site, external_url, render_page, wants_json
@@ -174,6 +175,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "citation_formats": CITATION_FORMATS,
         "max_exported": MAX_EXPORTED_RESULTS,
         "export_link": _export_url,
+        "coins": lambda hit: to_coins(build_current_reference(hit)),
         "diagnosis_link": _diagnosis_url,
         "chips": active_filters(request),
         "value_label": facet_label,
@@ -242,6 +244,7 @@ def article(doc_id: str) -> Response:
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort_missing(doc_id)
+    reference = build_current_reference(article_page.article)
     response = render_page(
         "article.html",
         found=article_page,
@@ -249,7 +252,9 @@ def article(doc_id: str) -> Response:
         definitions_off=are_definitions_off(),
         one=article_page.article,
         language=language_name(article_page.article.language),
-        citation=format_gb7714(build_current_reference(article_page.article)),
+        citation=format_gb7714(reference),
+        citation_tags=to_meta_tags(reference),
+        coins=to_coins(reference),
         citation_formats=CITATION_FORMATS,
         glossary=current_glossary(),
         value_label=facet_label,

@@ -5,8 +5,10 @@ import io
 import json
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
+from bs4 import BeautifulSoup
 
 from search_ui.citations.bibtex import format_bibtex
 from search_ui.citations.formats import CITATION_FORMATS, format_csl_json, format_csv, format_ris
@@ -160,6 +162,24 @@ def test_article_and_results_are_exported_as_files(name: str) -> None:
         )
     assert "页岩气一" in article.text and "Smith" in article.text.title() and "页岩气二" not in article.text
     assert "页岩气一" in results.text and "页岩气二" in results.text
+
+
+def test_pages_have_tags_for_reference_managers() -> None:
+    client = site_app(FakeSearch(DOCUMENTS)).test_client()
+    page = BeautifulSoup(client.get("/article/doc1").text, "html.parser")
+    tags = [(tag["name"], tag["content"]) for tag in page.select("meta[name^=citation_], meta[name^=DC]")]
+    assert tags == [
+        ("citation_title", "页岩气一"), ("citation_author", "张三"), ("citation_author", "Smith, John"),
+        ("citation_publication_date", "2016/05/09"), ("citation_publisher", "news.example"),
+        ("citation_language", "zh"), ("citation_public_url", "https://news.example/1.html"), ("DC.type", "webpage"),
+    ]  # fmt: skip
+    results = BeautifulSoup(client.get("/search?q=页岩气").text, "html.parser")
+    article_coins, first_coins, second_coins = (
+        parse_qs(str(span["title"])) for span in (*page.select("span.Z3988"), *results.select("span.Z3988"))
+    )
+    assert article_coins == first_coins and first_coins["rft.au"] == ["张三", "Smith, John"]
+    assert first_coins["rft.date"] == ["2016-05-09"] and "rft.date" not in second_coins
+    assert second_coins["rft.identifier"] == ["https://news.example/2.html"]
 
 
 def test_number_of_exported_results_is_limited() -> None:
