@@ -13,6 +13,7 @@ from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.interfaces.accounts import AccountAdministration
 from search_ui.admin.interfaces.alerts import AlertAdministration
+from search_ui.admin.interfaces.api_tokens import ApiTokenStore
 from search_ui.admin.interfaces.diagnosis import DiagnosisBackend
 from search_ui.admin.interfaces.history import HistoryBackend
 from search_ui.admin.interfaces.run_control import RunControl
@@ -265,6 +266,10 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     @property
     def account_administration(self) -> AccountAdministration:
         """The service that changes accounts."""
+
+    @property
+    def api_tokens(self) -> ApiTokenStore:
+        """The API tokens of accounts."""
 
     @property
     def run_control(self) -> RunControl:

@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.account_administration import AccountAdministration
+from docstore.api_tokens import ApiTokenTable
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
@@ -280,6 +281,9 @@ class NoQueryVectors:
     def query_vector(self, text: str) -> QueryVector | None:
         return None
 
+    def is_preparing(self) -> bool:
+        return False
+
     def article_vector(self, digest: str) -> QueryVector | None:
         return None
 
@@ -330,12 +334,15 @@ class FakeRunControl:
     can_stop: bool = True
     is_scheduler_running: bool = False
     problem: str = ""
+    is_starting: bool = False
+    failure: str = ""
     run_counts: RunCounts = field(default_factory=RunCounts)
     calls: list[tuple[str, str]] = field(default_factory=list)
 
     def status(self) -> RunStatus:
         next_run_at = 7200.0 if self.is_scheduler_running else None
-        return RunStatus(self.is_running, self.can_stop, self.is_scheduler_running, "02:30", next_run_at)
+        states = (self.is_running, self.can_stop, self.is_scheduler_running)
+        return RunStatus(*states, "02:30", next_run_at, self.is_starting, self.failure)
 
     def counts(self) -> RunCounts:
         return self.run_counts
@@ -553,6 +560,10 @@ class FakeActions:
     @property
     def account_administration(self) -> AccountAdministration:
         return self.review_service.store.account_administration
+
+    @property
+    def api_tokens(self) -> ApiTokenTable:
+        return self.review_service.store.api_tokens
 
     @property
     def settings_editor(self) -> FileSettingsEditor:

@@ -9,6 +9,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
 from docstore.account_administration import AccountAdministration
+from docstore.api_tokens import ApiTokenTable
 from domain.focused_decision import HostHarvest
 from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
@@ -73,6 +74,11 @@ class StoreSiteBackend:
     def account_administration(self) -> AccountAdministration:
         """The service that changes accounts."""
         return self._engine.store.account_administration
+
+    @property
+    def api_tokens(self) -> ApiTokenTable:
+        """The API tokens of accounts."""
+        return self._engine.store.api_tokens
 
     @property
     def page_diagnosis(self) -> StorePageDiagnosis:

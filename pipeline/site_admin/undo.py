@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
+from docstore.site_pages import REMOVE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
 from docstore.terms.relations import ACTION_BY_STATE
 from domain.account import Role
@@ -15,6 +16,7 @@ from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
 from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import ADD_ACTION, PAUSE_ACTION, RESUME_ACTION, StoreSites, read_setting
 from pipeline.site_admin.sites import CHANGE_ACTION as SITE_CHANGE_ACTION
+from pipeline.site_admin.takedowns import StoreTakedowns
 
 DISABLE_ACCOUNT_ACTION, ENABLE_ACCOUNT_ACTION, ROLES_ACTION = "account_disable", "account_enable", "account_roles"
 
@@ -47,6 +49,19 @@ def undo_takedown(engine: Engine, action: AdminAction, account: str) -> int | No
         return None
     engine.store.takedowns.restore(takedown.url, account)
     return newest_action_id(engine, account, RESTORE_ACTION)
+
+
+def undo_restore(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Take the page down again with all its addresses, unless it is taken down."""
+    reason, addresses = str(action.details.get("reason", "")), list_details(action, "urls")
+    new_takedowns = StoreTakedowns(engine).take_down(action.subject, account, reason, addresses)
+    return new_takedowns[0].action_id if new_takedowns else None
+
+
+def list_details(action: AdminAction, name: str) -> list[str]:
+    """Return a list of texts in the details of an action; empty if it is missing, as in older records."""
+    values = action.details.get(name)
+    return list(map(str, values)) if isinstance(values, list) else []
 
 
 def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> int | None:
@@ -114,6 +129,17 @@ def undo_relation(engine: Engine, action: AdminAction, account: str) -> int | No
     return newest_action_id(engine, account, ACTION_BY_STATE[ProposalState.PROPOSED])
 
 
+def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Write the lines of the site to the settings again and make its URLs due; the next runs fetch the pages.
+
+    Raises SettingsError.
+    """
+    changes = action.details.get("changes")
+    if engine.settings.file is None or not isinstance(changes, dict):
+        return None
+    return StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account)
+
+
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> int | None:
     """Enable the account, unless it is enabled. Raises AccountError if it does not exist any more."""
     current = engine.store.accounts.find(action.subject)
@@ -154,11 +180,13 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     MUTE_ACTION: undo_mute,
     UNMUTE_ACTION: undo_unmute,
     TAKEDOWN_ACTION: undo_takedown,
+    RESTORE_ACTION: undo_restore,
     CHANGE_ACTION: undo_setting_change,
     ADD_ACTION: undo_site_edit,
     SITE_CHANGE_ACTION: undo_site_edit,
     PAUSE_ACTION: undo_site_pause,
     RESUME_ACTION: undo_site_resume,
+    REMOVE_ACTION: undo_site_removal,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
     ROLES_ACTION: undo_account_roles,
     ACTION_BY_STATE[ProposalState.ACCEPTED]: undo_relation,

@@ -35,7 +35,7 @@ def history() -> BaseResponse:
     filters = {name: request.args.get(name, "") for name in ("account", "kind", "from", "to") if request.args.get(name)}
     return render_page(
         "admin_history.html",
-        entries=[(entry, entry_title(entry.source, entry.kind)) for entry in entries],
+        entries=[(entry, entry_title(entry.source, entry.kind), undo_note(entry)) for entry in entries],
         total=total,
         filters=filters,
         kinds=[(f"{source}.{kind}", entry_title(source, kind)) for source, kind in backend.kinds()],
@@ -77,6 +77,12 @@ def entry_title(source: HistorySource, kind: str) -> str:
     """Return what an entry did, in the reader's language; the code if it has no name."""
     key = f"review.act_{kind}" if source is HistorySource.REVIEW else f"history.{source}_{kind}"
     return translate(key) if has_message(key) else kind
+
+
+def undo_note(entry: HistoryEntry) -> str:
+    """Return what the undo of an entry cannot bring back or does beyond its name; "" if there is nothing to say."""
+    key = f"history.undo_note_{entry.kind}"
+    return translate(key) if entry.can_undo and has_message(key) else ""
 
 
 def detail_values(entry: HistoryEntry) -> list[str]:

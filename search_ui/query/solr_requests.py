@@ -187,6 +187,8 @@ _DISPLAY_FIELDS = (
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
     solr_fields.LANGUAGE,
+    solr_fields.AUTHOR,
+    solr_fields.SOURCE,
 )
 
 

@@ -14,6 +14,7 @@ from domain.review import TermStatistics
 from domain.term import TermStatus
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
+from search_ui.api_tokens import ApiScope, accept_api_token
 from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message
@@ -135,6 +136,7 @@ def import_list() -> BaseResponse:
 
 
 @blueprint.get("/export/<form>")
+@accept_api_token(ApiScope.TERMS)
 @require_role(Role.REVIEWER)
 def export(form: str) -> BaseResponse:
     """Download the newest version in a list format, or the concepts of the accepted terms."""

@@ -61,6 +61,17 @@ def test_a_takedown_is_undone_unless_the_page_was_taken_down_again(engine: Engin
     assert history.undo(HistorySource.ACTION, second, "bob")
 
 
+def test_a_restored_page_is_taken_down_again_with_all_its_addresses(engine: Engine) -> None:
+    store, history, url = engine.store, StoreHistory(engine), "https://news.example/a"
+    taken_down = {row.url for row in store.takedowns.take_down(url, "ann", "court", ["https://news.example/amp/a"])}
+    store.takedowns.restore(url, "ann")
+    restored = store.actions.find(limit=1)[0].action_id
+    assert history.undo(HistorySource.ACTION, restored, "bob")
+    again = store.takedowns.list_all()
+    assert {row.url for row in again} == taken_down and {row.reason for row in again} == {"court"}
+    assert not history.undo(HistorySource.ACTION, restored, "bob")
+
+
 def test_a_setting_gets_its_previous_value_unless_it_was_changed_again(tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_text("# mine\n[crawl]\nthreads = 4\n")

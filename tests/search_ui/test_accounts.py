@@ -461,10 +461,16 @@ PAGES = {
     "/admin/sites/<host>/settings": {Role.REPORTS},
     "/admin/sites/add": {Role.REPORTS},
     "/admin/takedowns": {Role.REPORTS},
+    "/admin/tokens": set(Role),
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
 }
-OWN = {"/admin/logout", "/admin/account/password"}  # actions of every account
+OWN = {
+    "/admin/logout",
+    "/admin/account/password",
+    "/admin/tokens/create",
+    "/admin/tokens/revoke",
+}  # actions of every account
 ADMIN_RIGHTS: dict[tuple[str, str], frozenset[Role]] = {
     **{("GET", address): frozenset(roles) for address, roles in PAGES.items()},
     **{("POST", address): frozenset({Role.REVIEWER}) for address in REVIEW},
