@@ -33,6 +33,7 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
@@ -556,6 +557,10 @@ class FakeActions:
     @cached_property
     def review_service(self) -> "FakeDesk":
         return FakeDesk(self)
+
+    @property
+    def review_team(self) -> StoreReviewTeam:
+        return StoreReviewTeam(self.review_service.store)
 
     @property
     def account_administration(self) -> AccountAdministration:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
 from docstore.site_pages import REMOVE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
+from docstore.terms.assignments import ASSIGN_ACTION
+from docstore.terms.comments import COMMENT_ACTION
 from docstore.terms.relations import ACTION_BY_STATE
 from domain.account import Role
 from domain.administration import AdminAction
@@ -129,6 +131,17 @@ def undo_relation(engine: Engine, action: AdminAction, account: str) -> int | No
     return newest_action_id(engine, account, ACTION_BY_STATE[ProposalState.PROPOSED])
 
 
+def undo_comment(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Remove the comment, unless it was removed before."""
+    return engine.store.term_comments.remove(int(str(action.details["comment_id"])), account)
+
+
+def undo_assignment(engine: Engine, action: AdminAction, account: str) -> int | None:
+    """Give the terms their previous reviewers, unless one of them has another reviewer now."""
+    changes = action.details["changes"]
+    return engine.store.term_assignments.undo(changes, account) if isinstance(changes, dict) else None
+
+
 def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> int | None:
     """Write the lines of the site to the settings again and make its URLs due; the next runs fetch the pages.
 
@@ -186,6 +199,8 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     SITE_CHANGE_ACTION: undo_site_edit,
     PAUSE_ACTION: undo_site_pause,
     RESUME_ACTION: undo_site_resume,
+    COMMENT_ACTION: undo_comment,
+    ASSIGN_ACTION: undo_assignment,
     REMOVE_ACTION: undo_site_removal,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
     ROLES_ACTION: undo_account_roles,

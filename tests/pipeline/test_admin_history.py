@@ -175,3 +175,20 @@ def test_a_decided_relation_is_open_again_unless_it_was_decided_again(engine: En
 
 def test_each_action_that_can_be_undone_has_a_name() -> None:
     assert [code for code in UNDO_BY_ACTION if not has_message(f"history.action_{code}")] == []
+
+
+def test_comments_and_assignments_are_undone(engine: Engine) -> None:
+    store, history = engine.store, StoreHistory(engine)
+    store.lexicons.replace_candidates([Term(text, 9.0, 5, 2) for text in ("页岩气", "钻井")])
+    comment_id = store.term_comments.add("页岩气", "ann", "见 GB/T 1.1")
+    assert history.undo(HistorySource.ACTION, comment_id, "bob") and store.term_comments.find(["页岩气"]) == {}
+    assert not history.undo(HistorySource.ACTION, comment_id, "bob")
+    store.term_assignments.assign(["页岩气"], "ann", "bob")
+    second_id = store.term_assignments.assign(["页岩气", "钻井"], "bob", "bob")
+    assert second_id is not None and store.term_assignments.assign(["钻井"], "bob", "ann") is None
+    assert history.undo(HistorySource.ACTION, second_id, "ann")
+    assert store.term_assignments.find(["页岩气", "钻井"]) == {"页岩气": "ann"}
+    redo_id = store.actions.find(limit=1)[0].action_id
+    store.term_assignments.assign(["钻井"], "ann", "ann")
+    assert not history.undo(HistorySource.ACTION, redo_id, "ann")  # changed since
+    assert store.integrity.damaged_rows() == {}

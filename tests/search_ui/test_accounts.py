@@ -397,8 +397,11 @@ REVIEW = {
         f"/admin/lexicon/{act}"
         for act in (
             "add",
+            "assign",
             "bulk",
             "change",
+            "comment",
+            "comment/remove",
             "concept",
             "definition",
             "import",
