@@ -25,6 +25,20 @@ class ReviewDecisionKind(StrEnum):
     UNDO = "undo"
 
 
+MAX_COMMENT_CHARS = 1000
+
+
+@dataclass(frozen=True)
+class TermComment:
+    """A comment of the reviewer `account` on a term. `at` is epoch seconds."""
+
+    comment_id: int
+    term: str
+    account: str
+    text: str
+    at: float
+
+
 class CandidateKind(StrEnum):
     """A kind of candidates that are seldom terms of the domain."""
 
@@ -82,6 +96,7 @@ class TermQuery:
         is_definition_outdated: Only terms whose chosen definition is no longer in its article, or is superseded.
         language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
             languages by these shares. Empty: the review order ignores languages.
+        assigned_to: Only terms that are assigned to this account.
         is_rising_first: The review order starts with the rising terms, whatever their score.
     """
 
@@ -93,6 +108,7 @@ class TermQuery:
     is_automatic: bool = False
     is_definition_outdated: bool = False
     language_shares: tuple[tuple[str, float], ...] = ()
+    assigned_to: str = ""
     is_rising_first: bool = False
     order: Order = Order.REVIEW
     offset: int = 0

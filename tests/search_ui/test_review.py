@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
+from domain.account import Role
 from domain.errors import StoreFullError
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
@@ -683,3 +684,42 @@ def test_concepts_are_previewed_and_imported() -> None:
     assert response.status_code == 422 and "k1" in response.text
     send = {"token": token, "preview": "1", "list": (BytesIO("页岩气".encode()), "c.txt")}
     assert client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data").status_code == 303
+
+
+def test_comments_stand_with_their_term_and_only_their_author_removes_them() -> None:
+    held = actions(2)
+    client, token = reviewing(held)
+    held.review_team.add_comment("词0", "见 GB/T 1.1\n<b>?</b>", "bob")
+    answer = post(client, token, "comment", term="词0", text="filter", comment=" 已核对 ")
+    assert answer.status_code == 200 and "已核对" in answer.json["html"]
+    assert [post(client, token, "comment", term="词0", comment=text).status_code for text in (" ", "长" * 1001)] == [
+        409
+    ] * 2
+    row, other_row = get(client, "/admin/lexicon").select(".term")
+    assert [text.text for text in row.select(".comments li p")] == ["见 GB/T 1.1\n<b>?</b>", "已核对"]
+    assert row.select_one(".comment-count").text == "2 条评论" and not other_row.select(".comments li")
+    bob_id, own_id = (comment.comment_id for comment in held.review_team.comments(["词0"])["词0"])
+    assert [one["value"] for one in row.select(".comments [name=comment_id]")] == [str(own_id)]
+    for comment_id in (bob_id, own_id):
+        assert post(client, token, "comment/remove", term="词0", comment_id=str(comment_id)).status_code == 200
+    page = get(client, "/admin/lexicon/term?text=词0")
+    assert [row.td.text for row in page.select("#acts tr.comment")] == ["bob"]
+
+
+def test_selected_terms_are_assigned_and_found_by_their_reviewer() -> None:
+    held = actions(3)
+    client, token = reviewing(held)
+    me = get(client, "/admin/lexicon").select_one("[name=selected]")["value"].partition(" ")[0]
+    store = held.review_service.store
+    for name in ("operator", "bob"):
+        store.accounts.create(name, "hash", [Role.REVIEWER])
+    data = {"token": token, "selected": [f"{me} 词0", f"{me} 词2"], "reviewer": "operator"}
+    page = BeautifulSoup(client.post("/admin/lexicon/assign", data=data, follow_redirects=True).text, "lxml")
+    assert [row["data-term"] for row in page.select(".term") if row.select_one(".assigned")] == ["词0", "词2"]
+    assert page.select_one("[data-count=assigned]").text == "2"
+    mine = get(client, "/admin/lexicon?assigned=me")
+    assert [row["data-term"] for row in mine.select(".term")] == ["词0", "词2"]
+    assert mine.select_one(".decide [name=assigned]")["value"] == "me"
+    assert post(client, token, "decide", term="词0", decision="accepted", seen="0").json["assigned"] == 1
+    client.post("/admin/lexicon/assign", data={"token": token, "selected": "0 词2", "reviewer": "nobody-known"})
+    assert held.review_team.assigned_reviewers(["词2"]) == {"词2": "operator"}
