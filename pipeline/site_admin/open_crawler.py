@@ -101,8 +101,9 @@ def convert_domain(number: int, domain: object) -> SiteList:
     rules = convert_rules(origin, as_list(domain.get("crawl_rules")))
     notes = [*rules.notes, *describe_other_keys(origin, (key for key in domain if key not in DOMAIN_KEYS))]
     for sitemap_url in map(show, as_list(domain.get("sitemap_urls"))):
-        if sitemap_url not in default_sitemap_urls(origin):
-            notes.append(f"{origin}: the sitemap {sitemap_url} is read only if robots.txt or a seed page names it")
+        is_default = sitemap_url in default_sitemap_urls(origin)
+        condition = "unless robots.txt names others" if is_default else "only if robots.txt or a seed page names it"
+        notes.append(f"{origin}: the sitemap {sitemap_url} is read {condition}")
     if rules.is_restricted and not rules.prefixes:
         return SiteList((), (), (*notes, f"{origin} is left out: none of the paths it allows can be expressed"))
     scopes = [f"{host}{prefix}" for prefix in rules.prefixes] if rules.is_restricted else [str(host)]
@@ -165,7 +166,7 @@ def is_covered(url: str, scopes: Iterable[str]) -> bool:
 def describe_other_keys(owner: str, keys: Iterable[object]) -> list[str]:
     """Return a line about the keys that are not imported, or no line if there are none."""
     names = [f"{name} (see {SETTING_BY_KEY[name]})" if name in SETTING_BY_KEY else name for name in map(show, keys)]
-    return [f"{owner}: not imported: {', '.join(names)}"] if names else []
+    return [f"settings of {owner}: {', '.join(names)}"] if names else []
 
 
 def as_list(value: object) -> list[object]:

@@ -1,6 +1,6 @@
 """Add the sites of a file to the settings file of a vertical."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from crawler.crawl_plan import build_crawl_plan, is_example_site
@@ -22,7 +22,10 @@ def import_sites(file: SettingsFile, sites: SiteList, is_preview: bool = False) 
 
     Raises SettingsError if the file cannot be changed, or a crawl would reject the new settings.
     """
-    find_changes: Callable[[Settings], Changes] = lambda settings: find_site_changes(settings.crawl, sites)  # noqa: E731
+
+    def find_changes(settings: Settings) -> Changes:
+        return find_site_changes(settings.crawl, sites)
+
     if is_preview:
         before = file.check(file.read().text)
         changes = find_changes(before)
@@ -33,7 +36,8 @@ def import_sites(file: SettingsFile, sites: SiteList, is_preview: bool = False) 
         new_values = changes.get(f"crawl.{name}") or []
         added = [value for value in new_values if value not in old_values] if isinstance(new_values, list) else []
         yield f"{verb} {len(added)} lines to crawl.{name}{':' * bool(added)} {', '.join(added)}".rstrip()
-    yield from (f"not imported: {note}" for note in sites.notes)
+    covered = [f"{part}: crawl.scope contains more of this host" for part in list_covered_parts(before.crawl, sites)]
+    yield from (f"not imported: {note}" for note in (*sites.notes, *covered))
 
 
 def find_site_changes(crawl: CrawlSettings, sites: SiteList) -> Changes:
@@ -48,14 +52,26 @@ def find_site_changes(crawl: CrawlSettings, sites: SiteList) -> Changes:
     if seeds != list(crawl.seeds) and sites.seeds:
         changes["crawl.seeds"] = seeds
     if crawl.scope or any("/" in scope for scope in sites.scopes):
-        scopes: Sequence[str] = crawl.scope
-        if own_seeds and not scopes:
-            rules = build_crawl_plan(replace(crawl, seeds=own_seeds, topic="")).url_rules
-            scopes = [scope.host for scope in rules.scopes]
+        scopes = own_scopes(crawl)
         new_scopes = [scope for scope in sites.scopes if not is_covered(scope_url(scope), scopes)]
         if new_scopes:
             changes["crawl.scope"] = [*scopes, *new_scopes]
     return changes
+
+
+def own_scopes(crawl: CrawlSettings) -> Sequence[str]:
+    """Return `crawl.scope`, or the hosts of the seeds if it is empty."""
+    seeds = tuple(seed for seed in crawl.seeds if not is_sample(seed))
+    if crawl.scope or not seeds:
+        return crawl.scope
+    return [scope.host for scope in build_crawl_plan(replace(crawl, seeds=seeds, topic="")).url_rules.scopes]
+
+
+def list_covered_parts(crawl: CrawlSettings, sites: SiteList) -> list[str]:
+    """Return the path prefixes of the list that do not narrow the crawl, because its scope contains more already."""
+    scopes = own_scopes(crawl)
+    parts = (scope for scope in sites.scopes if "/" in scope and scope not in scopes)
+    return [part for part in parts if is_covered(scope_url(part), scopes)]
 
 
 def is_sample(seed: str) -> bool:

@@ -8,7 +8,7 @@ from crawler.settings import CrawlSettings
 from domain.errors import SettingsError
 from pipeline.settings import load_settings
 from pipeline.site_admin.open_crawler import convert_rules
-from pipeline.site_admin.site_import import find_site_changes
+from pipeline.site_admin.site_import import find_site_changes, list_covered_parts
 from pipeline.site_admin.site_list import SiteList
 from pipeline.site_admin.site_lists import PARSERS, detect_format
 from tests.plumb_call import call_plumb
@@ -72,8 +72,8 @@ def test_every_format_lists_what_it_leaves_out() -> None:
     assert crawler.seeds == ("http://a.test/blog/new", "http://b.test/")
     assert crawler.scopes == ("a.test/blog", "b.test")
     notes = "\n".join(crawler.notes)
-    assert len(crawler.notes) == 6 and "/maps/1.xml" in notes and "extraction_rulesets" in notes and "/about" in notes
-    assert "not imported: max_crawl_depth (see crawl.depth), output_sink" in notes
+    assert len(crawler.notes) == 7 and "/maps/1.xml" in notes and "extraction_rulesets" in notes and "/about" in notes
+    assert "settings of the file: max_crawl_depth (see crawl.depth), output_sink" in notes
     plain = PARSERS["list"]("\ufeff# mine\nhttp://a.test/x\nb.test\n\nftp://c.test/\nhttp://d.test/x.zip\n".encode())
     assert plain.seeds == ("http://a.test/x", "https://b.test/")
     assert [note.partition(":")[0] for note in plain.notes] == ["line 5", "line 6"]
@@ -107,7 +107,8 @@ def test_a_scope_is_written_only_if_it_is_needed() -> None:
     assert find_site_changes(own, whole) == {"crawl.seeds": ["http://a.test/", "http://b.test/"]}
     assert find_site_changes(own, part)["crawl.scope"] == ["a.test", "www.a.test", "b.test/x"]
     scoped = CrawlSettings(seeds=("http://b.test/x",), scope=("*.b.test",))
-    assert find_site_changes(scoped, part) == {}
+    assert find_site_changes(scoped, part) == {} and list_covered_parts(scoped, part) == ["b.test/x"]
+    assert list_covered_parts(own, part) == []
 
 
 def test_the_command_edits_the_file_and_a_preview_does_not(tmp_path: Path) -> None:
