@@ -71,7 +71,9 @@ function showTerm(state) {
   const word = list.dataset[state.status] || list.dataset.gone;
   term.dataset.status = state.status;
   delete term.dataset.automatic; // a person has decided
+  term.toggleAttribute("data-own", Boolean(state.own));
   term.querySelector(".badge.state").textContent = word;
+  term.querySelector(".acceptance").textContent = state.note;
   for (const field of term.querySelectorAll("[name=seen]")) field.value = state.version;
   term.querySelector(".pick").value = `${state.version} ${state.text}`;
   const badge = term.querySelector(".badge.class");
