@@ -113,6 +113,8 @@ CHANGES = {
     "actions": "DELETE FROM actions WHERE action_id = 1",
     "alert_mutes": "UPDATE alert_mutes SET until = 5.0",
     "api_tokens": "UPDATE api_tokens SET scopes = 'all'",
+    "term_comments": "UPDATE term_comments SET text = ''",
+    "term_assignments": "DELETE FROM term_assignments",
     "lexicon_entries": "UPDATE lexicon_entries SET text = '抽油'",
 }
 
