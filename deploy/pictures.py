@@ -220,7 +220,8 @@ def take_picture(page: Page, path: str, folder: Path, name: str) -> None:
         if name.endswith("-definition"):
             page.locator("a.defined").first.focus()
             page.locator(".definition-card").first.wait_for(state="visible")
-        image = Image.open(BytesIO(page.screenshot(full_page=True)))
+        has_sticky_button = name.endswith("-settings")  # it would be in the middle of a picture of the full page
+        image = Image.open(BytesIO(page.screenshot(full_page=not has_sticky_button)))
         image = image.crop((0, 0, image.width, min(image.height, MAX_PAGE_HEIGHT)))
         image.convert("RGB").quantize(PALETTE_COLOURS).save(folder / f"{name}-{width}.png", optimize=True)
 

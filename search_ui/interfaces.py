@@ -22,6 +22,7 @@ from search_ui.admin.interfaces.settings import SettingsEditor
 from search_ui.admin.interfaces.sites import SiteService
 from search_ui.admin.interfaces.takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
+from search_ui.review.team_interfaces import ReviewTeam
 from text.segment import Segmenter
 
 
@@ -62,6 +63,10 @@ class LexiconBackend(Protocol):
     @property
     def review_service(self) -> ReviewService:
         """The service of the review pages."""
+
+    @property
+    def review_team(self) -> ReviewTeam:
+        """The comments and assignments of reviewers."""
 
     def lexicon(self) -> Lexicon:
         """Return the version that the indexed documents were segmented with.

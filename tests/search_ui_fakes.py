@@ -33,6 +33,7 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
@@ -558,6 +559,10 @@ class FakeActions:
         return FakeDesk(self)
 
     @property
+    def review_team(self) -> StoreReviewTeam:
+        return StoreReviewTeam(self.review_service.store)
+
+    @property
     def account_administration(self) -> AccountAdministration:
         return self.review_service.store.account_administration
 
@@ -706,7 +711,7 @@ class FakeAccounts:
         return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:
-        self.change(name, password_hash=password_hash)
+        self.change(name, password_hash=password_hash, password_is_temporary=False)
 
     def change(self, name: str, **changes: Any) -> None:
         self.known[name] = replace(self.known[name], **changes)

@@ -26,6 +26,7 @@ from pipeline.runs.run_history import load_run_history
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
+from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from pipeline.site_admin.current_settings import CurrentSettings
 from pipeline.site_admin.history import StoreHistory
@@ -51,7 +52,7 @@ class StoreSiteBackend:
         self._engine = engine
         self._settings = CurrentSettings(engine.settings)
         self._lexicon = engine.store.lexicons
-        self._review = StoreReview(engine.store)
+        self._review = StoreReview(engine.store, engine.settings.lexicon.two_reviewers)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._page_diagnosis = StorePageDiagnosis(engine)
         self._takedowns = StoreTakedowns(engine)
@@ -69,6 +70,11 @@ class StoreSiteBackend:
     def review_service(self) -> StoreReview:
         """The service that the review pages use."""
         return self._review
+
+    @property
+    def review_team(self) -> StoreReviewTeam:
+        """The comments and assignments of reviewers."""
+        return StoreReviewTeam(self._engine.store)
 
     @property
     def account_administration(self) -> AccountAdministration:

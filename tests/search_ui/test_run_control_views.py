@@ -67,7 +67,7 @@ def test_the_progress_page_waits_for_the_first_run_and_says_why_it_failed() -> N
     page = parsed(client, "/admin/run")
     assert page.select("#progress[data-poll-seconds]") and not page.select("#run-now")
     control.is_starting, control.failure = False, "no seed could be fetched"
-    assert "上次任务失败： no seed could be fetched" in text_of(parsed(client, "/admin/run"), "#failure")
+    assert "上次任务失败：no seed could be fetched" in text_of(parsed(client, "/admin/run"), "#failure")
 
 
 @pytest.mark.parametrize("is_running", [True, False])
