@@ -35,6 +35,7 @@ function setCurrent(index) {
 function placeDetail() {
   const detail = terms.length > 0 ? terms[current].querySelector(".detail") : null;
   if (!detail) return;
+  list.style.minHeight = `${detail.offsetHeight}px`; // a short list leaves no room for what follows it
   const space = Math.max(0, list.offsetHeight - detail.offsetHeight);
   list.style.setProperty("--detail-top", `${Math.min(space, Math.max(0, 12 - list.getBoundingClientRect().top))}px`);
 }
