@@ -35,8 +35,8 @@ QUERIES = ("页岩气", "水力压裂 技术", "LNG 价格", "shale gas", "四�
 TIMEOUT_SECONDS = 120.0
 
 
-def measure_mcp(few: bool) -> list[Figure]:
-    """Return the figures of the set; with `few` of one query and without the suite."""
+def measure_mcp(is_short: bool) -> list[Figure]:
+    """Return the figures of the set; the short form of one query and without the suite."""
     with tempfile.TemporaryDirectory(prefix="plumbline-mcp-") as name:
         folder = Path(name)
         write_sites(folder / "sites")
@@ -47,7 +47,7 @@ def measure_mcp(few: bool) -> list[Figure]:
                 run_demo_stages(engine, Console(stderr=True))
                 with SearchSite(engine) as site:
                     site.wait_until_searchable()
-                    return measure_on_site(f"{site.url}mcp", None if few else folder)
+                    return measure_on_site(f"{site.url}mcp", None if is_short else folder)
 
 
 def measure_on_site(url: str, folder: Path | None) -> list[Figure]:
