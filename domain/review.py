@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.term import ConceptTerm, DefinitionChoice, TermClass, TermStatus
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError
+from domain.term import AUTOMATIC_ACTOR, ConceptTerm, DefinitionChoice, TermClass, TermStatus
 
 
 class ReviewDecisionKind(StrEnum):
@@ -71,6 +73,33 @@ class TermEdit:
     seen_version: int | None = None
     create_if_missing: bool = False
     keep_existing: bool = False
+
+
+def status_with_two_reviewers(
+    kind: ReviewDecisionKind, edit: TermEdit, current_status: TermStatus, decided_by: str, actor: str
+) -> TermStatus | None:
+    """Return the status that an edit gives its term if two accounts must accept a term; None: it stays.
+
+    Args:
+        kind: Kind of the decision.
+        edit: The edit.
+        current_status: Status of the term before.
+        decided_by: Account that decided on the term last.
+        actor: Account of the reviewer.
+
+    Raises:
+        LexiconError: The same account accepts the term a second time.
+    """
+    is_second_reviewer = current_status is TermStatus.PROVISIONAL and decided_by != actor
+    if edit.status is TermStatus.REJECTED and kind is ReviewDecisionKind.DECIDE and is_second_reviewer:
+        return TermStatus.CANDIDATE
+    is_unchecked = current_status is not TermStatus.ACCEPTED and not is_second_reviewer
+    if edit.status is not TermStatus.ACCEPTED or actor == AUTOMATIC_ACTOR or not is_unchecked:
+        return edit.status
+    if current_status is TermStatus.PROVISIONAL and kind is ReviewDecisionKind.DECIDE:
+        message = f"you accepted {edit.text!r}: another account must confirm it"
+        raise LexiconError(CodedMessage(message, "own_acceptance", term=edit.text))
+    return TermStatus.PROVISIONAL
 
 
 class Order(StrEnum):
@@ -167,3 +196,7 @@ class ReviewDecision:
     changes: tuple[TermChange, ...]
     undoes: int | None = None
     undone: bool = False
+
+    def count_with_status(self, status: TermStatus) -> int:
+        """Return the number of terms that have a status after the decision."""
+        return sum(change.after is not None and change.after["status"] == status for change in self.changes)

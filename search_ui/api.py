@@ -31,7 +31,7 @@ from search_ui.query.display_text import Segments, normalize_query
 from search_ui.query.facets import Facet
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Hit, SearchPage
+from search_ui.query.results import Hit, SearchPage, plain_text
 from search_ui.query.score_explanation import RankExplanation
 from search_ui.query.search_request import SearchRequest, parse_search_request
 from search_ui.query.semantic.answer_extraction import Quotation
@@ -268,6 +268,7 @@ def _hit_to_json(hit: Hit) -> JsonDict:
         "text_source": hit.text_source,
         "page": hit.page or None,
         "snippet": _segments_to_json(hit.snippet),
+        "excerpt": plain_text(hit.snippet),
     }
 
 

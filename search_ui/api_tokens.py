@@ -49,7 +49,7 @@ ROLE_BY_SCOPE: Mapping[ApiScope, Role | None] = {
 
 
 def create_token() -> str:
-    """Return a new token."""
+    """Return a new random token with its prefix."""
     return TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
 
 

@@ -74,7 +74,7 @@ def external_url(endpoint: str, **values: Any) -> str:
 
 def wants_json() -> bool:
     """Return True for API requests, `format=json`, and clients that prefer JSON to HTML."""
-    if request.path.startswith("/api/"):
+    if request.path.startswith(("/api/", "/retrieval")):
         return True
     if "format" in request.args:
         return request.args["format"] == "json"

@@ -711,7 +711,7 @@ class FakeAccounts:
         return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:
-        self.change(name, password_hash=password_hash)
+        self.change(name, password_hash=password_hash, password_is_temporary=False)
 
     def change(self, name: str, **changes: Any) -> None:
         self.known[name] = replace(self.known[name], **changes)

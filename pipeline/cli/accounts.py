@@ -15,7 +15,7 @@ from domain.account import Role
 from domain.errors import AccountError
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_line, print_table_or_json
-from pipeline.cli.session import format_time_or_none, with_engine
+from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def add_account(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     validate_account_name(name)
     if engine.store.accounts.find(name):
         raise AccountError(f"account {normalize_account_name(name)} already exists: choose another name")
-    new_account = engine.store.accounts.create(name, hash_password(read_password()), map(Role, roles))
+    new_account = engine.store.accounts.create(
+        name, hash_password(read_password()), map(Role, roles), actor=terminal_user()
+    )
     print_line(f"created account {new_account.name}")
 
 
@@ -64,7 +66,7 @@ def change_password(engine: "Engine", name: str) -> None:
 
     if engine.store.accounts.find(name) is None:
         raise AccountError(f"account {name!r} does not exist: `plumb account list` shows all accounts")
-    engine.store.accounts.reset_password(name, hash_password(read_password()))
+    engine.store.accounts.reset_password(name, hash_password(read_password()), actor=terminal_user())
     print_line(f"changed the password of {normalize_account_name(name)}; all sessions ended")
 
 
@@ -76,7 +78,7 @@ def change_roles(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     """Change the roles of an account. Ends all its sessions."""
     from domain.account import normalize_account_name
 
-    engine.store.accounts.set_roles(name, map(Role, roles))
+    engine.store.accounts.set_roles(name, map(Role, roles), terminal_user())
     print_line(
         f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"
     )
@@ -89,7 +91,7 @@ def disable_account(engine: "Engine", name: str) -> None:
     """Disable an account and end its sessions. `plumb account password` enables it again."""
     from domain.account import normalize_account_name
 
-    engine.store.accounts.disable(name)
+    engine.store.accounts.disable(name, terminal_user())
     print_line(f"account {normalize_account_name(name)} is disabled; all sessions ended")
 
 

@@ -52,7 +52,7 @@ class StoreSiteBackend:
         self._engine = engine
         self._settings = CurrentSettings(engine.settings)
         self._lexicon = engine.store.lexicons
-        self._review = StoreReview(engine.store)
+        self._review = StoreReview(engine.store, engine.settings.lexicon.two_reviewers)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._page_diagnosis = StorePageDiagnosis(engine)
         self._takedowns = StoreTakedowns(engine)

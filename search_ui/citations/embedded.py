@@ -4,16 +4,21 @@ from urllib.parse import quote, urlencode
 
 from search_ui.citations.reference import AuthorName, Reference, ReferenceKind
 
+_CONTAINER_TAGS = {
+    ReferenceKind.WEB_PAGE: "DC.source",
+    ReferenceKind.NEWSPAPER: "DC.source",
+    ReferenceKind.REPORT: "citation_technical_report_institution",
+    ReferenceKind.STANDARD: "citation_publisher",
+}
+
 
 def to_meta_tags(reference: Reference) -> list[tuple[str, str]]:
     """Return names and contents of meta tags. Highwire has no tag for the kind; Dublin Core states it."""
-    is_newspaper, is_report = reference.kind is ReferenceKind.NEWSPAPER, reference.kind is ReferenceKind.REPORT
-    publisher_tag = "citation_technical_report_institution" if is_report else "citation_publisher"
     pairs = [
         ("citation_title", reference.title),
         *(("citation_author", author.inverted_name) for author in reference.authors),
         ("citation_publication_date", reference.published.replace("-", "/")),
-        ("DC.source" if is_newspaper else publisher_tag, reference.container),
+        (_CONTAINER_TAGS[reference.kind], reference.container),
         ("citation_language", reference.language),
         ("citation_public_url", reference.url),
         ("DC.type", reference.kind),
@@ -29,7 +34,7 @@ def to_coins(reference: Reference) -> str:
         ("rft.type", reference.kind),
         ("rft.title", reference.title),
         *((_author_key(author), author.inverted_name) for author in reference.authors),
-        ("rft.source" if reference.kind is ReferenceKind.NEWSPAPER else "rft.publisher", reference.container),
+        ("rft.source" if _CONTAINER_TAGS[reference.kind] == "DC.source" else "rft.publisher", reference.container),
         ("rft.date", reference.published),
         ("rft.language", reference.language),
         ("rft.identifier", reference.url),

@@ -118,7 +118,7 @@ _DATE_RE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 _NEWSPAPER_RE = re.compile(
     r".*(?<![学公简通海预年月季壁喜])报(?:社|网|电子版|数字报)?|.*\b(?:Daily|Times|Post|Herald|Tribune|Gazette|Newspaper)(?:\b.*)?"
 )
-_STANDARD_RE = re.compile(r"[A-Z]{2,5}(?:/[A-Z])?[ \u3000]?\d+(?:\.\d+)*[-—–]\d{4}")
+_STANDARD_RE = re.compile(r"(?:[A-Z]{2,5}(?:/[A-Z])?|Q/[A-Z]{2,5})[ \u3000]?\d+(?:\.\d+)*[-—–]\d{4}")
 _REPORT_RE = re.compile(r"报告|白皮书|蓝皮书|\breport\b|\bwhite ?paper\b", re.IGNORECASE)
 
 

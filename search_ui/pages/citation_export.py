@@ -38,7 +38,7 @@ def build_current_reference(document: CitedDocument) -> Reference:
 def find_exported_results(search_service: SearchService, search_request: SearchRequest) -> Sequence[CitedDocument]:
     """Return the first `MAX_EXPORTED_RESULTS` results of a search. Raises what `SearchService.execute` raises."""
     one_page = replace(search_service.settings, page_size=MAX_EXPORTED_RESULTS, deepest_result=MAX_EXPORTED_RESULTS)
-    return replace(search_service, settings=one_page).execute(search_request.with_changes()).hits
+    return replace(search_service, settings=one_page, has_snippets=False).execute(search_request.with_changes()).hits
 
 
 def citation_response(documents: Sequence[CitedDocument], citation_format: CitationFormat, file_name: str) -> Response:

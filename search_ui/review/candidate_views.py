@@ -5,7 +5,7 @@ Every form works without JavaScript. `static/review.js` adds shortcuts and updat
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import Blueprint, abort, flash, jsonify, request
@@ -70,6 +70,7 @@ def review_list() -> BaseResponse:
     total, terms = site.backend.review_service.find_page(listing.query)
     review_service = site.backend.review_service
     related_terms, rise_by_text = review_service.related_terms(terms), review_service.rising_terms()
+    state = review_state()
     response = render_page(
         "review_list.html",
         listing=listing,
@@ -84,13 +85,14 @@ def review_list() -> BaseResponse:
             )
         ],
         statuses=list(TermStatus),
+        shown_statuses=_shown_statuses(state["counts"]),
         classes=list(TermClass),
         orders=list(Order),
         languages=[*LANGUAGE_PATTERNS, ANY_VALUE],
         least_documents=MIN_DOCUMENT_CHOICES,
         published=site.backend.lexicon(),
         lag=site.backend.count_pending_documents(),
-        state=review_state(),
+        state=state,
         most_at_once=MAX_BULK_TERMS,
         longest=MAX_TERM_CHARS,
         **team_values([term.text for term in terms]),
@@ -105,6 +107,16 @@ def review_list() -> BaseResponse:
             secure=request.is_secure,
         )
     return response
+
+
+def _shown_statuses(counts: Mapping[str, int]) -> list[TermStatus]:
+    """Return the statuses with a tab: that of terms that wait for a second reviewer only if there can be some."""
+    needs_second_reviewer = current_site().backend.review_service.needs_second_reviewer
+    return [
+        status
+        for status in TermStatus
+        if status is not TermStatus.PROVISIONAL or needs_second_reviewer or counts[status.value]
+    ]
 
 
 def review_state() -> dict[str, Any]:
@@ -135,7 +147,7 @@ def decide() -> BaseResponse:
     term_edit = TermEdit(text, status, seen_version=expected_version(request.form))
     return apply_and_respond(
         lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, [term_edit], current_account_name()),
-        translate(f"review.now_{status.value}", text=clean_text(text)),
+        lambda decision: translate(f"review.now_{_status_after(decision, status)}", text=clean_text(text)),
     )
 
 
@@ -147,7 +159,7 @@ def add_term() -> BaseResponse:
     edit = TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True)
     return apply_and_respond(
         lambda review_service: review_service.apply(ReviewDecisionKind.ADD, [edit], current_account_name()),
-        translate("review.now_accepted", text=clean_text(text)),
+        lambda decision: translate(f"review.now_{_status_after(decision, TermStatus.ACCEPTED)}", text=clean_text(text)),
     )
 
 
@@ -228,13 +240,22 @@ def undo_decision() -> BaseResponse:
     )
 
 
-def apply_and_respond(operation: Callable[[ReviewService], ReviewDecision], message: str) -> BaseResponse:
+def _status_after(decision: ReviewDecision, status: TermStatus) -> str:
+    """Return the status of the terms after a decision, which can differ from the requested `status`."""
+    states = (change.after for change in decision.changes)
+    return next((str(state["status"]) for state in states if state is not None), status.value)
+
+
+def apply_and_respond(
+    operation: Callable[[ReviewService], ReviewDecision], message: str | Callable[[ReviewDecision], str]
+) -> BaseResponse:
     """Perform a change and return the changed terms as JSON, or redirect to the page."""
     review_service = current_site().backend.review_service
     try:
         decision = operation(review_service)
     except LexiconError as error:
         return _rejected_response(review_service, error)
+    message = message if isinstance(message, str) else message(decision)
     if not wants_json():
         flash(message)
         return redirect_back()
@@ -256,17 +277,25 @@ def decide_bulk() -> BaseResponse:
     if wants_json():
         return apply_and_respond(
             lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()),
-            translate(f"review.bulk_{status.value}", n=len(edits)),
+            lambda decision: _bulk_message(decision, status),
         )
     skipped_counts = Counter[str]()
     try:
-        review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
+        decision = review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
     except LexiconError:
         skipped_counts.update(_decide_singly(review_service, edits))
-    flash(translate(f"review.bulk_{status.value}", n=len(edits) - skipped_counts.total()))
+        flash(translate(f"review.bulk_{status.value}", n=len(edits) - skipped_counts.total()))
+    else:
+        flash(_bulk_message(decision, status))
     for message_key, count in skipped_counts.items():
         flash(translate(message_key, n=count))
     return redirect_back()
+
+
+def _bulk_message(decision: ReviewDecision, status: TermStatus) -> str:
+    """Return what happened to the terms of a decision, which can differ from the requested `status`."""
+    counts = Counter(change.after["status"] for change in decision.changes if change.after is not None)
+    return " ".join(translate(f"review.bulk_{name}", n=n) for name, n in (counts or {status.value: 0}).items())
 
 
 def _decide_singly(review_service: ReviewService, edits: Sequence[TermEdit]) -> Iterator[str]:
@@ -318,7 +347,7 @@ def publish() -> BaseResponse:
 
 def _requested_status() -> TermStatus:
     decision = request.form.get("decision", "")
-    if decision not in set(TermStatus) - {TermStatus.MERGED}:
+    if decision not in set(TermStatus) - {TermStatus.MERGED, TermStatus.PROVISIONAL}:
         abort(400)
     return TermStatus(decision)
 

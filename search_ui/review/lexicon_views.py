@@ -163,6 +163,7 @@ def preview() -> BaseResponse:
         cuts=segment_changed_sentences(proposal, site.backend.base_segmenter(), MAX_CHANGES_SHOWN),
         more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
         counts=count_changes(proposal),
+        waiting_count=site.backend.count_terms_by_status().get(TermStatus.PROVISIONAL, 0),
         longest_note=MAX_NOTE_CHARS,
         query=query,
         results=compare_rankings(proposal, query) if query else None,

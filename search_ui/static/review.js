@@ -35,6 +35,7 @@ function setCurrent(index) {
 function placeDetail() {
   const detail = terms.length > 0 ? terms[current].querySelector(".detail") : null;
   if (!detail) return;
+  list.style.minHeight = `${detail.offsetHeight}px`; // a short list leaves no room for what follows it
   const space = Math.max(0, list.offsetHeight - detail.offsetHeight);
   list.style.setProperty("--detail-top", `${Math.min(space, Math.max(0, 12 - list.getBoundingClientRect().top))}px`);
 }
@@ -71,7 +72,9 @@ function showTerm(state) {
   const word = list.dataset[state.status] || list.dataset.gone;
   term.dataset.status = state.status;
   delete term.dataset.automatic; // a person has decided
+  term.toggleAttribute("data-own", Boolean(state.own));
   term.querySelector(".badge.state").textContent = word;
+  term.querySelector(".acceptance").textContent = state.note;
   for (const field of term.querySelectorAll("[name=seen]")) field.value = state.version;
   term.querySelector(".pick").value = `${state.version} ${state.text}`;
   const badge = term.querySelector(".badge.class");

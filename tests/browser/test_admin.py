@@ -46,6 +46,7 @@ AREAS = {
     "settings": "/admin/settings",
     "accounts": f"/admin/accounts/account?name={ACCOUNT}",
     "account": "/admin/account",
+    "tokens": "/admin/tokens",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 

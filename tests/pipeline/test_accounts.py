@@ -10,6 +10,7 @@ import pytest
 
 from docstore.store import open_sqlite_store
 from domain.account import Role
+from pipeline.cli.session import terminal_user
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
@@ -50,6 +51,10 @@ def test_the_life_of_an_account(folder: Path) -> None:
         [anna] = store.accounts.list_accounts()
         assert anna.roles == {Role.OPERATOR, Role.REPORTS} and anna.disabled_at is None
         assert verify_password("another password", anna.password_hash)
+        actions = [(action.action.removeprefix("account_"), action.details) for action in store.actions.find()]
+        roles = {"before": "reports", "after": "reports,operator"}
+        assert actions == [("password", {}), ("disable", {}), ("roles", roles), ("create", {"roles": "reports"})]
+        assert store.actions.find()[0].account == terminal_user()
     assert PASSWORD not in (folder / "data" / "logs" / "plumb.log").read_text()
 
 

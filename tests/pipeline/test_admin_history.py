@@ -43,6 +43,17 @@ def test_a_mute_is_undone_once_and_the_undo_is_an_entry(engine: Engine) -> None:
     assert not history.undo(HistorySource.ACTION, undo.entry_id, "ann")
 
 
+def test_an_undo_without_its_mark_is_rolled_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise SystemExit
+
+    action_id = engine.store.alert_mutes.mute(KEY, "ann", None)
+    monkeypatch.setattr("docstore.actions.mark_undone", fail)
+    with pytest.raises(SystemExit):
+        StoreHistory(engine).undo(HistorySource.ACTION, action_id, "bob")
+    assert [mute.key for mute in engine.store.alert_mutes.active()] == [KEY]
+
+
 def test_what_has_changed_meanwhile_is_not_undone(engine: Engine) -> None:
     history, mutes = StoreHistory(engine), engine.store.alert_mutes
     action_id = mutes.mute(KEY, "ann", None)
@@ -137,6 +148,11 @@ def test_an_account_is_enabled_and_gets_its_previous_roles(engine: Engine) -> No
         assert not history.undo(HistorySource.ACTION, action.action_id, "ann")
     bob = store.accounts.find("bob")
     assert bob is not None and bob.disabled_at is None and bob.roles == {Role.REPORTS}
+    [enabled] = store.actions.find("ann", "account_enable")
+    for is_undone in (True, False):
+        assert history.undo(HistorySource.ACTION, enabled.action_id, "ann") == is_undone
+    bob = store.accounts.find("bob")
+    assert bob is not None and bob.disabled_at is not None
     administration.set_roles("bob", [Role.REVIEWER], [Role.REPORTS], "ann")
     second = store.actions.find("ann", limit=1)[0].action_id
     administration.set_roles("bob", [Role.OPERATOR], [Role.REVIEWER], "ann")

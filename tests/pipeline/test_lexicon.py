@@ -12,7 +12,8 @@ from domain.errors import LexiconError, PlumblineError
 from domain.term import Definition, Lexicon, LexiconEntry, Term, TermStatus
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
-from pipeline.search_site.review_service import StoreReview, substrings, update_review_order
+from pipeline.search_site.review_order import update_review_order
+from pipeline.search_site.review_service import StoreReview, substrings
 from pipeline.search_site.version_changes import format_entry
 from pipeline.settings import load_settings
 from tests.terms import decide

@@ -30,7 +30,7 @@ DECIDE = "/admin/lexicon/decide"
 DECISION = {"term": "词0", "decision": "accepted", "status": "all", "text": "词", "page": "1"}
 JSON = {"Accept": "application/json"}
 OPEN = {"/admin/login", "/click"}  # what strangers may send: a password, a signed click
-READING = {"/glossary.json", "/mcp"}  # change nothing
+READING = {"/glossary.json", "/mcp", "/retrieval"}  # change nothing
 
 
 def client_of(**more: object) -> FlaskClient:
@@ -436,6 +436,7 @@ PAGES = {
     "/admin/account": set(Role),
     **{f"/admin/accounts{page}": set() for page in ("", "/account")},
     "/admin/alerts": {Role.REPORTS},
+    "/admin/connect": set(Role),
     "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{

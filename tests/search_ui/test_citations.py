@@ -170,7 +170,7 @@ def test_pages_have_tags_for_reference_managers() -> None:
     tags = [(tag["name"], tag["content"]) for tag in page.select("meta[name^=citation_], meta[name^=DC]")]
     assert tags == [
         ("citation_title", "页岩气一"), ("citation_author", "张三"), ("citation_author", "Smith, John"),
-        ("citation_publication_date", "2016/05/09"), ("citation_publisher", "news.example"),
+        ("citation_publication_date", "2016/05/09"), ("DC.source", "news.example"),
         ("citation_language", "zh"), ("citation_public_url", "https://news.example/1.html"), ("DC.type", "webpage"),
     ]  # fmt: skip
     results = BeautifulSoup(client.get("/search?q=页岩气").text, "html.parser")
@@ -186,6 +186,7 @@ def test_number_of_exported_results_is_limited() -> None:
     search = FakeSearch([document(n, f"页岩气{n}", "正文") for n in range(MAX_EXPORTED_RESULTS + 5)])
     response = site_app(search).test_client().get("/api/v1/search?q=页岩气&format=csl")
     assert len(json.loads(response.text)) == MAX_EXPORTED_RESULTS
+    assert not any("hl" in dict(params) for params in search.asked)
 
 
 def test_unknown_format_and_article() -> None:
