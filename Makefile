@@ -116,6 +116,8 @@ $(FRONTIER_PEERS)/.installed: benchmarks/peers/frontiers.txt | $(VENV)/bin/pytho
 	$(BIN)/python -m venv $(FRONTIER_PEERS)
 	$(FRONTIER_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
 
+bench-release: $(RELEASE)/.installed
+
 bench-terms: $(TERM_PEERS)/.installed
 
 $(TERM_PEERS)/.installed: benchmarks/peers/terms.txt | $(VENV)/bin/python  # the miners that ours is compared with

@@ -42,8 +42,8 @@ until eval "$health" >/dev/null 2>&1; do
     kill -0 $site 2>/dev/null || { cat /data/output; exit 1; }
     sleep 0.5
 done
-cut -d' ' -f1 /proc/uptime
 eval "$search"
+cut -d' ' -f1 /proc/uptime
 cat /proc/[0-9]*/smaps_rollup 2>/dev/null | awk '/^Pss:/ {kib += $2} END {print kib}'
 kill $site
 wait $site
@@ -145,7 +145,7 @@ def run(command: list[str], log: Path) -> None:
 
 
 def try_demo(root: Path, image: Image) -> dict[str, float]:
-    """Run the demo in the image; return the seconds until it is healthy, its results and its memory in MiB."""
+    """Run the demo in the image; return the results of a search, the seconds to it, and the memory in MiB."""
     with tempfile.TemporaryDirectory(prefix="data-", dir=root.parent) as data:
         owner = (root / image.volume.strip("/")).stat()  # a new volume gets the owner of the folder in the image
         os.chown(data, owner.st_uid, owner.st_gid)
@@ -157,10 +157,10 @@ def try_demo(root: Path, image: Image) -> dict[str, float]:
         done = subprocess.run([*command, *probe], capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
         if done.returncode not in (0, 130):
             raise SystemExit(f"the demo did not start in the image:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-        healthy_at, results, kibibytes = done.stdout.split()
+        results, searched_at, kibibytes = done.stdout.split()
     return {
-        "seconds until healthy": float(healthy_at) - started_at,
         "results of a search": float(results),
+        "seconds to first search": float(searched_at) - started_at,
         "memory, MiB": float(kibibytes) / 1024,
     }
 
@@ -180,6 +180,7 @@ def main() -> None:
     """Build the root file system, run the demo in it, print the figures; remove everything."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, help="keep the root file system here")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
     if os.getuid() != 0 or not shutil.which("bwrap") or not shutil.which("debootstrap"):
         raise SystemExit("needs root, bubblewrap and debootstrap: apt-get install bubblewrap debootstrap")
@@ -193,6 +194,9 @@ def main() -> None:
     finally:
         if not options.folder:
             shutil.rmtree(folder)
+    if options.json:
+        print(json.dumps(figures))
+        return
     table = Table("image", "value", title="deploy/Containerfile", title_justify="left")
     for name, value in figures.items():
         table.add_row(name, f"{value:,.0f}")

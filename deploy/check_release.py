@@ -25,6 +25,7 @@ from rich.table import Table
 
 DEBIAN_PYTHONS = Path("/usr/bin")
 SUPPORTED_MINORS = range(11, 15)
+GLIBC_MINORS = range(17, 29)  # up to that of Debian 10
 SOURCE_ONLY = {"jieba", "pybloom-live", "pysolr"}  # no wheel on PyPI; built from source anywhere
 UNREACHABLE = "not reachable"
 
@@ -51,9 +52,9 @@ def iter_rows() -> Iterator[tuple[str, str, bool]]:
             yield from iter_installation_rows(python, wheel)
     for minor in SUPPORTED_MINORS:
         if minor not in installed:
-            missing = find_missing_wheels(f"3.{minor}", "manylinux_2_28_x86_64", "manylinux2014_x86_64")
+            missing = find_missing_wheels(f"3.{minor}", "x86_64")
             yield f"wheels for Python 3.{minor}", f"missing: {', '.join(missing) or 'none'}", not missing
-    missing = find_missing_wheels("3.13", "manylinux_2_28_aarch64", "manylinux2014_aarch64")
+    missing = find_missing_wheels("3.13", "aarch64")
     yield "wheels for arm64, Python 3.13", f"missing: {', '.join(missing) or 'none'}", True
     yield "pip-audit", *audit()
 
@@ -73,7 +74,7 @@ def iter_installation_rows(python: Path, wheel: Path) -> Iterator[tuple[str, str
         for arguments in (["--version"], ["demo", "--check", *ports]):
             started_at = time.monotonic()
             done = run([f"{folder}/venv/bin/plumb", *arguments], folder)
-            last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+            last = (done.stderr if done.returncode else done.stdout).strip().splitlines()[-1:]
             result = f"{''.join(last)} ({time.monotonic() - started_at:.0f} s)"
             yield f"{python.name}: plumb {arguments[0]}", result, done.returncode == 0
 
@@ -84,8 +85,9 @@ def find_free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def find_missing_wheels(version: str, *platforms: str) -> list[str]:
-    """Return the packages of the lock for which pip finds no wheel for this Python and platform."""
+def find_missing_wheels(version: str, machine: str) -> list[str]:
+    """Return the packages of the lock without a wheel for this Python on Linux (glibc) and this machine."""
+    platforms = [f"manylinux2014_{machine}", *(f"manylinux_2_{minor}_{machine}" for minor in GLIBC_MINORS)]
     missing: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         lock = Path(folder) / "lock.txt"

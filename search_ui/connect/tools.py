@@ -27,7 +27,7 @@ from search_ui.query.thesaurus import list_synonyms
 
 JsonDict = dict[str, Any]
 
-RESULTS_PER_PAGE = 8  # so that the citations leave room for snippets
+RESULTS_PER_PAGE = 6  # so that the citations leave room for snippets
 PART_TOKENS = 1600  # of the text of an article in one answer
 MAX_TITLE_TOKENS = 80
 MAX_URL_CHARS = 300  # the page of the article on this site is cited instead of a longer URL
