@@ -256,7 +256,7 @@ def accept_terms(page: Page) -> None:
     """Accept two candidates, so that the preview shows changes."""
     page.goto("/admin/lexicon")
     for _ in range(2):
-        page.locator(".term[data-status=candidate] .accept").first.click()
+        page.locator(".term[data-status=candidate] .accept:visible").first.click()
         page.wait_for_load_state("networkidle")
 
 
