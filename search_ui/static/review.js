@@ -13,6 +13,7 @@ let current = 0;
 let queue = Promise.resolve(); // actions run one at a time, in the order of the keys
 let loading = null; // the pending request for more terms
 let usageTimer = 0;
+let isPressed = false; // a button of the mouse, a pen or a finger
 const USAGE_DELAY_MS = 250; // so that moving on quickly requests nothing
 
 function goTo(index) {
@@ -301,7 +302,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 function addListeners(term, index) {
-  term.addEventListener("focusin", () => { if (index !== current) setCurrent(index); });
+  // On a narrow screen the rows move when another becomes current: not before a press has become a click.
+  term.addEventListener("focusin", () => { if (index !== current && !isPressed) setCurrent(index); });
+  term.addEventListener("click", () => { if (index !== current) setCurrent(index); });
   term.querySelector(".pick").addEventListener("change", showPicked);
   term.querySelector("form.decide").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -317,6 +320,9 @@ function addListeners(term, index) {
     });
   }
 }
+
+addEventListener("pointerdown", () => { isPressed = true; }, true);
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => { isPressed = false; }, true);
 
 terms.forEach(addListeners);
 if (terms.length > 0) {

@@ -47,6 +47,7 @@ AREAS = {
     "accounts": f"/admin/accounts/account?name={ACCOUNT}",
     "account": "/admin/account",
     "tokens": "/admin/tokens",
+    "connect": "/admin/connect",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 
