@@ -38,8 +38,8 @@ def measure_start(is_short: bool) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         started_at = time.monotonic()
         scripts = Path(sys.executable).parent if is_short else install_wheel(Path(folder) / "venv")
-        with run_demo(scripts / "plumb", Path(folder)) as url:
-            wait_for_results(url)
+        with run_demo(scripts / "plumb", Path(folder)) as (url, process):
+            wait_for_results(url, process)
             yield Figure("start", OURS, "wheel_seconds_to_first_search", time.monotonic() - started_at)
     if not is_short:
         command = [str(RELEASE_PYTHON), str(ROOT / "deploy" / "check_image.py"), "--json"]
@@ -65,23 +65,23 @@ def install_wheel(environment: Path) -> Path:
 
 
 @contextmanager
-def run_demo(program: Path, folder: Path) -> Iterator[str]:
-    """Run `plumb demo` in `folder`; yield the URL of its search page before it responds."""
+def run_demo(program: Path, folder: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """Run `plumb demo` in `folder`; yield the URL of its search page, before it responds, and the process."""
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
         port, site_port = first.getsockname()[1], second.getsockname()[1]
     command = [str(program), "demo", "--port", str(port), "--site-port", str(site_port)]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as process:
         try:
-            yield f"http://127.0.0.1:{port}/"
+            yield f"http://127.0.0.1:{port}/", process
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(STOP_TIMEOUT_SECONDS)
 
 
-def wait_for_results(url: str) -> None:
-    """Search until there are results. Raises PlumblineError after START_TIMEOUT_SECONDS."""
+def wait_for_results(url: str, process: "subprocess.Popen[bytes]") -> None:
+    """Search until there are results. Raises PlumblineError if the process ends, or after START_TIMEOUT_SECONDS."""
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             if requests.get(f"{url}api/v1/search", {"q": DEMO_QUERY}, timeout=10).json()["total"]:
                 return

@@ -124,36 +124,36 @@ def convert_domain(number: int, domain: object) -> SiteList:
 
 def convert_rules(origin: str, rules: Iterable[object]) -> ConvertedRules:
     """Convert the crawl rules of a domain, in their order."""
-    converted, denied_prefixes = ConvertedRules(), list[str]()
+    result, denied_prefixes = ConvertedRules(), list[str]()
     unexpressed_allow_notes, denied_prefix_notes = list[str](), list[tuple[str, str]]()
     for number, rule in enumerate(rules, 1):
         values = rule if isinstance(rule, Mapping) else {}
         policy, kind, pattern = (show(values.get(key)) for key in ("policy", "type", "pattern"))
         label = f"{origin} rule {number} ({policy} {kind} {pattern})"
         if policy not in ("allow", "deny"):
-            converted.notes.append(f"{label}: unknown, not applied")
+            result.notes.append(f"{label}: unknown, not applied")
         elif (kind, pattern) in ALL_PATHS:
-            converted.is_restricted = policy == "deny"
+            result.is_restricted = policy == "deny"
             break
         elif kind != "begins" or "*" in pattern or not pattern.startswith("/"):
             reason = "crawl.scope has no patterns"
             if policy == "allow":
                 unexpressed_allow_notes.append(f"{label}: {reason}; pages that only this rule allows are not crawled")
             else:
-                converted.notes.append(f"{label}: {reason}; these pages are crawled")
-        elif pattern.startswith((*denied_prefixes, *converted.prefixes)):
+                result.notes.append(f"{label}: {reason}; these pages are crawled")
+        elif pattern.startswith((*denied_prefixes, *result.prefixes)):
             continue  # an earlier rule decides
         elif policy == "allow":
-            converted.prefixes.append(pattern)
+            result.prefixes.append(pattern)
         else:
             denied_prefixes.append(pattern)
             denied_prefix_notes.append((pattern, f"{label}: crawl.scope has no exclusions; these pages are crawled"))
-    if converted.is_restricted:
-        converted.notes += unexpressed_allow_notes
-        allowed = tuple(converted.prefixes)
+    if result.is_restricted:
+        result.notes += unexpressed_allow_notes
+        allowed = tuple(result.prefixes)
         denied_prefix_notes = [(prefix, note) for prefix, note in denied_prefix_notes if prefix.startswith(allowed)]
-    converted.notes += [note for _, note in denied_prefix_notes]
-    return converted
+    result.notes += [note for _, note in denied_prefix_notes]
+    return result
 
 
 def is_covered(url: str, scopes: Iterable[str]) -> bool:

@@ -36,8 +36,10 @@ def import_sites(file: SettingsFile, sites: SiteList, is_preview: bool = False) 
         new_values = changes.get(f"crawl.{name}") or []
         added = [value for value in new_values if value not in old_values] if isinstance(new_values, list) else []
         yield f"{verb} {len(added)} lines to crawl.{name}{':' * bool(added)} {', '.join(added)}".rstrip()
-    covered = [f"{part}: crawl.scope contains more of this host" for part in list_covered_parts(before.crawl, sites)]
-    yield from (f"not imported: {note}" for note in (*sites.notes, *covered))
+    wider_notes = [
+        f"{part}: crawl.scope contains more of this host" for part in list_covered_parts(before.crawl, sites)
+    ]
+    yield from (f"not imported: {note}" for note in (*sites.notes, *wider_notes))
 
 
 def find_site_changes(crawl: CrawlSettings, sites: SiteList) -> Changes:
