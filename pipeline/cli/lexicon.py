@@ -154,7 +154,7 @@ def next_step(decision: ReviewDecision) -> str:
     """Return what must happen before accepted terms take effect."""
     waiting_count = decision.count_with_status(TermStatus.PROVISIONAL)
     if waiting_count:
-        return f"{waiting_count} of them wait until another account accepts them"
+        return f"terms that another account must accept too: {waiting_count}"
     return "run `plumb lexicon publish` to apply them"
 
 
@@ -200,10 +200,9 @@ def import_terms(
     with open_engine(settings) as engine:
         from pipeline.search_site.review_service import edit_for_entry
 
-        engine.store.review_history.apply(
-            ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user()
-        )
-        print_line(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them")
+        edits = [edit_for_entry(entry) for entry in entries]
+        decision = open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
+        print_line(f"added {len(entries)} terms; {next_step(decision)}")
 
 
 def read_concepts(content: bytes, concept_format: ConceptFormat, leave_out_bad: bool) -> list[Concept]:
@@ -232,9 +231,8 @@ def import_concepts(
     if preview:
         yield f"would import {counts}; nothing was changed"
         return
-    if plan.edits:
-        review.import_concepts(plan, terminal_user())
-    yield f"imported concepts: {counts}; run `plumb lexicon publish` to apply them"
+    decision = review.import_concepts(plan, terminal_user())
+    yield f"imported concepts: {counts}; {next_step(decision)}"
 
 
 def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[LexiconEntry]:
