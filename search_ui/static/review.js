@@ -121,7 +121,10 @@ async function post(form, values) {
     if (response.status === 403) return signInFirst(form, values);
     const result = await response.json();
     for (const state of result.terms || []) showTerm(state);
-    if (!response.ok) throw new Error(result.error.message);
+    if (!response.ok) {
+      showError(result.error.message);
+      return null;
+    }
     showCounts(result);
     statusBox.textContent = result.message;
     showError("");
