@@ -28,9 +28,7 @@ def test_sample_is_above_its_floor(part: str, name: str) -> None:
 
 
 def test_every_floor_of_a_whole_set_has_one_on_a_sample() -> None:
-    """Except what takes a Go compiler, a seed dictionary, a lexicon, a model of meaning, the only garbled file, or minutes
-    of mining.
-    """
+    """Except what takes a Go compiler, a seed dictionary, a lexicon, a model, the only garbled file or minutes."""
     for part in PARTS:
         missing = read_floors(part).keys() - read_floors(f"{part} sample").keys()
         assert missing <= {
