@@ -5,13 +5,14 @@ PEERS := .venv-peers
 TERM_PEERS := .venv-peers-terms
 CRAWL_PEERS := .venv-crawlers
 FRONTIER_PEERS := .venv-frontiers
+RELEASE := .venv-release
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test all-tests all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs
+.PHONY: install demo demo-change check quick-tests test all-tests all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -33,7 +34,26 @@ all-tests: $(TEST_STAMP)
 
 release-check: test  ## before a release: all that is too long for `make test`
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
-	$(MAKE) faults docs-site
+	$(MAKE) faults docs-site check-release check-image
+
+check-release: $(RELEASE)/.installed debian-python  ## builds the release twice, installs and runs it outside the checkout, as a table
+	$(RELEASE)/bin/python deploy/check_release.py
+
+check-image: $(RELEASE)/.installed  ## the instructions of deploy/Containerfile without a container engine, and the demo in the result; needs root
+	$(call apt,command -v bwrap >/dev/null,bubblewrap)
+	$(call apt,command -v debootstrap >/dev/null,debootstrap)
+	$(RELEASE)/bin/python deploy/check_image.py $(ARGS)
+
+dist: $(RELEASE)/.installed  ## wheel, source distribution and SBOM of the last commit, in dist/
+	$(RELEASE)/bin/python deploy/build_dist.py
+
+lock: $(RELEASE)/.installed  ## requirements.lock: the pins of constraints.txt that an installation needs, with hashes
+	$(RELEASE)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		$(foreach extra,meaning postgres cluster s3,--extra $(extra)) -c constraints.txt setup.cfg -o requirements.lock
+
+$(RELEASE)/.installed: deploy/release-tools.txt | $(VENV)/bin/python  # no part of the program
+	$(BIN)/python -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@
 
 faults: $(TEST_STAMP)  ## all faults on real processes, as a table; ARGS='--only kill9,solr --short' for some
 	$(BIN)/python -m tests.faults.table $(if $(DATA),--data $(DATA)) $(ARGS)
@@ -60,10 +80,11 @@ install: $(STAMP)  ## the program, with what finds by meaning
 	@$(BIN)/python -m pipeline.embedding.models
 	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
-docs: $(STAMP)  ## the generated reference pages: settings, commands, outcomes
+docs: $(TEST_STAMP)  ## the generated reference pages: settings, commands, outcomes, licences
 	$(BIN)/python -m pipeline.settings_template > docs/reference/settings.md
 	$(BIN)/python -m pipeline.cli.reference commands > docs/reference/commands.md
 	$(BIN)/python -m pipeline.cli.reference outcomes > docs/reference/outcomes.md
+	PYTHONPATH=. $(BIN)/python deploy/licences.py
 
 pictures: $(TEST_STAMP) browser chinese-font  ## screenshots of all pages of the demo, in docs/pictures
 	$(BIN)/python deploy/pictures.py
@@ -95,6 +116,8 @@ $(FRONTIER_PEERS)/.installed: benchmarks/peers/frontiers.txt | $(VENV)/bin/pytho
 	$(BIN)/python -m venv $(FRONTIER_PEERS)
 	$(FRONTIER_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
 
+bench-release: $(RELEASE)/.installed
+
 bench-terms: $(TERM_PEERS)/.installed
 
 $(TERM_PEERS)/.installed: benchmarks/peers/terms.txt | $(VENV)/bin/python  # the miners that ours is compared with
@@ -118,7 +141,7 @@ debian-python:  ## Debian's own Python with its venv: a test installs with it, i
 	$(call apt,/usr/bin/python3 -c 'import ensurepip' 2>/dev/null,python3-venv)
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) $(FRONTIER_PEERS) build demo-data *.egg-info benchmarks/out
+	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) $(FRONTIER_PEERS) $(RELEASE) build dist demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
 	@$(PYTHON) deploy/check_python.py

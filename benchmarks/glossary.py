@@ -1,7 +1,8 @@
 """Benchmark of the glossary: `make bench-glossary [DATA=DIR] [ARGS='--sets scicn,cmeee']`.
 
 auto   Terms that a run would accept without a reviewer (lexicon/automatic_acceptance.py). Judged by eye: metrics in
-       benchmarks/glossary_precision.py. In DIR/terms, compared with the annotated terms, which are incomplete:
+       benchmarks/glossary_precision.py. Searched with: metrics in benchmarks/glossary_search.py. In DIR/terms, compared
+       with the annotated terms, which are incomplete:
        annotated_zh, annotated_en         share of the accepted terms that are annotated, over all corpora of a language
        best_annotated_zh, ..._en          the same for as many candidates with the best scores, without the other rules
        accepted_zh, accepted_en           accepted terms
@@ -34,6 +35,7 @@ from benchmarks.glossary_definitions import definition_figures
 from benchmarks.glossary_pages import reader_figures
 from benchmarks.glossary_precision import precision_figures
 from benchmarks.glossary_relations import relation_figures
+from benchmarks.glossary_search import search_figures
 from benchmarks.results import SHARED, Figure, check_floors, publish, values_by_name
 from benchmarks.terms import first_texts, unseen_model
 from benchmarks.terms_models import mine_in_memory
@@ -44,7 +46,7 @@ from lexicon.model.term_model import load_model, load_shipped_models
 from text.scripts import language_of_term
 from text.segment import base_segmenter
 
-PARTS = ("auto", "judged", "bursts", "definitions", "relations", "concepts", "pages")
+PARTS = ("auto", "judged", "search", "bursts", "definitions", "relations", "concepts", "pages")
 
 
 @benchmark(
@@ -55,6 +57,7 @@ PARTS = ("auto", "judged", "bursts", "definitions", "relations", "concepts", "pa
     definition_step=20,
     relation_step=20,
     judged_step=40,
+    search_step=0,
     concepts=60,
     articles=0,
     shipped=True,
@@ -68,6 +71,12 @@ PARTS = ("auto", "judged", "bursts", "definitions", "relations", "concepts", "pa
 )
 @click.option("--relation-step", default=1, type=click.IntRange(1), help="Search each so-many-th text for relations.")
 @click.option("--judged-step", default=1, type=click.IntRange(1), help="Mine each so-many-th text for judged terms.")
+@click.option(
+    "--search-step",
+    default=1,
+    type=click.IntRange(0),
+    help="Search with each so-many-th query of `search`, which needs Solr; 0: not at all.",
+)
 @click.option("--concepts", default=1000, type=click.IntRange(1), help="Number of concepts to export and import.")
 @click.option(
     "--articles",
@@ -85,6 +94,7 @@ def main(
     definition_step: int,
     relation_step: int,
     judged_step: int,
+    search_step: int,
     concepts: int,
     articles: int,
     parts: Sequence[str],
@@ -96,6 +106,7 @@ def main(
             [first_texts(one, texts) for one in read_sets(data) if one.name in set_names], data, shipped
         ),
         "judged": lambda: precision_figures(data, judged_step),
+        "search": lambda: search_figures(data, search_step) if search_step else (),
         "bursts": lambda: burst_figures(data, burst_step),
         "definitions": lambda: definition_figures(data, definition_step),
         "relations": lambda: relation_figures(data, relation_step),
@@ -104,7 +115,7 @@ def main(
     }
     figures = [figure for part in parts for figure in figures_by_part[part]()]
     publish("glossary", figures)
-    if data == SHARED and definition_step == relation_step == 1:
+    if data == SHARED and {burst_step, definition_step, relation_step, judged_step, search_step} == {1}:
         check_floors("glossary", values_by_name(figures))
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 12_560,
-    "domain": 2_640,
+    "docstore": 12_720,
+    "domain": 2_680,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
     "lexicon": 7_350,
     "locks": 240,
-    "maven_jars": 220,
-    "pipeline": 21_600,
-    "search_ui": 16_200,
+    "maven_jars": 230,
+    "pipeline": 22_300,
+    "search_ui": 17_450,
     "solr_client": 280,
     "text": 2_620,
 }

@@ -2,7 +2,8 @@
 
     python deploy/pictures.py [FOLDER]     writes LANGUAGE-PAGE-WIDTH.png to FOLDER (docs/pictures)
 
-Each page is photographed in both languages and at two widths. The demo runs in a folder that is removed afterwards.
+Each page is photographed in both languages and at two widths. The demo runs in a folder that is removed afterwards, and
+so does the setup, which checks the sites of the demo. The open alerts are written into the store of the demo.
 """
 
 import os
@@ -11,20 +12,28 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from domain.alert import Alert, AlertKey
+from pipeline.demo.site import SITE_NAMES, demo_urls
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.settings import load_settings
 
 ACCOUNT, PASSWORD = "demo", "demo administrator"
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 WIDTHS_AND_HEIGHTS = {1280: 900, 390: 844}  # pixels: a laptop, a phone
 MAX_PAGE_HEIGHT = 1500  # pixels; longer pages are cut
 PALETTE_COLOURS = 256
+PATIENCE_MS = 300_000  # of a busy machine
 ROOT = Path(__file__).resolve().parents[1]
 PUBLIC_PAGES: Mapping[str, str] = {
     "home": "/",
@@ -49,6 +58,9 @@ SIGNED_IN_PAGES: Mapping[str, str] = {
     "topics": "/admin/topics/",
     "searches": "/admin/searches",
     "sites": "/admin/sites",
+    "alerts": "/admin/alerts",
+    "actions": "/admin/history",
+    "settings": "/admin/settings",
     "page": "/admin/page?url=https://elsewhere.example/page.html",
     "account": "/admin/account",
 }
@@ -57,9 +69,18 @@ LINKED_PAGES: Mapping[str, tuple[str, str]] = {
     "story": (PUBLIC_PAGES["results"], "#hits a.story"),
     "saved": (PUBLIC_PAGES["results"], "#hits a[href^='/article/'] >> nth=0"),
     "site": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
+    "run": (SIGNED_IN_PAGES["overview"], "#runs tbody a"),
     "definition": (f"/search?q={quote('液化天然气常识')}", "#hits a[href^='/article/']"),
 }
 """Pages with an id in their URL: the page with a link to them, and the selector of the link."""
+
+
+class Demo(NamedTuple):
+    """The running demo: URL of its search page, port of its sites, and its folder."""
+
+    url: str
+    site_port: int
+    folder: Path
 
 
 def main() -> None:
@@ -68,9 +89,13 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not subprocess.run(["fc-list", ":lang=zh"], capture_output=True, check=False).stdout.strip():
         sys.exit("no Chinese font: apt-get install fonts-noto-cjk")
-    with running_demo() as url, sync_playwright() as playwright:
+    with running_demo() as demo, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        take_pictures(browser, url, folder)
+        for language, locale in LANGUAGES.items():
+            take_setup_picture(browser, demo_urls(demo.site_port), locale, folder / f"{language}-setup")
+        open_alerts(demo)
+        change_site_and_alert(browser, demo.url)
+        take_pictures(browser, demo.url, folder)
         browser.close()
     total_bytes = sum(file.stat().st_size for file in folder.glob("*.png"))
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}, {total_bytes / 1e6:.1f} MB")
@@ -82,11 +107,16 @@ def find_chromium() -> str:
     return path or sys.exit("no chromium: apt-get install chromium")
 
 
-@contextmanager
-def running_demo() -> Iterator[str]:
-    """Run the demo in a temporary folder and yield the URL of its search page."""
+def find_free_ports() -> tuple[int, int]:
+    """Return two ports that no program uses."""
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
-        port, site_port = first.getsockname()[1], second.getsockname()[1]
+        return first.getsockname()[1], second.getsockname()[1]
+
+
+@contextmanager
+def running_demo() -> Iterator[Demo]:
+    """Run the demo in a temporary folder."""
+    port, site_port = find_free_ports()
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pipeline.cli.main", "demo", "--folder", folder]
         process = subprocess.Popen(
@@ -104,16 +134,66 @@ def running_demo() -> Iterator[str]:
                     break
             else:
                 sys.exit("the demo did not start")
-            yield f"http://127.0.0.1:{port}"
+            yield Demo(f"http://127.0.0.1:{port}", site_port, Path(folder))
         finally:
             process.terminate()
             process.wait()
+
+
+@contextmanager
+def running_setup() -> Iterator[str]:
+    """Run `plumb serve` in an empty folder and yield the link of the setup."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pipeline.cli.main", "serve", "--port", str(find_free_ports()[0])],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PLUMB_CRAWL_INSIDE_HOSTS": "127.0.0.0/8"},
+        )
+        assert process.stdout is not None
+        try:
+            yield next(line.strip() for line in process.stdout if "token=" in line)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def take_setup_picture(browser: Browser, urls: Sequence[str], locale: str, path: Path) -> None:
+    """Take the screenshots of the setup after the check of these sites."""
+    with running_setup() as link:
+        context = browser.new_context(locale=locale)
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        page.goto(link)
+        page.locator("#name").fill(ACCOUNT)
+        for name in ("#password", "#repeated"):
+            page.locator(name).fill(PASSWORD)
+        page.locator("#repeated").press("Enter")
+        page.locator("#urls").fill("\n".join(urls))
+        page.locator("#check").click()
+        page.locator("#next").wait_for()
+        take_picture(page, page.url, path.parent, path.name)
+        context.close()
+
+
+def open_alerts(demo: Demo) -> None:
+    """Write two alerts into the store of the demo."""
+    robots_host, template_host, *_ = (f"{host}:{demo.site_port}" for host in SITE_NAMES)
+    with Engine(load_settings(demo.folder / "vertical.toml"), NullProgress()) as engine:
+        engine.store.alerts.replace_firing(
+            [
+                Alert(AlertKey("robots", robots_host), {"host": robots_host, "n": 46, "all": 52}, 0.0),
+                Alert(AlertKey("template", template_host), {"host": template_host, "now": 38, "before": 4}, 0.0),
+            ]
+        )
 
 
 def take_pictures(browser: Browser, url: str, folder: Path) -> None:
     """Take the screenshots of all pages, languages and widths."""
     for language, locale in LANGUAGES.items():
         context = browser.new_context(base_url=url, locale=locale)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         for name, path in PUBLIC_PAGES.items():
             take_picture(page, path, folder, f"{language}-{name}")
@@ -140,7 +220,8 @@ def take_picture(page: Page, path: str, folder: Path, name: str) -> None:
         if name.endswith("-definition"):
             page.locator("a.defined").first.focus()
             page.locator(".definition-card").first.wait_for(state="visible")
-        image = Image.open(BytesIO(page.screenshot(full_page=True)))
+        has_sticky_button = name.endswith("-settings")  # it would be in the middle of a picture of the full page
+        image = Image.open(BytesIO(page.screenshot(full_page=not has_sticky_button)))
         image = image.crop((0, 0, image.width, min(image.height, MAX_PAGE_HEIGHT)))
         image.convert("RGB").quantize(PALETTE_COLOURS).save(folder / f"{name}-{width}.png", optimize=True)
 
@@ -154,11 +235,28 @@ def sign_in(page: Page) -> None:
     page.wait_for_url("**/admin/")
 
 
+def change_site_and_alert(browser: Browser, url: str) -> None:
+    """Mute an alert, and pause and resume a site, so that the history shows actions."""
+    context = browser.new_context(base_url=url)
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    sign_in(page)
+    page.goto(SIGNED_IN_PAGES["alerts"])
+    page.locator("#open-alerts form button").last.click()
+    page.goto(SIGNED_IN_PAGES["sites"])
+    page.locator("#site-health tbody a").first.click()
+    page.locator("a[href^='/admin/sites/'][href$='/settings']").click()
+    for action in ("pause", "resume"):
+        page.locator(f"form[action$='/{action}'] button").click()
+        page.wait_for_load_state("networkidle")
+    context.close()
+
+
 def accept_terms(page: Page) -> None:
     """Accept two candidates, so that the preview shows changes."""
     page.goto("/admin/lexicon")
     for _ in range(2):
-        page.locator(".term[data-status=candidate] .accept").first.click()
+        page.locator(".term[data-status=candidate] .accept:visible").first.click()
         page.wait_for_load_state("networkidle")
 
 

@@ -6,11 +6,12 @@ Passwords are stored as hashes, which `search_ui` computes and verifies.
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, select, update
 
+from docstore.actions import write_action
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.operation_tables import accounts, revoked_sessions
@@ -24,7 +25,8 @@ _NAME_PATTERN = re.compile(r"[\w.@-]{1,64}")
 class AccountTable:
     """Create, find and change accounts, and revoke sessions (`store.accounts`).
 
-    All methods compare names in their canonical form (`normalize_account_name`).
+    All methods compare names in their canonical form (`normalize_account_name`). A change is recorded in the history
+    if `actor` is the name of an account or user.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
@@ -32,7 +34,12 @@ class AccountTable:
         self._clock = clock
 
     def create(
-        self, name: str, password_hash: str, roles: Iterable[Role], password_is_temporary: bool = False
+        self,
+        name: str,
+        password_hash: str,
+        roles: Iterable[Role],
+        password_is_temporary: bool = False,
+        actor: str = "",
     ) -> Account:
         """Create an account.
 
@@ -51,6 +58,7 @@ class AccountTable:
             if not self._database.insert_missing(connection, accounts, [row]):
                 raise AccountError(f"an account named {account.name} already exists: choose another name")
             update_row_checksums(self._database, connection, accounts, [account.name])
+            self._record(connection, actor, "account_create", account.name, {"roles": row["roles"]})
         return account
 
     def find(self, name: str) -> Account | None:
@@ -77,32 +85,34 @@ class AccountTable:
             AccountError: No active account has this name.
         """
         is_active = accounts.c.disabled_at.is_(None)
-        self._update_account(name, is_active, password_hash=password_hash, password_is_temporary=0)
+        self._update_account(name, "", "", is_active, password_hash=password_hash, password_is_temporary=0)
 
-    def reset_password(self, name: str, password_hash: str, password_is_temporary: bool = False) -> None:
+    def reset_password(
+        self, name: str, password_hash: str, password_is_temporary: bool = False, actor: str = ""
+    ) -> None:
         """Change a password and enable the account if it is disabled.
 
         Raises:
             AccountError: No account has this name.
         """
         values = {"password_hash": password_hash, "password_is_temporary": int(password_is_temporary)}
-        self._update_account(name, **values, disabled_at=None)
+        self._update_account(name, actor, "account_password", **values, disabled_at=None)
 
-    def set_roles(self, name: str, roles: Iterable[Role]) -> None:
+    def set_roles(self, name: str, roles: Iterable[Role], actor: str = "") -> None:
         """Replace the roles of an account. This ends all sessions of the account.
 
         Raises:
             AccountError: No account has this name, or `roles` is empty.
         """
-        self._update_account(name, roles=roles_to_text(validate_roles(roles)))
+        self._update_account(name, actor, "account_roles", roles=roles_to_text(validate_roles(roles)))
 
-    def disable(self, name: str) -> None:
+    def disable(self, name: str, actor: str = "") -> None:
         """Disable an account. This ends all its sessions.
 
         Raises:
             AccountError: No account has this name.
         """
-        self._update_account(name, disabled_at=self._clock())
+        self._update_account(name, actor, "account_disable", disabled_at=self._clock())
 
     def revoke_session(self, session_id: str, expires_at: float) -> None:
         """End a session before it expires.
@@ -123,15 +133,26 @@ class AccountTable:
         with self._database.read() as connection:
             return bool(connection.scalar(select(func.count()).where(is_session | is_older)))
 
-    def _update_account(self, name: str, *conditions: ColumnElement[bool], **values: Any) -> None:
+    def _update_account(
+        self, name: str, actor: str, action: str, *conditions: ColumnElement[bool], **values: Any
+    ) -> None:
         account_name = normalize_account_name(name)
         is_target = and_(accounts.c.name == account_name, *conditions)
         with self._database.write() as connection:
+            roles = connection.scalar(select(accounts.c.roles).where(is_target))
             if connection.execute(update(accounts).where(is_target).values(**values)).rowcount != 1:
                 raise AccountError(
                     f"account {name[:64]!r} does not exist or is disabled: `plumb account list` shows all accounts"
                 )
             update_row_checksums(self._database, connection, accounts, [account_name])
+            details = {"before": roles, "after": values["roles"]} if "roles" in values else {}
+            self._record(connection, actor, action, account_name, details)
+
+    def _record(
+        self, connection: Connection, actor: str, action: str, name: str, details: Mapping[str, object]
+    ) -> None:
+        if actor:
+            write_action(self._database, connection, self._clock(), actor, action, name, details)
 
 
 def all_sessions_key(name: str) -> str:

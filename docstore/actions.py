@@ -2,7 +2,9 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from sqlalchemy import Connection, Row, select, update
 
@@ -11,6 +13,8 @@ from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import actions
 from domain.administration import AdminAction
 from domain.storable_text import sanitize_text
+
+_reversed_action_id: ContextVar[int | None] = ContextVar("reversed_action_id", default=None)
 
 
 class ActionTable:
@@ -60,10 +64,14 @@ class ActionTable:
             row = connection.execute(select(actions).where(actions.c.action_id == action_id)).first()
             return action_from_row(row) if row else None
 
-    def mark_undone(self, action_id: int, undone_by: int) -> bool:
-        """Record that the action `undone_by` undid an action. Returns False if it was undone before."""
-        with self._database.write() as connection:
-            return mark_undone(self._database, connection, [action_id], undone_by) == 1
+    @contextmanager
+    def record_undo(self, action_id: int) -> Iterator[None]:
+        """Mark an action as undone by each action that this thread records in the block, in the same transaction."""
+        context_token = _reversed_action_id.set(action_id)
+        try:
+            yield
+        finally:
+            _reversed_action_id.reset(context_token)
 
 
 def write_action(
@@ -85,6 +93,8 @@ def write_action(
     }
     action_id = int(connection.execute(actions.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
     update_row_checksums(database, connection, actions, [action_id])
+    if (reversed_action_id := _reversed_action_id.get()) is not None:
+        mark_undone(database, connection, [reversed_action_id], action_id)
     return action_id
 
 

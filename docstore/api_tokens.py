@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterable
 
 from sqlalchemy import Row, select, update
 
+from docstore.actions import write_action
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import api_tokens
 from domain.administration import ApiToken
 from domain.storable_text import sanitize_text
 
+CREATE_ACTION, REVOKE_ACTION = "token_create", "token_revoke"
 MAX_NAME_CHARS = 64
 
 
@@ -22,7 +24,7 @@ class ApiTokenTable:
         self._clock = clock
 
     def create(self, account: str, name: str, token_hash: str, scopes: Iterable[str]) -> int:
-        """Save a new token and return its id.
+        """Save a new token, record the action, and return the id of the token.
 
         Args:
             account: Canonical name of the account that owns the token.
@@ -30,9 +32,10 @@ class ApiTokenTable:
             token_hash: At most 128 characters; no other token has it.
             scopes: What the token permits, words without commas.
         """
+        saved_name = sanitize_text(name)[:MAX_NAME_CHARS]
         row = {
             "account": account,
-            "name": sanitize_text(name)[:MAX_NAME_CHARS],
+            "name": saved_name,
             "token_hash": token_hash,
             "scopes": ",".join(sorted(set(scopes))),
             "created_at": self._clock(),
@@ -40,6 +43,8 @@ class ApiTokenTable:
         with self._database.write() as connection:
             token_id = int(connection.execute(api_tokens.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
             update_row_checksums(self._database, connection, api_tokens, [token_id])
+            details = {"scopes": row["scopes"]}
+            write_action(self._database, connection, self._clock(), account, CREATE_ACTION, saved_name, details)
         return token_id
 
     def list_all(self) -> list[ApiToken]:
@@ -61,13 +66,21 @@ class ApiTokenTable:
             is_token = api_tokens.c.token_id == token_id
             connection.execute(update(api_tokens).where(is_token).values(last_used_at=self._clock()))
 
-    def revoke(self, token_id: int) -> bool:
-        """Make a token invalid. Returns False if there is no such token or it was revoked before."""
+    def revoke(self, token_id: int, actor: str) -> bool:
+        """Make a token invalid and record the action of the account `actor`.
+
+        Returns False if there is no such token or it was revoked before.
+        """
         is_valid = (api_tokens.c.token_id == token_id) & api_tokens.c.revoked_at.is_(None)
         with self._database.write() as connection:
             changed = connection.execute(update(api_tokens).where(is_valid).values(revoked_at=self._clock())).rowcount
+            if changed != 1:
+                return False
             update_row_checksums(self._database, connection, api_tokens, [token_id])
-        return changed == 1
+            row = connection.execute(select(api_tokens).where(api_tokens.c.token_id == token_id)).one()
+            details = {"account": row.account}
+            write_action(self._database, connection, self._clock(), actor, REVOKE_ACTION, row.name, details)
+        return True
 
 
 def token_from_row(row: Row[tuple[object, ...]]) -> ApiToken:

@@ -15,6 +15,8 @@ store.key_compaction     near-duplicate keys of past months         docstore/nea
 store.lexicons           candidate terms, published versions        docstore/terms/lexicons.py
 store.review_history     review decisions, undo                     docstore/terms/review_history.py
 store.review_queue       terms in review order                      docstore/terms/review_queue.py
+store.term_comments      comments on terms                          docstore/terms/comments.py
+store.term_assignments   terms assigned to reviewers                docstore/terms/assignments.py
 store.definitions        definitions of published terms             docstore/terms/definitions.py
 store.relations          proposed relations between terms           docstore/terms/relations.py
 store.rising_terms       rising terms of the latest run             docstore/terms/rising_terms.py
@@ -76,6 +78,8 @@ from docstore.retention import Retention
 from docstore.schema.base import store_meta
 from docstore.site_pages import SitePages
 from docstore.takedowns import TakedownTable
+from docstore.terms.assignments import AssignmentTable
+from docstore.terms.comments import CommentTable
 from docstore.terms.definitions import DefinitionTable
 from docstore.terms.glosses import GlossTable
 from docstore.terms.lexicons import LexiconTable
@@ -135,6 +139,8 @@ class Store:
         self.topic_questions = TopicQuestionTable(self._database, clock)
         self.lexicons = LexiconTable(self._database, clock)
         self.review_history = ReviewHistory(self._database, clock)
+        self.term_comments = CommentTable(self._database, clock)
+        self.term_assignments = AssignmentTable(self._database, clock)
         self.definitions = DefinitionTable(self._database)
         self.relations = RelationTable(self._database, clock)
         self.glosses = GlossTable(self._database)

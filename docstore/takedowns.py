@@ -39,7 +39,7 @@ class TakedownTable:
         self._database = database
         self._clock = clock
 
-    def take_down(self, url: str, account: str, reason: str) -> list[Takedown]:
+    def take_down(self, url: str, account: str, reason: str, other_addresses: Sequence[str] = ()) -> list[Takedown]:
         """Exclude a page permanently, with the pages of the same article, and delete what the store has of them.
 
         The deletion of their documents is logged for the index.
@@ -48,6 +48,7 @@ class TakedownTable:
             url: Canonical URL. It may be unknown to the store.
             account: Name of the account.
             reason: Text of the operator.
+            other_addresses: Canonical URLs that are known to show the same article.
 
         Returns:
             The new takedowns, that of `url` first; empty if `url` was taken down before.
@@ -56,9 +57,10 @@ class TakedownTable:
         with self._database.write() as connection:
             if load_takedowns(connection, [url]):
                 return []
-            url_by_id = pages_of_article(connection, url)
+            url_by_id = pages_of_article(connection, [*scheme_variants(url), *other_addresses])
             canonical_urls = unknown_canonical_urls(connection, url_by_id)
-            addresses = list(dict.fromkeys([*scheme_variants(url), *url_by_id.values(), *canonical_urls]))
+            known_addresses = (*scheme_variants(url), *other_addresses, *url_by_id.values())
+            addresses = list(dict.fromkeys([*known_addresses, *canonical_urls]))
             details = {"reason": reason, "urls": addresses}
             action_id = write_action(self._database, connection, at, account, TAKEDOWN_ACTION, url, details)
             new_takedowns = [Takedown(address, action_id, account, reason, at) for address in addresses]
@@ -82,7 +84,7 @@ class TakedownTable:
             update_row_checksums(self._database, connection, takedowns, map(document_id, addresses))
             for batch in batched(addresses, BATCH_SIZE):
                 connection.execute(update(urls).where(urls.c.url.in_(batch)).values(due_at=0.0, attempts=0))
-            details = {"urls": addresses}
+            details = {"reason": matches[0].reason, "urls": addresses}
             action_id = write_action(self._database, connection, self._clock(), account, RESTORE_ACTION, url, details)
             mark_undone(self._database, connection, [matches[0].action_id], action_id)
         return group
@@ -135,9 +137,9 @@ def scheme_variants(url: str) -> tuple[str, str]:
     return url, f"{'http' if scheme == 'https' else 'https'}://{remainder}"
 
 
-def pages_of_article(connection: Connection, url: str) -> dict[int, str]:
-    """Return the known pages (url_id -> URL) of the article that a page belongs to; empty for an unknown URL."""
-    known_ids = connection.scalars(select(urls.c.url_id).where(urls.c.url.in_(scheme_variants(url))))
+def pages_of_article(connection: Connection, addresses: Collection[str]) -> dict[int, str]:
+    """Return the known pages (url_id -> URL) of the articles at these URLs; empty for unknown URLs."""
+    known_ids = connection.scalars(select(urls.c.url_id).where(urls.c.url.in_(addresses)))
     page_ids = with_article_pages(connection, known_ids.all())
     query = select(urls.c.url_id, urls.c.url).where(urls.c.url_id.in_(page_ids)).order_by(urls.c.url_id)
     return {row.url_id: row.url for row in connection.execute(query)}

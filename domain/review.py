@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.term import ConceptTerm, DefinitionChoice, TermClass, TermStatus
+from domain.coded_message import CodedMessage
+from domain.errors import LexiconError
+from domain.term import AUTOMATIC_ACTOR, ConceptTerm, DefinitionChoice, TermClass, TermStatus
 
 
 class ReviewDecisionKind(StrEnum):
@@ -23,6 +25,20 @@ class ReviewDecisionKind(StrEnum):
     REVERT = "revert"
     REOPEN = "return"  # by the term miner: a rejected term whose frequency doubled
     UNDO = "undo"
+
+
+MAX_COMMENT_CHARS = 1000
+
+
+@dataclass(frozen=True)
+class TermComment:
+    """A comment of the reviewer `account` on a term. `at` is epoch seconds."""
+
+    comment_id: int
+    term: str
+    account: str
+    text: str
+    at: float
 
 
 class CandidateKind(StrEnum):
@@ -59,6 +75,33 @@ class TermEdit:
     keep_existing: bool = False
 
 
+def status_with_two_reviewers(
+    kind: ReviewDecisionKind, edit: TermEdit, current_status: TermStatus, decided_by: str, actor: str
+) -> TermStatus | None:
+    """Return the status that an edit gives its term if two accounts must accept a term; None: it stays.
+
+    Args:
+        kind: Kind of the decision.
+        edit: The edit.
+        current_status: Status of the term before.
+        decided_by: Account that decided on the term last.
+        actor: Account of the reviewer.
+
+    Raises:
+        LexiconError: The same account accepts the term a second time.
+    """
+    is_second_reviewer = current_status is TermStatus.PROVISIONAL and decided_by != actor
+    if edit.status is TermStatus.REJECTED and kind is ReviewDecisionKind.DECIDE and is_second_reviewer:
+        return TermStatus.CANDIDATE
+    is_unchecked = current_status is not TermStatus.ACCEPTED and not is_second_reviewer
+    if edit.status is not TermStatus.ACCEPTED or actor == AUTOMATIC_ACTOR or not is_unchecked:
+        return edit.status
+    if current_status is TermStatus.PROVISIONAL and kind is ReviewDecisionKind.DECIDE:
+        message = f"you accepted {edit.text!r}: another account must confirm it"
+        raise LexiconError(CodedMessage(message, "own_acceptance", term=edit.text))
+    return TermStatus.PROVISIONAL
+
+
 class Order(StrEnum):
     """Order of a term list; always descending."""
 
@@ -82,6 +125,7 @@ class TermQuery:
         is_definition_outdated: Only terms whose chosen definition is no longer in its article, or is superseded.
         language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
             languages by these shares. Empty: the review order ignores languages.
+        assigned_to: Only terms that are assigned to this account.
         is_rising_first: The review order starts with the rising terms, whatever their score.
     """
 
@@ -93,6 +137,7 @@ class TermQuery:
     is_automatic: bool = False
     is_definition_outdated: bool = False
     language_shares: tuple[tuple[str, float], ...] = ()
+    assigned_to: str = ""
     is_rising_first: bool = False
     order: Order = Order.REVIEW
     offset: int = 0
@@ -151,3 +196,7 @@ class ReviewDecision:
     changes: tuple[TermChange, ...]
     undoes: int | None = None
     undone: bool = False
+
+    def count_with_status(self, status: TermStatus) -> int:
+        """Return the number of terms that have a status after the decision."""
+        return sum(change.after is not None and change.after["status"] == status for change in self.changes)

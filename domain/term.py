@@ -12,6 +12,7 @@ class TermStatus(StrEnum):
 
     CANDIDATE = "candidate"
     DEFERRED = "later"  # the reviewer postponed the decision
+    PROVISIONAL = "provisional"  # accepted by one reviewer, waits for a second one (`lexicon.two_reviewers`)
     ACCEPTED = "accepted"
     MERGED = "merged"  # a synonym of an accepted term, and listed with that term
     REJECTED = "rejected"

@@ -3,6 +3,8 @@
 After a change of `ROOT_ARTIFACTS`, create the lock again:
 
     python -m indexer.solr_jars --write-lock
+
+`--fetch` downloads the jars and prepares Solr's classes now instead of at the first start of Solr.
 """
 
 import sys
@@ -11,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from domain.errors import SolrError
+from indexer.class_data_sharing import cds_java_options
 from maven_jars.jar_cache import Jar, JarError, JarSet, ProgressCallback, default_cache_folder, file_sha256, parse_lock
 from maven_jars.jar_cache import ensure_jars as ensure_jar_set
 
@@ -71,6 +74,9 @@ def write_lock(lock: Path, report_progress: ProgressCallback) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["--write-lock"]:
-        sys.exit("usage: python -m indexer.solr_jars --write-lock")
-    write_lock(LOCK_PATH, print)
+    if sys.argv[1:] == ["--write-lock"]:
+        write_lock(LOCK_PATH, print)
+    elif sys.argv[1:] == ["--fetch"]:
+        cds_java_options(ensure_jars(default_jar_folder(), print), print)
+    else:
+        sys.exit("usage: python -m indexer.solr_jars --write-lock | --fetch")

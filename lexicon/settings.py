@@ -32,6 +32,10 @@ class LexiconSettings:
             "names": (AUTO_PUBLISH_CONFIDENT, AUTO_PUBLISH_OFF),
         },
     )
+    two_reviewers: bool = field(
+        default=False,
+        metadata={"help": "a term that a reviewer accepts is published only after another account has accepted it too"},
+    )
     threshold: float = field(
         default=3.0, metadata={"help": "c_value: minimum C-value of a term, exclusive", "least": 0}
     )

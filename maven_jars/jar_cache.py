@@ -175,6 +175,18 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def is_download_active(folder: Path) -> bool:
+    """Return True while a process downloads the jars of `folder`."""
+    try:
+        with folder.with_name(folder.name + ".lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # no process has downloaded them yet
+        return False
+    return False
+
+
 @contextmanager
 def _exclusive_file_lock(path: Path) -> Iterator[None]:
     with path.open("w") as file:

@@ -297,6 +297,7 @@ def run(
     only_stage: str = "",
     on_report: "Callable[[StageReport], None]" = lambda report: None,
     first_pages: int = 0,
+    without_embedding: bool = False,
 ) -> list[StageReport]:
     """Run all stages once, in order, as one run. Solr starts while the crawl and the extraction run.
 
@@ -310,6 +311,7 @@ def run(
         only_stage: Key of the only stage to run; "" for all.
         on_report: Called with the report of each stage when it ends.
         first_pages: Pages per seed that a first run makes searchable before the complete crawl; 0: none.
+        without_embedding: Leave out the stage `embed`, so that the run does not wait for the models.
 
     Returns the reports of the stages. Raises BusyError if another run is active, and PlumblineError if the store is
     damaged.
@@ -319,6 +321,8 @@ def run(
             engine.settings.search.log_days
         )  # first, so that a failed stage does not delay it
         names = [only_stage] if only_stage else list(STAGES)[: list(STAGES).index(last_stage) + 1]
+        if without_embedding:
+            names = [name for name in names if name != "embed"]
         if first_pages and not engine.store.change_log.indexed_document_count():
             index_first_pages(engine, record, first_pages)
         for name in names:

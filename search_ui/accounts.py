@@ -3,6 +3,9 @@
 A session stores its account, its start and a fingerprint of the account. It ends after eight hours, and when the
 password or the roles change or the account is disabled. A form that is submitted after that is not lost: the login page
 keeps it, and it can be submitted again after signing in.
+
+A password that an administrator chose is temporary: until its owner has chosen another one, only the page of the
+account is open.
 """
 
 import hashlib
@@ -17,7 +20,7 @@ from functools import wraps
 from typing import ParamSpec
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Flask, Response, abort, current_app, flash, redirect, request, session, url_for
+from flask import Blueprint, Flask, Response, abort, current_app, flash, g, redirect, request, session, url_for
 from flask_login import LoginManager, current_user, login_user
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
@@ -35,6 +38,9 @@ SESSION_SECONDS = 8 * 3600
 RESUBMITTABLE_BLUEPRINTS = frozenset(
     {"review", "admin", "alerts", "history"}
 )  # forms of these blueprints can be submitted again after signing in
+
+TEMPORARY_PASSWORD_ENDPOINTS = frozenset({"accounts.account_page", "accounts.change_password", "accounts.logout"})
+"""Views that are open to an account with a temporary password."""
 
 _THROTTLE_KEY = "plumbline_login_throttle"
 
@@ -148,6 +154,8 @@ def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
             current = current_account()
             if current is None:
                 return _login_required_response()
+            if must_change_password(current) and request.endpoint not in TEMPORARY_PASSWORD_ENDPOINTS:
+                return _password_required_response()
             if roles and not any(current.has_role(role) for role in roles):
                 abort(403, description="error.role")
             return view(*args, **kwargs)
@@ -155,6 +163,17 @@ def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
         return wrapper
 
     return decorator
+
+
+def must_change_password(account: Account) -> bool:
+    """Return True if the account of the session has a temporary password. API tokens do not depend on passwords."""
+    return account.password_is_temporary and "token_account" not in g
+
+
+def _password_required_response() -> BaseResponse:
+    if wants_json():
+        return error_response(403, translate("account.temporary"), "temporary_password")
+    return redirect(url_for("accounts.account_page"), 303)
 
 
 def add_no_store_headers(response: Response) -> Response:
@@ -267,7 +286,7 @@ def sign_in() -> BaseResponse:
     if not is_right or active_account is None:
         return _render_login_page(403, problem=translate("login.wrong"), held=pending_form)
     start_session(active_account, current_site().clock())
-    if pending_form:
+    if pending_form and not active_account.password_is_temporary:
         response: BaseResponse = render_page(
             "admin_again.html", held=pending_form, account=active_account, language_page=url_for("admin.overview")
         )
@@ -322,6 +341,8 @@ def change_password() -> BaseResponse:
         return _render_account_page(403, translate("account.wrong"))
     if not is_acceptable_length(new):
         return _render_account_page(422, translate("account.short", n=MIN_PASSWORD_CHARS))
+    if current.password_is_temporary and new == request.form.get("old", ""):
+        return _render_account_page(422, translate("account.same"))
     if new != request.form.get("again", ""):
         return _render_account_page(422, translate("account.differ"))
     accounts = current_site().accounts

@@ -15,10 +15,12 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 
 from domain.article import ARTICLE_FIELDS, ArticleField
 from domain.concept import Concept
+from search_ui.api_tokens import ApiScope, check_api_token
 from search_ui.context import current_site, elapsed_ms
 from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
-from search_ui.pages.article_loader import load_article
+from search_ui.pages.article_loader import find_article, load_article
+from search_ui.pages.citation_export import citation_response, find_exported_results, requested_citation_format
 from search_ui.pages.compare import LexiconResult, compare_lexicons
 from search_ui.pages.glossary_views import display_name, fetch_term_usage, find_related_terms, page_of_terms
 from search_ui.pages.missing import abort_missing
@@ -29,13 +31,14 @@ from search_ui.query.display_text import Segments, normalize_query
 from search_ui.query.facets import Facet
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Hit, SearchPage
+from search_ui.query.results import Hit, SearchPage, plain_text
 from search_ui.query.score_explanation import RankExplanation
 from search_ui.query.search_request import SearchRequest, parse_search_request
 from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.spelling.did_you_mean import SearchSuggestion
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
+blueprint.before_request(lambda: check_api_token(ApiScope.SEARCH))
 
 JsonDict = dict[str, Any]
 
@@ -70,11 +73,16 @@ def with_article_fields(document: JsonDict, article_fields: Mapping[str, Article
 
 @blueprint.get("/search")
 def search() -> Response:
-    """Return one page of results."""
+    """Return one page of results; with a citation format, references to the first results of all pages."""
+    citation_format = requested_citation_format()
     search_service = current_search_service()
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)
     )
+    if citation_format:
+        return citation_response(
+            find_exported_results(search_service, search_request), citation_format, "search-results"
+        )
     search_page = search_service.execute(search_request)
     if search_request.text:
         g.hits = search_page.total
@@ -87,7 +95,14 @@ def search() -> Response:
 
 @blueprint.get("/articles/<doc_id>")
 def article(doc_id: str) -> Response:
-    """Return one article; with `q`, its highlighted text and the explanation of its rank."""
+    """Return one article; with `q`, its highlighted text and the explanation of its rank.
+
+    With a citation format, return the reference to the article.
+    """
+    citation_format = requested_citation_format()
+    if citation_format:
+        details = find_article(current_search_service(), doc_id) if is_doc_id(doc_id) else None
+        return citation_response([details], citation_format, doc_id) if details else abort_missing(doc_id)
     search_request = parse_search_request(request.args, current_site().settings, PROFILES)
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     return jsonify(_article_to_json(article_page)) if article_page else abort_missing(doc_id)
@@ -253,6 +268,7 @@ def _hit_to_json(hit: Hit) -> JsonDict:
         "text_source": hit.text_source,
         "page": hit.page or None,
         "snippet": _segments_to_json(hit.snippet),
+        "excerpt": plain_text(hit.snippet),
     }
 
 

@@ -24,6 +24,7 @@ from search_ui.admin import (
     settings_views,
     site_views,
     takedown_views,
+    token_views,
 )
 from search_ui.admin.access_log import log_response
 from search_ui.admin.metrics import SiteMetrics, init_metrics
@@ -76,6 +77,7 @@ _BLUEPRINTS = (
     page_views.blueprint,  # with the routes of admin/views.py
     settings_views.blueprint,
     account_views.blueprint,
+    token_views.blueprint,
     takedown_views.blueprint,
     site_views.blueprint,
     run_views.blueprint,

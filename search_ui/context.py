@@ -55,7 +55,9 @@ def current_site() -> SiteContext:
 
 
 def current_account() -> Account | None:
-    """Return the signed-in account."""
+    """Return the account of the request's API token, see `search_ui.api_tokens`, or the signed-in account."""
+    if token_account := g.get("token_account"):
+        return cast(Account, token_account)
     return cast(Account, current_user.account) if current_user.is_authenticated else None
 
 
@@ -72,7 +74,7 @@ def external_url(endpoint: str, **values: Any) -> str:
 
 def wants_json() -> bool:
     """Return True for API requests, `format=json`, and clients that prefer JSON to HTML."""
-    if request.path.startswith("/api/"):
+    if request.path.startswith(("/api/", "/retrieval")):
         return True
     if "format" in request.args:
         return request.args["format"] == "json"

@@ -23,6 +23,7 @@ EXTENSION_KEY = "plumbline glossary"
 MAX_NAME_CHARS = 200  # as the store; longer names are no terms
 OTHER_INITIAL = "#"  # of terms that begin with no Latin letter and no Chinese character
 INITIALS = (OTHER_INITIAL, *ascii_uppercase)
+_POSITION_BY_INITIAL = {initial: position for position, initial in enumerate(INITIALS)}
 MAX_ABBREVIATION_CHARS = 10
 MAX_CACHED_KEYS = 1 << 18  # review decisions change the glossary, but hardly any term
 
@@ -51,8 +52,7 @@ class GlossaryTerm:
     @property
     def initial(self) -> str:
         """The letter under which the term is listed, one of `INITIALS`."""
-        first = self.sort_key[:1].upper()
-        return first if first and first in ascii_uppercase else OTHER_INITIAL
+        return _initial(self.sort_key)
 
     @property
     def abbreviations(self) -> tuple[str, ...]:
@@ -70,6 +70,16 @@ class GlossaryTerm:
         """The synonyms that are neither abbreviations nor in the other language."""
         other_groups = {*self.abbreviations, *self.equivalents}
         return tuple(word for word in self.synonyms if word not in other_groups)
+
+
+def _initial(sort_key: str) -> str:
+    first = sort_key[:1].upper()
+    return first if first and first in ascii_uppercase else OTHER_INITIAL
+
+
+def _list_position(term: GlossaryTerm) -> tuple[int, str, str]:
+    sort_key = term.sort_key
+    return _POSITION_BY_INITIAL[_initial(sort_key)], sort_key, term.text
 
 
 @lru_cache(MAX_CACHED_KEYS)
@@ -122,7 +132,7 @@ class Glossary:
     @cached_property
     def sorted_terms(self) -> tuple[GlossaryTerm, ...]:
         """The terms by initial and pinyin."""
-        return tuple(sorted(self.terms, key=lambda term: (INITIALS.index(term.initial), term.sort_key, term.text)))
+        return tuple(sorted(self.terms, key=_list_position))
 
     @cached_property
     def used_initials(self) -> tuple[str, ...]:

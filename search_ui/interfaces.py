@@ -13,6 +13,7 @@ from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.interfaces.accounts import AccountAdministration
 from search_ui.admin.interfaces.alerts import AlertAdministration
+from search_ui.admin.interfaces.api_tokens import ApiTokenStore
 from search_ui.admin.interfaces.diagnosis import DiagnosisBackend
 from search_ui.admin.interfaces.history import HistoryBackend
 from search_ui.admin.interfaces.run_control import RunControl
@@ -21,6 +22,7 @@ from search_ui.admin.interfaces.settings import SettingsEditor
 from search_ui.admin.interfaces.sites import SiteService
 from search_ui.admin.interfaces.takedowns import TakedownService
 from search_ui.review.interfaces import ReviewService
+from search_ui.review.team_interfaces import ReviewTeam
 from text.segment import Segmenter
 
 
@@ -61,6 +63,10 @@ class LexiconBackend(Protocol):
     @property
     def review_service(self) -> ReviewService:
         """The service of the review pages."""
+
+    @property
+    def review_team(self) -> ReviewTeam:
+        """The comments and assignments of reviewers."""
 
     def lexicon(self) -> Lexicon:
         """Return the version that the indexed documents were segmented with.
@@ -265,6 +271,10 @@ class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
     @property
     def account_administration(self) -> AccountAdministration:
         """The service that changes accounts."""
+
+    @property
+    def api_tokens(self) -> ApiTokenStore:
+        """The API tokens of accounts."""
 
     @property
     def run_control(self) -> RunControl:

@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 
 from docstore.account_administration import AccountAdministration
+from docstore.api_tokens import ApiTokenTable
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
@@ -32,6 +33,7 @@ from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
+from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
@@ -280,6 +282,9 @@ class NoQueryVectors:
     def query_vector(self, text: str) -> QueryVector | None:
         return None
 
+    def is_preparing(self) -> bool:
+        return False
+
     def article_vector(self, digest: str) -> QueryVector | None:
         return None
 
@@ -330,12 +335,15 @@ class FakeRunControl:
     can_stop: bool = True
     is_scheduler_running: bool = False
     problem: str = ""
+    is_starting: bool = False
+    failure: str = ""
     run_counts: RunCounts = field(default_factory=RunCounts)
     calls: list[tuple[str, str]] = field(default_factory=list)
 
     def status(self) -> RunStatus:
         next_run_at = 7200.0 if self.is_scheduler_running else None
-        return RunStatus(self.is_running, self.can_stop, self.is_scheduler_running, "02:30", next_run_at)
+        states = (self.is_running, self.can_stop, self.is_scheduler_running)
+        return RunStatus(*states, "02:30", next_run_at, self.is_starting, self.failure)
 
     def counts(self) -> RunCounts:
         return self.run_counts
@@ -551,8 +559,16 @@ class FakeActions:
         return FakeDesk(self)
 
     @property
+    def review_team(self) -> StoreReviewTeam:
+        return StoreReviewTeam(self.review_service.store)
+
+    @property
     def account_administration(self) -> AccountAdministration:
         return self.review_service.store.account_administration
+
+    @property
+    def api_tokens(self) -> ApiTokenTable:
+        return self.review_service.store.api_tokens
 
     @property
     def settings_editor(self) -> FileSettingsEditor:
@@ -695,7 +711,7 @@ class FakeAccounts:
         return session_id in self.ended
 
     def set_password(self, name: str, password_hash: str) -> None:
-        self.change(name, password_hash=password_hash)
+        self.change(name, password_hash=password_hash, password_is_temporary=False)
 
     def change(self, name: str, **changes: Any) -> None:
         self.known[name] = replace(self.known[name], **changes)

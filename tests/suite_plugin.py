@@ -23,7 +23,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 DURATIONS = Path(__file__).with_name("durations.json")
 RUN_ID = "PLUMB_TEST_RUN"
-KEPT_VARIABLES = {RUN_ID, "PLUMB_TEST_SHARDS"}
+KEPT_VARIABLES = {RUN_ID, "PLUMB_TEST_SHARDS", "PLUMB_TEST_ZOTERO"}
 ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",

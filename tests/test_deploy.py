@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from pipeline.settings import ENV_PREFIX, SECTIONS, build_settings, load_setting
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
 COMPOSE = DEPLOY / "compose.yaml"
+SINGLE = DEPLOY / "compose.single.yaml"
 CHART = DEPLOY / "helm" / "plumbline"
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
 SELECTED = ("Deployment", "StatefulSet")
@@ -31,9 +31,10 @@ def compose() -> dict[str, Any]:
     return read
 
 
-def test_the_compose_file_is_one_by_its_schema() -> None:
+def test_the_compose_files_follow_the_schema() -> None:
+    files = [str(COMPOSE), str(SINGLE)]
     said = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)],
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", *files],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert said.returncode == 0, said.stdout + said.stderr
@@ -66,29 +67,29 @@ def test_the_image_contains_the_data_folder_of_its_user() -> None:
     instructions = container_instructions()
     before_user = instructions[: instructions.index("USER plumbline")]
     created = re.findall(r"install --directory --owner=(\w+) --group=\w+ (\S+)", " && ".join(before_user))
-    assert created == [("plumbline", "/srv/plumbline/data")]
-    targets = [
-        mount.split(":")[1]
-        for name in ("web1", "web2", "scheduler")
-        for mount in compose()["services"][name]["volumes"]
-    ]
-    assert {target for target in targets if not target.endswith(".toml")} == {"/srv/plumbline/data"}
+    assert created == [("plumbline", "/data")] and {"VOLUME /data", "WORKDIR /data"} <= set(instructions)
+    services = [compose()["services"][name] for name in ("web1", "web2", "scheduler")]
+    services += yaml.safe_load(SINGLE.read_text())["services"].values()
+    targets = [mount.split(":")[1] for service in services for mount in service["volumes"]]
+    assert {target for target in targets if not target.endswith(".toml")} == {"/data"}
+    ports = {name.removeprefix("EXPOSE ") for name in instructions if name.startswith("EXPOSE ")}
+    assert ports == {"8080"} and any(f"127.0.0.1:{port}/healthz" in instructions[-2] for port in ports)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.process
-@pytest.mark.skipif(not shutil.which("bwrap") or os.getuid() != 0, reason="needs bubblewrap and root")
-def test_the_user_of_the_image_can_write_its_data_folder(tmp_path: Path) -> None:
-    """Runs the instruction that creates the user in a root file system of its own."""
-    [create_user] = [line.removeprefix("RUN ") for line in container_instructions() if "useradd" in line]
-    for name in ("passwd", "group", "shadow", "gshadow", "login.defs"):
-        shutil.copy(f"/etc/{name}", tmp_path)
-    script = (
-        f"{create_user} && setpriv --reuid=10001 --regid=plumbline --clear-groups touch /srv/plumbline/data/store.db"
-    )
-    sandbox = ["bwrap", "--ro-bind", "/", "/", "--bind", str(tmp_path), "/etc", "--tmpfs", "/srv", "--cap-add", "ALL"]
-    done = subprocess.run([*sandbox, "sh", "-ec", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def test_a_container_runs_a_vertical_a_command_or_the_demo(tmp_path: Path) -> None:
+    program = tmp_path / "plumb"
+    program.write_text('#!/bin/sh\necho "$*"\n')
+    program.chmod(0o755)
+
+    def run(*arguments: str, **variables: str) -> str:
+        environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", **variables}
+        command = [str(DEPLOY / "entrypoint.sh"), *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert run() == run(PLUMB_DEMO="") == "up"
+    assert run("status", "--json", PLUMB_DEMO="1") == "status --json"
+    assert run(PLUMB_DEMO="1") == "demo --folder /data/demo"
 
 
 def test_modules_that_deployment_files_and_pages_name_exist() -> None:

@@ -4,6 +4,7 @@ import configparser
 import importlib.metadata
 import json
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -72,6 +73,45 @@ def test_the_wheel_holds_what_the_program_needs(tmp_path: Path) -> None:
     subprocess.run(build, check=True)
     [wheel] = tmp_path.glob("plumbline_search-*.whl")
     assert sorted(set(tracked) - set(zipfile.ZipFile(wheel).namelist())) == []
+
+
+def test_the_lock_has_the_pins_of_the_constraints_and_hashes() -> None:
+    """`make lock` writes it again after a change of constraints.txt or setup.cfg."""
+    lock = (ROOT / "requirements.lock").read_text()
+    entries = re.findall(r"^([\w.-]+)==([^ ]+)(.*(?:\n +.*)*)$", lock, re.M)
+    constraints = (ROOT / "constraints.txt").read_text().split()
+    pins = {normalize(name): version for name, _, version in (line.partition("==") for line in constraints)}
+    other_platforms = {
+        name for name, _, rest in entries if "sys_platform == 'win32'" in rest or "== 'emscripten'" in rest
+    }
+    assert [name for name, version, _ in entries if pins.get(name) != version and name not in other_platforms] == []
+    assert [name for name, _, rest in entries if "--hash=sha256:" not in rest] == []
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    needed = config["options"]["install_requires"] + "".join(
+        config["options.extras_require"][extra] for extra in ("meaning", "postgres", "cluster", "s3")
+    )
+    names = {normalize(name) for name in re.findall(r"^[\w.-]+", needed, re.M)} - {"plumbline-search"}
+    assert names - {name for name, _, _ in entries} == set()
+
+
+def normalize(name: str) -> str:
+    """Return the name of a package as the index writes it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_every_licence_is_known_and_listed() -> None:
+    """`make docs` writes the table again."""
+    licences = runpy.run_path(str(ROOT / "deploy" / "licences.py"))
+    rows = set(re.findall(r"^\| ([\w.-]+) \| (.+) \|$", licences["PAGE"].read_text(), re.M))
+    packages = set(licences["iter_packages"]())
+    assert len(packages) > 100 and packages - rows == set()
+    groups = {jar.group for jar in licences["parse_lock"](licences["LOCK_PATH"].read_text())}
+    assert groups - {name for name, _ in rows} == set()
+    assert [row for row in rows if "AGPL" in row[1] or not row[1].strip()] == []
+    for licence in ("", "AGPL"):
+        with pytest.raises(SystemExit, match="unknown licence or AGPL: new"):
+            licences["render_page"]([("new", licence)], [])
 
 
 # -- Pythons

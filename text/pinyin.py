@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 
-from text.folding import fold_term
+from text.folding import word_key
 from text.scripts import HAN
 
 # Optional between syllables (xi'an) and inside terms (k-means).
@@ -26,7 +26,7 @@ def pinyin_syllables(text: str) -> tuple[str, ...]:
     from pypinyin.constants import PHRASES_DICT  # loading takes 0.3 s
     from pypinyin.seg.mmseg import p_set as phrase_beginnings
 
-    folded_text = _SYLLABLE_SEPARATORS.sub("", fold_term(text))
+    folded_text = _SYLLABLE_SEPARATORS.sub("", word_key(text))
     syllables: list[str] = []
     start = 0
     while start < len(folded_text):

@@ -32,7 +32,14 @@ from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.concept import create_concept_id, sort_terms
 from domain.errors import ConcurrentEditError, LexiconError
-from domain.review import DecisionState, ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
+from domain.review import (
+    DecisionState,
+    ReviewDecision,
+    ReviewDecisionKind,
+    TermChange,
+    TermEdit,
+    status_with_two_reviewers,
+)
 from domain.storable_text import sanitize_text
 from domain.term import ConceptTermStatus, DefinitionSource, Term, TermClass, TermStatus
 
@@ -48,17 +55,25 @@ class ReviewHistory:
         self._database = database
         self._clock = clock
 
-    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str = "") -> ReviewDecision:
+    def apply(
+        self,
+        kind: ReviewDecisionKind,
+        edits: Sequence[TermEdit],
+        actor: str = "",
+        needs_second_reviewer: bool = False,
+    ) -> ReviewDecision:
         """Apply edits as one decision, completely or not at all.
 
-        A decision without changes has the id 0 and is not saved.
+        A decision without changes has the id 0 and is not saved. With `needs_second_reviewer`, an accepted term waits
+        until another account accepts it (`domain.review.status_with_two_reviewers`).
 
         Raises:
-            LexiconError: A term does not exist, a synonym is invalid, or broader terms lead back to their term.
+            LexiconError: A term does not exist, a synonym is invalid, broader terms lead back to their term, or an
+                account confirms its own acceptance.
             ConcurrentEditError: A term changed since the version on which its edit is based.
         """
         with self._database.write() as connection:
-            return self._apply(connection, kind, edits, actor)
+            return self._apply(connection, kind, edits, actor, needs_second_reviewer)
 
     def merge(self, text: str, target_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of `into`.
@@ -94,7 +109,14 @@ class ReviewHistory:
             )
             return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
 
-    def rename(self, text: str, new_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
+    def rename(
+        self,
+        text: str,
+        new_text: str,
+        actor: str = "",
+        seen_version: int | None = None,
+        needs_second_reviewer: bool = False,
+    ) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
         `new_text` inherits class, synonyms, broader terms, the chosen definition and the concept. If it is a term
@@ -137,7 +159,7 @@ class ReviewHistory:
                 seen_version=seen_version,
             )
             edits = (old_term_edit, new_term_edit)
-            return self._apply(connection, ReviewDecisionKind.RENAME, edits, actor)
+            return self._apply(connection, ReviewDecisionKind.RENAME, edits, actor, needs_second_reviewer)
 
     def undo(self, actor: str = "", decision_id: int | None = None) -> ReviewDecision:
         """Undo a decision: restore the earlier state of its terms. Returns the new decision of kind UNDO.
@@ -225,7 +247,12 @@ class ReviewHistory:
     # -- inside a transaction
 
     def _apply(
-        self, connection: Connection, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str
+        self,
+        connection: Connection,
+        kind: ReviewDecisionKind,
+        edits: Sequence[TermEdit],
+        actor: str,
+        needs_second_reviewer: bool = False,
     ) -> ReviewDecision:
         edits = [replace(edit, text=sanitize_text(edit.text)) for edit in edits]
         rows = term_rows(connection, [edit.text for edit in edits])
@@ -238,6 +265,10 @@ class ReviewHistory:
         new_texts = [edit.text for edit in effective_edits if edit.text not in rows]
         self._insert_terms(connection, new_texts)
         now, current_rows = self._clock(), rows | term_rows(connection, new_texts)
+        if needs_second_reviewer:
+            effective_edits = [
+                edit_with_two_reviewers(kind, edit, current_rows[edit.text], actor) for edit in effective_edits
+            ]
         changes = [
             term_change_for_edit(edit, rows.get(edit.text), current_rows[edit.text], actor, now)
             for edit in effective_edits
@@ -337,6 +368,12 @@ def definition_source_values(change: TermChange) -> dict[str, str]:
     """Return the column values that forget the state of the source if the change replaces the definition."""
     is_same = change.before and change.after and change.before["definition"] == change.after["definition"]
     return {} if is_same else {"definition_source": DefinitionSource.CURRENT.value}
+
+
+def edit_with_two_reviewers(kind: ReviewDecisionKind, edit: TermEdit, row: Row[Any], actor: str) -> TermEdit:
+    """Return the edit of the term in `row` with the status that it has if two accounts must accept a term."""
+    status = status_with_two_reviewers(kind, edit, TermStatus(row.status), row.decided_by, sanitize_text(actor)[:64])
+    return replace(edit, status=status)
 
 
 def term_change_for_edit(

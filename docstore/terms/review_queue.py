@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, or
 
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
 from docstore.database import Database
-from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_decisions, terms
+from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_decisions, term_assignments, terms
 from docstore.terms.rising_terms import read_rising_terms
 from docstore.terms.row_mapping import term_from_row
 from domain.batches import batched
@@ -209,6 +209,9 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
         query = query.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
     if term_query.is_definition_outdated:
         query = query.where(terms.c.definition_source.in_((DefinitionSource.CHANGED, DefinitionSource.SUPERSEDED)))
+    if term_query.assigned_to:
+        assigned_texts = select(term_assignments.c.term).where(term_assignments.c.account == term_query.assigned_to)
+        query = query.where(terms.c.text.in_(assigned_texts))
     if term_query.category is not None:
         query = query.where(terms.c.category == term_query.category)
     if term_query.min_documents:

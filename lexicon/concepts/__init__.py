@@ -3,6 +3,6 @@
 concept_groups.py  concepts of the accepted terms
 checks.py          checks concepts of a file; all errors are named, nothing is changed
 formats.py         formats by name
-tbx.py, skos.py, concept_csv.py
+tbx.py, skos.py, concept_csv.py, appsearch.py
 import_plan.py     what an import adds and changes, as edits of terms
 """

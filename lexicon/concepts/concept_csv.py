@@ -7,7 +7,7 @@ related concepts, at the first term of the concept; an import ignores it.
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from domain.coded_message import CodedMessage
@@ -74,10 +74,14 @@ def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
         yield line_number, CodedMessage(f"not valid CSV: {error}", "list_not_csv")
         return
     for concept_id, numbered_rows in rows.items():
-        yield _build_concept("" if concept_id.startswith("\0") else concept_id, numbered_rows)
+        yield build_concept("" if concept_id.startswith("\0") else concept_id, numbered_rows)
 
 
-def _build_concept(concept_id: str, numbered_rows: list[tuple[int, Mapping[str, str]]]) -> ParsedConcept:
+def build_concept(concept_id: str, numbered_rows: Sequence[tuple[int, Mapping[str, str]]]) -> ParsedConcept:
+    """Return the concept of one or more rows, each with its line number. A row has values by column.
+
+    In each language without a preferred term, the first term without a status is preferred.
+    """
     terms: list[ConceptTerm] = []
     for line_number, row in numbered_rows:
         status = parse_status(row.get("status", ""))

@@ -15,7 +15,7 @@ from domain.account import Role
 from domain.errors import AccountError
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_line, print_table_or_json
-from pipeline.cli.session import format_time_or_none, with_engine
+from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
 from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
@@ -30,6 +30,12 @@ role_option = click.option(
     type=click.Choice([role.value for role in Role]),
     help="Role of the account; repeat for more than one.",
 )
+temporary_option = click.option(
+    "--temporary",
+    "is_temporary",
+    is_flag=True,
+    help="The owner must choose another password at the next sign-in.",
+)
 
 
 @click.group(cls=VerticalGroup)
@@ -40,8 +46,9 @@ def account() -> None:
 @account.command("add")
 @click.argument("name")
 @role_option
+@temporary_option
 @with_engine
-def add_account(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
+def add_account(engine: "Engine", name: str, roles: tuple[str, ...], is_temporary: bool) -> None:
     """Create an account; prompts for its password."""
     from docstore.accounts import validate_account_name
     from domain.account import normalize_account_name
@@ -50,21 +57,24 @@ def add_account(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     validate_account_name(name)
     if engine.store.accounts.find(name):
         raise AccountError(f"account {normalize_account_name(name)} already exists: choose another name")
-    new_account = engine.store.accounts.create(name, hash_password(read_password()), map(Role, roles))
+    new_account = engine.store.accounts.create(
+        name, hash_password(read_password()), map(Role, roles), is_temporary, terminal_user()
+    )
     print_line(f"created account {new_account.name}")
 
 
 @account.command("password")
 @click.argument("name")
+@temporary_option
 @with_engine
-def change_password(engine: "Engine", name: str) -> None:
+def change_password(engine: "Engine", name: str, is_temporary: bool) -> None:
     """Set a new password. Ends all sessions; enables a disabled account."""
     from domain.account import normalize_account_name
     from search_ui.passwords import hash_password
 
     if engine.store.accounts.find(name) is None:
         raise AccountError(f"account {name!r} does not exist: `plumb account list` shows all accounts")
-    engine.store.accounts.reset_password(name, hash_password(read_password()))
+    engine.store.accounts.reset_password(name, hash_password(read_password()), is_temporary, terminal_user())
     print_line(f"changed the password of {normalize_account_name(name)}; all sessions ended")
 
 
@@ -76,7 +86,7 @@ def change_roles(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     """Change the roles of an account. Ends all its sessions."""
     from domain.account import normalize_account_name
 
-    engine.store.accounts.set_roles(name, map(Role, roles))
+    engine.store.accounts.set_roles(name, map(Role, roles), terminal_user())
     print_line(
         f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"
     )
@@ -89,7 +99,7 @@ def disable_account(engine: "Engine", name: str) -> None:
     """Disable an account and end its sessions. `plumb account password` enables it again."""
     from domain.account import normalize_account_name
 
-    engine.store.accounts.disable(name)
+    engine.store.accounts.disable(name, terminal_user())
     print_line(f"account {normalize_account_name(name)} is disabled; all sessions ended")
 
 

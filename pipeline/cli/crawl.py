@@ -15,7 +15,7 @@ from rich.text import Text
 
 from crawler.host_suggestions import HostSuggestion, add_site, load_host_suggestions, remove_site, with_added_sites
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
-from domain.errors import PlumblineError
+from domain.errors import PlumblineError, SettingsError
 from domain.frontier import FrontierEntry, UrlKind
 from domain.outcome import Reason
 from pipeline import stages
@@ -28,7 +28,14 @@ from pipeline.cli.console import (
     print_table_or_json,
     stderr_console,
 )
-from pipeline.cli.session import check_crawl_settings, load_call_settings, open_engine, print_reports, with_engine
+from pipeline.cli.session import (
+    check_crawl_settings,
+    load_call_settings,
+    open_engine,
+    print_reports,
+    read_file,
+    with_engine,
+)
 from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter
 from pipeline.local_time import local_minute
 from pipeline.progress import TerminalProgress
@@ -259,6 +266,38 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
 
     ensure_folder(folder)
     print_lines([f"{add_site(folder, host)} added" for host in hosts])
+
+
+@sites.command("import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["list", "opml", "open-crawler"]),
+    help="Format of the file: one URL per line, OPML, or the YAML of Elastic Open Crawler [detected].",
+)
+@click.option("--preview", is_flag=True, help="Only show what would be added and what cannot be imported.")
+@click.pass_context
+def sites_import(context: click.Context, file: Path, file_format: str | None, preview: bool) -> None:
+    """Add the sites of a file to crawl.seeds and crawl.scope in the config file.
+
+    The file is a list with one URL per line, the OPML of a feed reader, or a configuration of Elastic Open Crawler.
+    Every part of the file that cannot be imported is listed.
+    """
+    settings = load_call_settings(context)
+    from pipeline.site_admin.settings_file import SettingsFile
+    from pipeline.site_admin.site_import import import_sites
+    from pipeline.site_admin.site_lists import MAX_FILE_BYTES, PARSERS, detect_format
+
+    if file.stat().st_size > MAX_FILE_BYTES:
+        raise PlumblineError(f"{file} is larger than {MAX_FILE_BYTES >> 20} MB: split it")
+    content = read_file(file)
+    try:
+        site_list = PARSERS[file_format or detect_format(file.name, content)](content)
+    except SettingsError as error:
+        raise PlumblineError(f"cannot import {file}: {error}") from error
+    if settings.file is not None:
+        print_lines(import_sites(SettingsFile(settings.file), site_list, preview))
 
 
 @sites.command("remove")

@@ -11,11 +11,12 @@ from rich.table import Table
 
 from domain.concept import Concept, ConceptFormat
 from domain.errors import ConceptFileError, DictionaryError, LexiconError
-from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
+from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import LexiconEntry, Term, TermStatus
 from lexicon.c_value.rule_derivation import derive_rules, format_rules
 from lexicon.concepts.formats import (
     CONCEPT_FORMATS,
+    IMPORT_FORMATS,
     detect_concept_format,
     ensure_file_size,
     parse_concept_file,
@@ -65,7 +66,7 @@ def lexicon() -> None:
 )
 def build_lexicon(engine: "Engine") -> None:
     """Mine candidate terms from the articles."""
-    from pipeline.search_site.review_service import update_review_order
+    from pipeline.search_site.review_order import update_review_order
 
     print_reports([stages.mine_candidates(engine)])
     update_review_order(engine.store)
@@ -123,8 +124,8 @@ def accept_terms(context: click.Context, terms: tuple[str, ...], top: int | None
     with open_engine(load_call_settings(context)) as engine:
         accepted_terms = list(terms) + top_candidates(engine, top or 0, language or "")
         require_terms(accepted_terms, "give terms or --top N")
-        open_review(engine).decide(accepted_terms, TermStatus.ACCEPTED, terminal_user())
-        print_line(f"accepted {len(accepted_terms)} terms; run `plumb lexicon publish` to apply them")
+        decision = open_review(engine).decide(accepted_terms, TermStatus.ACCEPTED, terminal_user())
+        print_line(f"accepted {len(accepted_terms)} terms; {next_step(decision)}")
 
 
 @lexicon.command("reject")
@@ -145,15 +146,23 @@ def reject_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
 def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
     """Add and accept your own terms. For lists, use `plumb lexicon import`."""
     edits = [TermEdit(term, TermStatus.ACCEPTED, create_if_missing=True) for term in dict.fromkeys(terms)]
-    open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
-    print_line(f"added {len(terms)} terms; run `plumb lexicon publish` to apply them")
+    decision = open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
+    print_line(f"added {len(terms)} terms; {next_step(decision)}")
+
+
+def next_step(decision: ReviewDecision) -> str:
+    """Return what must happen before accepted terms take effect."""
+    waiting_count = decision.count_with_status(TermStatus.PROVISIONAL)
+    if waiting_count:
+        return f"terms that another account must accept too: {waiting_count}"
+    return "run `plumb lexicon publish` to apply them"
 
 
 @lexicon.command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--form", "list_format", type=click.Choice(list(PARSERS)), help="Format of a word list [detected].")
 @click.option(
-    "--format", "concept_format", type=click.Choice(CONCEPT_FORMATS), help="Format of a file of concepts [detected]."
+    "--format", "concept_format", type=click.Choice(IMPORT_FORMATS), help="Format of a file of concepts [detected]."
 )
 @click.option("--preview", is_flag=True, help="Show what a file of concepts would add and change.")
 @click.option("--leave-out-bad", is_flag=True, help="Skip invalid lines or concepts and import the rest.")
@@ -166,10 +175,11 @@ def import_terms(
     preview: bool,
     leave_out_bad: bool,
 ) -> None:
-    """Import and accept terms from a word list, or concepts from TBX-Basic, SKOS (Turtle) or CSV.
+    """Import and accept terms from a word list, or concepts from TBX-Basic, SKOS (Turtle), CSV or App Search.
 
-    A word list is a jieba dictionary, a THUOCL list, a list with one term per line, or CSV. Nothing is imported if a
-    line or a concept is invalid, unless --leave-out-bad is given.
+    Each synonym set of App Search (JSON of its synonyms API) becomes a concept. A word list is a jieba dictionary, a
+    THUOCL list, a list with one term per line, or CSV. Nothing is imported if a line or a concept is invalid, unless
+    --leave-out-bad is given.
     """
     settings = load_call_settings(context)
     ensure_file_size(file.name, file.stat().st_size)
@@ -190,10 +200,9 @@ def import_terms(
     with open_engine(settings) as engine:
         from pipeline.search_site.review_service import edit_for_entry
 
-        engine.store.review_history.apply(
-            ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], terminal_user()
-        )
-        print_line(f"added {len(entries)} terms; run `plumb lexicon publish` to apply them")
+        edits = [edit_for_entry(entry) for entry in entries]
+        decision = open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())
+        print_line(f"added {len(entries)} terms; {next_step(decision)}")
 
 
 def read_concepts(content: bytes, concept_format: ConceptFormat, leave_out_bad: bool) -> list[Concept]:
@@ -222,9 +231,8 @@ def import_concepts(
     if preview:
         yield f"would import {counts}; nothing was changed"
         return
-    if plan.edits:
-        review.import_concepts(plan, terminal_user())
-    yield f"imported concepts: {counts}; run `plumb lexicon publish` to apply them"
+    decision = review.import_concepts(plan, terminal_user())
+    yield f"imported concepts: {counts}; {next_step(decision)}"
 
 
 def parse_entries(text: str, list_format: str, leave_out_bad: bool) -> list[LexiconEntry]:

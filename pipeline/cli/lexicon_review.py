@@ -201,7 +201,7 @@ def open_review(engine: "Engine") -> "StoreReview":
     """Create the review service of the vertical."""
     from pipeline.search_site.review_service import StoreReview
 
-    return StoreReview(engine.store)
+    return StoreReview(engine.store, engine.settings.lexicon.two_reviewers)
 
 
 def print_decision(decision: "ReviewDecision") -> None:

@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, str] = {
     "index": "pipeline.cli.run:index",
     "init": "pipeline.cli.maintenance:init",
     "lexicon": "pipeline.cli.lexicon:lexicon",
+    "mcp": "pipeline.cli.mcp:mcp",
     "ocr": "pipeline.cli.run:ocr_command",
     "refresh": "pipeline.cli.run:refresh",
     "restore": "pipeline.cli.maintenance:restore",

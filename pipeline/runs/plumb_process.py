@@ -1,5 +1,6 @@
 """`plumb` commands as processes beside the search site."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import IO
 
 from domain.errors import PlumblineError
 from pipeline.runs.timetable import SCHEDULE_COMMAND
+
+log = logging.getLogger(__name__)
 
 # Messages to the service manager are those of the site, not of its child processes.
 SERVICE_MANAGER_VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
@@ -70,8 +73,11 @@ class SchedulerProcess:
         self._process.terminate()
         try:
             self._process.wait(STOP_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            log.warning("the scheduler did not stop in %g s and was killed", STOP_TIMEOUT_SECONDS)
         finally:
             self._process.kill()  # without effect on a process that has ended
+            self._process.wait()
 
 
 def stop_with_parent(parent_pid: int) -> None:

@@ -9,6 +9,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.urls.canonical import url_origin
 from docstore.account_administration import AccountAdministration
+from docstore.api_tokens import ApiTokenTable
 from domain.focused_decision import HostHarvest
 from domain.rising_term import RisingTerm
 from domain.run import SiteTotals
@@ -25,6 +26,7 @@ from pipeline.runs.run_history import load_run_history
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
+from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from pipeline.site_admin.current_settings import CurrentSettings
 from pipeline.site_admin.history import StoreHistory
@@ -50,7 +52,7 @@ class StoreSiteBackend:
         self._engine = engine
         self._settings = CurrentSettings(engine.settings)
         self._lexicon = engine.store.lexicons
-        self._review = StoreReview(engine.store)
+        self._review = StoreReview(engine.store, engine.settings.lexicon.two_reviewers)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._page_diagnosis = StorePageDiagnosis(engine)
         self._takedowns = StoreTakedowns(engine)
@@ -70,9 +72,19 @@ class StoreSiteBackend:
         return self._review
 
     @property
+    def review_team(self) -> StoreReviewTeam:
+        """The comments and assignments of reviewers."""
+        return StoreReviewTeam(self._engine.store)
+
+    @property
     def account_administration(self) -> AccountAdministration:
         """The service that changes accounts."""
         return self._engine.store.account_administration
+
+    @property
+    def api_tokens(self) -> ApiTokenTable:
+        """The API tokens of accounts."""
+        return self._engine.store.api_tokens
 
     @property
     def page_diagnosis(self) -> StorePageDiagnosis:

@@ -26,10 +26,14 @@ REFRESH_SECONDS = 30.0  # interval between queries to the store for the models w
 
 @dataclass(frozen=True)
 class ServingModels:
-    """The models that searches use, and the ids of the models that have vectors in the store."""
+    """The models that searches use, and the ids of the models that have vectors in the store.
+
+    `is_preparing`: there are no vectors yet; the models are being downloaded or articles embedded.
+    """
 
     embedders: "Embedders"
     model_ids_with_vectors: frozenset[str] = frozenset()
+    is_preparing: bool = False
 
 
 class StoreQueryVectors:
@@ -82,8 +86,22 @@ class StoreQueryVectors:
                 specs, previous = self._engine.serving_models(), self._serving_models
                 embedders = previous.embedders if previous and previous.embedders.specs == specs else Embedders(specs)
                 self._serving_models = ServingModels(embedders)  # the next line may fail
-                self._serving_models = ServingModels(embedders, frozenset(self._engine.store.vectors.model_ids()))
+                model_ids = frozenset(self._engine.store.vectors.model_ids())
+                is_preparing = bool(specs) and not model_ids and self._is_preparing()
+                self._serving_models = ServingModels(embedders, model_ids, is_preparing)
             return self._serving_models
+
+    def _is_preparing(self) -> bool:
+        from pipeline.embedding.model_download import is_downloading
+
+        return is_downloading(self._engine.settings.embed) or self._engine.lock_holder_pid("embed") is not None
+
+    def is_preparing(self) -> bool:
+        """True while the models are downloaded or articles embedded for the first time."""
+        try:
+            return self._current_models().is_preparing
+        except (EmbeddingError, StoreError):  # `query_vector` logs it
+            return False
 
     def article_vector(self, digest: str) -> QueryVector | None:
         """Return the stored vector of the article with this digest; None if there is none. Loads no model."""

@@ -56,13 +56,13 @@ from text.scripts import LANGUAGE_PATTERNS, language_of_term
 MAX_RELATED_TERMS = 6  # of each kind
 MIN_INNER_WORD_LENGTH = 2  # characters of a term inside another term
 TERMS_PER_QUERY = 500
-REORDER_AFTER_DECISIONS = 10  # new review decisions after which candidates are ranked again
 
 
 class StoreReview:
     """Lexicon review on one store; the methods are documented in `ReviewService`."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, needs_second_reviewer: bool = False) -> None:
+        self.needs_second_reviewer = needs_second_reviewer
         self._store = store
         self._lock = threading.Lock()
         self._cached_proposal: tuple[tuple[int, int], VersionProposal] | None = None
@@ -149,7 +149,7 @@ class StoreReview:
         ensure_acceptable(
             word for edit in edits for word in (*(edit.synonyms or ()), *(edit.broader_terms or ())) if word
         )
-        return self._store.review_history.apply(kind, edits, actor)
+        return self._store.review_history.apply(kind, edits, actor, self.needs_second_reviewer)
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
         return self.apply(ReviewDecisionKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], actor)
@@ -174,7 +174,8 @@ class StoreReview:
 
     def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
         ensure_acceptable([new_text])
-        return self._store.review_history.rename(text, new_text, actor, expected_version)
+        history = self._store.review_history
+        return history.rename(text, new_text, actor, expected_version, self.needs_second_reviewer)
 
     def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
         return self._store.review_history.undo(actor, act_id)
@@ -424,10 +425,12 @@ class StoreReview:
         except ConceptFileError as error:
             raise LexiconError(error.line_errors[0][1]) from error
         edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
-        return self._store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor)
+        history = self._store.review_history
+        return history.apply(ReviewDecisionKind.CONCEPT, edits, actor, self.needs_second_reviewer)
 
     def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
-        return self._store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor)
+        history = self._store.review_history
+        return history.apply(ReviewDecisionKind.ADD, plan.edits, actor, self.needs_second_reviewer)
 
     def proposal(self) -> VersionProposal:
         with self._lock:
@@ -453,19 +456,6 @@ class StoreReview:
 
     def statistics(self) -> TermStatistics:
         return self._store.review_queue.statistics()
-
-
-def update_review_order(store: Store, min_new_decisions: int = REORDER_AFTER_DECISIONS) -> bool:
-    """Rank the candidates again, based on the decisions so far. Returns False if there are too few new decisions."""
-    if not store.review_queue.needs_reranking(min_new_decisions):
-        return False
-    # Imported here, because scikit-learn takes longer to load than most commands take to run.
-    from lexicon.review_ranking import MAX_DECISIONS, predict_acceptance
-
-    decided_terms = store.review_queue.decided_terms(MAX_DECISIONS)
-    state, candidates = store.review_queue.undecided_terms()
-    store.review_queue.save_ranking(predict_acceptance(decided_terms, candidates), state)
-    return True
 
 
 def substrings(text: str) -> list[str]:

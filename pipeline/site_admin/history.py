@@ -41,11 +41,8 @@ class StoreHistory:
         undo = UNDO_BY_ACTION.get(action.action) if action is not None else None
         if action is None or undo is None or action.undone_by is not None:
             return False
-        undo_id = undo(self._engine, action, account)
-        if undo_id is None:
-            return False
-        store.actions.mark_undone(action.action_id, undo_id)
-        return True
+        with store.actions.record_undo(action.action_id):
+            return undo(self._engine, action, account)
 
 
 def can_undo(entry: HistoryEntry) -> bool:

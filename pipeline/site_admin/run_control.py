@@ -10,13 +10,15 @@ from domain.errors import BusyError, PlumblineError, SettingsError
 from locks.private_files import open_private
 from pipeline.engine import Engine, ensure_folder
 from pipeline.runs.plumb_process import start_plumb
-from pipeline.runs.run_history import load_current_schedule, next_run_time
+from pipeline.runs.run_history import load_current_schedule, next_run_time, summarize_run
 from pipeline.runs.run_stop import can_stop_run, stop_run
 from pipeline.runs.timetable import FIRST_PAGES_PER_SEED, SCHEDULE_COMMAND
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 
 START_ACTION, STOP_ACTION = "run_start", "run_stop"  # codes of recorded actions
 START_TIMEOUT_SECONDS = 15.0
+FIRST_START_SECONDS = 60.0  # after the setup, in which the first run is not called inactive
+ERROR_PREFIX = "plumb: "  # of the line with the error of a command
 POLL_SECONDS = 0.1
 MAX_MESSAGE_CHARS = 300
 
@@ -29,13 +31,23 @@ class EngineRunControl:
 
     def status(self) -> RunStatus:
         """Return the state of the runs, by their locks."""
-        engine = self._engine
+        engine, is_running = self._engine, self._engine.lock_holder_pid("run") is not None
+        newest = engine.store.runs.list_newest(1)
+        is_starting, failure = False, ""
+        if not is_running and newest:
+            failure = summarize_run(newest[0], newest[0].current_state(is_lock_held=False)).error
+        elif not is_running:
+            failure = read_error(run_output_path(engine.settings.data_dir))
+            starts = engine.store.actions.find(action=START_ACTION, limit=1)
+            is_starting = not failure and bool(starts) and time.time() - starts[0].at < FIRST_START_SECONDS
         return RunStatus(
-            is_running=engine.lock_holder_pid("run") is not None,
+            is_running=is_running,
             can_stop=can_stop_run(engine),
             is_scheduler_running=engine.lock_holder_pid(SCHEDULE_COMMAND) is not None,
             daily_at=load_current_schedule(engine.settings).at,
             next_run_at=next_run_time(engine),
+            is_starting=is_starting,
+            failure=failure,
         )
 
     def counts(self) -> RunCounts:
@@ -59,7 +71,8 @@ class EngineRunControl:
         while process.poll() is None and time.monotonic() < deadline and not can_stop_run(engine):
             time.sleep(POLL_SECONDS)
         if process.poll():
-            message = read_last_line(run_output_path(engine.settings.data_dir))
+            message = read_last_line(run_output_path(engine.settings.data_dir)).removeprefix(ERROR_PREFIX)
+            message = message[:MAX_MESSAGE_CHARS]
             raise PlumblineError(CodedMessage(f"the run ended at once: {message}", "run_failed", message=message))
         engine.store.actions.record(account, START_ACTION, "")
 
@@ -90,7 +103,15 @@ def run_output_path(data_dir: Path) -> Path:
 
 
 def read_last_line(path: Path) -> str:
-    """Return the last line of a text file, without the prefix `plumb: `; "" if it is empty."""
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    last_line = next((line for line in reversed(lines) if line.strip()), "")
-    return last_line.removeprefix("plumb: ")[:MAX_MESSAGE_CHARS]
+    """Return the last line of a text file; "" if it is empty or missing."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    return next((line for line in reversed(lines) if line.strip()), "")
+
+
+def read_error(output_path: Path) -> str:
+    """Return the error with which a run ended; "" if its output does not end with one."""
+    last_line = read_last_line(output_path)
+    return last_line.removeprefix(ERROR_PREFIX)[:MAX_MESSAGE_CHARS] if last_line.startswith(ERROR_PREFIX) else ""

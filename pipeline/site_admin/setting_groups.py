@@ -29,9 +29,9 @@ _GROUP_TEXTS: Mapping[str, str] = {
         " embed.near_enough embed.passages embed.processes embed.jars"
     ),
     "terms": (
-        "lexicon.auto_publish lexicon.scorer lexicon.probability lexicon.depth lexicon.min_frequency"
-        " lexicon.max_contexts lexicon.context_chars lexicon.threshold lexicon.length_unit lexicon.rules"
-        " lexicon.tag_matching"
+        "lexicon.auto_publish lexicon.two_reviewers lexicon.scorer lexicon.probability lexicon.depth"
+        " lexicon.min_frequency lexicon.max_contexts lexicon.context_chars lexicon.threshold lexicon.length_unit"
+        " lexicon.rules lexicon.tag_matching"
     ),
     "identity": (
         "crawl.contact crawl.user_agent crawl.headers crawl.cookies crawl.proxies crawl.inside_hosts"

@@ -1,5 +1,10 @@
-"""Serves the setup pages on this machine only, until the setup is finished."""
+"""Serves the setup pages on this machine only, until the setup is finished.
 
+A container publishes its port on this machine, so the image sets PLUMB_SETUP_HOST to 0.0.0.0. Access still needs the
+token of the link and a Host header that names this machine.
+"""
+
+import os
 import socket
 import threading
 import time
@@ -17,6 +22,7 @@ from search_ui.setup.access import SetupAccess
 from search_ui.setup.setup_app import create_setup_app
 
 LOOPBACK = "127.0.0.1"  # whatever the settings say: there is no account yet
+HOST_VARIABLE = "PLUMB_SETUP_HOST"
 THREADS = 8
 POLL_SECONDS = 0.2
 STOP_TIMEOUT_SECONDS = 5.0
@@ -24,7 +30,7 @@ STOP_TIMEOUT_SECONDS = 5.0
 
 def run_setup(
     settings: Settings, config_file: Path, print_line: Callable[[str], None], starts_run: bool = True
-) -> socket.socket | None:
+) -> socket.socket:
     """Serve the setup pages until the settings file is written and, if `starts_run`, the first run is started.
 
     Args:
@@ -33,14 +39,14 @@ def run_setup(
         print_line: Prints a line for the person at the terminal.
 
     Returns:
-        The listening socket, for the search site; None if that listens on another host or port. Connections that arrive
-        meanwhile wait in the socket.
+        A listening socket for the search site. Connections that arrive before the site accepts them wait in it.
 
     Raises PortInUseError, or StoreError if the data folder is not writable.
     """
     ensure_folder(settings.data_dir / "logs")
     configure_logging(settings.data_dir / "logs" / "plumb.log")
-    listening_socket = open_listening_socket(LOOPBACK, settings.search.port)
+    host = os.environ.get(HOST_VARIABLE, LOOPBACK)
+    listening_socket = open_listening_socket(host, settings.search.port)
     port = listening_socket.getsockname()[1]
     backend, finished = FolderSetup(settings, config_file, starts_run), threading.Event()
     access = SetupAccess(port, backend.cookie_digest, backend.save_cookie_digest)
@@ -54,7 +60,7 @@ def run_setup(
     while not finished.is_set():
         poll_once(server, POLL_SECONDS)
     stop_server(server, time.monotonic() + STOP_TIMEOUT_SECONDS)
-    if settings.search.host == LOOPBACK:
+    if settings.search.host == host:
         return listening_socket
     listening_socket.close()
-    return None
+    return open_listening_socket(settings.search.host, port)

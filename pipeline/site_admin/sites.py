@@ -1,11 +1,11 @@
 """Sites as an operator adds, changes, pauses and removes them: lines of the settings file, and rows of the store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from crawler.crawl_plan import build_crawl_plan
-from crawler.host_suggestions import load_host_suggestions, remove_site, with_added_sites
+from crawler.host_suggestions import add_site, load_added_seeds, load_host_suggestions, remove_site, with_added_sites
 from crawler.http.site_options import parse_paused_hosts
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, parse_scope
@@ -174,9 +174,40 @@ class StoreSites:
         """Remove the lines of a host, then its pages. A host that the scope still contains is paused."""
         check_other_seeds(self._current_settings(), host)
         with self._engine.lock("crawl"):
-            remove_site(self._engine.settings.data_dir, host)
+            folder = self._engine.settings.data_dir
+            added_seeds = [seed for seed in load_added_seeds(folder) if seed_host(seed) == host]
+            remove_site(folder, host)
             details = self._change_file(lambda settings: self._removal_changes(settings, host), account, "", host)
-            return self._store.site_pages.remove(host, account, details)
+            return self._store.site_pages.remove(host, account, {**details, "added_seeds": added_seeds})
+
+    def undo_removal(
+        self, host: str, changes: Mapping[str, Sequence[Sequence[str]]], added_seeds: Sequence[str], account: str
+    ) -> int | None:
+        """Add the lines that the removal of a host deleted, and make its URLs due. Other changes since then stay.
+
+        Args:
+            host: The host.
+            changes: Lists of lines before and after the removal, by setting.
+            added_seeds: Start URLs that `plumb site add` had added.
+            account: Name of the account.
+
+        Returns:
+            The id of the recorded action; None if all lines are there already.
+        """
+
+        def find_changes(settings: Settings) -> Changes:
+            merged_lines = {path: merge_lines(read_setting(settings, path), *lines) for path, lines in changes.items()}
+            return {
+                path: lines or None for path, lines in merged_lines.items() if lines != read_setting(settings, path)
+            }
+
+        folder = self._engine.settings.data_dir
+        missing_seeds = [seed for seed in added_seeds if seed not in load_added_seeds(folder)]
+        details = self._change_file(find_changes, account, "", host)
+        for seed in missing_seeds:
+            add_site(folder, seed)
+        self._store.site_pages.reopen(host)
+        return self._store.actions.record(account, ADD_ACTION, host, details) if details or missing_seeds else None
 
     def _removal_changes(self, settings: Settings, host: str) -> Changes:
         """Return the changes of the settings that remove the lines of a host, or pause it. Raises SettingsError."""
@@ -249,6 +280,13 @@ def replace_lines(lines: Sequence[str], old_lines: Sequence[str], new_lines: Seq
     """Return `lines` with `new_lines` in the place of the first of `old_lines`, or at the end if there is none."""
     index = next((number for number, line in enumerate(lines) if line in old_lines), len(lines))
     return [*lines[:index], *new_lines, *(line for line in lines[index:] if line not in old_lines)]
+
+
+def merge_lines(lines: Sequence[str], old_lines: Sequence[str], new_lines: Sequence[str]) -> list[str]:
+    """Return `lines` with the reverse of a change from `old_lines` to `new_lines`."""
+    deleted_lines = [line for line in old_lines if line not in new_lines and line not in lines]
+    added_lines = [line for line in new_lines if line not in old_lines]
+    return [*(line for line in lines if line not in added_lines), *deleted_lines]
 
 
 def without(hosts: Sequence[str], host: str) -> list[str]:

@@ -25,7 +25,7 @@ class StoreTakedowns:
         self._table = engine.store.takedowns
         self.find_document, self.list_all = self._table.find_document, self._table.list_all
 
-    def take_down(self, url: str, account: str, reason: str) -> Sequence[Takedown]:
+    def take_down(self, url: str, account: str, reason: str, other_addresses: Sequence[str] = ()) -> Sequence[Takedown]:
         """Take a page down; see `docstore.takedowns.TakedownTable.take_down`.
 
         The documents are deleted from Solr at once, even while a run writes to the index. If Solr is not available,
@@ -37,7 +37,7 @@ class StoreTakedowns:
         canonical_form = canonicalize_url(url)
         if isinstance(canonical_form, Reason):
             raise UrlError(f"{url[:200]!r} is not an http or https URL")
-        new_takedowns = self._table.take_down(canonical_form, account, reason)
+        new_takedowns = self._table.take_down(canonical_form, account, reason, other_addresses)
         if new_takedowns:
             self._delete_documents([document_id(takedown.url) for takedown in new_takedowns])
         return new_takedowns

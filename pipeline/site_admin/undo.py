@@ -1,9 +1,13 @@
 """Undo of recorded actions: each area registers the inverse of its actions here."""
 
+import time
 from collections.abc import Callable, Mapping
 
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
+from docstore.site_pages import REMOVE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
+from docstore.terms.assignments import ASSIGN_ACTION
+from docstore.terms.comments import COMMENT_ACTION
 from docstore.terms.relations import ACTION_BY_STATE
 from domain.account import Role
 from domain.administration import AdminAction
@@ -15,24 +19,27 @@ from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
 from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import ADD_ACTION, PAUSE_ACTION, RESUME_ACTION, StoreSites, read_setting
 from pipeline.site_admin.sites import CHANGE_ACTION as SITE_CHANGE_ACTION
+from pipeline.site_admin.takedowns import StoreTakedowns
+from search_ui.accounts import SESSION_SECONDS
 
 DISABLE_ACCOUNT_ACTION, ENABLE_ACCOUNT_ACTION, ROLES_ACTION = "account_disable", "account_enable", "account_roles"
 
-Undo = Callable[[Engine, AdminAction, str], int | None]
-"""Reverses an action for an account and records that. Returns the id of the new action; None if nothing was left to
-reverse."""
+Undo = Callable[[Engine, AdminAction, str], bool]
+"""Reverses an action for an account and records that once. Returns False if nothing was left to reverse."""
 
 
-def undo_mute(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_mute(engine: Engine, action: AdminAction, account: str) -> bool:
     """End the mute of an alert; without a mute, nothing changes."""
-    return engine.store.alert_mutes.unmute(alert_key(action), account)
+    return engine.store.alert_mutes.unmute(alert_key(action), account) is not None
 
 
-def undo_unmute(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_unmute(engine: Engine, action: AdminAction, account: str) -> bool:
     """Mute the alert again until it is unmuted, unless it is muted."""
     key = alert_key(action)
     is_muted = any(mute.key == key for mute in engine.store.alert_mutes.active())
-    return None if is_muted else engine.store.alert_mutes.mute(key, account, None)
+    if not is_muted:
+        engine.store.alert_mutes.mute(key, account, None)
+    return not is_muted
 
 
 def alert_key(action: AdminAction) -> AlertKey:
@@ -40,104 +47,142 @@ def alert_key(action: AdminAction) -> AlertKey:
     return AlertKey(str(action.details.get("kind", "")), str(action.details.get("subject", "")))
 
 
-def undo_takedown(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_takedown(engine: Engine, action: AdminAction, account: str) -> bool:
     """Restore the pages, unless they were restored before."""
     takedown = engine.store.takedowns.find(action.subject)
     if takedown is None or takedown.action_id != action.action_id:
-        return None
+        return False
     engine.store.takedowns.restore(takedown.url, account)
-    return newest_action_id(engine, account, RESTORE_ACTION)
+    return True
 
 
-def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_restore(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Take the page down again with all its addresses, unless it is taken down."""
+    reason, addresses = str(action.details.get("reason", "")), list_details(action, "urls")
+    return bool(StoreTakedowns(engine).take_down(action.subject, account, reason, addresses))
+
+
+def list_details(action: AdminAction, name: str) -> list[str]:
+    """Return a list of texts in the details of an action; empty if it is missing, as in older records."""
+    values = action.details.get(name)
+    return list(map(str, values)) if isinstance(values, list) else []
+
+
+def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> bool:
     """Write the previous value to the settings file, unless the setting has another value now.
 
-    The file is written first: if the program ends before the record, only the record is missing. Raises SettingsError,
-    or SettingsConflictError if the file changes at the same time.
+    The file is written first: if the program ends before the record, only the record is missing, and a second undo
+    changes nothing. Raises SettingsError, or SettingsConflictError if the file changes at the same time.
     """
     path, values = action.subject, action.details
     if engine.settings.file is None or not has_known_values(values):
-        return None
+        return False
     file = SettingsFile(engine.settings.file)
     settings_text = file.read()
     if stored_value(parse_toml_sections(settings_text.text, file.path), path) != values["after"]:
-        return None
+        return False
     file.save(file.changed_text(settings_text.text, {path: values["before"]}), settings_text.digest)
     reversed_values = {"before": values["after"], "after": values["before"]}
-    return engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
+    engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
+    return True
 
 
-def undo_site_pause(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_site_pause(engine: Engine, action: AdminAction, account: str) -> bool:
     """Resume the site, unless it is not paused. Raises SettingsError."""
     sites = StoreSites(engine)
     if not sites.load(action.subject).is_paused:
-        return None
+        return False
     sites.resume(action.subject, account)
-    return newest_action_id(engine, account, RESUME_ACTION)
+    return True
 
 
-def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> bool:
     """Pause the site, unless it is paused. Raises SettingsError."""
     sites = StoreSites(engine)
     if sites.load(action.subject).is_paused:
-        return None
+        return False
     sites.pause(action.subject, account)
-    return newest_action_id(engine, account, PAUSE_ACTION)
+    return True
 
 
-def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> bool:
     """Write the previous values of all settings that the action changed, unless one of them has another value now.
 
     The file is written first, as in `undo_setting_change`. Raises SettingsError.
     """
     changes = action.details.get("changes")
     if engine.settings.file is None or not isinstance(changes, dict):
-        return None
+        return False
     file = SettingsFile(engine.settings.file)
     settings_text = file.read()
     current = file.check(settings_text.text)
     if any(read_setting(current, path) != after for path, (_, after) in changes.items()):
-        return None
+        return False
     previous_values = {path: before or None for path, (before, _) in changes.items()}
     file.save(file.changed_text(settings_text.text, previous_values), settings_text.digest)
     reversed_changes = {path: [after, before] for path, (before, after) in changes.items()}
-    return engine.store.actions.record(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
+    engine.store.actions.record(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
+    return True
 
 
-def undo_relation(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_relation(engine: Engine, action: AdminAction, account: str) -> bool:
     """Open the proposal of a relation again, unless its state has changed since."""
     kind, term, other = (str(action.details[name]) for name in ("kind", "term", "other"))
     state = next(state for state, code in ACTION_BY_STATE.items() if code == action.action)
     relations = engine.store.relations
-    if not relations.set_state(RelationKind(kind), term, other, ProposalState.PROPOSED, account, state):
-        return None
-    return newest_action_id(engine, account, ACTION_BY_STATE[ProposalState.PROPOSED])
+    return relations.set_state(RelationKind(kind), term, other, ProposalState.PROPOSED, account, state)
 
 
-def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_comment(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Remove the comment, unless it was removed before."""
+    return engine.store.term_comments.remove(int(str(action.details["comment_id"])), account) is not None
+
+
+def undo_assignment(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Give the terms their previous reviewers, unless one of them has another reviewer now."""
+    changes = action.details["changes"]
+    return isinstance(changes, dict) and engine.store.term_assignments.undo(changes, account) is not None
+
+
+def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Write the lines of the site to the settings again and make its URLs due; the next runs fetch the pages.
+
+    Raises SettingsError.
+    """
+    changes = action.details.get("changes")
+    if engine.settings.file is None or not isinstance(changes, dict):
+        return False
+    return bool(StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account))
+
+
+def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> bool:
     """Enable the account, unless it is enabled. Raises AccountError if it does not exist any more."""
     current = engine.store.accounts.find(action.subject)
     if current is not None and current.disabled_at is None:
-        return None
+        return False
     engine.store.account_administration.enable(action.subject, account)
-    return newest_action_id(engine, account, ENABLE_ACCOUNT_ACTION)
+    return True
 
 
-def undo_account_roles(engine: Engine, action: AdminAction, account: str) -> int | None:
+def undo_account_enable(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Disable the account, unless it is disabled. Raises AccountError, for example for the last administrator."""
+    current = engine.store.accounts.find(action.subject)
+    if current is not None and current.disabled_at is not None:
+        return False
+    engine.store.account_administration.disable(action.subject, time.time() + SESSION_SECONDS, account)
+    return True
+
+
+def undo_account_roles(engine: Engine, action: AdminAction, account: str) -> bool:
     """Give the account its previous roles. Raises AccountError if its roles have changed since."""
     before, after = (parse_roles(str(action.details[name])) for name in ("before", "after"))
     engine.store.account_administration.set_roles(action.subject, before, after, account)
-    return newest_action_id(engine, account, ROLES_ACTION)
+    return True
 
 
 def parse_roles(text: str) -> list[Role]:
     """Parse comma-separated names of roles."""
     return [Role(name) for name in text.split(",") if name]
-
-
-def newest_action_id(engine: Engine, account: str, action: str) -> int:
-    """Return the id of the action that the account has just performed."""
-    return engine.store.actions.find(account, action, limit=1)[0].action_id
 
 
 def has_known_values(details: Mapping[str, object]) -> bool:
@@ -154,12 +199,17 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     MUTE_ACTION: undo_mute,
     UNMUTE_ACTION: undo_unmute,
     TAKEDOWN_ACTION: undo_takedown,
+    RESTORE_ACTION: undo_restore,
     CHANGE_ACTION: undo_setting_change,
     ADD_ACTION: undo_site_edit,
     SITE_CHANGE_ACTION: undo_site_edit,
     PAUSE_ACTION: undo_site_pause,
     RESUME_ACTION: undo_site_resume,
+    COMMENT_ACTION: undo_comment,
+    ASSIGN_ACTION: undo_assignment,
+    REMOVE_ACTION: undo_site_removal,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
+    ENABLE_ACCOUNT_ACTION: undo_account_enable,
     ROLES_ACTION: undo_account_roles,
     ACTION_BY_STATE[ProposalState.ACCEPTED]: undo_relation,
     ACTION_BY_STATE[ProposalState.REJECTED]: undo_relation,

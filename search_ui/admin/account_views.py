@@ -43,7 +43,11 @@ def create() -> BaseResponse:
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     try:
         account = current_site().backend.account_administration.create(
-            _submitted_name(), hash_password(password), _submitted_roles("role"), current_account_name()
+            _submitted_name(),
+            hash_password(password),
+            _submitted_roles("role"),
+            current_account_name(),
+            password_is_temporary=True,
         )
     except AccountError as error:
         return _render_list(422, translate_error(error))
@@ -57,7 +61,7 @@ def reset_password() -> BaseResponse:
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     try:
         current_site().backend.account_administration.reset_password(
-            _submitted_name(), hash_password(password), current_account_name()
+            _submitted_name(), hash_password(password), current_account_name(), password_is_temporary=True
         )
     except AccountError as error:
         return _render_list(422, translate_error(error))

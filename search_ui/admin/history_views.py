@@ -1,6 +1,7 @@
 """The history of all areas: who changed what and when, with undo."""
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 
@@ -22,6 +23,7 @@ blueprint.after_request(add_no_store_headers)
 ENTRIES_PER_PAGE = 50
 MAX_PAGE_DIGITS = 6
 MAX_NAME_CHARS = 64
+ROLES_ACTION = "account_roles"
 
 
 @blueprint.get("")
@@ -35,7 +37,7 @@ def history() -> BaseResponse:
     filters = {name: request.args.get(name, "") for name in ("account", "kind", "from", "to") if request.args.get(name)}
     return render_page(
         "admin_history.html",
-        entries=[(entry, entry_title(entry.source, entry.kind)) for entry in entries],
+        entries=[(entry, entry_title(entry.source, entry.kind), undo_note(entry)) for entry in entries],
         total=total,
         filters=filters,
         kinds=[(f"{source}.{kind}", entry_title(source, kind)) for source, kind in backend.kinds()],
@@ -79,16 +81,45 @@ def entry_title(source: HistorySource, kind: str) -> str:
     return translate(key) if has_message(key) else kind
 
 
+def undo_note(entry: HistoryEntry) -> str:
+    """Return what the undo of an entry cannot bring back or does beyond its name; "" if there is nothing to say."""
+    key = f"history.undo_note_{entry.kind}"
+    return translate(key) if entry.can_undo and has_message(key) else ""
+
+
 def detail_values(entry: HistoryEntry) -> list[str]:
     """Return the details of an entry that tell more than its title: values, names, reason, end, error."""
     details, texts = entry.details, []
     if "before" in details or "after" in details:
         values = [details.get("before"), details.get("after")]
-        texts.append(" → ".join(translate("history.default") if value is None else str(value) for value in values))
+        if entry.kind == ROLES_ACTION:
+            values = [role_names(value) for value in values]
+        texts.append(" → ".join(map(readable_value, values)))
+    if entry.kind.startswith("site_") and isinstance(changes := details.get("changes"), Mapping):
+        for path, (before, after) in changes.items():
+            texts.append(f"{path}: {readable_value(before)} → {readable_value(after)}")
     if isinstance(until := details.get("until"), int | float):
         texts.append(translate("history.until", time=format_timestamp(until)))
     texts += [str(details[name]) for name in ("option", "reason", "error") if details.get(name)]
     return texts
+
+
+def role_names(value: object) -> list[str]:
+    """Return the names of comma-separated roles in the reader's language."""
+    return [translate(f"role.{role}") for role in Role if role in str(value).split(",")]
+
+
+def readable_value(value: object) -> str:
+    """Return a recorded JSON value as text in the reader's language; None is the default of a setting."""
+    if value is None:
+        return translate("history.default")
+    if isinstance(value, bool):
+        return translate(f"settings.switch.{str(value).lower()}")
+    if isinstance(value, Mapping):
+        value = [f"{name} = {readable_value(item)}" for name, item in value.items()]
+    if isinstance(value, list):
+        return translate("list.separator").join(map(readable_value, value)) or translate("history.empty")
+    return str(value)
 
 
 @blueprint.post("/undo")

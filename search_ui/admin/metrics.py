@@ -2,7 +2,7 @@
 
 Request metrics are recorded in each process and summed over all processes on request. Store metrics are read on
 request. No label contains a query, URL or host, so the number of series is bounded. Requests from other machines need
-the token.
+the token of the vertical, or an API token with the scope `metrics`.
 """
 
 import hmac
@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from flask import Blueprint, Flask, Response, abort, current_app, g, request
+from flask import Blueprint, Flask, Response, abort, current_app, g
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from search_ui.api_tokens import TOKEN_PREFIX, ApiScope, check_api_token, read_bearer_token
 from search_ui.context import current_site
 from search_ui.security import is_local_request
 from search_ui.settings import METRICS_FOLDER_ENV
@@ -94,16 +95,15 @@ def init_metrics(app: Flask, metrics: SiteMetrics) -> None:
 def metrics_page() -> Response:
     """Return the metrics to permitted clients."""
     metrics: SiteMetrics = current_app.extensions[__name__]
-    if not (is_local_request() or is_bearer_token_valid(metrics.token)):
+    presented_token = read_bearer_token() or ""
+    if presented_token.startswith(TOKEN_PREFIX):
+        if error_response := check_api_token(ApiScope.METRICS):
+            return error_response
+    elif not (is_local_request() or is_same_token(presented_token, metrics.token)):
         abort(403)
     return Response(metrics.render(), content_type=CONTENT_TYPE_LATEST)
 
 
-def is_bearer_token_valid(token: str) -> bool:
-    """Return True if the request has this token, as `Authorization: Bearer ...`."""
-    kind, _, presented_token = request.headers.get("Authorization", "").partition(" ")
-    return (
-        bool(token)
-        and kind.lower() == "bearer"
-        and hmac.compare_digest(presented_token.strip().encode(), token.encode())
-    )
+def is_same_token(presented_token: str, token: str) -> bool:
+    """Compare in constant time; "" is no token."""
+    return bool(token) and hmac.compare_digest(presented_token.encode(), token.encode())

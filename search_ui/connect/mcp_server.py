@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from flask import Response, request
+from flask import Response, g, request
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from mcp.server.context import ServerRequestContext
@@ -76,8 +76,8 @@ def _define_tool(name: str, description: str, properties: dict[str, Any], requir
 TOOL_DEFINITIONS = (
     _define_tool(
         "search",
-        "Search the articles of this site. Returns id, title, url, site, date, saved_copy and snippet of each result. "
-        "Cite title, site, date and url.",
+        "Search the articles of this site. Returns id, title, url, site, date, saved_copy and snippet of each result; "
+        "related results lack some words. Cite title, site, date and url.",
         {"query": _QUERY, **_FILTERS, "page": {"type": "integer", "minimum": 1}},
         ["query"],
     ),
@@ -136,6 +136,7 @@ def _to_error(message: str) -> CallToolResult:
 
 def handle_request() -> Response:
     """Answer the current request, a POST with one JSON-RPC message. Returns status 413 if it is too large."""
+    g.language = "en"  # of errors, as the descriptions of the tools
     request.max_content_length = MAX_REQUEST_BYTES
     return asyncio.run(_run_exchange(request.get_data()))
 

@@ -6,15 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 MAX_ANSWER_TOKENS = 2000  # of one answer, including its citations
-ASCII_CHARS_PER_TOKEN = 3
-TOKENS_PER_OTHER_CHAR = 1.3  # of Chinese with cl100k_base, which has more tokens than newer tokenizers
+# Fitted so that answers have at most as many tokens with cl100k_base and o200k_base.
+ASCII_TOKENS = 1 / 3  # of an ASCII character
+DIGIT_TOKENS = 1.0  # of a digit or percent sign: ids and encoded URLs have few characters in a token
+OTHER_TOKENS = 1.3  # of another character
 _SENTENCE_ENDS = "。！？；.!?;\n"
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text from the number of its ASCII characters and of its other characters."""
-    ascii_count = sum(map(str.isascii, text))
-    return math.ceil((len(text) - ascii_count) * TOKENS_PER_OTHER_CHAR + ascii_count / ASCII_CHARS_PER_TOKEN)
+    """Estimate the tokens of a text from its characters."""
+    return math.ceil(sum(map(_estimate_char, text)))
+
+
+def _estimate_char(char: str) -> float:
+    if not char.isascii():
+        return OTHER_TOKENS
+    return DIGIT_TOKENS if char.isdigit() or char == "%" else ASCII_TOKENS
 
 
 def estimate_json_tokens(value: Any) -> int:
@@ -51,6 +58,4 @@ def iter_parts(text: str, max_tokens: int) -> Iterator[str]:
 
 
 def _json_tokens_of_char(char: str) -> float:
-    if not char.isascii():
-        return TOKENS_PER_OTHER_CHAR
-    return (len(json.dumps(char)) - 2) / ASCII_CHARS_PER_TOKEN
+    return _estimate_char(char) if char.isalnum() else sum(map(_estimate_char, to_json(char)[1:-1]))

@@ -27,7 +27,7 @@ from search_ui.query.thesaurus import list_synonyms
 
 JsonDict = dict[str, Any]
 
-RESULTS_PER_PAGE = 8  # so that the citations leave room for snippets
+RESULTS_PER_PAGE = 6  # so that the citations leave room for snippets
 PART_TOKENS = 1600  # of the text of an article in one answer
 MAX_TITLE_TOKENS = 80
 MAX_URL_CHARS = 300  # the page of the article on this site is cited instead of a longer URL
@@ -76,13 +76,13 @@ def _list_corrections(service: SearchService, request: SearchRequest, page: Sear
 def _hit_to_json(hit: Hit) -> JsonDict:
     related = {"related": True} if hit.is_partial else {}
     return {
-        **_cite(hit.doc_id, hit.plain_title, hit.safe_url, hit.site_name, hit.published),
+        **build_citation(hit.doc_id, hit.plain_title, hit.safe_url, hit.site_name, hit.published),
         **related,
         "snippet": plain_text(hit.snippet),
     }
 
 
-def _cite(doc_id: str, title: str, url: str, site_name: str, published: str) -> JsonDict:
+def build_citation(doc_id: str, title: str, url: str, site_name: str, published: str) -> JsonDict:
     """Return what a citation needs. `saved_copy` is the copy on this site, if it can be shown."""
     site = current_site()
     has_copy = site.settings.originals and site.backend.originals.find(doc_id) is not None
@@ -142,7 +142,7 @@ def _fetch_article(id_or_url: str) -> ArticleDetails:
 
 
 def _cite_article(article: ArticleDetails) -> JsonDict:
-    return _cite(article.doc_id, article.plain_title, article.safe_url, article.site_name, article.published)
+    return build_citation(article.doc_id, article.plain_title, article.safe_url, article.site_name, article.published)
 
 
 def look_up_term(arguments: Mapping[str, Any]) -> JsonDict:
@@ -178,7 +178,7 @@ def _definition_to_json(quote: QuotedDefinition) -> JsonDict:
     if article is None:
         source = {"title": shorten(definition.title, MAX_TITLE_TOKENS), "url": safe_url(definition.url)[:MAX_URL_CHARS]}
         return {"text": definition.sentence, **source, "date": definition.published}
-    citation = _cite(article.doc_id, article.title, article.safe_url, article.site_name, article.published)
+    citation = build_citation(article.doc_id, article.title, article.safe_url, article.site_name, article.published)
     return {"text": definition.sentence, **citation}
 
 

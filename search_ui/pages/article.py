@@ -103,6 +103,16 @@ class ArticleDetails:
         """The title without highlighting marks."""
         return plain_text(self.title)
 
+    @property
+    def author(self) -> str:
+        """The authors, joined by ", "."""
+        return self.details.get("author", "")
+
+    @property
+    def source(self) -> str:
+        """The original publisher of a republished article."""
+        return self.details.get("source", "")
+
 
 @dataclass(frozen=True)
 class RelatedArticle:

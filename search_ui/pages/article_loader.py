@@ -27,6 +27,13 @@ from search_ui.query.solr_query import Params, QueryWords
 from text.domain_terms import is_domain_term
 
 
+def find_article(search: SearchService, doc_id: str) -> ArticleDetails | None:
+    """Return an article without highlighting; None if it does not exist. Raises what `SolrBackend.select` raises."""
+    empty_request = SearchRequest()
+    params = article_params(doc_id, empty_request, search.segment_query(empty_request))
+    return parse_article(search.solr.select(params), search.settings)
+
+
 def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> ArticleView | None:
     """Return an article with its neighbours, and its explanation if there is a query; None if it does not exist.
 

@@ -16,7 +16,7 @@ from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm,
 from search_ui.pages.article import parse_related
 from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.rising_terms import current_rising_terms
-from search_ui.pages.term_citation import TermSource, format_bibtex
+from search_ui.pages.term_citation import TermSource, format_term_bibtex
 from search_ui.pages.term_usage import (
     MIN_MONTH_ARTICLES,
     TermUsage,
@@ -83,7 +83,7 @@ def term(name: str) -> BaseResponse:
         first_version=review_service.first_version(glossary_term.text),
         stable_url=external_url("glossary.term", name=concept.concept_id) if concept else "",
         source=source,
-        bibtex=format_bibtex(source),
+        bibtex=format_term_bibtex(source),
         definitions=definitions,
         json_ld=term_to_json_ld(glossary_term, label, definitions),
         search_link=lambda **filters: search_url(glossary_term.text, **filters),

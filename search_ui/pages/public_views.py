@@ -12,11 +12,15 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.errors import PlumblineError, SolrError, SolrStartingError
 from search_ui import api
 from search_ui.accounts import require_role
+from search_ui.citations.embedded import to_coins, to_meta_tags
+from search_ui.citations.formats import CITATION_FORMATS
+from search_ui.citations.gb7714 import format_gb7714
 from search_ui.context import can_use_developer_tools, current_site, external_url, render_page, wants_json
 from search_ui.glossary import GlossaryTerm, current_glossary
 from search_ui.pages.active_filters import active_filters, facet_label, language_name
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.article_loader import load_article
+from search_ui.pages.citation_export import MAX_EXPORTED_RESULTS, build_current_reference
 from search_ui.pages.click_tracking import log_search
 from search_ui.pages.compare import compare_lexicons
 from search_ui.pages.home import (
@@ -153,6 +157,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
     return {
         "asked": request,
         "found": search_page,
+        "is_keyword_only": current_site().query_vectors.is_preparing(),
         "replaced": outcome.is_corrected,
         "query_box": original_request.raw_query,
         "query_shown": clean_text(truncate_query(original_request.raw_query, settings.longest_query)),
@@ -167,6 +172,10 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         if term
         else None,
         "link": _search_url,
+        "citation_formats": CITATION_FORMATS,
+        "max_exported": MAX_EXPORTED_RESULTS,
+        "export_link": _export_url,
+        "coins": lambda hit: to_coins(build_current_reference(hit)),
         "diagnosis_link": _diagnosis_url,
         "chips": active_filters(request),
         "value_label": facet_label,
@@ -208,6 +217,12 @@ def _search_url(request: SearchRequest) -> str:
     return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
 
 
+def _export_url(request: SearchRequest, citation_format: str) -> str:
+    """Return the URL of the references to the results of a search. `citation_format` is a key of CITATION_FORMATS."""
+    params = request.with_changes().to_url_params(current_site().settings)
+    return f"{url_for('api.search')}?{urlencode([*params, ('format', citation_format)])}"
+
+
 def _diagnosis_url(request: SearchRequest) -> str:
     """Return the URL of the form that says why a page is not among the results of a search."""
     params = request.with_changes().to_url_params(current_site().settings)
@@ -229,6 +244,7 @@ def article(doc_id: str) -> Response:
     article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort_missing(doc_id)
+    reference = build_current_reference(article_page.article)
     response = render_page(
         "article.html",
         found=article_page,
@@ -236,6 +252,10 @@ def article(doc_id: str) -> Response:
         definitions_off=are_definitions_off(),
         one=article_page.article,
         language=language_name(article_page.article.language),
+        citation=format_gb7714(reference),
+        citation_tags=to_meta_tags(reference),
+        coins=to_coins(reference),
+        citation_formats=CITATION_FORMATS,
         glossary=current_glossary(),
         value_label=facet_label,
         asked=search_request,

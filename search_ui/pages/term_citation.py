@@ -3,13 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from search_ui.citations.bibtex import escape_bibtex, format_entry
 from text.pinyin import to_pinyin
-
-_BIBTEX_ESCAPES = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "$": r"\$",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-}  # fmt: skip
-_BIBTEX_SPECIAL_RE = re.compile("[" + re.escape("".join(_BIBTEX_ESCAPES)) + "]")
 
 
 @dataclass(frozen=True)
@@ -24,19 +19,14 @@ class TermSource:
     access_date: str
 
 
-def format_bibtex(source: TermSource) -> str:
+def format_term_bibtex(source: TermSource) -> str:
     """Return the citation as a BibTeX entry."""
     key = re.sub("[^a-z0-9]+", "-", to_pinyin(source.term)).strip("-") or "term"
-    lines = [
-        f"title = {{{{{escape_bibtex(source.term)}}}}}",
-        f"howpublished = {{{escape_bibtex(source.site_title)}, lexicon version {source.version}}}",
-        f"year = {{{source.published[:4]}}}",
-        f"url = {{{source.url}}}",
-        f"urldate = {{{source.access_date}}}",
-    ]
-    return f"@misc{{term-{key},\n" + "".join(f"  {line},\n" for line in lines) + "}\n"
-
-
-def escape_bibtex(text: str) -> str:
-    """Return a text without special meaning in BibTeX and LaTeX."""
-    return _BIBTEX_SPECIAL_RE.sub(lambda match: _BIBTEX_ESCAPES[match[0]], text)
+    fields = {
+        "title": f"{{{escape_bibtex(source.term)}}}",
+        "howpublished": f"{escape_bibtex(source.site_title)}, lexicon version {source.version}",
+        "year": source.published[:4],
+        "url": source.url,
+        "urldate": source.access_date,
+    }
+    return format_entry("misc", f"term-{key}", fields)

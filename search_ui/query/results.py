@@ -59,6 +59,8 @@ class Hit:
         paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
         story: Id of the news story of the document, or "".
         language: Language of the document (ISO 639), or "".
+        author: Authors, joined by ", ", or "".
+        source: Original publisher of a republished document, or "".
     """
 
     doc_id: str
@@ -83,6 +85,8 @@ class Hit:
     paragraph: int = 0
     story: str = ""
     language: str = ""
+    author: str = ""
+    source: str = ""
 
     @property
     def page_url(self) -> str:
@@ -338,6 +342,8 @@ def _to_hit(
         text_source=_get_text(doc, solr_fields.TEXT_SOURCE),
         story=_get_text(doc, solr_fields.STORY_ID),
         language=_get_text(doc, solr_fields.LANGUAGE),
+        author=clean_text(_get_text(doc, solr_fields.AUTHOR)),
+        source=clean_text(_get_text(doc, solr_fields.SOURCE)),
     )
 
 

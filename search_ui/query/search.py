@@ -68,6 +68,7 @@ from search_ui.query.solr_requests import (
     count_params,
     cursor_start_params,
     details_params,
+    display_fields_params,
     exact_title_params,
     hits_params,
     parse_index_counts,
@@ -150,7 +151,8 @@ class RankedHits:
 class SearchService:
     """The search of one site. `execute` raises what `SolrBackend.select` and `CursorCodec.decode` raise.
 
-    `get_vocabulary` returns the words for suggestions.
+    `get_vocabulary` returns the words for suggestions. Without `has_snippets`, the hits have no highlighting, snippets,
+    passages and counts of near-duplicates, which cost most of the time of a long list.
     """
 
     solr: SolrBackend
@@ -161,6 +163,7 @@ class SearchService:
     query_vectors: QueryVectors
     get_vocabulary: Callable[[], Vocabulary] = Vocabulary
     index_state: IndexState = field(default_factory=IndexState)
+    has_snippets: bool = True
 
     @cached_property
     def _segmenters(self) -> Sequence[Segmenter]:
@@ -372,6 +375,8 @@ class SearchService:
         ids, clusters = ids_and_clusters(hits)
         if not ids:
             return SearchResponses(hits, count_response)
+        if not self.has_snippets:
+            return SearchResponses(hits, count_response, self.select(SolrRequest.DETAILS, display_fields_params(ids)))
         semantic_ids = candidates.semantic_match_ids(ids) if candidates else []
         # The passages of files have page numbers.
         file_ids = [

@@ -147,6 +147,11 @@ def details_params(
     )
 
 
+def display_fields_params(ids: Sequence[str]) -> Params:
+    """Build the request for the display fields of the hits `ids`, without highlighting and counts."""
+    return select_params(_ids_query(ids), rows=len(ids), fl=_DISPLAY_FIELDS)
+
+
 _UNIQUE_CLUSTERS = {"n": f"unique({solr_fields.CLUSTER_ID})"}
 
 
@@ -187,6 +192,8 @@ _DISPLAY_FIELDS = (
     solr_fields.PAGE_STARTS,
     solr_fields.STORY_ID,
     solr_fields.LANGUAGE,
+    solr_fields.AUTHOR,
+    solr_fields.SOURCE,
 )
 
 

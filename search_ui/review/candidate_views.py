@@ -6,10 +6,9 @@ Every form works without JavaScript. `static/review.js` adds shortcuts and updat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, abort, flash, jsonify, redirect, request, url_for
+from flask import Blueprint, abort, flash, jsonify, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
@@ -23,8 +22,18 @@ from search_ui.query.display_text import clean_text
 from search_ui.review import kind_views as review_kinds
 from search_ui.review import lexicon_views as review_pages
 from search_ui.review import relation_views as review_relations
+from search_ui.review import team_views as review_team
 from search_ui.review import term_views as review_term
 from search_ui.review.interfaces import ReviewService
+from search_ui.review.listing import (
+    ANY_VALUE,
+    MAX_BULK_TERMS,
+    TERMS_ON_PAGE,
+    parse_listing,
+    parse_number,
+    redirect_back,
+)
+from search_ui.review.team_display import team_values
 from search_ui.review.term_display import (
     MAX_NOTE_CHARS,
     MAX_TERM_CHARS,
@@ -40,73 +49,14 @@ blueprint.register_blueprint(review_term.blueprint)
 blueprint.register_blueprint(review_pages.blueprint)
 blueprint.register_blueprint(review_relations.blueprint)
 blueprint.register_blueprint(review_kinds.blueprint)
+blueprint.register_blueprint(review_team.blueprint)
 blueprint.after_request(add_no_store_headers)
 
-TERMS_ON_PAGE = 20
-MAX_BULK_TERMS = 500
 MAX_CONCEPT_ROWS = 60
 CONCEPT_FIELDS = ("word", "language", "status", "definition", "source", "note")  # in the order of ConceptTerm
-ANY_VALUE, AUTOMATIC, OUTDATED_DEFINITION = "all", "automatic", "outdated_definition"
 MIN_DOCUMENT_CHOICES = (0, 2, 5, 10, 50)
 LANGUAGE_COOKIE = "review_language"  # language of the terms that this browser's reviewer decides on
 YEAR_SECONDS = 365 * 24 * 3600
-
-
-@dataclass(frozen=True)
-class TermListState:
-    """The filter, order and page of the list. `page_number` counts from 1; `language` is a language or `ANY_VALUE`."""
-
-    query: TermQuery
-    page_number: int
-    language: str = ANY_VALUE
-
-    @property
-    def url_params(self) -> dict[str, str]:
-        """The filter and order as URL parameters, without the page."""
-        query = self.query
-        status = str(query.status or ANY_VALUE)
-        if query.is_automatic or query.is_definition_outdated:
-            status = AUTOMATIC if query.is_automatic else OUTDATED_DEFINITION
-        values = {
-            "status": status,
-            "text": query.text,
-            "language": self.language,
-            "category": str(query.category or ""),
-            "least": str(query.min_documents or ""),
-            "order": query.order.value if query.order is not Order.REVIEW else "",
-        }
-        return {name: value for name, value in values.items() if value or name in ("status", "text")}
-
-
-def parse_listing(values: Mapping[str, str]) -> TermListState:
-    """Parse a URL or a form. Invalid values are ignored."""
-    status, category, order, language = (values.get(name, "") for name in ("status", "category", "order", "language"))
-    number, min_documents = (_to_int(values.get(name, "")) for name in ("page", "least"))
-    number = max(1, number)
-    status_filter: TermStatus | None = TermStatus.CANDIDATE
-    if status:
-        status_filter = TermStatus(status) if status in set(TermStatus) else None
-    return TermListState(
-        TermQuery(
-            status=status_filter,
-            text=values.get("text", "")[:MAX_TERM_CHARS],
-            category=TermClass(category) if category and category in set(TermClass) else None,
-            min_documents=min_documents,
-            pattern=LANGUAGE_PATTERNS.get(language, ""),
-            is_automatic=status == AUTOMATIC,
-            is_definition_outdated=status == OUTDATED_DEFINITION,
-            is_rising_first=True,
-            order=Order(order) if order in set(Order) else Order.REVIEW,
-            offset=(number - 1) * TERMS_ON_PAGE,
-            limit=TERMS_ON_PAGE,
-        ),
-        number,
-        language if language in LANGUAGE_PATTERNS else ANY_VALUE,
-    )
-
-
-def _to_int(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
 
 
 @blueprint.get("")
@@ -115,11 +65,12 @@ def review_list() -> BaseResponse:
     """Show terms with their evidence, in the recommended order."""
     site, listing = (
         current_site(),
-        parse_listing({"language": request.cookies.get(LANGUAGE_COOKIE, ""), **request.args}),
+        parse_listing({"language": request.cookies.get(LANGUAGE_COOKIE, ""), **request.args}, current_account_name()),
     )
     total, terms = site.backend.review_service.find_page(listing.query)
     review_service = site.backend.review_service
     related_terms, rise_by_text = review_service.related_terms(terms), review_service.rising_terms()
+    state = review_state()
     response = render_page(
         "review_list.html",
         listing=listing,
@@ -134,15 +85,17 @@ def review_list() -> BaseResponse:
             )
         ],
         statuses=list(TermStatus),
+        shown_statuses=_shown_statuses(state["counts"]),
         classes=list(TermClass),
         orders=list(Order),
         languages=[*LANGUAGE_PATTERNS, ANY_VALUE],
         least_documents=MIN_DOCUMENT_CHOICES,
         published=site.backend.lexicon(),
         lag=site.backend.count_pending_documents(),
-        state=review_state(),
+        state=state,
         most_at_once=MAX_BULK_TERMS,
         longest=MAX_TERM_CHARS,
+        **team_values([term.text for term in terms]),
     )
     if "language" in request.args:
         response.set_cookie(
@@ -156,12 +109,23 @@ def review_list() -> BaseResponse:
     return response
 
 
+def _shown_statuses(counts: Mapping[str, int]) -> list[TermStatus]:
+    """Return the statuses with a tab: that of terms that wait for a second reviewer only if there can be some."""
+    needs_second_reviewer = current_site().backend.review_service.needs_second_reviewer
+    return [
+        status
+        for status in TermStatus
+        if status is not TermStatus.PROVISIONAL or needs_second_reviewer or counts[status.value]
+    ]
+
+
 def review_state() -> dict[str, Any]:
     """Return the counts that a decision changes."""
     actions = current_site().backend
     counts, (added, removed, changed) = actions.count_terms_by_status(), actions.review_service.pending_counts()
     accepted_count, decided_count = actions.review_service.recent_acceptance()
     return {
+        "assigned": actions.review_team.count_assigned(current_account_name()),
         "counts": {status.value: counts.get(status, 0) for status in TermStatus},
         "pending": {"added": added, "removed": removed, "changed": changed},
         "last": {"good": accepted_count, "of": decided_count},
@@ -183,7 +147,7 @@ def decide() -> BaseResponse:
     term_edit = TermEdit(text, status, seen_version=expected_version(request.form))
     return apply_and_respond(
         lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, [term_edit], current_account_name()),
-        translate(f"review.now_{status.value}", text=clean_text(text)),
+        lambda decision: translate(f"review.now_{_status_after(decision, status)}", text=clean_text(text)),
     )
 
 
@@ -195,7 +159,7 @@ def add_term() -> BaseResponse:
     edit = TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True)
     return apply_and_respond(
         lambda review_service: review_service.apply(ReviewDecisionKind.ADD, [edit], current_account_name()),
-        translate("review.now_accepted", text=clean_text(text)),
+        lambda decision: translate(f"review.now_{_status_after(decision, TermStatus.ACCEPTED)}", text=clean_text(text)),
     )
 
 
@@ -270,22 +234,31 @@ def edit_concept() -> BaseResponse:
 @require_role(Role.REVIEWER)
 def undo_decision() -> BaseResponse:
     """Undo the action `act`, else the last action of this account."""
-    act_id = _to_int(request.form.get("act", "")) or None
+    act_id = parse_number(request.form.get("act", "")) or None
     return apply_and_respond(
         lambda review_service: review_service.undo(current_account_name(), act_id), translate("review.undone")
     )
 
 
-def apply_and_respond(operation: Callable[[ReviewService], ReviewDecision], message: str) -> BaseResponse:
+def _status_after(decision: ReviewDecision, status: TermStatus) -> str:
+    """Return the status of the terms after a decision, which can differ from the requested `status`."""
+    states = (change.after for change in decision.changes)
+    return next((str(state["status"]) for state in states if state is not None), status.value)
+
+
+def apply_and_respond(
+    operation: Callable[[ReviewService], ReviewDecision], message: str | Callable[[ReviewDecision], str]
+) -> BaseResponse:
     """Perform a change and return the changed terms as JSON, or redirect to the page."""
     review_service = current_site().backend.review_service
     try:
         decision = operation(review_service)
     except LexiconError as error:
         return _rejected_response(review_service, error)
+    message = message if isinstance(message, str) else message(decision)
     if not wants_json():
         flash(message)
-        return _redirect_back()
+        return redirect_back()
     texts = [change.text for change in decision.changes]
     term_by_text = review_service.find_terms(texts)
     changed = [term_to_json(text, term_by_text.get(text)) for text in texts]
@@ -304,17 +277,25 @@ def decide_bulk() -> BaseResponse:
     if wants_json():
         return apply_and_respond(
             lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()),
-            translate(f"review.bulk_{status.value}", n=len(edits)),
+            lambda decision: _bulk_message(decision, status),
         )
     skipped_counts = Counter[str]()
     try:
-        review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
+        decision = review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
     except LexiconError:
         skipped_counts.update(_decide_singly(review_service, edits))
-    flash(translate(f"review.bulk_{status.value}", n=len(edits) - skipped_counts.total()))
+        flash(translate(f"review.bulk_{status.value}", n=len(edits) - skipped_counts.total()))
+    else:
+        flash(_bulk_message(decision, status))
     for message_key, count in skipped_counts.items():
         flash(translate(message_key, n=count))
-    return _redirect_back()
+    return redirect_back()
+
+
+def _bulk_message(decision: ReviewDecision, status: TermStatus) -> str:
+    """Return what happened to the terms of a decision, which can differ from the requested `status`."""
+    counts = Counter(change.after["status"] for change in decision.changes if change.after is not None)
+    return " ".join(translate(f"review.bulk_{name}", n=n) for name, n in (counts or {status.value: 0}).items())
 
 
 def _decide_singly(review_service: ReviewService, edits: Sequence[TermEdit]) -> Iterator[str]:
@@ -332,15 +313,16 @@ def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermE
     limit_text, selected = request.form.get("top", ""), request.form.getlist("selected")[:MAX_BULK_TERMS]
     if "selection" in request.form:
         pairs = [value.partition(" ")[::2] for value in selected]
-        return [TermEdit(text, status, seen_version=_to_int(version)) for version, text in pairs]
+        return [TermEdit(text, status, seen_version=parse_number(version)) for version, text in pairs]
     if not limit_text:
         texts = request.form.getlist("term")[:MAX_BULK_TERMS]
-        versions: list[int | None] = [_to_int(version) for version in request.form.getlist("seen")]
+        versions: list[int | None] = [parse_number(version) for version in request.form.getlist("seen")]
         versions = versions or [None] * len(texts)
         return [TermEdit(text, status, seen_version=version) for text, version in zip(texts, versions, strict=False)]
-    if not _to_int(limit_text):
+    if not parse_number(limit_text):
         abort(400)
-    query = parse_listing({**request.form, "status": TermStatus.CANDIDATE, "page": "1"}).query
+    form = {**request.form, "status": TermStatus.CANDIDATE, "page": "1"}
+    query = parse_listing(form, current_account_name()).query
     limit = min(int(limit_text), MAX_BULK_TERMS)
     terms: Sequence[Term] = review_service.find_page(
         TermQuery(**{**vars(query), "is_rising_first": False, "limit": limit})
@@ -360,12 +342,12 @@ def publish() -> BaseResponse:
     except LexiconError as error:
         return _rejected_response(review_service, error)
     flash(translate("review.published", version=new_version.version, n=len(new_version.entries)))
-    return _redirect_back()
+    return redirect_back()
 
 
 def _requested_status() -> TermStatus:
     decision = request.form.get("decision", "")
-    if decision not in set(TermStatus) - {TermStatus.MERGED}:
+    if decision not in set(TermStatus) - {TermStatus.MERGED, TermStatus.PROVISIONAL}:
         abort(400)
     return TermStatus(decision)
 
@@ -394,18 +376,4 @@ def _rejected_response(review_service: ReviewService, error: LexiconError) -> Ba
         response.status_code = 409
         return response
     flash(message)
-    return _redirect_back()
-
-
-def _redirect_back() -> BaseResponse:
-    """Redirect to the page of the form: a term (`from`), the history or the list."""
-    origin = request.form.get("from", "")
-    if origin == "term":
-        return redirect(url_for("review.term.show_term", text=request.form.get("term", "")), 303)
-    if origin == "relations":
-        return redirect(url_for("review.relations.show_relations"), 303)
-    if origin == "history":
-        return redirect(url_for("review.pages.history"), 303)
-    listing = parse_listing(request.form)
-    url_params: dict[str, Any] = {**listing.url_params, "page": listing.page_number}
-    return redirect(url_for("review.review_list", **url_params), 303)
+    return redirect_back()

@@ -85,6 +85,10 @@ class DecidedRelations:
 class ReviewService(Protocol):
     """Terms, review decisions and versions. `actor` is an account name. Invalid changes raise LexiconError."""
 
+    @property
+    def needs_second_reviewer(self) -> bool:
+        """True if a term that a reviewer accepts waits until another account accepts it."""
+
     def find_page(self, query: TermQuery) -> tuple[int, list[Term]]:
         """Return the number of terms that match the query, and a page of them."""
 

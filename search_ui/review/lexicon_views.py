@@ -14,6 +14,7 @@ from domain.review import TermStatistics
 from domain.term import TermStatus
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
+from search_ui.api_tokens import ApiScope, accept_api_token
 from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message
@@ -135,6 +136,7 @@ def import_list() -> BaseResponse:
 
 
 @blueprint.get("/export/<form>")
+@accept_api_token(ApiScope.TERMS)
 @require_role(Role.REVIEWER)
 def export(form: str) -> BaseResponse:
     """Download the newest version in a list format, or the concepts of the accepted terms."""
@@ -161,6 +163,7 @@ def preview() -> BaseResponse:
         cuts=segment_changed_sentences(proposal, site.backend.base_segmenter(), MAX_CHANGES_SHOWN),
         more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
         counts=count_changes(proposal),
+        waiting_count=site.backend.count_terms_by_status().get(TermStatus.PROVISIONAL, 0),
         longest_note=MAX_NOTE_CHARS,
         query=query,
         results=compare_rankings(proposal, query) if query else None,

@@ -10,8 +10,9 @@ from flask import abort
 
 from domain.review import CandidateKind
 from domain.rising_term import RisingTerm
-from domain.term import Term
+from domain.term import Term, TermStatus
 from search_ui.context import current_account
+from search_ui.i18n import translate
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
 from search_ui.review.interfaces import RelatedTerms
 
@@ -24,7 +25,10 @@ KWIC_CONTEXT_CHARS = 24  # on each side
 
 @dataclass(frozen=True)
 class TermRow:
-    """A term with highlighted contexts, related terms, its rise in the latest run, and its kind if it is no term."""
+    """A term with highlighted contexts, related terms, its rise in the latest run, and its kind if it is no term.
+
+    `note` says who accepted it if it waits for a second reviewer, `is_own` that this account did.
+    """
 
     term: Term
     contexts: Sequence[Segments]
@@ -32,6 +36,8 @@ class TermRow:
     first_seen: str
     rise: RisingTerm | None
     kind: CandidateKind | None = None
+    note: str = ""
+    is_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ def build_term_row(
 ) -> TermRow:
     """Build the row of a term."""
     contexts = [truncate_segments(mark_occurrences(context, term.text), MAX_CONTEXT_CHARS) for context in term.contexts]
-    return TermRow(term, contexts, related_terms, format_day(term.first_seen), rise, kind)
+    acceptance = acceptance_note(term), is_own_acceptance(term)
+    return TermRow(term, contexts, related_terms, format_day(term.first_seen), rise, kind, *acceptance)
 
 
 def format_day(seconds: float | None) -> str:
@@ -77,9 +84,21 @@ def expected_version(form: Mapping[str, str]) -> int | None:
 def term_to_json(text: str, term: Term | None) -> dict[str, Any]:
     """Return what a page needs to update a changed term."""
     if term is None:
-        return {"text": text, "status": "gone", "version": 0, "category": ""}
+        return {"text": text, "status": "gone", "version": 0, "category": "", "note": "", "own": False}
     relations = {"synonyms": list(term.synonyms), "broader": list(term.broader_terms)}
-    return {"text": text, "status": term.status, "version": term.version, "category": term.category, **relations}
+    state = {"status": term.status, "version": term.version, "category": term.category}
+    return {"text": text, **state, **relations, "note": acceptance_note(term), "own": is_own_acceptance(term)}
+
+
+def acceptance_note(term: Term) -> str:
+    """Return who accepted a term that waits for a second reviewer; "" for another term."""
+    is_waiting = term.status is TermStatus.PROVISIONAL
+    return translate("review.accepted_by", name=term.decided_by) if is_waiting else ""
+
+
+def is_own_acceptance(term: Term) -> bool:
+    """True if the signed-in account accepted the term and another one must confirm it."""
+    return term.status is TermStatus.PROVISIONAL and term.decided_by == current_account_name()
 
 
 def definition_excerpt(state_json: str) -> str:

@@ -9,12 +9,12 @@ from domain.errors import SolrError
 from domain.review import ReviewDecisionKind
 from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus, Term, TermClass
 from search_ui.accounts import require_role
-from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.pages.quoted_definitions import QuotedDefinition, quote_definitions
 from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
+from search_ui.review.team_display import team_values
 from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
 from search_ui.review.usage import CandidateUsage, load_usage
 from solr_client import solr_fields
@@ -58,8 +58,14 @@ def show_term() -> BaseResponse:
     if term is None:
         raise NotFound
     acts, concept = review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1], review_service.find_concept(text)
+    team = team_values([text])
+    comments = team["comments_by_term"].get(text, ())
     return render_page(
         "review_term.html",
+        **team,
+        comments=comments,
+        reviewer=team["reviewers_by_term"].get(text, ""),
+        acts_and_comments=sorted([*acts, *comments], key=lambda item: -item.at),
         row=build_term_row(term, review_service.related_terms([term])[0], review_service.rising_terms().get(term.text)),
         places=find_kwic_in_articles(text),
         usage=_find_usage(text),
@@ -71,7 +77,6 @@ def show_term() -> BaseResponse:
         classes=list(TermClass),
         concept_rows=(*concept.terms, ConceptTerm("", "")) if concept else (),
         concept_statuses=list(ConceptTermStatus),
-        moment=format_timestamp,
     )
 
 

@@ -26,6 +26,7 @@ REFRESH_SECONDS = 2
 MAX_SITES = 50
 MAX_TITLE_CHARS = 60
 MAX_CONTACT_CHARS = 200
+HANDOVER_SECONDS = 1  # until the browser requests the first page of the search site
 FIRST_PAGE = "/admin/run"  # of the search site, after the setup
 _TIME_RE = re.compile(r"([01]\d|2[0-3]):[0-5]\d")
 
@@ -219,7 +220,10 @@ def start() -> BaseResponse:
 
 @blueprint.post("/start")
 def finish() -> BaseResponse:
-    """Write the settings, create the account, start the first run, and sign in at the search site."""
+    """Write the settings, create the account, start the first run, and sign in at the search site.
+
+    The page stays visible until the search site answers, because its connection waits in the listening socket.
+    """
     state = _backend().state()
     if first_open_step(state) != "start":
         return _redirect_to(first_open_step(state))
@@ -228,7 +232,9 @@ def finish() -> BaseResponse:
     except PlumblineError as error:
         return _render_step("start", 500, problem=translate_error(error), settings_text=_backend().settings_text())
     start_session(result.account, time.time())
-    response = redirect(f"{result.site_url}{FIRST_PAGE}", 303)
+    target = f"{result.site_url}{FIRST_PAGE}"
+    response = _render_step("starting", target=target)
+    response.headers["Refresh"] = f"{HANDOVER_SECONDS}; url={target}"
     response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
     current_context().finished.set()
     return response

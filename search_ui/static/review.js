@@ -13,6 +13,7 @@ let current = 0;
 let queue = Promise.resolve(); // actions run one at a time, in the order of the keys
 let loading = null; // the pending request for more terms
 let usageTimer = 0;
+let isPressed = false; // a button of the mouse, a pen or a finger
 const USAGE_DELAY_MS = 250; // so that moving on quickly requests nothing
 
 function goTo(index) {
@@ -35,6 +36,7 @@ function setCurrent(index) {
 function placeDetail() {
   const detail = terms.length > 0 ? terms[current].querySelector(".detail") : null;
   if (!detail) return;
+  list.style.minHeight = `${detail.offsetHeight}px`; // a short list leaves no room for what follows it
   const space = Math.max(0, list.offsetHeight - detail.offsetHeight);
   list.style.setProperty("--detail-top", `${Math.min(space, Math.max(0, 12 - list.getBoundingClientRect().top))}px`);
 }
@@ -71,7 +73,9 @@ function showTerm(state) {
   const word = list.dataset[state.status] || list.dataset.gone;
   term.dataset.status = state.status;
   delete term.dataset.automatic; // a person has decided
+  term.toggleAttribute("data-own", Boolean(state.own));
   term.querySelector(".badge.state").textContent = word;
+  term.querySelector(".acceptance").textContent = state.note;
   for (const field of term.querySelectorAll("[name=seen]")) field.value = state.version;
   term.querySelector(".pick").value = `${state.version} ${state.text}`;
   const badge = term.querySelector(".badge.class");
@@ -94,6 +98,7 @@ function showCounts(result) {
     const place = document.querySelector(`[data-count="${status}"]`);
     if (place) place.textContent = formatNumber(count);
   }
+  document.querySelector('[data-count="assigned"]').textContent = formatNumber(result.assigned);
   document.getElementById("pending-added").textContent = formatNumber(result.pending.added);
   document.getElementById("pending-removed").textContent = formatNumber(result.pending.removed);
   document.getElementById("pending-changed").textContent = formatNumber(result.pending.changed);
@@ -116,7 +121,10 @@ async function post(form, values) {
     if (response.status === 403) return signInFirst(form, values);
     const result = await response.json();
     for (const state of result.terms || []) showTerm(state);
-    if (!response.ok) throw new Error(result.error.message);
+    if (!response.ok) {
+      showError(result.error.message);
+      return null;
+    }
     showCounts(result);
     statusBox.textContent = result.message;
     showError("");
@@ -271,6 +279,7 @@ const KEYS = {
   1: (index) => classify(index, "subject"),
   2: (index) => classify(index, "professional"),
   3: (index) => classify(index, "judgement"),
+  c: (index) => { if (terms[index]) terms[index].querySelector(".comments textarea").focus(); },
   x: togglePicked,
   o: (index) => terms[index] && terms[index].querySelector("a.open").click(),
   n: () => follow("nav.pages [rel=next]"),
@@ -283,6 +292,7 @@ document.addEventListener("keydown", (event) => {
     event.target.closest("details.more").open = false;
     return goTo(current);
   }
+  if (event.key === "Escape" && event.target.closest(".comments")) return goTo(current);
   if (event.target.closest("input:not([type=hidden], [type=checkbox]), textarea, select")) return;
   const key = event.key.toLowerCase();
   if (!list || !(key in DECISIONS || key in KEYS)) return;
@@ -295,7 +305,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 function addListeners(term, index) {
-  term.addEventListener("focusin", () => { if (index !== current) setCurrent(index); });
+  // On a narrow screen the rows move when another becomes current: not before a press has become a click.
+  term.addEventListener("focusin", () => { if (index !== current && !isPressed) setCurrent(index); });
+  term.addEventListener("click", () => { if (index !== current) setCurrent(index); });
   term.querySelector(".pick").addEventListener("change", showPicked);
   term.querySelector("form.decide").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -312,12 +324,16 @@ function addListeners(term, index) {
   }
 }
 
+addEventListener("pointerdown", () => { isPressed = true; }, true);
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => { isPressed = false; }, true);
+
 terms.forEach(addListeners);
 if (terms.length > 0) {
   list.classList.add("dense");
   addEventListener("scroll", placeDetail, { passive: true });
   addEventListener("resize", placeDetail);
   document.getElementById("bulk-selected").addEventListener("submit", (event) => {
+    if (event.submitter.matches(".assign")) return; // the answer is the list with the new reviewers
     event.preventDefault();
     const decision = event.submitter.value;
     queue = queue.then(() => decidePicked(decision));

@@ -23,6 +23,7 @@ LONG = (
     "faults",
     "publish",
     "real",
+    "release",
     "scale",
     "scale_model",
     "scale_search",

@@ -46,6 +46,8 @@ AREAS = {
     "settings": "/admin/settings",
     "accounts": f"/admin/accounts/account?name={ACCOUNT}",
     "account": "/admin/account",
+    "tokens": "/admin/tokens",
+    "connect": "/admin/connect",
 }
 LANGUAGES = {"zh": "zh-CN", "en": "en-GB"}
 

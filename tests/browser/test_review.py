@@ -428,3 +428,18 @@ def test_several_rows_are_decided_with_one_key(visit: Visit, vertical: Vertical,
     page.keyboard.type("u")
     expect(rows.nth(0)).to_have_attribute("data-status", "candidate")
     assert statuses(vertical, names) == [TermStatus.CANDIDATE] * 4
+    page.keyboard.type("c")
+    page.keyboard.type("是否术语？")
+    rows.nth(0).locator(".comments > form button").click()
+    expect(rows.nth(0).locator(".comments li p")).to_have_text("是否术语？")
+    expect(rows.nth(0).locator(".comment-count")).to_contain_text("1")
+    assert faults(page) == [] and page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    rows.nth(1).locator(".pick").check()
+    page.locator(".bulk [name=reviewer]").select_option(ACCOUNT)
+    page.locator(".bulk .assign").click()
+    expect(rows.locator(".assigned")).to_have_count(1)
+    page.locator("#assigned-to-me").click()
+    expect(rows.locator("h2 bdi")).to_have_text([names[1]])
+    [comment] = vertical.engine.store.term_comments.find(names)[names[0]]
+    vertical.engine.store.term_comments.remove(comment.comment_id, ACCOUNT)
+    vertical.engine.store.term_assignments.assign(names, "", ACCOUNT)

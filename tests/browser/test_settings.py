@@ -106,6 +106,12 @@ def test_an_account_is_created_and_its_owner_signs_in(visit: Visit) -> None:
     owner = visit()
     owner.goto("/admin/settings")
     fill_in(owner, "bea", password)
+    expect(owner.locator("#temporary")).to_be_visible()  # no other page is open before the password is changed
+    assert faults(owner) == []
+    for field, value in (("old", password), ("new", "battery staple"), ("again", "battery staple")):
+        owner.locator(f"#{field}").fill(value)
+    follow(owner.get_by_role("button", name="修改密码"))
+    owner.goto("/admin/settings")
     expect(owner.locator("[name='set.crawl.seeds']")).to_be_disabled()
     follow(page.get_by_role("link", name="返回该账号"))
     assert faults(page) == []

@@ -67,6 +67,13 @@ def test_a_site_is_paused_resumed_and_removed(visit: Visit, vertical: Vertical) 
     expect(page.locator("#state")).to_contain_text("已暂停")
     follow(page.get_by_role("button", name="恢复抓取"))
     expect(page.locator("#state")).to_have_text("正在抓取此网站。")
+    page.get_by_label("类型").select_option(label="Cookie")
+    page.get_by_label("值", exact=True).fill("session=s3cret")
+    follow(page.get_by_role("button", name="添加或替换"))
+    expect(page.locator("#site-options li")).to_contain_text("Cookie：session")
+    assert "s3cret" not in page.content()
+    check_page(page)
+    page.get_by_label("静默时段").fill("08:00-18:30")
     page.get_by_label("抓取间隔（秒）").fill("7")
     follow(page.get_by_role("button", name="保存"))
     expect(page.get_by_label("抓取间隔（秒）")).to_have_value("7")
@@ -76,5 +83,5 @@ def test_a_site_is_paused_resumed_and_removed(visit: Visit, vertical: Vertical) 
     follow(page.get_by_role("button", name="确认移除"))
     expect(page.locator("p.note[role=status]")).to_contain_text(f"已移除 {host}")
     becomes_true(page, lambda: article_count(vertical, host) == 0)
-    actions = [action.action for action in vertical.engine.store.actions.find(limit=4)]
-    assert actions == ["site_remove", "site_change", "site_resume", "site_pause"]
+    actions = [action.action for action in vertical.engine.store.actions.find(limit=5)]
+    assert actions == ["site_remove", "site_change", "site_option_set", "site_resume", "site_pause"]

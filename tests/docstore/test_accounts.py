@@ -206,7 +206,7 @@ def test_a_token_is_found_by_its_hash_until_it_is_revoked(store: Store) -> None:
     token = store.api_tokens.find_by_hash("hash")
     assert token is not None and (token.token_id, token.scopes) == (token_id, {"search", "articles"})
     store.api_tokens.mark_used(token_id)
-    assert [store.api_tokens.revoke(token_id) for _ in range(2)] == [True, False]
+    assert [store.api_tokens.revoke(token_id, "root") for _ in range(2)] == [True, False]
     assert store.api_tokens.find_by_hash("hash") is None
     [token] = store.api_tokens.list_all()
     assert token.last_used_at is not None and token.revoked_at is not None

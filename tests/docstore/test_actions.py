@@ -33,11 +33,14 @@ def test_actions_are_found_newest_first_by_account_and_code(store: Store) -> Non
     assert store.integrity.damaged_rows() == {}
 
 
-def test_an_action_is_undone_once(store: Store) -> None:
-    pause, resume = (store.actions.record("anna", action, "a.test") for action in ("site_pause", "site_resume"))
-    assert [store.actions.mark_undone(pause, resume) for _ in range(2)] == [True, False]
-    undone = store.actions.load(pause)
-    assert undone is not None and undone.undone_by == resume
+def test_an_action_is_undone_by_the_first_action_in_the_block(store: Store) -> None:
+    pause = store.actions.record("anna", "site_pause", "a.test")
+    for _ in range(2):
+        with store.actions.record_undo(pause):
+            store.actions.record("anna", "site_resume", "a.test")
+    store.actions.record("anna", "site_resume", "b.test")
+    paused = store.actions.load(pause)
+    assert paused is not None and paused.undone_by == pause + 1
     assert store.integrity.damaged_rows() == {}
 
 

@@ -320,6 +320,7 @@ class TestLexicon:
         assert store.lexicons.status_counts() == {
             TermStatus.CANDIDATE: 1,
             TermStatus.DEFERRED: 0,
+            TermStatus.PROVISIONAL: 0,
             TermStatus.ACCEPTED: 1,
             TermStatus.MERGED: 0,
             TermStatus.REJECTED: 0,

@@ -14,8 +14,8 @@ from docstore.store import Store, open_sqlite_store
 from docstore.terms.row_mapping import DECISION_COLUMNS
 from domain.article import Article
 from domain.errors import ConcurrentEditError, LexiconError
-from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery
-from domain.term import ConceptTerm, Term, TermClass, TermStatus
+from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery, status_with_two_reviewers
+from domain.term import AUTOMATIC_ACTOR, ConceptTerm, Term, TermClass, TermStatus
 from lexicon.publishing import build_next_version
 from pipeline.search_site.review_service import StoreReview
 from tests.conftest import logic_store_url, on_both
@@ -386,3 +386,32 @@ def test_rows_with_checksums_of_an_earlier_version_are_kept(tmp_path: Path) -> N
     with open_sqlite_store(tmp_path) as store:
         assert one(store, "页岩气").status is ACCEPTED and store.integrity.ensure_row_checksums()
         assert store.integrity.damaged_rows() == {}
+
+
+TWO_REVIEWERS = [  # kind, status before, its reviewer, requested status, actor, status after
+    ("decide", "candidate", "", "accepted", "bob", "provisional"),
+    ("decide", "merged", "ann", "accepted", "bob", "provisional"),
+    ("decide", "provisional", "ann", "accepted", "bob", "accepted"),
+    ("add", "provisional", "ann", "accepted", "ann", "provisional"),  # a list is imported again
+    ("decide", "provisional", "ann", "rejected", "bob", "candidate"),
+    ("decide", "provisional", "ann", "rejected", "ann", "rejected"),
+    ("rename", "provisional", "ann", "rejected", "bob", "rejected"),
+    ("decide", "accepted", AUTOMATIC_ACTOR, "accepted", "bob", "accepted"),
+    ("decide", "candidate", "", "accepted", AUTOMATIC_ACTOR, "accepted"),
+    ("decide", "accepted", "ann", "rejected", "bob", "rejected"),
+]
+
+
+@pytest.mark.parametrize(("kind", "before", "decided_by", "requested", "actor", "after"), TWO_REVIEWERS)
+def test_two_accounts_accept_a_term(
+    kind: str, before: str, decided_by: str, requested: str, actor: str, after: str
+) -> None:
+    edit = TermEdit("页岩气", TermStatus(requested))
+    decision = (ReviewDecisionKind(kind), edit, TermStatus(before), decided_by, actor)
+    assert status_with_two_reviewers(*decision) is TermStatus(after)
+
+
+def test_nobody_confirms_their_own_acceptance() -> None:
+    edit = TermEdit("页岩气", TermStatus.ACCEPTED)
+    with pytest.raises(LexiconError, match="another account"):
+        status_with_two_reviewers(ReviewDecisionKind.DECIDE, edit, TermStatus.PROVISIONAL, "ann", "ann")

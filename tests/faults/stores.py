@@ -34,6 +34,8 @@ CONTENT = (
     "SELECT * FROM actions",
     "SELECT * FROM alert_mutes",
     "SELECT * FROM api_tokens",
+    "SELECT * FROM term_comments",
+    "SELECT * FROM term_assignments",
     "SELECT url, p.digest, warc_file, warc_offset FROM pages p JOIN urls USING (url_id)",
     "SELECT url, host FROM urls",
 )
@@ -75,14 +77,18 @@ class Damaged:
 
 
 def add_account(data: Path) -> None:
-    """Add an account, its actions, a muted alert and a token, which must not be lost."""
+    """Add an account, its actions, a muted alert, a token and notes on a term, which must not be lost."""
     from domain.account import Role
     from domain.alert import AlertKey
+    from domain.review import TermQuery
 
     with open_sqlite_store(data) as store:
         store.accounts.create("anna", "hash", [Role.OPERATOR])
         store.actions.record("anna", "site_pause", "a.test", {"hours": 2})
         store.alert_mutes.mute(AlertKey("site_down", "a.test"), "anna", None)
+        term = store.review_queue.find_page(TermQuery(status=None))[1][0].text
+        store.term_comments.add(term, "anna", "?")
+        store.term_assignments.assign([term], "anna", "anna")
         store.api_tokens.create("anna", "report", "hash", ["search"])
 
 

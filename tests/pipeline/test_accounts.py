@@ -10,6 +10,7 @@ import pytest
 
 from docstore.store import open_sqlite_store
 from domain.account import Role
+from pipeline.cli.session import terminal_user
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
@@ -45,11 +46,15 @@ def test_the_life_of_an_account(folder: Path) -> None:
     assert account(folder, "disable", "ANNA")[0] == 0
     status, listed = account(folder, "list")
     assert status == 0 and all(word in listed for word in ("anna", "reports, operator", "disabled"))
-    assert account(folder, "password", "anna", typed="another password\r\n")[0] == 0
+    assert account(folder, "password", "anna", "--temporary", typed="another password\r\n")[0] == 0
     with open_sqlite_store(folder / "data") as store:
         [anna] = store.accounts.list_accounts()
         assert anna.roles == {Role.OPERATOR, Role.REPORTS} and anna.disabled_at is None
-        assert verify_password("another password", anna.password_hash)
+        assert verify_password("another password", anna.password_hash) and anna.password_is_temporary
+        actions = [(action.action.removeprefix("account_"), action.details) for action in store.actions.find()]
+        roles = {"before": "reports", "after": "reports,operator"}
+        assert actions == [("password", {}), ("disable", {}), ("roles", roles), ("create", {"roles": "reports"})]
+        assert store.actions.find()[0].account == terminal_user()
     assert PASSWORD not in (folder / "data" / "logs" / "plumb.log").read_text()
 
 

@@ -43,6 +43,17 @@ def test_a_mute_is_undone_once_and_the_undo_is_an_entry(engine: Engine) -> None:
     assert not history.undo(HistorySource.ACTION, undo.entry_id, "ann")
 
 
+def test_an_undo_without_its_mark_is_rolled_back(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
+        raise SystemExit
+
+    action_id = engine.store.alert_mutes.mute(KEY, "ann", None)
+    monkeypatch.setattr("docstore.actions.mark_undone", fail)
+    with pytest.raises(SystemExit):
+        StoreHistory(engine).undo(HistorySource.ACTION, action_id, "bob")
+    assert [mute.key for mute in engine.store.alert_mutes.active()] == [KEY]
+
+
 def test_what_has_changed_meanwhile_is_not_undone(engine: Engine) -> None:
     history, mutes = StoreHistory(engine), engine.store.alert_mutes
     action_id = mutes.mute(KEY, "ann", None)
@@ -59,6 +70,17 @@ def test_a_takedown_is_undone_unless_the_page_was_taken_down_again(engine: Engin
     second = store.takedowns.take_down(url, "ann", "court")[0].action_id
     assert not history.undo(HistorySource.ACTION, first, "bob") and store.takedowns.find(url) is not None
     assert history.undo(HistorySource.ACTION, second, "bob")
+
+
+def test_a_restored_page_is_taken_down_again_with_all_its_addresses(engine: Engine) -> None:
+    store, history, url = engine.store, StoreHistory(engine), "https://news.example/a"
+    taken_down = {row.url for row in store.takedowns.take_down(url, "ann", "court", ["https://news.example/amp/a"])}
+    store.takedowns.restore(url, "ann")
+    restored = store.actions.find(limit=1)[0].action_id
+    assert history.undo(HistorySource.ACTION, restored, "bob")
+    again = store.takedowns.list_all()
+    assert {row.url for row in again} == taken_down and {row.reason for row in again} == {"court"}
+    assert not history.undo(HistorySource.ACTION, restored, "bob")
 
 
 def test_a_setting_gets_its_previous_value_unless_it_was_changed_again(tmp_path: Path) -> None:
@@ -126,6 +148,11 @@ def test_an_account_is_enabled_and_gets_its_previous_roles(engine: Engine) -> No
         assert not history.undo(HistorySource.ACTION, action.action_id, "ann")
     bob = store.accounts.find("bob")
     assert bob is not None and bob.disabled_at is None and bob.roles == {Role.REPORTS}
+    [enabled] = store.actions.find("ann", "account_enable")
+    for is_undone in (True, False):
+        assert history.undo(HistorySource.ACTION, enabled.action_id, "ann") == is_undone
+    bob = store.accounts.find("bob")
+    assert bob is not None and bob.disabled_at is not None
     administration.set_roles("bob", [Role.REVIEWER], [Role.REPORTS], "ann")
     second = store.actions.find("ann", limit=1)[0].action_id
     administration.set_roles("bob", [Role.OPERATOR], [Role.REVIEWER], "ann")
@@ -164,3 +191,20 @@ def test_a_decided_relation_is_open_again_unless_it_was_decided_again(engine: En
 
 def test_each_action_that_can_be_undone_has_a_name() -> None:
     assert [code for code in UNDO_BY_ACTION if not has_message(f"history.action_{code}")] == []
+
+
+def test_comments_and_assignments_are_undone(engine: Engine) -> None:
+    store, history = engine.store, StoreHistory(engine)
+    store.lexicons.replace_candidates([Term(text, 9.0, 5, 2) for text in ("页岩气", "钻井")])
+    comment_id = store.term_comments.add("页岩气", "ann", "见 GB/T 1.1")
+    assert history.undo(HistorySource.ACTION, comment_id, "bob") and store.term_comments.find(["页岩气"]) == {}
+    assert not history.undo(HistorySource.ACTION, comment_id, "bob")
+    store.term_assignments.assign(["页岩气"], "ann", "bob")
+    second_id = store.term_assignments.assign(["页岩气", "钻井"], "bob", "bob")
+    assert second_id is not None and store.term_assignments.assign(["钻井"], "bob", "ann") is None
+    assert history.undo(HistorySource.ACTION, second_id, "ann")
+    assert store.term_assignments.find(["页岩气", "钻井"]) == {"页岩气": "ann"}
+    redo_id = store.actions.find(limit=1)[0].action_id
+    store.term_assignments.assign(["钻井"], "ann", "ann")
+    assert not history.undo(HistorySource.ACTION, redo_id, "ann")  # changed since
+    assert store.integrity.damaged_rows() == {}

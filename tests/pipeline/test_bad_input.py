@@ -97,7 +97,7 @@ class TestCommandLine:
         *("lexicon build", "lexicon show", "lexicon accept", "lexicon reject", "lexicon add", "lexicon publish"),
         *("lexicon rules", "lexicon import", "lexicon export", "lexicon term", "lexicon later", "lexicon merge"),
         *("lexicon edit", "lexicon class", "lexicon relate", "lexicon synonyms", "lexicon undo", "lexicon history"),
-        *("alerts", "backup", "check", "doctor", "embed", "ocr", "restore", "up", "upgrade"),
+        *("alerts", "backup", "check", "doctor", "embed", "mcp", "ocr", "restore", "up", "upgrade"),
         *("lexicon define", "lexicon versions", "lexicon diff", "lexicon revert", "lexicon preview", "lexicon report"),
     )
 

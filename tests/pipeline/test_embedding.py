@@ -1,5 +1,6 @@
 """Finding by meaning, from articles in a store to a result page: a real model, a real Solr, a real kill -9."""
 
+import fcntl
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +19,12 @@ from domain.article import Article
 from domain.outcome import Reason, Stage, StageReport
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
+from locks.file_locks import stage_lock
 from pipeline import stages
 from pipeline.cli.status import collect_status, format_status
 from pipeline.embedding import models
 from pipeline.embedding.backlog import count_pending_passages, load_embedding_backlog
+from pipeline.embedding.model_download import ModelDownload, needs_download
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -395,6 +398,21 @@ class TestBadInput:
             assert vertical.number("SELECT COUNT(*) FROM vectors WHERE passage = 0") == 53
         finally:
             vertical.end()
+
+
+def test_while_models_are_fetched_or_articles_embedded_search_is_known_to_use_keywords(tmp_path: Path) -> None:
+    embed = EmbedSettings(jars=str(tmp_path / "models"))
+    with Engine(Settings(tmp_path, embed=embed), NullProgress()) as engine:
+        assert needs_download(embed) and not StoreQueryVectors(engine).is_preparing()
+        with stage_lock(engine.settings.data_dir, "embed"):
+            assert StoreQueryVectors(engine).is_preparing()
+        with (tmp_path / "models.lock").open("w") as file, ModelDownload(embed) as download:
+            fcntl.flock(file, fcntl.LOCK_EX)  # another process downloads: this one waits for it
+            assert StoreQueryVectors(engine).is_preparing() and download.is_active
+    with ModelDownload(EmbedSettings(jars=str(tmp_path / "models.lock" / "models"))) as download:
+        failure = download.failure()
+    assert failure.startswith("the models cannot be saved in ") and "\n" not in failure
+    assert not needs_download(EmbedSettings(model="off"))
 
 
 def test_status_tells_what_is_left(tmp_path: Path) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from docstore.store import Store
+from docstore.store import Store, open_sqlite_store
 from domain.errors import LexiconError, PlumblineError
 from domain.term import Definition, Lexicon, LexiconEntry, Term, TermStatus
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
-from pipeline.search_site.review_service import StoreReview, substrings, update_review_order
+from pipeline.search_site.review_order import update_review_order
+from pipeline.search_site.review_service import StoreReview, substrings
 from pipeline.search_site.version_changes import format_entry
 from pipeline.settings import load_settings
+from tests.plumb_call import call_plumb
 from tests.terms import decide
 
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
@@ -233,3 +235,14 @@ def test_what_a_word_holds() -> None:
     assert substrings("页岩气井") == ["页岩气", "岩气井", "页岩", "岩气", "气井"]
     assert substrings("钻井") == [] and len(substrings("x" * 64)) < 700
     assert format_entry(LexiconEntry("钻井")) == "钻井 n"
+
+
+def test_imported_terms_wait_for_a_second_reviewer(tmp_path: Path) -> None:
+    (tmp_path / "vertical.toml").write_text("[lexicon]\ntwo_reviewers = true\n")
+    (tmp_path / "list.txt").write_text("页岩气\n", "utf-8")
+    (tmp_path / "concepts.csv").write_text("concept id,language,term,status\nc1,zh,页岩油,preferred\n", "utf-8")
+    for name in ("list.txt", "concepts.csv"):
+        imported = call_plumb("-c", str(tmp_path / "vertical.toml"), "lexicon", "import", str(tmp_path / name))
+        assert "another account must accept too: 1" in imported.out, imported
+    with open_sqlite_store(tmp_path / "data") as store:
+        assert store.review_queue.texts_with_status(TermStatus.PROVISIONAL) == ["页岩气", "页岩油"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from domain.run import RunState, StageRun
 from locks.file_locks import signal_stage_holder, stage_lock, stage_lock_holder
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -16,7 +17,7 @@ from pipeline.runs import scheduler
 from pipeline.runs.run_stop import STOP_RUN_SIGNAL, RunStopRequest, StopRequests
 from pipeline.runs.scheduler import Scheduler
 from pipeline.settings import Settings, load_settings
-from pipeline.site_admin.run_control import EngineRunControl, read_last_line
+from pipeline.site_admin.run_control import EngineRunControl, read_error, run_output_path
 from tests.pipeline.test_locks import hold
 from tests.web_fixture import PATIENCE
 
@@ -94,4 +95,21 @@ def test_a_changed_time_of_the_daily_run_applies_without_a_restart(tmp_path: Pat
 def test_the_last_line_of_a_failed_run_is_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "run.txt"
     path.write_text("starting Solr ...\nplumb: crawl.seeds is empty: set at least one seed URL\n\n")
-    assert read_last_line(path) == "crawl.seeds is empty: set at least one seed URL"
+    assert read_error(path) == "crawl.seeds is empty: set at least one seed URL"
+
+
+def test_the_first_run_starts_or_has_failed(tmp_path: Path) -> None:
+    with Engine(Settings(tmp_path), NullProgress()) as engine:
+        control, output = EngineRunControl(engine), run_output_path(engine.settings.data_dir)
+        assert not control.status().is_starting
+        engine.store.actions.record("anna", "run_start", "")
+        output.parent.mkdir(exist_ok=True)
+        output.write_text("starting Solr ...\n")
+        assert (control.status().is_starting, control.status().failure) == (True, "")
+        output.write_text("starting Solr ...\nplumb: no space left\n")
+        assert (control.status().is_starting, control.status().failure) == (False, "no space left")
+        run_id = engine.store.runs.start("run")
+        assert control.status().failure == ""
+        failed_stage = StageRun("crawl", state=RunState.FAILED, error="no seed could be fetched")
+        engine.store.runs.finish(run_id, [failed_stage])
+        assert control.status().failure == "no seed could be fetched"

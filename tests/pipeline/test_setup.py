@@ -1,5 +1,7 @@
 """The setup of a vertical in an empty folder: checks of sites, sample pages, and what is written at the end."""
 
+import socket
+import threading
 import time
 import tomllib
 from collections.abc import Mapping
@@ -16,7 +18,7 @@ from domain.errors import PlumblineError
 from domain.page import Link
 from extractor.settings import ExtractSettings
 from pipeline.settings import Settings, build_settings
-from pipeline.site_admin import setup_backend
+from pipeline.site_admin import setup_backend, setup_server
 from pipeline.site_admin.sample_pages import load_sample_pages
 from pipeline.site_admin.setup_backend import FolderSetup, render_settings
 from pipeline.site_admin.setup_state import load_state, save_state
@@ -184,6 +186,21 @@ def complete_setup(folder: Path, site: Site) -> FolderSetup:
     assert setup.contact_problem("") == "" and setup.contact_problem("me@example.org") == "example"
     setup.save_details("名称", "", "03:30", "08:00", "18:30")
     return setup
+
+
+def test_the_port_stays_open_until_the_search_site_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def finish_at_once(*arguments: object) -> object:
+        finished = arguments[-1]
+        assert isinstance(finished, threading.Event)
+        finished.set()
+        return object()
+
+    monkeypatch.setattr(setup_server, "create_setup_app", finish_at_once)
+    monkeypatch.setattr(setup_server, "configure_logging", lambda path: None)
+    settings = build_settings({"search": {"host": "127.0.0.2", "port": 0}}, tmp_path)
+    with setup_server.run_setup(settings, tmp_path / "vertical.toml", lambda line: None) as listening_socket:
+        socket.create_connection(listening_socket.getsockname(), PATIENCE).close()
+        assert listening_socket.getsockname()[0] == "127.0.0.2"
 
 
 def test_the_end_writes_a_short_file_and_creates_an_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

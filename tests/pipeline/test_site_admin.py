@@ -9,6 +9,7 @@ import pytest
 
 from crawler.host_suggestions import HostSuggestionStats
 from docstore.articles.extraction_writer import PageExtraction
+from domain.administration import HistorySource
 from domain.article import document_id
 from domain.errors import BusyError, SettingsError
 from domain.frontier import NewUrl, UrlKind
@@ -16,6 +17,7 @@ from domain.page import Host, Link
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
+from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.interfaces.sites import SiteEdit, SiteOptionKind
 from tests.docstore.test_store import ARTICLE, keep_page
@@ -149,6 +151,7 @@ def test_a_removed_site_leaves_nothing_but_its_bytes(engine: Engine, sites: Stor
     for host in (A, B):
         add_page(engine, host)
     store.articles.save([PageExtraction(page, ARTICLE) for page in store.articles.iter_pending()])
+    sites.change(A, SiteEdit("", "", [], ["http://a.test/"], "8:00-9:00"), "anna")
     contents = sites.count_contents(A)
     assert (contents.url_count, contents.page_count, contents.article_count) == (1, 1, 1)
     assert contents.archived_bytes > 0
@@ -160,8 +163,13 @@ def test_a_removed_site_leaves_nothing_but_its_bytes(engine: Engine, sites: Stor
     assert not sites.load(A).is_crawled and crawl_settings(engine)["seeds"] == ("http://b.test/",)
     with pytest.raises(SettingsError, match="only start URLs"):
         sites.remove(B, "anna")
-    sites.add(f"http://{A}/", "anna")
-    assert due_hosts(engine) == {A, B}
+    removal = engine.store.actions.find(action="site_remove")[0].action_id
+    sites.add("http://c.test/", "anna")
+    history = StoreHistory(engine)
+    assert history.undo(HistorySource.ACTION, removal, "bert") and due_hosts(engine) == {A, B}
+    assert crawl_settings(engine)["seeds"] == ("http://b.test/", "http://c.test/", "http://a.test/")
+    assert crawl_settings(engine)["site_quiet_hours"] == (f"{A} 8:00-9:00",)
+    assert not history.undo(HistorySource.ACTION, removal, "bert")
 
 
 def test_a_host_that_a_wildcard_covers_is_paused_when_it_is_removed(engine: Engine, sites: StoreSites) -> None:

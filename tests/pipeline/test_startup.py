@@ -104,3 +104,10 @@ print(extract({html!a}, "http://a.test/1").title, *sorted(set(sys.modules) & set
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=True
     )
     assert run.stdout.split() == ["页岩气"]
+
+
+def test_the_site_starts_without_the_packages_of_mcp() -> None:
+    code = "import sys, pipeline.search_site.search_app; print(*sys.modules.keys() & {'mcp', 'httpx2', 'pydantic'})"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []

@@ -72,6 +72,20 @@ def test_a_created_account_signs_in_with_its_temporary_password(site: Site) -> N
     assert password not in site.client.get("/admin/accounts/account?name=bea").text
 
 
+def test_the_owner_of_a_temporary_password_chooses_another_one_first(site: Site) -> None:
+    password = text(site.send("password", name=OTHER), "#new-password")
+    client = site.app.test_client()
+    client.post("/admin/login", data={"token": form_token(client), "name": OTHER, "password": password})
+    assert client.get("/admin/lexicon").location == "/admin/account"
+    assert client.get("/admin/lexicon?format=json").json["error"]["code"] == "temporary_password"  # type: ignore[index]
+    assert "Your password is temporary" in client.get("/admin/account?lang=en").text
+    for new_password, status in ((password, 422), ("battery staple", 303)):
+        sent = {"token": form_token(client, "/admin/account"), "old": password, "new": new_password}
+        response = client.post("/admin/account/password", data={**sent, "again": new_password})
+        assert response.status_code == status
+    assert client.get("/admin/lexicon").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

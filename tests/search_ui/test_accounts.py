@@ -30,7 +30,7 @@ DECIDE = "/admin/lexicon/decide"
 DECISION = {"term": "词0", "decision": "accepted", "status": "all", "text": "词", "page": "1"}
 JSON = {"Accept": "application/json"}
 OPEN = {"/admin/login", "/click"}  # what strangers may send: a password, a signed click
-READING = {"/glossary.json", "/mcp"}  # change nothing
+READING = {"/glossary.json", "/mcp", "/retrieval"}  # change nothing
 
 
 def client_of(**more: object) -> FlaskClient:
@@ -397,8 +397,11 @@ REVIEW = {
         f"/admin/lexicon/{act}"
         for act in (
             "add",
+            "assign",
             "bulk",
             "change",
+            "comment",
+            "comment/remove",
             "concept",
             "definition",
             "import",
@@ -433,6 +436,7 @@ PAGES = {
     "/admin/account": set(Role),
     **{f"/admin/accounts{page}": set() for page in ("", "/account")},
     "/admin/alerts": {Role.REPORTS},
+    "/admin/connect": set(Role),
     "/admin/history": {Role.REPORTS},
     "/admin/lexicon": {Role.REVIEWER},
     **{
@@ -461,10 +465,16 @@ PAGES = {
     "/admin/sites/<host>/settings": {Role.REPORTS},
     "/admin/sites/add": {Role.REPORTS},
     "/admin/takedowns": {Role.REPORTS},
+    "/admin/tokens": set(Role),
     "/admin/topics/": {Role.REVIEWER},
     "/admin/topics/<name>": {Role.REVIEWER},
 }
-OWN = {"/admin/logout", "/admin/account/password"}  # actions of every account
+OWN = {
+    "/admin/logout",
+    "/admin/account/password",
+    "/admin/tokens/create",
+    "/admin/tokens/revoke",
+}  # actions of every account
 ADMIN_RIGHTS: dict[tuple[str, str], frozenset[Role]] = {
     **{("GET", address): frozenset(roles) for address, roles in PAGES.items()},
     **{("POST", address): frozenset({Role.REVIEWER}) for address in REVIEW},

@@ -53,6 +53,9 @@ class Known:
     def query_vector(self, text: str) -> QueryVector | None:
         return self._vector(quantize(self._model.encode_queries([text]))[0].tolist())
 
+    def is_preparing(self) -> bool:
+        return False
+
     def article_vector(self, digest: str) -> QueryVector | None:
         return self._vector(array("b", self._kept[digest])) if digest in self._kept else None
 

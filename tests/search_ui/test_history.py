@@ -11,11 +11,15 @@ from tests.search_ui.test_admin import cells, page, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeHistory
 
 URL = "https://news.example/a?b=1&c"
+SITE_CHANGES = {"crawl.seeds": [["https://a.test/"], ["https://a.test/", "https://b.test/"]], "crawl.js": [[], True]}
+ROLE_CHANGE = {"before": "reports", "after": "reviewer,operator"}
 ENTRIES = [
     HistoryEntry(HistorySource.ACTION, 3, 180.0, "ann", "page_takedown", URL, {"reason": "<b>court"}, can_undo=True),
     HistoryEntry(
         HistorySource.ACTION, 2, 120.0, "bob", "setting_change", "crawl.threads", {"before": None, "after": 4}
     ),
+    HistoryEntry(HistorySource.ACTION, 4, 90.0, "ann", "site_change", "a.test", {"changes": SITE_CHANGES}),
+    HistoryEntry(HistorySource.ACTION, 5, 80.0, "ann", "account_roles", "bob", ROLE_CHANGE),
     HistoryEntry(HistorySource.REVIEW, 7, 60.0, "", "decide", "页岩气, 钻井", {}, is_undone=True),
     HistoryEntry(HistorySource.ACTION, 1, 30.0, "ann", "a_code_of_tomorrow", "x"),
 ]
@@ -29,11 +33,14 @@ def test_all_areas_are_in_one_list() -> None:
     client, _ = signed_in(history())
     found = page(client, "/admin/history?lang=en")
     rows = cells(found, "#history")
-    assert [row[1] for row in rows] == ["ann", "bob", "System", "ann"]
-    assert [row[2] for row in rows][:2] == ["Take page down", "Change setting"] and rows[2][2].endswith("undone")
+    assert [row[1] for row in rows] == ["ann", "bob", "ann", "ann", "System", "ann"]
+    assert [row[2] for row in rows][:2] == ["Take page down", "Change setting"] and rows[4][2].endswith("undone")
     assert rows[0][3] == f"{URL}<b>court" and rows[1][3] == "crawl.threads(default) → 4"
-    assert rows[3][2] == "a_code_of_tomorrow"
-    assert [bool(row.select("form")) for row in found.select("#history tbody tr")] == [True, False, False, False]
+    seeds = "crawl.seeds: https://a.test/ → https://a.test/, https://b.test/"
+    assert rows[2][3] == f"a.test{seeds}crawl.js: (empty) → On"
+    assert rows[3][3] == "bobReport viewer → Reviewer, Administrator"
+    assert rows[5][2] == "a_code_of_tomorrow"
+    assert [bool(row.select("form")) for row in found.select("#history tbody tr")] == [True, *[False] * 5]
     assert not page(signed_in(history(), Role.REPORTS)[0], "/admin/history").select("#history form")
 
 

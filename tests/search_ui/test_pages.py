@@ -416,6 +416,7 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
         "page.",
         "alerts.",  # pipeline.alerts says them
         "accounts.",
+        "tokens.scope_",
         "history.",
         "role_help.",
         "run_control.",

@@ -14,7 +14,7 @@ from search_ui.query.results import (
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, MAX_FACET_VALUES
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
+from tests.search_ui_fakes import FakeSearch, NoQueryVectors, OneVector, document, site_app
 
 SETTINGS = SearchSettings(site_names={"news.example": "石油新闻"})
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
@@ -249,6 +249,16 @@ def test_a_truncated_list_is_reported_with_semantic_search_too() -> None:
     search = FakeSearch([document(1, "页岩气", "开发")], cosines={"doc1": 0.9}, header={"partialResults": True})
     client = site_app(search, query_vectors=OneVector()).test_client()
     assert client.get("/api/v1/search?q=页岩气").get_json()["partial"] is True
+
+
+def test_the_page_says_that_semantic_search_is_not_ready() -> None:
+    class Preparing(NoQueryVectors):
+        def is_preparing(self) -> bool:
+            return True
+
+    for vectors, is_shown in ((NoQueryVectors(), False), (Preparing(), True)):
+        client = site_app(FakeSearch([document(1, "页岩气", "开发")]), query_vectors=vectors).test_client()
+        assert ('id="keyword-only"' in client.get("/search?q=页岩气").text) is is_shown
 
 
 def test_an_english_snippet_consists_of_whole_sentences() -> None:

@@ -9,18 +9,20 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
+from domain.account import Role
 from domain.errors import StoreFullError
-from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import AUTOMATIC_ACTOR, Definition, Lexicon, LexiconEntry, TermClass, TermStatus
 from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.review.usage import load_usage
 from search_ui.security import MAX_LIST_BYTES
-from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
+from tests.search_ui_fakes import OPERATOR, FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
 from text.segment import RjiebaSegmenter
 
 JSON = {"Accept": "application/json"}
-COUNTS = {"candidate": 3, "later": 0, "accepted": 0, "merged": 0, "rejected": 0}
+NOT_WAITING = {"note": "", "own": False}  # for a second reviewer
+COUNTS = {"candidate": 3, "later": 0, "provisional": 0, "accepted": 0, "merged": 0, "rejected": 0}
 
 
 def actions(count: int = 3) -> FakeActions:
@@ -153,7 +155,15 @@ def test_a_key_decides_and_is_told_what_has_changed() -> None:
     client, token = reviewing(held)
     answer = post(client, token, "decide", term="词1", decision="rejected", seen="0").json
     assert answer["terms"] == [
-        {"text": "词1", "status": "rejected", "version": 1, "category": "", "synonyms": [], "broader": []}
+        {
+            "text": "词1",
+            "status": "rejected",
+            "version": 1,
+            "category": "",
+            "synonyms": [],
+            "broader": [],
+            **NOT_WAITING,
+        }
     ]
     assert answer["counts"] == COUNTS | {"candidate": 2, "rejected": 1}
     assert (answer["pending"], answer["last"]) == ({"added": 0, "removed": 0, "changed": 0}, {"good": 0, "of": 1})
@@ -683,3 +693,66 @@ def test_concepts_are_previewed_and_imported() -> None:
     assert response.status_code == 422 and "k1" in response.text
     send = {"token": token, "preview": "1", "list": (BytesIO("页岩气".encode()), "c.txt")}
     assert client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data").status_code == 303
+
+
+def test_comments_stand_with_their_term_and_only_their_author_removes_them() -> None:
+    held = actions(2)
+    client, token = reviewing(held)
+    held.review_team.add_comment("词0", "见 GB/T 1.1\n<b>?</b>", "bob")
+    answer = post(client, token, "comment", term="词0", text="filter", comment=" 已核对 ")
+    assert answer.status_code == 200 and "已核对" in answer.json["html"]
+    assert [post(client, token, "comment", term="词0", comment=text).status_code for text in (" ", "长" * 1001)] == [
+        409
+    ] * 2
+    row, other_row = get(client, "/admin/lexicon").select(".term")
+    assert [text.text for text in row.select(".comments li p")] == ["见 GB/T 1.1\n<b>?</b>", "已核对"]
+    assert row.select_one(".comment-count").text == "2 条评论" and not other_row.select(".comments li")
+    bob_id, own_id = (comment.comment_id for comment in held.review_team.comments(["词0"])["词0"])
+    assert [one["value"] for one in row.select(".comments [name=comment_id]")] == [str(own_id)]
+    for comment_id in (bob_id, own_id):
+        assert post(client, token, "comment/remove", term="词0", comment_id=str(comment_id)).status_code == 200
+    page = get(client, "/admin/lexicon/term?text=词0")
+    assert [row.td.text for row in page.select("#acts tr.comment")] == ["bob"]
+
+
+def test_selected_terms_are_assigned_and_found_by_their_reviewer() -> None:
+    held = actions(3)
+    client, token = reviewing(held)
+    me = get(client, "/admin/lexicon").select_one("[name=selected]")["value"].partition(" ")[0]
+    store = held.review_service.store
+    for name in ("operator", "bob"):
+        store.accounts.create(name, "hash", [Role.REVIEWER])
+    data = {"token": token, "selected": [f"{me} 词0", f"{me} 词2"], "reviewer": "operator"}
+    page = BeautifulSoup(client.post("/admin/lexicon/assign", data=data, follow_redirects=True).text, "lxml")
+    assert [row["data-term"] for row in page.select(".term") if row.select_one(".assigned")] == ["词0", "词2"]
+    assert page.select_one("[data-count=assigned]").text == "2"
+    mine = get(client, "/admin/lexicon?assigned=me")
+    assert [row["data-term"] for row in mine.select(".term")] == ["词0", "词2"]
+    assert mine.select_one(".decide [name=assigned]")["value"] == "me"
+    assert post(client, token, "decide", term="词0", decision="accepted", seen="0").json["assigned"] == 1
+    client.post("/admin/lexicon/assign", data={"token": token, "selected": "0 词2", "reviewer": "nobody-known"})
+    assert held.review_team.assigned_reviewers(["词2"]) == {"词2": "operator"}
+
+
+def test_an_acceptance_waits_for_a_second_reviewer() -> None:
+    held = actions(3)
+    held.review_service.needs_second_reviewer = True
+    app = site_app(FakeSearch([]), held, accounts=FakeAccounts(operator=Role.OPERATOR, bob=Role.REVIEWER))
+    ann, bob = app.test_client(), app.test_client()
+    ann_token, bob_token = sign_in(ann), sign_in(bob, "bob")
+    assert not held.review_service.find_page(TermQuery(TermStatus.PROVISIONAL))[0]
+    answer = post(ann, ann_token, "bulk", selection="1", selected="0 词0", decision="accepted").json
+    assert answer["terms"][0]["status"] == "provisional" and answer["terms"][0]["own"]
+    assert answer["message"] == "1 个术语待第二人确认。" and answer["pending"]["added"] == 0
+    post(ann, ann_token, "decide", term="词1", decision="accepted", seen="0")
+    assert post(ann, ann_token, "decide", term="词0", decision="accepted", seen="1").status_code == 409
+    assert post(ann, ann_token, "publish").status_code == 409
+    own_rows, rows = (get(client, "/admin/lexicon?status=provisional").select(".term") for client in (ann, bob))
+    assert [row.has_attr("data-own") for row in (*own_rows, *rows)] == [True, True, False, False]
+    assert rows[0].select_one(".acceptance").text == f"{OPERATOR} 已采纳"
+    assert get(bob, "/admin/lexicon/preview").select_one(".note a")["href"].endswith("status=provisional")
+    assert post(bob, bob_token, "decide", term="词0", decision="accepted", seen="1").json["pending"]["added"] == 1
+    assert "词1" in post(bob, bob_token, "decide", term="词1", decision="rejected", seen="1").json["message"]
+    assert statuses(held) == ["accepted", "candidate", "candidate"]
+    post(bob, bob_token, "undo")
+    assert statuses(held) == ["accepted", "provisional", "candidate"]

@@ -61,11 +61,21 @@ def test_a_run_on_another_machine_has_no_button() -> None:
     assert "另一台机器" in text_of(page, "#run-control") and not page.select("#run-control button")
 
 
+def test_the_progress_page_waits_for_the_first_run_and_says_why_it_failed() -> None:
+    control = FakeRunControl(is_starting=True)
+    client, _ = signed_in(control)
+    page = parsed(client, "/admin/run")
+    assert page.select("#progress[data-poll-seconds]") and not page.select("#run-now")
+    control.is_starting, control.failure = False, "no seed could be fetched"
+    assert "上次任务失败：no seed could be fetched" in text_of(parsed(client, "/admin/run"), "#failure")
+
+
 @pytest.mark.parametrize("is_running", [True, False])
 def test_the_progress_page_updates_itself_only_during_a_run(is_running: bool) -> None:
     control = FakeRunControl(is_running=is_running, run_counts=RunCounts(300, 40, 20, 12))
     page = parsed(signed_in(control)[0], "/admin/run")
     assert bool(page.select("#progress[data-poll-seconds]")) is is_running
+    assert not page.select("#failure")
     names = ("known", "saved", "articles", "searchable")
     assert [text_of(page, f"#count-{name}") for name in names] == ["300", "40", "20", "12"]
     assert page.select_one("form.search input[name=q]")

@@ -258,7 +258,8 @@ def test_the_end_signs_in_and_hands_over() -> None:
     setup = setup_with(COMPLETE)
     client = setup.open_link()
     answer = send(client, "/setup/start")
-    assert (answer.status_code, answer.location) == (303, "/admin/run")
+    assert (answer.status_code, answer.headers["Refresh"]) == (200, "1; url=/admin/run")
+    assert "正在启动" in answer.text
     assert setup.backend.is_finished and setup.finished.is_set()
     session_cookie = client.get_cookie("plumbline", domain="127.0.0.1")
     assert session_cookie is not None and session_cookie.http_only

@@ -74,7 +74,9 @@ def site_on(url: str, name: str, shards: int) -> Iterator[FlaskClient]:
 
 def stored(number: int, site: str, title: str, body: str, published: str) -> StoredArticle:
     url = f"http://{site}.example/{number}"
-    return StoredArticle(number, document_id(url), f"{site}.example", Article(url, title, body, published))
+    return StoredArticle(
+        number, document_id(url), f"{site}.example", Article(url, title, body, published, author="张三")
+    )
 
 
 def titles(client: FlaskClient, query: str, **more: str) -> list[str]:
@@ -108,6 +110,12 @@ def test_by_date_only_documents_with_every_word_are_listed_newest_first(client: 
     assert titles(client, "天然气 页岩气", sort="date") == ["页岩气"]
     assert titles(client, "页岩气", sort="date") == ["页岩气", "四川盆地页岩气开发"]
     assert titles(client, "the wells", sort="date") == ["Shale gas wells"]  # a stop word is in the way of no one
+
+
+def test_exported_results_have_the_order_of_the_pages(client: FlaskClient) -> None:
+    items = client.get("/api/v1/search?q=世界石油大会&format=csl").get_json(force=True)
+    assert [item["title"] for item in items] == titles(client, "世界石油大会") and len(items) > 1
+    assert {item["author"][0]["literal"] for item in items} == {"张三"}
 
 
 def test_matches_are_marked_by_whole_words(client: FlaskClient) -> None:

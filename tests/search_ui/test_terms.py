@@ -25,7 +25,7 @@ from domain.term_relation import ProposalState, RelationKind, RelationProposal, 
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.pages import glossary_views
-from search_ui.pages.term_citation import TermSource, format_bibtex
+from search_ui.pages.term_citation import TermSource, format_term_bibtex
 from search_ui.query.solr_client import SolrSearchClient
 from tests.search_ui.test_api import fits, schema_of
 from tests.search_ui_fakes import BASE, FakeActions, site_app, term
@@ -415,7 +415,7 @@ def test_without_terms_the_list_says_so() -> None:
 
 def test_bibtex_has_no_syntax_of_the_name() -> None:
     source = TermSource("50% {a}\\b_", "A & B", 3, "2024-05-01", "https://a.example/term/50%25", "2024-06-01")
-    assert format_bibtex(source) == (
+    assert format_term_bibtex(source) == (
         "@misc{term-50-a-b,\n"
         "  title = {{50\\% \\{a\\}\\textbackslash{}b\\_}},\n"
         "  howpublished = {A \\& B, lexicon version 3},\n"

@@ -16,7 +16,9 @@ class AccountAdministration(Protocol):
     def list_accounts(self) -> Sequence[Account]:
         """Return all accounts, active and disabled, sorted by name."""
 
-    def create(self, name: str, password_hash: str, roles: Iterable[Role], actor: str) -> Account:
+    def create(
+        self, name: str, password_hash: str, roles: Iterable[Role], actor: str, password_is_temporary: bool = False
+    ) -> Account:
         """Create an account. Raises AccountError if the name is taken or invalid, or `roles` is empty."""
 
     def set_roles(self, name: str, roles: Iterable[Role], expected_roles: Iterable[Role], actor: str) -> None:
@@ -25,7 +27,7 @@ class AccountAdministration(Protocol):
         Raises AccountError if `roles` is empty, or if the account does not have `expected_roles` any more.
         """
 
-    def reset_password(self, name: str, password_hash: str, actor: str) -> None:
+    def reset_password(self, name: str, password_hash: str, actor: str, password_is_temporary: bool = False) -> None:
         """Replace the password of an account, which ends its sessions."""
 
     def disable(self, name: str, sessions_expire_at: float, actor: str) -> None:

@@ -13,6 +13,9 @@ class RunStatus:
         can_stop: The run can be stopped from here: it is a process of this machine.
         is_scheduler_running: `plumb schedule` is running.
         daily_at: Local time of the daily run, as HH:MM.
+        is_starting: The first run was started within the last minute, but is not active yet.
+        failure: Why the last run failed, or why the first one ended before it was active; "" if it did not, or if a run
+            is active.
         next_run_at: Next scheduled run in epoch seconds; None without a scheduler.
     """
 
@@ -21,6 +24,8 @@ class RunStatus:
     is_scheduler_running: bool
     daily_at: str
     next_run_at: float | None = None
+    is_starting: bool = False
+    failure: str = ""
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,9 @@ class QueryVectors(Protocol):
     def query_vector(self, text: str) -> QueryVector | None:
         """Return the vector of a query; None if semantic search is unavailable. No network access."""
 
+    def is_preparing(self) -> bool:
+        """True while semantic search is being prepared for the first time: searches use keywords only."""
+
     def article_vector(self, digest: str) -> QueryVector | None:
         """Return the vector of the article with this digest; None if it has none."""
 

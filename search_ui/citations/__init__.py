@@ -1,0 +1,1 @@
+"""References to articles in the formats of reference managers. No Flask."""

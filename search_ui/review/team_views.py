@@ -1,0 +1,78 @@
+"""Team work in the review: comments on terms, and terms that are assigned to reviewers."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, abort, flash, jsonify, render_template, request
+from werkzeug.wrappers import Response as BaseResponse
+
+from domain.account import Role
+from domain.errors import LexiconError
+from domain.review import MAX_COMMENT_CHARS
+from search_ui.accounts import require_role
+from search_ui.context import current_site, wants_json
+from search_ui.i18n import translate, translate_error
+from search_ui.review.listing import MAX_BULK_TERMS, parse_number, redirect_back
+from search_ui.review.team_display import team_values
+from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
+
+blueprint = Blueprint("team", __name__)
+
+
+@blueprint.post("/comment")
+@require_role(Role.REVIEWER)
+def add_comment() -> BaseResponse:
+    """Comment on the term `term` with the text `comment`."""
+    team, text = current_site().backend.review_team, request.form.get("comment", "")[: 10 * MAX_COMMENT_CHARS]
+    return _change_comments(lambda: team.add_comment(_requested_term(), text, current_account_name()))
+
+
+@blueprint.post("/comment/remove")
+@require_role(Role.REVIEWER)
+def remove_comment() -> BaseResponse:
+    """Delete the comment `comment_id` on the term `term`, if this account wrote it."""
+    team, comment_id = current_site().backend.review_team, parse_number(request.form.get("comment_id", ""))
+    return _change_comments(lambda: team.remove_comment(comment_id, current_account_name()))
+
+
+def _requested_term() -> str:
+    return request.form.get("term", "")[:MAX_TERM_CHARS]
+
+
+def _change_comments(operation: Callable[[], object]) -> BaseResponse:
+    """Change the comments on a term and return them as HTML in JSON, or redirect to the page of the form."""
+    try:
+        operation()
+    except LexiconError as error:
+        if not wants_json():
+            flash(translate_error(error))
+            return redirect_back()
+        response = jsonify(error={"status": 409, "message": translate_error(error)})
+        response.status_code = 409
+        return response
+    if not wants_json():
+        return redirect_back()
+    term = _requested_term()
+    team = team_values([term])
+    comments = team["comments_by_term"].get(term, ())
+    return jsonify(html=render_template("_term_comments.html", term_text=term, comments=comments, **team))
+
+
+@blueprint.post("/assign")
+@require_role(Role.REVIEWER)
+def assign_terms() -> BaseResponse:
+    """Assign the terms `selected` (version and text) to the account `reviewer`; "" for nobody."""
+    if "reviewer" not in request.form:
+        abort(400)
+    selected = request.form.getlist("selected")[:MAX_BULK_TERMS]
+    texts, reviewer = [value.partition(" ")[2] for value in selected], request.form["reviewer"]
+    if not texts:
+        flash(translate("review.nothing_selected"))
+        return redirect_back()
+    try:
+        current_site().backend.review_team.assign(texts, reviewer, current_account_name())
+    except LexiconError as error:
+        flash(translate_error(error))
+    else:
+        key = "review.now_assigned" if reviewer else "review.now_unassigned"
+        flash(translate(key, n=len(texts), name=reviewer))
+    return redirect_back()
