@@ -45,7 +45,6 @@ def schema_version(vertical: LocalVertical) -> int:
 def contents(vertical: LocalVertical) -> tuple[int, list[str], int]:
     """Return the number of articles, the accepted terms, and the number of published lexicon versions."""
     with open_store(load_settings(vertical.config)) as store:
-        assert store.integrity.damaged_rows() == {}
         accepted = [term.text for term in store.lexicons.find_terms(TermStatus.ACCEPTED)[1]]
         return store.articles.count(), accepted, len(store.lexicons.list_versions())
 
@@ -60,7 +59,7 @@ def test_a_store_of_each_earlier_version_is_upgraded(earlier: Path, version: int
     vertical.done("upgrade", "--without-backup")
     assert schema_version(vertical) == SCHEMA_VERSION
     assert contents(vertical) == (3, ["页岩气"], 0 if version == 2 else 1)
-    assert "is current" in vertical.done("upgrade", "--check").out
+    assert "no damage found" in vertical.done("check", "--no-index").out
 
 
 @pytest.mark.parametrize("version", range(FIRST_VERSION_WITH_BACKUPS, SCHEMA_VERSION))
