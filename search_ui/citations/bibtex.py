@@ -39,7 +39,7 @@ def _to_entry(reference: Reference) -> str:
         "day": str(day or ""),
         "language": escape_bibtex(reference.language),
         "url": quote(reference.url, safe=_URL_CHARS),
-        "urldate": reference.accessed,
+        "urldate": reference.access_date,
     }
     host = re.sub("[^a-z0-9]+", "-", reference.host.lower()).strip("-")
     key = re.sub("[^A-Za-z0-9-]+", "", f"{host}-{year or 'nd'}-{reference.doc_id[:16]}")

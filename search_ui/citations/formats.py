@@ -52,7 +52,7 @@ def _to_ris_lines(reference: Reference) -> list[str]:
         ("DA", f"{year}/{month}/{day}/" if month else ""),
         ("LA", reference.language),
         ("UR", reference.url),
-        ("Y2", reference.accessed.replace("-", "/") + "/"),
+        ("Y2", reference.access_date.replace("-", "/") + "/"),
     ]
     return [*(f"{tag}  - {' '.join(value.split())}" for tag, value in pairs if value), "ER  - ", ""]
 
@@ -63,7 +63,7 @@ def format_csl_json(references: Sequence[Reference]) -> str:
 
 
 def _to_csl_item(reference: Reference) -> dict[str, Any]:
-    accessed = [int(part) for part in reference.accessed.split("-")]
+    access_date = [int(part) for part in reference.access_date.split("-")]
     container = "publisher" if reference.kind in {ReferenceKind.REPORT, ReferenceKind.STANDARD} else "container-title"
     item: dict[str, Any] = {
         "id": reference.doc_id,
@@ -72,7 +72,7 @@ def _to_csl_item(reference: Reference) -> dict[str, Any]:
         "author": [_to_csl_name(author) for author in reference.authors],
         container: reference.container,
         "issued": {"date-parts": [list(reference.date_parts)]} if reference.date_parts else {},
-        "accessed": {"date-parts": [accessed]},
+        "accessed": {"date-parts": [access_date]},
         "language": reference.language,
         "URL": reference.url,
     }
@@ -102,7 +102,16 @@ def format_csv(references: Sequence[Reference]) -> str:
     writer.writerow(_CSV_COLUMNS)
     for each in references:
         authors = "; ".join(author.inverted_name for author in each.authors)
-        cells = (each.kind, each.title, authors, each.container, each.published, each.accessed, each.language, each.url)
+        cells = (
+            each.kind,
+            each.title,
+            authors,
+            each.container,
+            each.published,
+            each.access_date,
+            each.language,
+            each.url,
+        )
         writer.writerow([f"'{cell}" if _FORMULA_RE.match(cell) else cell for cell in cells])
     return "\ufeff" + buffer.getvalue()
 

@@ -20,11 +20,11 @@ def format_gb7714_list(references: Iterable[Reference]) -> str:
 
 def format_gb7714(reference: Reference) -> str:
     """Return one reference without a number. Authors and dates that are not known are left out."""
-    accessed = f"[{reference.accessed}]"
+    access_date = f"[{reference.access_date}]"
     if reference.kind is ReferenceKind.NEWSPAPER:
-        origin = f"{reference.container}, {reference.published}{accessed}"
+        origin = f"{reference.container}, {reference.published}{access_date}"
     else:
-        origin = f"({reference.published}){accessed}" if reference.published else accessed
+        origin = f"({reference.published}){access_date}" if reference.published else access_date
     title = f"{reference.title.rstrip('.。 ')}[{_MARK_BY_KIND[reference.kind]}]"
     return ". ".join(part for part in (_join_authors(reference.authors), title, origin, reference.url) if part) + "."
 

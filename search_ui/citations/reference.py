@@ -43,7 +43,7 @@ class Reference:
         container: The newspaper or the site.
         host: Host of the site.
         published: `2016`, `2016-05`, `2016-05-09` or "".
-        accessed: Day of the access, ISO date.
+        access_date: Day of the access, ISO date.
         language: Language of the article (ISO 639), or "".
     """
 
@@ -54,7 +54,7 @@ class Reference:
     container: str
     host: str
     published: str
-    accessed: str
+    access_date: str
     url: str
     language: str
 
@@ -89,12 +89,12 @@ class CitedDocument(Protocol):
     def source(self) -> str: ...
 
 
-def build_reference(document: CitedDocument, accessed: str, saved_copy_url: str) -> Reference:
+def build_reference(document: CitedDocument, access_date: str, saved_copy_url: str) -> Reference:
     """Build the reference to a document.
 
     Args:
         document: The document.
-        accessed: Day of the access, ISO date.
+        access_date: Day of the access, ISO date.
         saved_copy_url: URL to cite if the document has none that is safe to follow.
     """
     published = document.published if _DATE_RE.fullmatch(document.published) else ""
@@ -108,7 +108,7 @@ def build_reference(document: CitedDocument, accessed: str, saved_copy_url: str)
         container=publisher if kind is ReferenceKind.NEWSPAPER else document.site_name,
         host=document.site.partition(":")[0],
         published=published,
-        accessed=accessed,
+        access_date=access_date,
         url=document.safe_url or saved_copy_url,
         language=document.language,
     )

@@ -31,8 +31,8 @@ def requested_citation_format() -> CitationFormat | None:
 
 def build_current_reference(document: CitedDocument) -> Reference:
     """Build the reference to a document that the reader accesses today (UTC)."""
-    accessed = datetime.fromtimestamp(current_site().clock(), UTC).date().isoformat()
-    return build_reference(document, accessed, external_url("public.article", doc_id=document.doc_id))
+    access_date = datetime.fromtimestamp(current_site().clock(), UTC).date().isoformat()
+    return build_reference(document, access_date, external_url("public.article", doc_id=document.doc_id))
 
 
 def find_exported_results(search_service: SearchService, search_request: SearchRequest) -> Sequence[CitedDocument]:
