@@ -22,6 +22,7 @@ from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
+from tests.terms import add
 
 # All data that users, reviewers or crawls depend on, without the times of extraction.
 CONTENT = (
@@ -86,6 +87,8 @@ def add_account(data: Path) -> None:
         store.accounts.create("anna", "hash", [Role.OPERATOR])
         store.actions.record("anna", "site_pause", "a.test", {"hours": 2})
         store.alert_mutes.mute(AlertKey("site_down", "a.test"), "anna", None)
+        if not store.review_queue.find_page(TermQuery(status=None))[1]:
+            add(store, ["抽油机"], by="anna")
         term = store.review_queue.find_page(TermQuery(status=None))[1][0].text
         store.term_comments.add(term, "anna", "?")
         store.term_assignments.assign([term], "anna", "anna")

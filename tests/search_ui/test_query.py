@@ -180,7 +180,8 @@ def test_only_named_fields_come_back() -> None:
     )  # fmt: skip
     shown = dict(details_params(ask(("q", "a")), WORDS, ["d1", "d2"], []))
     assert shown["fl"] == (
-        "id,url,site,title,published_text,fetched,cluster,series,picture,format,text_source,page_starts,story,language"
+        "id,url,site,title,published_text,fetched,cluster,series,picture,format,text_source,page_starts,story,language,"
+        "author,source"
     )
     assert (shown["hits"], shown["rows"]) == ("d1,d2", "2")
 
