@@ -5,23 +5,18 @@ returned   pages that the site or Solr shows after another run in which all URLs
 """
 
 import secrets
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import requests
-from rich.console import Console
 
+from benchmarks.demo_search_site import open_demo_site
 from benchmarks.results import OURS, Figure
 from domain.account import Role
 from pipeline import stages
-from pipeline.demo.run import FORM_TOKEN_RE, DemoOptions, demo_settings, run_demo_stages
-from pipeline.demo.site import DemoServer, write_sites
+from pipeline.demo.run import FORM_TOKEN_RE
 from pipeline.engine import Engine
-from pipeline.progress import NullProgress
-from pipeline.search_site.serve import SearchSite
 from search_ui.passwords import hash_password
 
 PAGES, FEW_PAGES = 20, 2
@@ -44,17 +39,8 @@ class ShownArticle:
 
 def measure_takedown(few: bool) -> list[Figure]:
     """Return the figures of the set."""
-    with tempfile.TemporaryDirectory(prefix="plumbline-takedown-") as name:
-        folder = Path(name)
-        write_sites(folder / "sites")
-        (folder / "demo").mkdir()
-        with DemoServer(folder / "sites", 0) as server:
-            settings = demo_settings(DemoOptions(folder / "demo", port=0, site_port=server.port))
-            with Engine(settings, NullProgress()) as engine:
-                run_demo_stages(engine, Console(stderr=True))
-                with SearchSite(engine) as site, requests.Session() as session:
-                    site.wait_until_searchable()
-                    return measure_on_site(engine, site.url, session, FEW_PAGES if few else PAGES)
+    with open_demo_site() as (engine, site), requests.Session() as session:
+        return measure_on_site(engine, site.url, session, FEW_PAGES if few else PAGES)
 
 
 def measure_on_site(engine: Engine, site_url: str, session: requests.Session, count: int) -> list[Figure]:

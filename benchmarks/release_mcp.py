@@ -17,15 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from rich.console import Console
 
+from benchmarks.demo_search_site import open_demo_site
 from benchmarks.results import OURS, Figure
 from domain.errors import PlumblineError
-from pipeline.demo.run import DemoOptions, demo_settings, run_demo_stages
-from pipeline.demo.site import DemoServer, write_sites
-from pipeline.engine import Engine
-from pipeline.progress import NullProgress
-from pipeline.search_site.serve import SearchSite
 from search_ui.connect.token_budget import estimate_json_tokens, estimate_tokens
 
 SUITE = ("npx", "--yes", "-p", "node@22", "-p", "@modelcontextprotocol/conformance@0.1.16", "conformance", "server")
@@ -37,17 +32,8 @@ TIMEOUT_SECONDS = 120.0
 
 def measure_mcp(is_short: bool) -> list[Figure]:
     """Return the figures of the set; the short form of one query and without the suite."""
-    with tempfile.TemporaryDirectory(prefix="plumbline-mcp-") as name:
-        folder = Path(name)
-        write_sites(folder / "sites")
-        (folder / "demo").mkdir()
-        with DemoServer(folder / "sites", 0) as server:
-            settings = demo_settings(DemoOptions(folder / "demo", port=0, site_port=server.port))
-            with Engine(settings, NullProgress()) as engine:
-                run_demo_stages(engine, Console(stderr=True))
-                with SearchSite(engine) as site:
-                    site.wait_until_searchable()
-                    return measure_on_site(f"{site.url}mcp", None if is_short else folder)
+    with open_demo_site() as (_, site), tempfile.TemporaryDirectory(prefix="plumbline-mcp-") as folder:
+        return measure_on_site(f"{site.url}mcp", None if is_short else Path(folder))
 
 
 def measure_on_site(url: str, folder: Path | None) -> list[Figure]:

@@ -8,11 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from docstore.accounts import (
+    AccountTable,
     account_from_row,
-    account_to_row,
     all_sessions_key,
     roles_to_text,
-    validate_account_name,
     validate_roles,
 )
 from docstore.actions import write_action
@@ -44,20 +43,8 @@ class AccountAdministration:
         self, name: str, password_hash: str, roles: Iterable[Role], actor: str, password_is_temporary: bool = False
     ) -> Account:
         """Create an account. Raises AccountError if the name is taken or invalid, or `roles` is empty."""
-        account = Account(
-            validate_account_name(name),
-            password_hash,
-            validate_roles(roles),
-            self._clock(),
-            password_is_temporary=password_is_temporary,
-        )
-        row = account_to_row(account)
-        with self._database.write() as connection:
-            if not self._database.insert_missing(connection, accounts, [row]):
-                text = f"an account named {account.name} already exists: choose another name"
-                raise AccountError(CodedMessage(text, "account_exists", name=account.name))
-            self._record(connection, actor, "account_create", account.name, {"roles": row["roles"]})
-        return account
+        table = AccountTable(self._database, self._clock)
+        return table.create(name, password_hash, roles, password_is_temporary, actor)
 
     def set_roles(self, name: str, roles: Iterable[Role], expected_roles: Iterable[Role], actor: str) -> None:
         """Replace the roles of an account, which ends its sessions.

@@ -56,7 +56,8 @@ class AccountTable:
         row = account_to_row(account)
         with self._database.write() as connection:
             if not self._database.insert_missing(connection, accounts, [row]):
-                raise AccountError(f"an account named {account.name} already exists: choose another name")
+                text = f"an account named {account.name} already exists: choose another name"
+                raise AccountError(CodedMessage(text, "account_exists", name=account.name))
             update_row_checksums(self._database, connection, accounts, [account.name])
             self._record(connection, actor, "account_create", account.name, {"roles": row["roles"]})
         return account

@@ -143,13 +143,11 @@ def choose_backup(settings: Settings, folder: Path | None) -> Path | None:
 
     If `folder` is None, the folders of earlier backups are searched.
     """
-    from pipeline.maintenance.backup import backup_locations, find_newest_backup
+    from pipeline.maintenance.backup import find_known_backup, find_newest_backup
 
     if folder is not None and (folder / "manifest.json").exists():
         return folder
-    return find_newest_backup(
-        [folder] if folder else [Path(location) for location in backup_locations(settings.data_dir)]
-    )
+    return find_newest_backup([folder]) if folder else find_known_backup(settings.data_dir)
 
 
 @click.command(cls=VerticalCommand)
@@ -215,17 +213,15 @@ def upgrade(context: click.Context, check_only: bool, without_backup: bool, as_j
     """Upgrade the store of a vertical after an update of the program. Exits with 1 if something prevents it."""
     settings = load_call_settings(context)
     from pipeline.engine import open_store
-    from pipeline.maintenance.upgrade import check_upgrade, failed_checks
+    from pipeline.maintenance.upgrade import check_upgrade
 
     results = check_upgrade(settings)
     if as_json:
         print_json([vars(result) for result in results])
     else:
         print_lines(map(format_check_result, results))
-    failed = failed_checks(results)
-    if without_backup and "backup" in failed:
-        failed.remove("backup")
-    if failed:
+    optional = {"backup"} if without_backup else set()
+    if failed := [result.name for result in results if not result.is_well and result.name not in optional]:
         raise PlumblineError(f"not ready for the upgrade: {', '.join(failed)}; nothing was changed")
     if check_only or len(results) == 1:
         return

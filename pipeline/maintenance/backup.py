@@ -241,6 +241,11 @@ def find_newest_backup(folders: list[Path]) -> Path | None:
     return max(backups, key=lambda backup: backup.name, default=None)
 
 
+def find_known_backup(data_dir: Path) -> Path | None:
+    """Return the newest complete backup in the folders of earlier backups, or None."""
+    return find_newest_backup([Path(location) for location in backup_locations(data_dir)])
+
+
 def manifest_json(manifest: Manifest) -> dict[str, Any]:
     """Convert a manifest to the JSON object of manifest.json."""
     return {"made" if name == "created_at" else name: value for name, value in asdict(manifest).items()}

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from domain.errors import PlumblineError
 from indexer.class_data_sharing import JAVA_PATH
 from locks.file_locks import stage_lock_holder
-from pipeline.maintenance.backup import backup_locations, find_newest_backup
+from pipeline.maintenance.backup import find_known_backup
 from pipeline.runs.timetable import nightly_timetable
 from pipeline.settings import Settings
 from solr_client.session import auth_headers, node_urls
@@ -239,7 +238,7 @@ def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
     yield CheckResult(
         "schedule", is_scheduler_running, text, "start `plumb schedule` (deploy/plumbline-schedule.service)"
     )
-    backup = find_newest_backup([Path(location) for location in backup_locations(settings.data_dir)])
+    backup = find_known_backup(settings.data_dir)
     age = time.time() - backup.stat().st_mtime if backup else float("inf")
     details = f"{backup}, {age / 86400:.1f} days old" if backup else "no backup"
     yield CheckResult("backup", age < MAX_BACKUP_AGE_SECONDS, details, "run `plumb backup FOLDER` daily")

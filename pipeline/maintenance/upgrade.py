@@ -6,14 +6,14 @@ active process of the earlier program.
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from docstore.schema import SCHEMA_VERSION
 from docstore.schema_state import SchemaState, read_schema_state
 from extractor.settings import EXTRACTOR_VERSION
 from locks.file_locks import stage_lock_holder
-from pipeline.maintenance.backup import backup_locations, find_newest_backup, read_manifest
+from pipeline.maintenance.backup import find_known_backup, read_manifest
 from pipeline.maintenance.doctor import CheckResult
 from pipeline.settings import Settings
 
@@ -63,15 +63,10 @@ def check_safety(settings: Settings, file: Path | None) -> Iterator[CheckResult]
     if file is None:
         yield CheckResult("backup", True, "PostgreSQL: make sure that a dump (pg_dump) exists")
         return
-    backup = find_newest_backup([Path(location) for location in backup_locations(settings.data_dir)])
+    backup = find_known_backup(settings.data_dir)
     age = time.time() - read_manifest(backup).created_at if backup else 0.0
     text = f"{backup}, {age / 3600:.1f} hours old" if backup else "no backup"
     yield CheckResult("backup", backup is not None and age < MAX_BACKUP_AGE_SECONDS, text, BACKUP_ADVICE)
     size, free = file.stat().st_size, shutil.disk_usage(file.parent).free
     text = f"{free / 1e9:.1f} GB free, the database has {size / 1e9:.1f} GB"
     yield CheckResult("disk", free > size, text, "free as much space as the database has: the upgrade copies it")
-
-
-def failed_checks(results: Sequence[CheckResult]) -> list[str]:
-    """Return the names of the checks that failed."""
-    return [result.name for result in results if not result.is_well]

@@ -236,10 +236,8 @@ class StoreSiteBackend:
     def _effective_delay(self, totals: SiteTotals) -> float:
         """Return the crawl delay of a site in seconds: the longest of the settings and its robots.txt."""
         crawl = self._settings.load().crawl
-        stored_robots, agent = (
-            self._engine.store.frontier.find_robots(url_origin(totals.example_url)),
-            product_token(crawl.user_agent),
-        )
+        stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
+        agent = product_token(crawl.user_agent)
         robots_delay = parse_stored_robots(stored_robots, agent).crawl_delay if stored_robots else 0.0
         return max(crawl.delay, robots_delay, delay_for_host(parse_site_delays(crawl), totals.host))
 

@@ -12,7 +12,7 @@ from crawler.sitemaps.origin_sitemaps import default_sitemap_urls
 from crawler.urls.canonical import canonicalize_url, host_of, parse_scope, url_origin
 from domain.errors import SettingsError
 from domain.outcome import Reason
-from pipeline.site_admin.site_list import SiteList, parse_seed
+from pipeline.site_admin.site_list import MAX_SHOWN_CHARS, SiteList, parse_seed
 
 DOMAIN_KEYS = frozenset({"url", "seed_urls", "sitemap_urls", "crawl_rules"})
 SETTING_BY_KEY: Mapping[str, str] = {
@@ -35,7 +35,6 @@ ALL_PATHS = frozenset(
     }
 )
 """Type and pattern of rules that match every path."""
-MAX_SHOWN_CHARS = 200
 MAX_DEPTH = 30
 MAX_URL_CHARS = 2000
 

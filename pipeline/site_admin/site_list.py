@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from crawler.urls.canonical import Scope, UrlRules, canonicalize_url, host_of, rejection_reason
 from domain.outcome import Reason
 
+MAX_SHOWN_CHARS = 200  # of a part of the file, in a note
+
 
 @dataclass(frozen=True)
 class SiteList:

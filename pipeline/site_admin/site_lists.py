@@ -11,10 +11,9 @@ from crawler.urls.registrable_domains import registrable_domain
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.site_admin.open_crawler import parse_open_crawler
-from pipeline.site_admin.site_list import SiteList, parse_seed
+from pipeline.site_admin.site_list import MAX_SHOWN_CHARS, SiteList, parse_seed
 
 MAX_FILE_BYTES = 1024 * 1024
-MAX_SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True)

@@ -22,17 +22,19 @@ class CitationFormat(NamedTuple):
 
 
 class _TypeNames(NamedTuple):
-    """The names of a `ReferenceKind` in RIS and CSL."""
+    """The names of a `ReferenceKind` and of its container in RIS and CSL."""
 
     ris: str
     csl: str
+    ris_container: str = "T2"
+    csl_container: str = "container-title"
 
 
 _TYPE_NAMES: Mapping[ReferenceKind, _TypeNames] = {
     ReferenceKind.WEB_PAGE: _TypeNames("ELEC", "webpage"),
     ReferenceKind.NEWSPAPER: _TypeNames("NEWS", "article-newspaper"),
-    ReferenceKind.REPORT: _TypeNames("RPRT", "report"),
-    ReferenceKind.STANDARD: _TypeNames("STAND", "standard"),
+    ReferenceKind.REPORT: _TypeNames("RPRT", "report", "PB", "publisher"),
+    ReferenceKind.STANDARD: _TypeNames("STAND", "standard", "PB", "publisher"),
 }
 
 
@@ -42,12 +44,13 @@ def format_ris(references: Sequence[Reference]) -> str:
 
 
 def _to_ris_lines(reference: Reference) -> list[str]:
+    type_names = _TYPE_NAMES[reference.kind]
     year, month, day = (*reference.published.split("-"), "", "", "")[:3]
     pairs = [
-        ("TY", _TYPE_NAMES[reference.kind].ris),
+        ("TY", type_names.ris),
         *(("AU", author.inverted_name) for author in reference.authors),
         ("TI", reference.title),
-        ("PB" if reference.kind in {ReferenceKind.REPORT, ReferenceKind.STANDARD} else "T2", reference.container),
+        (type_names.ris_container, reference.container),
         ("PY", year),
         ("DA", f"{year}/{month}/{day}/" if month else ""),
         ("LA", reference.language),
@@ -64,13 +67,13 @@ def format_csl_json(references: Sequence[Reference]) -> str:
 
 def _to_csl_item(reference: Reference) -> dict[str, Any]:
     access_date = [int(part) for part in reference.access_date.split("-")]
-    container = "publisher" if reference.kind in {ReferenceKind.REPORT, ReferenceKind.STANDARD} else "container-title"
+    type_names = _TYPE_NAMES[reference.kind]
     item: dict[str, Any] = {
         "id": reference.doc_id,
-        "type": _TYPE_NAMES[reference.kind].csl,
+        "type": type_names.csl,
         "title": reference.title,
         "author": [_to_csl_name(author) for author in reference.authors],
-        container: reference.container,
+        type_names.csl_container: reference.container,
         "issued": {"date-parts": [list(reference.date_parts)]} if reference.date_parts else {},
         "accessed": {"date-parts": [access_date]},
         "language": reference.language,

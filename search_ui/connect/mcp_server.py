@@ -38,6 +38,7 @@ from search_ui.context import current_site
 from search_ui.i18n import translate
 from search_ui.query.search_request import BadSearchRequestError
 
+PROGRAM_VERSION = version("plumbline-search")
 MAX_REQUEST_BYTES = 64 * 1024
 MAX_ERROR_TOKENS = 20 * MAX_TERMS + 50
 _LOOPBACK_ORIGINS = tuple(
@@ -146,7 +147,7 @@ async def _run_exchange(body: bytes) -> Response:
     server = Server(
         "plumbline",
         title=settings.title,
-        version=version("plumbline-search"),
+        version=PROGRAM_VERSION,
         instructions=f"Search engine of {settings.title}. Cite the sources of what you report.",
         on_list_tools=_list_tools,
         on_call_tool=_call_tool,
