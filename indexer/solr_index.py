@@ -21,6 +21,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import IntEnum, StrEnum
 from typing import Any, TypeVar
 
@@ -30,7 +31,7 @@ import requests
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
-from indexer.configset import add_missing_fields, configset_digest, configset_zip
+from indexer.configset import add_missing_fields, configset_digest, configset_files, configset_zip
 from locks.fences import check_request
 from solr_client import solr_fields
 from solr_client.session import SolrSession, collection_replicas, node_urls, redact_credentials
@@ -372,19 +373,24 @@ class SolrIndex:
         schema = add_missing_fields(old_schema, (CONFIGSET_DIR / SCHEMA_FILE).read_text("utf-8"))
         if schema == old_schema:
             return
-        self._upload_schema(collection, schema)
+        for name, data in configset_files(CONFIGSET_DIR):
+            with suppress(_SolrRejectedError):  # the old configset has this file
+                self._upload_file(collection, name, data, overwrite=False)
+        self._upload_file(collection, SCHEMA_FILE, schema.encode())
         try:
-            self._collections_api("RELOAD", name=collection)
+            is_rejected = "failure" in self._collections_api("RELOAD", name=collection)
         except SolrError:
+            is_rejected = True
+        if is_rejected:
             _log.warning(
                 "collection %s rejected the new fields; searches that use them fail until the new collection is filled",
                 collection,
             )
-            self._upload_schema(collection, old_schema)
+            self._upload_file(collection, SCHEMA_FILE, old_schema.encode())
 
-    def _upload_schema(self, configset: str, schema: str) -> None:
-        params = {"action": "UPLOAD", "name": configset, "filePath": SCHEMA_FILE, "overwrite": "true"}
-        self._request("admin/configs", params, schema.encode())
+    def _upload_file(self, configset: str, name: str, data: bytes, overwrite: bool = True) -> None:
+        params = {"action": "UPLOAD", "name": configset, "filePath": name, "overwrite": str(overwrite).lower()}
+        self._request("admin/configs", params, data)
 
     def _wait_until_active(self) -> bool:
         for _ in range(ACTIVE_POLLS):
