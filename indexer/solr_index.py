@@ -12,8 +12,7 @@ A changed schema therefore never meets an old index; nor does a changed number o
 configset.
 
 With several shards, each shard contains whole clusters (`router.field`), so that duplicates are collapsed and counted
-on
-one shard. If the cluster of a document changes, the document is deleted from its old shard before it is added.
+on one shard. If the cluster of a document changes, the document is deleted from its old shard before it is added.
 """
 
 import json
@@ -176,8 +175,7 @@ class SolrIndex:
         """Merge the index to one segment, without deleted documents and in order of ids.
 
         Until then, deleted and replaced documents count in the statistics of scores, and documents with equal scores
-        are ranked
-        by the time they were added.
+        are ranked by the time they were added.
         """
         self._request(f"{self.collection}/update", {"optimize": "true", "maxSegments": "1", "waitSearcher": "true"})
 
@@ -252,7 +250,7 @@ class SolrIndex:
     @property
     def current_collection(self) -> str:
         """Name of the collection for the current configset."""
-        return f"{self.collection}_{configset_digest(CONFIGSET_DIR, self._shards)[:8]}"
+        return current_collection(self.collection, self._shards)
 
     def has_collection(self) -> bool:
         """True if the alias exists, so that documents can be searched and written."""
@@ -337,8 +335,7 @@ class SolrIndex:
 
     def _own_collections(self, cluster_state: Mapping[str, Any]) -> list[str]:
         """Return the names of all collections created for the alias."""
-        pattern = re.compile(re.escape(self.collection) + "_[0-9a-f]{8}")
-        return [name for name in cluster_state["collections"] if pattern.fullmatch(name)]
+        return [name for name in cluster_state["collections"] if collection_pattern(self.collection).fullmatch(name)]
 
     def _create_collection(self) -> None:
         files = configset_zip(CONFIGSET_DIR, self._shards)
@@ -456,6 +453,16 @@ class _SolrRejectedError(SolrError):
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
         self.status = status
+
+
+def current_collection(alias: str, shards: int) -> str:
+    """Return the name of the collection of `alias` for the current configset."""
+    return f"{alias}_{configset_digest(CONFIGSET_DIR, shards)[:8]}"
+
+
+def collection_pattern(alias: str) -> re.Pattern[str]:
+    """Return a pattern of the names of all collections created for `alias`."""
+    return re.compile(re.escape(alias) + "_[0-9a-f]{8}")
 
 
 def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SCHEMA_FILE, ConfigsetState, SolrIndex
 from pipeline.engine import Engine
+from pipeline.index_stage import run_index_stage
+from pipeline.maintenance.upgrade import check_index
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import EngineSearchClient
 from pipeline.settings import build_settings
@@ -25,6 +28,7 @@ from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
 from tests.earlier_configsets import extract_configsets, to_earlier_document
+from tests.pipeline.test_definitions import save_article
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
 from text.segment import RjiebaSegmenter
@@ -47,13 +51,15 @@ def document_of(number: int, title: str, body: str) -> dict[str, object]:
 def index_of(configset: Path, solr: EmbeddedSolr) -> Iterator[SolrIndex]:
     """Yield an index with `ARTICLES` that a version with this configset wrote."""
     with patch.object(solr_index, "CONFIGSET_DIR", configset):
-        index = index_at(solr.url, "olderindex")
+        index = index_at(solr.url, f"older{uuid.uuid4().hex[:12]}")
         index.ensure_collection()
         documents = (document_of(n, *article) for n, article in enumerate(ARTICLES.items()))
         assert index.add([to_earlier_document(document, configset) for document in documents]) == {}
         index.commit()
-    yield index
-    index.delete_all()
+    try:
+        yield index
+    finally:
+        index.delete_all()
 
 
 @pytest.fixture(scope="module")
@@ -107,12 +113,18 @@ def test_what_an_earlier_version_has_indexed_is_found_until_it_is_indexed_anew(i
 
 
 @pytest.mark.solr
-def test_the_site_answers_from_the_earlier_index_before_the_new_one_exists(index: SolrIndex, tmp_path: Path) -> None:
+def test_the_site_answers_from_the_earlier_index_until_the_new_one_is_filled(index: SolrIndex, tmp_path: Path) -> None:
     settings = build_settings({"index": {"solr_url": index.base_url, "collection": index.collection}}, tmp_path)
     with Engine(settings, NullProgress()) as engine:
         client = site_app(EngineSearchClient(engine), FakeActions()).test_client()  # type: ignore[arg-type]
         assert set(titles(client, "页岩气")) == {"页岩气开发周报 第3期", "页岩气开发周报 第4期"}
-    assert index.count() == len(ARTICLES)
+        assert index.count() == len(ARTICLES)
+        save_article(engine.store, 1, "四川盆地页岩气产量上升。", "页岩气年报")
+        save_article(engine.store, 2, "水力压裂技术已经成熟。", "压裂年报")
+        assert "writes 2 articles to a new collection" in check_index(settings, 2).text
+        run_index_stage(engine, adopt=True)
+        assert titles(client, "页岩气") == ["页岩气年报"]
+        assert check_index(settings, 2).text == "its schema is current"
 
 
 @pytest.mark.solr
