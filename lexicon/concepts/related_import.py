@@ -56,7 +56,7 @@ def find_hierarchical_pairs(
         broader_ids: Ids of broader concepts by concept id, after the import.
         label_by_id: Names of the concepts.
     """
-    pairs = {(min(first, second), max(first, second)) for first, others in related_ids.items() for second in others}
+    pairs = {(min(first, second), max(first, second)) for first, ids in related_ids.items() for second in ids}
     for first, second in sorted(pairs):
         if is_hierarchical(first, second, broader_ids):
             label = label_by_id[second]
