@@ -34,9 +34,10 @@ def retrieval() -> Response:
 @require_role()
 def connect_page() -> BaseResponse:
     """Show how to connect programs, with the URL of this site and a query that finds something."""
-    values = {"site_url": external_url("public.home").rstrip("/"), "knowledge_id": KNOWLEDGE_ID}
+    site_url = external_url("public.home").rstrip("/")
     query = next(iter(_fetch_frequent_terms()), current_site().settings.title)
-    return add_no_store_headers(render_page("admin_connect.html", example_query=query, **values))
+    page = render_page("admin_connect.html", site_url=site_url, knowledge_id=KNOWLEDGE_ID, example_query=query)
+    return add_no_store_headers(page)
 
 
 def _fetch_frequent_terms() -> Collection[str]:
