@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.browser_fixture",
     "tests.cluster_fixture",
     "tests.object_store",
+    "tests.small_model",
 ]
 
 
