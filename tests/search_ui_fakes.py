@@ -758,8 +758,9 @@ def site_app(
     **more: Any,
 ) -> Flask:
     """Return the application with fakes for all services that are not given; `OPERATOR` can sign in."""
+    search_settings = settings or SearchSettings()
     app = create_app(
-        settings or SearchSettings(),
+        lambda: search_settings,
         search or FakeSearch(),
         actions or FakeActions(),
         accounts if accounts is not None else FakeAccounts(operator=Role.OPERATOR),
