@@ -11,12 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 12_760,
+    "docstore": 12_870,
     "domain": 2_680,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
-    "lexicon": 7_350,
+    "lexicon": 7_560,
     "locks": 240,
     "maven_jars": 230,
     "pipeline": 22_380,
