@@ -71,19 +71,18 @@ def list_details(action: AdminAction, name: str) -> list[str]:
 def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> bool:
     """Write the previous value to the settings file, unless the setting has another value now.
 
-    The file is written first: if the program ends before the record, only the record is missing, and a second undo
-    changes nothing. Raises SettingsError, or SettingsConflictError if the file changes at the same time.
+    Raises SettingsError, or SettingsConflictError if the file changes at the same time.
     """
-    path, values = action.subject, action.details
+    path, values, actions = action.subject, action.details, engine.store.actions
     if engine.settings.file is None or not has_known_values(values):
         return False
-    file = SettingsFile(engine.settings.file)
+    file = SettingsFile(engine.settings.file, actions)
     settings_text = file.read()
     if stored_value(parse_toml_sections(settings_text.text, file.path), path) != values["after"]:
         return False
-    file.save(file.changed_text(settings_text.text, {path: values["before"]}), settings_text.digest)
+    new_text = file.changed_text(settings_text.text, {path: values["before"]})
     reversed_values = {"before": values["after"], "after": values["before"]}
-    engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
+    file.save(new_text, settings_text.digest, [actions.prepare(account, CHANGE_ACTION, path, reversed_values)])
     return True
 
 
@@ -108,20 +107,21 @@ def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> bool:
 def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> bool:
     """Write the previous values of all settings that the action changed, unless one of them has another value now.
 
-    The file is written first, as in `undo_setting_change`. Raises SettingsError.
+    Raises SettingsError.
     """
-    changes = action.details.get("changes")
+    changes, actions = action.details.get("changes"), engine.store.actions
     if engine.settings.file is None or not isinstance(changes, dict):
         return False
-    file = SettingsFile(engine.settings.file)
+    file = SettingsFile(engine.settings.file, actions)
     settings_text = file.read()
     current = file.check(settings_text.text)
     if any(read_setting(current, path) != after for path, (_, after) in changes.items()):
         return False
     previous_values = {path: before or None for path, (before, _) in changes.items()}
-    file.save(file.changed_text(settings_text.text, previous_values), settings_text.digest)
+    new_text = file.changed_text(settings_text.text, previous_values)
     reversed_changes = {path: [after, before] for path, (before, after) in changes.items()}
-    engine.store.actions.record(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
+    pending = actions.prepare(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
+    file.save(new_text, settings_text.digest, [pending])
     return True
 
 
@@ -152,7 +152,7 @@ def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> bool
     changes = action.details.get("changes")
     if engine.settings.file is None or not isinstance(changes, dict):
         return False
-    return bool(StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account))
+    return StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account)
 
 
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> bool:
