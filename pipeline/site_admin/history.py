@@ -41,11 +41,10 @@ class StoreHistory:
             store.review_history.undo(account, entry_id)
             return True
         action = store.actions.load(entry_id) if source is HistorySource.ACTION else None
-        undo = UNDO_BY_ACTION.get(action.action) if action is not None else None
-        if action is None or undo is None or action.undone_by is not None:
+        if action is None or action.undone_by is not None or not is_reversible(action.action, action.details):
             return False
         with store.actions.record_undo(action.action_id):
-            return undo(self._engine, action, account)
+            return UNDO_BY_ACTION[action.action](self._engine, action, account)
 
 
 def can_undo(entry: HistoryEntry) -> bool:

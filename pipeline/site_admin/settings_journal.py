@@ -65,5 +65,5 @@ class SettingsJournal:
 
 def value_digest(values: dict[str, object], paths: Sequence[str]) -> str:
     """Return a digest of the values of settings, so that the journal contains no secrets."""
-    chosen = json.dumps([values.get(path) for path in paths], sort_keys=True, default=str)
-    return hashlib.sha256(chosen.encode()).hexdigest()
+    json_text = json.dumps([values.get(path) for path in paths], sort_keys=True, default=str)
+    return hashlib.sha256(json_text.encode()).hexdigest()

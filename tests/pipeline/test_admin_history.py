@@ -22,7 +22,7 @@ from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import StoreSites
-from pipeline.site_admin.undo import UNDO_BY_ACTION
+from pipeline.site_admin.undo import UNDO_BY_ACTION, is_reversible
 from search_ui.i18n import has_message
 
 KEY = AlertKey("robots", "news.example")
@@ -237,8 +237,13 @@ def test_comments_and_assignments_are_undone(engine: Engine) -> None:
     store, history = engine.store, StoreHistory(engine)
     store.lexicons.replace_candidates([Term(text, 9.0, 5, 2) for text in ("页岩气", "钻井")])
     comment_id = store.term_comments.add("页岩气", "ann", "见 GB/T 1.1")
+    comments = store.term_comments.find(["页岩气"])
     assert history.undo(HistorySource.ACTION, comment_id, "bob") and store.term_comments.find(["页岩气"]) == {}
     assert not history.undo(HistorySource.ACTION, comment_id, "bob")
+    removal_id = store.actions.find(limit=1)[0].action_id
+    assert history.undo(HistorySource.ACTION, removal_id, "cho") and store.term_comments.find(["页岩气"]) == comments
+    assert not history.undo(HistorySource.ACTION, removal_id, "cho")
+    assert not is_reversible("term_comment_remove", {"comment_id": 1})  # as earlier versions recorded it
     store.term_assignments.assign(["页岩气"], "ann", "bob")
     second_id = store.term_assignments.assign(["页岩气", "钻井"], "bob", "bob")
     assert second_id is not None and store.term_assignments.assign(["钻井"], "bob", "ann") is None
