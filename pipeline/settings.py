@@ -181,10 +181,12 @@ class OverrideSource(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one vertical.
+    """All settings of one vertical, one field per section of its TOML file.
 
-    `folder` is the folder of its TOML file `file`; `file` is None for settings that were not loaded from a file.
-    `overrides` has the paths of the settings whose value is not that of the file.
+    Attributes:
+        folder: Folder of the TOML file.
+        file: The TOML file, or None for settings that were not loaded from a file.
+        overrides: Full paths of the settings whose value is not that of the file, each with the source of its value.
     """
 
     folder: Path
@@ -237,9 +239,15 @@ PLAIN_VALUES = {"crawl.rendered": RENDER_AUTOMATICALLY}  # accepted without the 
 
 
 def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Settings:
-    """Read the settings from the file at `path`, overridden by the environment, then by `flags` (full path -> text).
+    """Read the settings of a vertical.
 
-    Raises SettingsError with one line that contains the full path of the setting.
+    Args:
+        path: The TOML file. `PLUMB_` variables of the environment override its values.
+        flags: Text by full path, such as `{"crawl.threads": "8"}`. They override the environment.
+
+    Raises:
+        SettingsError: A setting is unknown or invalid, or the file cannot be read. The message is one line with the
+            full path of the setting.
     """
     flags = flags or {}
     raw = overlay(overlay_environment(read_toml_sections(path)), flags)

@@ -33,7 +33,7 @@ def test_every_named_file_exists() -> None:
 
 
 def test_every_named_function_exists() -> None:
-    names = set(re.findall(rf"`((?:{PACKAGES})(?:\.\w+)+)`", TEXT))
+    names = set(re.findall(rf"(?:`|^::: )((?:{PACKAGES})(?:\.\w+)+)(?:`|$)", TEXT, re.M))
     assert len(names) > 50
     assert sorted(name for name in names if not is_defined(name)) == []
 

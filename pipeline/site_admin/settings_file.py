@@ -121,9 +121,9 @@ class SettingsFile:
                     self._journal.finish(current.text)
                     self._journal.begin(current.text, new_text, actions)
                 self._replace(unix_line_ends(new_text))
-                saved = self.read()
-                self._finish_journal(saved)
-                return saved
+                saved_text = self.read()
+                self._finish_journal(saved_text)
+                return saved_text
         except OSError as error:
             raise SettingsError(f"cannot write {self.path}: {error.strerror}") from error
 

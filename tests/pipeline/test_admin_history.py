@@ -117,7 +117,7 @@ def test_a_killed_program_leaves_no_change_without_its_record(tmp_path: Path, mo
         editor, history, record = FileSettingsEditor(settings, engine.store.actions), StoreHistory(engine), ActionTable
 
         @contextmanager
-        def killed(owner: type, name: str, after: Callable[..., object] = lambda *_: None) -> Iterator[None]:
+        def kill_during(owner: type, name: str, after: Callable[..., object] = lambda *_: None) -> Iterator[None]:
             with monkeypatch.context() as patch, pytest.raises(SystemExit):
                 patch.setattr(owner, name, lambda *arguments: sys.exit(str(after(*arguments))))
                 yield
@@ -125,20 +125,20 @@ def test_a_killed_program_leaves_no_change_without_its_record(tmp_path: Path, mo
         def save(threads: str) -> None:
             editor.save({"crawl.threads": threads, "crawl.depth": threads}, editor.load_form().digest, "ann")
 
-        def recorded() -> list[str]:
+        def recorded_values() -> list[str]:
             return sorted(str(entry.details.get("after")) for entry in history.find(HistoryFilter(), 0, 9)[1])
 
-        with killed(SettingsFile, "_replace"):
+        with kill_during(SettingsFile, "_replace"):
             save("8")
-        assert "threads = 4" in path.read_text() and recorded() == []
-        with killed(record, "record_pending"):
+        assert "threads = 4" in path.read_text() and recorded_values() == []
+        with kill_during(record, "record_pending"):
             save("8")
         path.write_text(path.read_text() + "# edited\n")
-        assert "threads = 8" in path.read_text() and recorded() == ["8", "8"]
-        with killed(record, "record_pending", record.record_pending):
+        assert "threads = 8" in path.read_text() and recorded_values() == ["8", "8"]
+        with kill_during(record, "record_pending", record.record_pending):
             save("5")
-        assert "threads = 5" in path.read_text() and recorded() == ["5", "5", "8", "8"]
-        with killed(record, "record_pending"):
+        assert "threads = 5" in path.read_text() and recorded_values() == ["5", "5", "8", "8"]
+        with kill_during(record, "record_pending"):
             history.undo(HistorySource.ACTION, engine.store.actions.find(limit=1)[0].action_id, "bob")
         total, [undo, undone, *_] = history.find(HistoryFilter(), 0, 9)
         assert (total, undo.account, undo.subject, undone.is_undone) == (5, "bob", undone.subject, True)
