@@ -187,7 +187,7 @@ class StoreSites:
         Args:
             host: The host.
             changes: Lists of lines before and after the removal, by setting.
-            added_seeds: Start URLs that `plumb site add` had added.
+            added_seeds: Start URLs that `plumb sites add` had added.
             account: Name of the account.
 
         Returns:
