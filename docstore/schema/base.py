@@ -3,10 +3,13 @@
 meta      schema version, id of the store, and other single values
 """
 
+from typing import Any
+
 from sqlalchemy import BigInteger, Column, Dialect, Integer, MetaData, String, Table, Text
 from sqlalchemy.types import TypeDecorator
 
 from domain.coded_message import parse_message, serialize_message
+from domain.packed_text import pack_text, unpack_text
 
 metadata = MetaData()
 
@@ -29,6 +32,36 @@ class CodedText(TypeDecorator[str]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """Return the message of a stored text."""
         return None if value is None else parse_message(value)
+
+
+class PackedText(TypeDecorator[str]):
+    """Long text: compressed in SQLite, plain in PostgreSQL, which compresses long values itself.
+
+    Short texts, and texts that programs before schema version 16 wrote, are plain in SQLite too. Damaged values are
+    returned as text with U+FFFD, like damaged plain text: the checksum of the row reveals them.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        """Return the stored value of a text."""
+        return (pack_text(value) or value) if value is not None and dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """Return the text of a stored value."""
+        text: str | None = unpack_column(value)
+        return text
+
+
+def unpack_column(value: Any) -> Any:
+    """Return the text of a stored value of a `PackedText` column. Values other than bytes are returned unchanged."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return unpack_text(value)
+    except ValueError:
+        return value.decode("utf-8", "replace")
 
 
 store_meta = Table(
