@@ -7,21 +7,18 @@ UTF-8. Compressed, Chinese in GB 18030 is 15% smaller.
 import re
 import zlib
 
-MIN_PACKED_CHARS = 200  # shorter texts gain little
 ZLIB_LEVEL = 6
 _ENCODINGS = {b"g": "gb18030", b"u": "utf-8"}
 # The editions of GB 18030 encode these characters differently, and a later Python may follow a later edition.
 _EDITION_CHARS = re.compile("[\u1e3f\u9fb4-\u9fbb\ue000-\uf8ff\ufe10-\ufe19\U00020000-\U0002ffff]")
 
 
-def pack_text(text: str) -> bytes | None:
-    """Return the text in compressed form; None if it is too short for compression.
+def pack_text(text: str) -> bytes:
+    """Return the text in compressed form.
 
     Raises:
         UnicodeEncodeError: The text contains lone surrogates.
     """
-    if len(text) < MIN_PACKED_CHARS:
-        return None
     name = b"u" if _EDITION_CHARS.search(text) else b"g"
     return name + zlib.compress(text.encode(_ENCODINGS[name]), ZLIB_LEVEL)
 

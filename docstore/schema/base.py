@@ -12,6 +12,7 @@ from domain.coded_message import parse_message, serialize_message
 from domain.packed_text import pack_text, unpack_text
 
 metadata = MetaData()
+MIN_PACKED_CHARS = 200  # shorter texts gain little
 
 # SQLite assigns row ids only to columns of type INTEGER.
 BigIntegerId = BigInteger().with_variant(Integer, "sqlite")
@@ -46,7 +47,9 @@ class PackedText(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
         """Return the stored value of a text."""
-        return (pack_text(value) or value) if value is not None and dialect.name == "sqlite" else value
+        if value is None or len(value) < MIN_PACKED_CHARS or dialect.name != "sqlite":
+            return value
+        return pack_text(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """Return the text of a stored value."""

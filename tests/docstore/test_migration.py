@@ -342,13 +342,11 @@ def test_rows_of_older_programs_are_read_beside_compressed_rows(store_url: str, 
     engine.dispose()
 
 
-@pytest.mark.parametrize(
-    "content", ["页岩气" * 99, "shale gas " * 99, "\ue5e5\u9fb4\ufe10\U00020087页岩😀é" * 99, "一" * 199]
-)
+@pytest.mark.parametrize("content", ["页岩气" * 99, "shale gas", "\ue5e5\u9fb4\ufe10\U00020087页岩😀é", ""])
 def test_packed_texts_are_unpacked(content: str) -> None:
     packed = pack_text(content)
-    assert (packed is None) == (len(content) < 200)
-    assert packed is None or (unpack_text(packed) == content and packed[:1] == (b"u" if "\ue5e5" in content else b"g"))
+    assert unpack_text(packed) == content
+    assert packed[:1] == (b"u" if "\ue5e5" in content else b"g")
 
 
 def test_every_step_is_there() -> None:
