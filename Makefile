@@ -90,7 +90,7 @@ pictures: $(TEST_STAMP) browser chinese-font  ## screenshots of all pages of the
 	$(BIN)/python deploy/pictures.py
 
 docs-site: $(TEST_STAMP)  ## the documentation as a site, in build/site; fails on a broken link
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt mkdocs mkdocs-material
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
@@ -153,4 +153,5 @@ $(STAMP): setup.cfg constraints.txt | $(VENV)/bin/python
 
 $(TEST_STAMP): setup.cfg constraints.txt | $(VENV)/bin/python
 	@$(BIN)/python deploy/install.py '.[test]'
+	@$(BIN)/python -m pytest --collect-only -q >/dev/null || true  # compiles the tests once, not in six processes at a time
 	@touch $@ $(STAMP)

@@ -1,16 +1,18 @@
 """The sets `tbx` and `skos` of `make bench-glossary`: concepts that are exported and imported.
 
     round_trip   share of the generated concepts that are equal after an export, an import into an empty store and a
-                 second export, and whose terms and statuses another reader finds in the file: SPARQL queries of rdflib
-                 for SKOS, XPath for TBX; 0 if the two files are not equal
+                 second export, with the generated broader and related concepts, and whose terms and statuses another
+                 reader finds in the file: SPARQL queries of rdflib for SKOS, XPath for TBX; 0 if the two files are not
+                 equal
 
-The concepts have one to three languages, deprecated and admitted terms, definitions, sources, notes, and broader
-concepts.
+The concepts have one to three languages, deprecated and admitted terms, definitions, sources, notes, and broader and
+related concepts.
 """
 
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from benchmarks.results import OURS, Figure
 from docstore.store import Store
 from domain.concept import Concept, ConceptFormat
 from domain.term import ConceptTerm, ConceptTermStatus
+from lexicon.concepts.concept_groups import is_hierarchical
 from lexicon.concepts.formats import format_concept_file
 from pipeline.search_site.review_service import StoreReview
 
@@ -63,7 +66,19 @@ def generate_concepts(count: int) -> list[Concept]:
         broader_ids = (generator.choice(concepts).concept_id,) if number % 3 == 2 else ()
         source_ids = (f"http://voc.test/{number}?a=1&b=2",) if number % 4 == 0 else ()
         concepts.append(Concept(f"c{number:016x}", tuple(terms), source_ids, broader_ids))
-    return concepts
+    return _relate(generator, concepts)
+
+
+def _relate(generator: random.Random, concepts: Sequence[Concept]) -> list[Concept]:
+    """Return the concepts with related ones, a quarter as many pairs as concepts. None of a pair is broader."""
+    broader_ids = {concept.concept_id: concept.broader_ids for concept in concepts}
+    related_ids: defaultdict[str, set[str]] = defaultdict(set)
+    for _ in range(len(concepts) // 4):
+        first, second = (concept.concept_id for concept in generator.sample(concepts, 2))
+        if not is_hierarchical(first, second, broader_ids):
+            related_ids[first].add(second)
+            related_ids[second].add(first)
+    return [replace(concept, related_ids=tuple(sorted(related_ids[concept.concept_id]))) for concept in concepts]
 
 
 def _generate_terms(generator: random.Random, language: str, number: int) -> Iterator[ConceptTerm]:
@@ -93,9 +108,14 @@ def _round_trip(concepts: Sequence[Concept], concept_format: ConceptFormat, read
         concept.concept_id
         for concept in concepts
         if before.get(concept.concept_id) == after.get(concept.concept_id)
+        and _relations(concept) == _relations(after[concept.concept_id])
         and labels_by_id.get(concept.concept_id) == _labels(concept) == _labels(after[concept.concept_id])
     ]
     return len(correct) / len(concepts)
+
+
+def _relations(concept: Concept) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    return concept.broader_ids, concept.related_ids
 
 
 def _labels(concept: Concept) -> Labels:

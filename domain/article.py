@@ -28,6 +28,7 @@ class Block:
     """One block of an article.
 
     Attributes:
+        kind: Kind of the block. It decides what the other fields mean.
         text: Plain text. The cells of a TABLE_ROW are separated by tabs, and CODE contains line breaks. For a PICTURE
             it is the alternative text, for a POST_START the author.
         level: 1 to 6 for a HEADING; nesting depth from 1 for a LIST_ITEM.
@@ -110,19 +111,23 @@ class Article:
 
     Attributes:
         url: URL of the page.
+        title: Headline, without the names of site and section.
         body: Plain text, one paragraph per line.
-        blocks: The same content with structure and pictures.
         published: ISO date (`YYYY-MM-DD`, or `YYYY-MM` if the day is unknown) or "".
         date_source: Origin of the date: `url`, `json-ld`, `meta`, `time`, `text`, `script` or "".
+        language: Language tag such as `zh` or `en`, or "".
+        method: Name of the extraction method.
         published_at: `published` with time of day and time zone if the page states them (`2024-05-01T10:20:00+08:00`),
             or "".
         modified: Date of the last change, or "".
-        method: Name of the extraction method.
-        source: Original publisher of a republished article.
-        section: Section of the site, such as a news channel.
+        author: Names of the authors, or "".
+        source: Original publisher of a republished article, or "".
+        section: Section of the site, such as a news channel, or "".
+        keywords: Keywords that the page states.
         picture: Absolute URL of the lead picture, or "".
         canonical_url: Absolute canonical URL that the page declares, or "".
         next_url: Absolute URL of the next page of the article, or "".
+        blocks: The same content as `body` with structure and pictures.
         signature: MinHash of the body, for estimating the resemblance of two texts; () if the text is too short.
         page_type: A value of `PageType`, or "".
         format: File format of the source: `html`, `pdf`, `docx` ...

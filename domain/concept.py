@@ -20,7 +20,8 @@ class Concept:
         source_ids: Ids or URIs of the concept in the files from which it was imported.
         broader_ids: Ids of broader concepts, sorted.
         is_automatic: True if no reviewer has confirmed the term.
-        related_ids: Ids of related concepts, sorted. Only exports have them.
+        related_ids: Ids of related concepts, sorted. In an imported file: their ids, URIs or terms; None if the file
+            has no place for them.
     """
 
     concept_id: str
@@ -29,7 +30,7 @@ class Concept:
     broader_ids: tuple[str, ...] = ()
     category: TermClass = TermClass.NONE
     is_automatic: bool = field(default=False, compare=False)
-    related_ids: tuple[str, ...] = field(default=(), compare=False)
+    related_ids: tuple[str, ...] | None = ()
 
     @property
     def label(self) -> str:

@@ -83,8 +83,11 @@ FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_
 class Outcome:
     """Result of one stage for one URL.
 
-    `published_date` is the date on a page that is not an article, such as a list page, in the format of
-    `Article.published`.
+    Attributes:
+        reason: What the stage decided.
+        detail: A few words for people about the cause, or "".
+        published_date: Date on a page that is not an article, such as a list page, in the format of
+            `Article.published`.
     """
 
     reason: Reason

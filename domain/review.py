@@ -7,6 +7,7 @@ from typing import Any
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.term import AUTOMATIC_ACTOR, ConceptTerm, DefinitionChoice, TermClass, TermStatus
+from domain.term_relation import RelatedPair
 
 
 class ReviewDecisionKind(StrEnum):
@@ -57,6 +58,7 @@ class TermEdit:
         seen_version: Version of the term on which the edit is based, for optimistic locking; None skips the check.
         create_if_missing: Create the term if it does not exist.
         keep_existing: Do nothing if the term exists.
+        related_pairs: Related terms that the edit accepts or rejects.
     """
 
     text: str
@@ -73,6 +75,7 @@ class TermEdit:
     seen_version: int | None = None
     create_if_missing: bool = False
     keep_existing: bool = False
+    related_pairs: tuple[RelatedPair, ...] = ()
 
 
 def status_with_two_reviewers(

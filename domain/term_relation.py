@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class RelationKind(StrEnum):
@@ -22,6 +23,14 @@ class ProposalState(StrEnum):
     ACCEPTED = "accepted"  # only of related terms
 
 
+class RelatedPair(NamedTuple):
+    """Two terms, sorted, which an import relates or of which it removes the relation."""
+
+    term: str
+    other: str
+    is_related: bool
+
+
 @dataclass(frozen=True)
 class TermRelation:
     """A relation between two terms, with a sentence that shows it.
@@ -30,10 +39,12 @@ class TermRelation:
         term: A known term.
         other: Its broader term, which is a known term too, or its equivalent or other name, which need not be known.
         pattern: Name of the rule that found the relation, a key of `lexicon.relations.SCORE_BY_PATTERN`; "together" for
-            terms that articles often use together, "parallel" for terms of parallel pages.
+            terms that articles often use together, "parallel" for terms of parallel pages, "import" for a file
+            of concepts.
         score: Sort key, 0 to 1, highest first: the probability that the relation is right, or for "together" Solr's
             `relatedness`.
-        evidence: The sentence; of parallel pages, a line with a sentence of each, that of `term` first.
+        evidence: The sentence; of parallel pages, a line with a sentence of each, that of `term` first. ""
+            if the relation is imported.
     """
 
     kind: RelationKind
@@ -49,8 +60,8 @@ class RelationProposal:
     """A relation with the article of its evidence. The article may be gone.
 
     Attributes:
-        url_id: Id of the article.
-        url: URL of the article.
+        url_id: Id of the article; 0 if the relation is imported.
+        url: URL of the article; "" if the relation is imported.
         title: Title of the article.
         found_at: Epoch seconds.
         decided_by: Account that rejected the proposal or accepted a related term; "" if it is open.

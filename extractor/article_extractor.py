@@ -100,7 +100,16 @@ class ArticleExtractor:
     ) -> ExtractionResult:
         """Extract like `extract`, with the template lines and title suffixes of the site.
 
-        `page_traits` of the result are this page's contribution to the template of its site.
+        Args:
+            html: Page as bytes or decoded text.
+            url: URL of the page.
+            content_type: HTTP header as sent.
+            fetched_at: Seconds since 1970, 0 if unknown.
+            site_template: Repeated text of the site; None if unknown.
+
+        Returns:
+            The article or the reason why there is none. `page_traits` are this page's contribution to the template of
+            its site.
         """
         page = self.parse_page(html, url, content_type, site_template, self.method.needs_complete_layout)
         if isinstance(page, Outcome):

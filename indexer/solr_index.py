@@ -12,8 +12,7 @@ A changed schema therefore never meets an old index; nor does a changed number o
 configset.
 
 With several shards, each shard contains whole clusters (`router.field`), so that duplicates are collapsed and counted
-on
-one shard. If the cluster of a document changes, the document is deleted from its old shard before it is added.
+on one shard. If the cluster of a document changes, the document is deleted from its old shard before it is added.
 """
 
 import json
@@ -21,6 +20,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import IntEnum, StrEnum
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ import requests
 from domain.batches import batched
 from domain.coded_message import CodedMessage
 from domain.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
-from indexer.configset import add_missing_fields, configset_digest, configset_zip
+from indexer.configset import add_missing_fields, configset_digest, configset_files, configset_zip
 from locks.fences import check_request
 from solr_client import solr_fields
 from solr_client.session import SolrSession, collection_replicas, node_urls, redact_credentials
@@ -175,8 +175,7 @@ class SolrIndex:
         """Merge the index to one segment, without deleted documents and in order of ids.
 
         Until then, deleted and replaced documents count in the statistics of scores, and documents with equal scores
-        are ranked
-        by the time they were added.
+        are ranked by the time they were added.
         """
         self._request(f"{self.collection}/update", {"optimize": "true", "maxSegments": "1", "waitSearcher": "true"})
 
@@ -251,7 +250,7 @@ class SolrIndex:
     @property
     def current_collection(self) -> str:
         """Name of the collection for the current configset."""
-        return f"{self.collection}_{configset_digest(CONFIGSET_DIR, self._shards)[:8]}"
+        return current_collection(self.collection, self._shards)
 
     def has_collection(self) -> bool:
         """True if the alias exists, so that documents can be searched and written."""
@@ -336,8 +335,7 @@ class SolrIndex:
 
     def _own_collections(self, cluster_state: Mapping[str, Any]) -> list[str]:
         """Return the names of all collections created for the alias."""
-        pattern = re.compile(re.escape(self.collection) + "_[0-9a-f]{8}")
-        return [name for name in cluster_state["collections"] if pattern.fullmatch(name)]
+        return [name for name in cluster_state["collections"] if collection_pattern(self.collection).fullmatch(name)]
 
     def _create_collection(self) -> None:
         files = configset_zip(CONFIGSET_DIR, self._shards)
@@ -372,19 +370,24 @@ class SolrIndex:
         schema = add_missing_fields(old_schema, (CONFIGSET_DIR / SCHEMA_FILE).read_text("utf-8"))
         if schema == old_schema:
             return
-        self._upload_schema(collection, schema)
+        for name, data in configset_files(CONFIGSET_DIR):
+            with suppress(_SolrRejectedError):  # the old configset has this file
+                self._upload_file(collection, name, data, overwrite=False)
+        self._upload_file(collection, SCHEMA_FILE, schema.encode())
         try:
-            self._collections_api("RELOAD", name=collection)
+            is_rejected = "failure" in self._collections_api("RELOAD", name=collection)
         except SolrError:
+            is_rejected = True
+        if is_rejected:
             _log.warning(
                 "collection %s rejected the new fields; searches that use them fail until the new collection is filled",
                 collection,
             )
-            self._upload_schema(collection, old_schema)
+            self._upload_file(collection, SCHEMA_FILE, old_schema.encode())
 
-    def _upload_schema(self, configset: str, schema: str) -> None:
-        params = {"action": "UPLOAD", "name": configset, "filePath": SCHEMA_FILE, "overwrite": "true"}
-        self._request("admin/configs", params, schema.encode())
+    def _upload_file(self, configset: str, name: str, data: bytes, overwrite: bool = True) -> None:
+        params = {"action": "UPLOAD", "name": configset, "filePath": name, "overwrite": str(overwrite).lower()}
+        self._request("admin/configs", params, data)
 
     def _wait_until_active(self) -> bool:
         for _ in range(ACTIVE_POLLS):
@@ -450,6 +453,16 @@ class _SolrRejectedError(SolrError):
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
         self.status = status
+
+
+def current_collection(alias: str, shards: int) -> str:
+    """Return the name of the collection of `alias` for the current configset."""
+    return f"{alias}_{configset_digest(CONFIGSET_DIR, shards)[:8]}"
+
+
+def collection_pattern(alias: str) -> re.Pattern[str]:
+    """Return a pattern of the names of all collections created for `alias`."""
+    return re.compile(re.escape(alias) + "_[0-9a-f]{8}")
 
 
 def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str:

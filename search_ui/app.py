@@ -89,7 +89,7 @@ _BLUEPRINTS = (
 
 
 def create_app(
-    settings: SearchSettings,
+    load_settings: Callable[[], SearchSettings],
     solr: SolrBackend,
     backend: SiteBackend,
     account_store: AccountStore,
@@ -104,7 +104,8 @@ def create_app(
     """Create the site as a WSGI application. Close `search_log` when the site is closed.
 
     Args:
-        settings: Settings of the site.
+        load_settings: Returns the current settings; each request calls it once. `access_log` and `trusted_proxies` stay
+            as they are now.
         solr: The search server.
         backend: Lexicon and reports.
         account_store: The accounts.
@@ -115,12 +116,15 @@ def create_app(
         query_vectors: The embedding models.
         clock: Returns epoch seconds.
     """
+    settings = load_settings()
     app = Flask(__name__)
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(number=format_number, from_json=json.loads)
-    init_site(app, SiteContext(settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock))
+    init_site(
+        app, SiteContext(load_settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock)
+    )
     app.extensions[EXTENSION_KEY] = VocabularyCache()
     app.extensions[glossary.EXTENSION_KEY] = glossary.GlossaryCache()
     app.extensions[inline_definitions.EXTENSION_KEY] = inline_definitions.DefinedTermsCache()

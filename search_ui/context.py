@@ -29,7 +29,7 @@ YEAR_SECONDS = 365 * 24 * 3600
 class SiteContext:
     """The parts passed to `create_app`. `clock` returns epoch seconds, `stopwatch` monotonic seconds."""
 
-    settings: SearchSettings
+    load_settings: Callable[[], SearchSettings]
     solr: SolrBackend
     backend: SiteBackend
     accounts: AccountStore
@@ -39,6 +39,13 @@ class SiteContext:
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
     index_state: IndexState = field(default_factory=IndexState)
+
+    @property
+    def settings(self) -> SearchSettings:
+        """The current settings, the same during a whole request."""
+        if "search_settings" not in g:
+            g.search_settings = self.load_settings()
+        return cast(SearchSettings, g.search_settings)
 
 
 def init_site(app: Flask, site: SiteContext) -> None:

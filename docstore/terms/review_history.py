@@ -16,6 +16,7 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
 from docstore.terms.broader_terms import refuse_cycles
+from docstore.terms.related_pairs import apply_related_pairs, restore_related_pairs, without_related
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
     concept_terms_from_json,
@@ -183,13 +184,16 @@ class ReviewHistory:
             restored_changes = [
                 self._restore_term(connection, change, rows.get(change.text)) for change in decision.changes
             ]
+            now = self._clock()
+            for change, restored_change in zip(decision.changes, restored_changes, strict=True):
+                restore_related_pairs(self._database, connection, change, restored_change, now)
             if decision.undoes is not None:  # undo of an undo: the original decision is effective again
                 connection.execute(
                     update(review_decisions).where(review_decisions.c.act_id == decision.undoes).values(undone_by=None)
                 )
                 update_row_checksums(self._database, connection, review_decisions, [decision.undoes])
             undo_decision = self._record_decision(
-                connection, ReviewDecisionKind.UNDO, restored_changes, actor, self._clock(), undoes=decision.act_id
+                connection, ReviewDecisionKind.UNDO, restored_changes, actor, now, undoes=decision.act_id
             )
             connection.execute(
                 update(review_decisions)
@@ -279,6 +283,8 @@ class ReviewHistory:
                 .where(terms.c.text == change.text)
                 .values(**(change.after or {}), **definition_source_values(change), version=change.version)
             )
+        for edit, change in zip(effective_edits, changes, strict=True):
+            apply_related_pairs(self._database, connection, change, edit.related_pairs, actor, now)
         return (
             self._record_decision(connection, kind, changes, actor, now)
             if changes
@@ -355,7 +361,7 @@ class ReviewHistory:
             return TermChange(change.text, current_state, None, version)
         if row is None:
             self._insert_terms(connection, [change.text])
-        state = previous_state or UNDECIDED_STATE
+        state = without_related(previous_state or UNDECIDED_STATE)
         restoring_change = TermChange(change.text, current_state, state, version)
         source_values = definition_source_values(restoring_change)
         connection.execute(
@@ -423,7 +429,9 @@ def is_in_state(row: Row[Any] | None, state: DecisionState | None) -> bool:
     """True if a term has a saved state. States saved by earlier versions lack the newest columns."""
     if row is None or state is None:
         return row is None and state is None
-    return {name: value for name, value in decision_state_from_row(row).items() if name in state} == state
+    return {name: value for name, value in decision_state_from_row(row).items() if name in state} == without_related(
+        state
+    )
 
 
 def demoted_status(status: ConceptTermStatus) -> ConceptTermStatus:

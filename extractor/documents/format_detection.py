@@ -28,9 +28,15 @@ BINARY_FORMATS = tuple(name for name in FORMATS_BY_NAME if name not in TEXT_FORM
 
 
 def detect_format(data: bytes, url: str = "", content_type: str = "") -> str:
-    """Return the format of a file, a key of domain.file_formats.FORMATS_BY_NAME.
+    """Return the format of a document file, such as `pdf` or `docx`; "" for other files, including HTML.
 
-    Returns an empty string for files that are not documents; HTML is no document.
+    Args:
+        data: Bytes of the file. Its first bytes decide if they are those of a format.
+        url: URL of the file; its extension is a hint.
+        content_type: HTTP header as sent, a hint too.
+
+    Returns:
+        A key of `domain.file_formats.FORMATS_BY_NAME`, or "".
     """
     declared_format = format_by_name(url, content_type)
     return format_by_magic(data, declared_format) or (declared_format if is_plausible(data, declared_format) else "")

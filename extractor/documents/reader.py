@@ -48,7 +48,10 @@ READERS: dict[str, tuple[str, tuple[object, ...]]] = {
 
 
 def read_document(data: bytes, url: str, content_type: str = "", fetched_at: float = 0.0) -> Article | Outcome:
-    """Return the article of a document file, or an Outcome with the reason why it has none; see `extract_document`."""
+    """Return the article of a document file, or an Outcome with the reason why it has none.
+
+    The arguments are those of `extract_document`, which also accepts recognized pages and warns about missing ones.
+    """
     return extract_document(data, url, content_type, fetched_at).result
 
 

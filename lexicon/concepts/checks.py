@@ -109,6 +109,9 @@ def _check_concept(concept: Concept) -> Concept | str:
         concept_id=to_single_line(concept.concept_id),
         terms=sort_terms(normalize_terms(terms)),
         source_ids=tuple(sorted({to_single_line(source_id) for source_id in concept.source_ids})),
+        related_ids=None
+        if concept.related_ids is None
+        else tuple(sorted({to_single_line(related_id) for related_id in concept.related_ids} - {""})),
     )
 
 

@@ -1,20 +1,21 @@
 """Concepts as CSV for terminologists: one row per term.
 
 Rows with the same concept id are one concept; a row without an id is a concept of its own. The first column names are
-`CSV_COLUMNS`; the order of the columns and the case of their names do not matter. `related` has the preferred terms of
-related concepts, at the first term of the concept; an import ignores it.
+`CSV_COLUMNS`; the order of the columns and the case of their names do not matter. `related` has terms of related
+concepts; an export has their preferred terms, at the first term of the concept.
 """
 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from domain.coded_message import CodedMessage
 from domain.concept import Concept
 from domain.term import ConceptTerm, ConceptTermStatus
 from lexicon.concepts.checks import ParsedConcept, concept_reason, parse_status
-from lexicon.concepts.concept_groups import join_texts
+from lexicon.concepts.concept_groups import TEXT_SEPARATOR, join_texts
 from text.scripts import language_of_term
 
 CSV_COLUMNS = ("concept id", "language", "term", "status", "definition", "source", "note", "related")
@@ -36,7 +37,7 @@ def format_csv(concepts: Iterable[Concept]) -> bytes:
     listed_concepts = list(concepts)
     label_by_id = {concept.concept_id: concept.label for concept in listed_concepts}
     for concept in listed_concepts:
-        related = join_texts(label_by_id.get(related_id, "") for related_id in concept.related_ids)
+        related = join_texts(label_by_id.get(related_id, "") for related_id in concept.related_ids or ())
         for index, term in enumerate(concept.terms):
             texts = (term.definition, term.source, term.note, "" if index else related)
             row = (concept.concept_id, term.language, term.text, term.status.value, *texts)
@@ -68,7 +69,7 @@ def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
                 if len(cells) > len(header):
                     yield first_line, CodedMessage("more cells than the header names", "list_extra_cells")
                     continue
-                row = {name: _strip_cell(cell) for name, cell in zip(header, cells, strict=False)}
+                row = {name: _strip_cell(cell) for name, cell in zip_longest(header, cells, fillvalue="")}
                 rows.setdefault(row["concept id"] or f"\0{first_line}", []).append((first_line, row))
     except csv.Error as error:
         yield line_number, CodedMessage(f"not valid CSV: {error}", "list_not_csv")
@@ -80,7 +81,8 @@ def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
 def build_concept(concept_id: str, numbered_rows: Sequence[tuple[int, Mapping[str, str]]]) -> ParsedConcept:
     """Return the concept of one or more rows, each with its line number. A row has values by column.
 
-    In each language without a preferred term, the first term without a status is preferred.
+    In each language without a preferred term, the first term without a status is preferred. The related concepts of all
+    rows count; `related_ids` is None if the rows have no such column.
     """
     terms: list[ConceptTerm] = []
     for line_number, row in numbered_rows:
@@ -95,7 +97,9 @@ def build_concept(concept_id: str, numbered_rows: Sequence[tuple[int, Mapping[st
         if not row.get("status") and terms[index].language not in languages:
             languages.add(terms[index].language)
             terms[index] = replace(terms[index], status=ConceptTermStatus.PREFERRED)
-    return numbered_rows[0][0], Concept(concept_id, tuple(terms))
+    cells = [row["related"] for _, row in numbered_rows if "related" in row]
+    words = [word.strip() for cell in cells for word in cell.split(TEXT_SEPARATOR.strip())]
+    return numbered_rows[0][0], Concept(concept_id, tuple(terms), related_ids=tuple(words) if cells else None)
 
 
 def _column_name(cell: str) -> str:

@@ -33,7 +33,8 @@ class ConceptIndex:
     """The concepts of the store, by id, source id and term."""
 
     def __init__(self, accepted_terms: Iterable[Term], related_pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self.groups = group_terms(accepted_terms, related_pairs)
+        self.related_pairs = tuple(related_pairs)
+        self.groups = group_terms(accepted_terms, self.related_pairs)
         self._group_by_id = {group.concept.concept_id: group for group in self.groups}
         self._group_by_source_id = {source_id: group for group in self.groups for source_id in group.concept.source_ids}
         self._group_by_key = {word_key(term.text): group for group in self.groups for term in group.concept.terms}
@@ -137,10 +138,15 @@ def _find_related_ids(
         first, second = (id_by_key.get(word_key(text), "") for text in pair)
         if first == second or not {first, second} <= broader_ids.keys():
             continue
-        if first not in _all_broader(second, broader_ids) and second not in _all_broader(first, broader_ids):
+        if not is_hierarchical(first, second, broader_ids):
             related_ids[first].add(second)
             related_ids[second].add(first)
     return related_ids
+
+
+def is_hierarchical(first_id: str, second_id: str, broader_ids: Mapping[str, Sequence[str]]) -> bool:
+    """True if one of two concepts is directly or indirectly broader than the other; `broader_ids` are by concept id."""
+    return first_id in _all_broader(second_id, broader_ids) or second_id in _all_broader(first_id, broader_ids)
 
 
 def _all_broader(concept_id: str, broader_ids: Mapping[str, Sequence[str]]) -> set[str]:

@@ -5,7 +5,7 @@ with a stored concept adds its terms to that concept.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 
@@ -13,8 +13,11 @@ from domain.coded_message import CodedMessage
 from domain.concept import Concept, create_concept_id
 from domain.review import TermEdit
 from domain.term import ConceptTerm, ConceptTermStatus, DefinitionChoice, TermStatus
+from domain.term_relation import RelatedPair
 from lexicon.concepts.checks import concept_file_error, concept_reason
 from lexicon.concepts.concept_groups import ConceptGroup, ConceptIndex, normalize_terms
+from lexicon.concepts.related_import import find_hierarchical_pairs, plan_related_pairs, resolve_related
+from text.folding import word_key
 
 OWN_ID = re.compile("c[0-9a-f]{16}")
 MAIN_LANGUAGE = "zh"  # of the entry of the lexicon, because only Chinese needs it for segmentation
@@ -48,14 +51,32 @@ class ImportPlan:
 
 
 def describe_concept(concept: Concept) -> list[str]:
-    """Return a line for each term of a concept, each broader concept, each source id and the class."""
+    """Return a line for each term of a concept, each broader and related concept, each source id and the class."""
     lines = []
     for term in concept.terms:
         texts = " | ".join(text for text in (term.definition, term.source, term.note) if text)
         lines.append(f"{term.text} ({term.language}, {term.status}){': ' if texts else ''}{texts}")
     lines += [f"< {broader_id}" for broader_id in concept.broader_ids]
+    lines += [f"~ {related_id}" for related_id in concept.related_ids or ()]
     lines += [f"id {source_id}" for source_id in concept.source_ids]
     return [*lines, *([f"({concept.category})"] if concept.category else [])]
+
+
+@dataclass(frozen=True)
+class _Match:
+    """A concept of a file, the stored concept to which it belongs (None: it is new), and its id after the import."""
+
+    concept: Concept
+    group: ConceptGroup | None
+    stored_id: str
+
+    @property
+    def is_same(self) -> bool:
+        """True if the concept replaces the stored one; otherwise it is new, or adds its terms to the stored one."""
+        if self.group is None:
+            return False
+        known_ids = {self.group.concept.concept_id, *self.group.concept.source_ids}
+        return self.concept.concept_id in known_ids or bool(known_ids & set(self.concept.source_ids))
 
 
 def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations: bool = True) -> ImportPlan:
@@ -64,14 +85,53 @@ def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations:
     Args:
         concepts: The concepts of a file.
         index: The stored concepts.
-        has_relations: False if the format of the file has no broader concepts; those of stored concepts stay.
+        has_relations: False if the format of the file has no broader concepts; those of stored concepts stay. Related
+            concepts are then named by their terms, all of which must be in the file or the store.
 
     Raises:
-        ConceptFileError: a concept has terms of two stored concepts, or broader concepts form a cycle. All of them are
-            named.
+        ConceptFileError: a concept has terms of two stored concepts, broader concepts form a cycle, or related concepts
+            are invalid. All of them are named.
     """
-    errors: list[tuple[int, str]] = []
-    matches: list[tuple[Concept, ConceptGroup | None]] = []
+    matches, errors = _match_concepts(concepts, index)
+    find_by_id, find_by_term = _build_resolvers(matches, index)
+    find_related_id = find_by_id if has_relations else find_by_term
+    stored_ids = [match.stored_id for match in matches]
+    related_ids, related_errors = resolve_related(concepts, stored_ids, find_related_id, is_complete=not has_relations)
+    replaced_ids = {match.stored_id for match in matches if match.is_same and match.concept.related_ids is not None}
+    changes = []
+    for match in matches:
+        before = match.group.concept if match.group else None
+        broader_ids = {find_by_id(reference) for reference in match.concept.broader_ids} - {""}
+        kept_ids = {
+            other_id
+            for other_id in (before and before.related_ids) or ()
+            if not {match.stored_id, other_id} <= replaced_ids
+        }
+        all_related_ids = kept_ids.union(related_ids.get(match.stored_id, ()))
+        changes.append(ConceptChange(before, _merge(match, broader_ids, all_related_ids, has_relations)))
+    head_by_id = {group.concept.concept_id: group.head.text for group in index.groups}
+    head_by_id |= {change.after.concept_id: _choose_head(change.after, index) for change in changes}
+    edges = _broader_edges(changes, index)
+    errors += [*related_errors, *find_hierarchical_pairs(related_ids, edges, head_by_id)]
+    if error := _find_cycle(changes, index):
+        errors.append(error)
+    if errors:
+        raise concept_file_error([(0, error) for error in errors])
+    effective_changes = [change for change in changes if change.before != change.after]
+    related_pairs = plan_related_pairs(
+        [(change.before, change.after) for change in effective_changes], head_by_id, index
+    )
+    edits = [
+        edit
+        for change in effective_changes
+        for edit in _edits(change, index, head_by_id, related_pairs.get(change.after.concept_id, ()))
+    ]
+    return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes))
+
+
+def _match_concepts(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[list[_Match], list[CodedMessage]]:
+    """Return the concepts of a file with their stored concepts, and the reasons why some cannot be imported."""
+    matches, errors = [], []
     label_by_stored_id: dict[str, str] = {}
     for concept in concepts:
         group, error = _find_stored(concept, index)
@@ -80,32 +140,31 @@ def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations:
             if other != concept.label:
                 error = _two_concepts_error(concept, other, concept.label)
         if error is not None:
-            errors.append((0, error))
-        matches.append((concept, group))
-    id_by_file_id = {
-        concept.concept_id: group.concept.concept_id if group else _stored_id(concept.concept_id)
-        for concept, group in matches
-        if concept.concept_id
-    }
-    changes = []
-    for concept, group in matches:
-        broader_ids = {
-            id_by_file_id.get(file_id)
-            or (stored_concept.concept.concept_id if (stored_concept := index.find_by_id(file_id)) else "")
-            for file_id in concept.broader_ids
-        }
-        after = _merge(concept, group, broader_ids - {""}, id_by_file_id.get(concept.concept_id, ""), has_relations)
-        changes.append(ConceptChange(group.concept if group else None, after))
-    if error := _find_cycle(changes, index):
-        errors.append((0, error))
-    if errors:
-        raise concept_file_error(errors)
-    effective_changes = [change for change in changes if change.before != change.after]
-    label_by_id = {group.concept.concept_id: group.head.text for group in index.groups}
-    heads = [_choose_head(change.after, index) for change in changes]
-    label_by_id |= {change.after.concept_id: head for change, head in zip(changes, heads, strict=True)}
-    edits = [edit for change in effective_changes for edit in _edits(change, index, label_by_id)]
-    return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes))
+            errors.append(error)
+        stored_id = group.concept.concept_id if group else _stored_id(concept.concept_id)
+        matches.append(_Match(concept, group, stored_id))
+    return matches, errors
+
+
+def _build_resolvers(
+    matches: Sequence[_Match], index: ConceptIndex
+) -> tuple[Callable[[str], str], Callable[[str], str]]:
+    """Return two functions that find a concept of the file or the store, by its id or URI and by a term.
+
+    Both return its id after the import, "" if there is no such concept.
+    """
+    id_by_file_id = {match.concept.concept_id: match.stored_id for match in matches if match.concept.concept_id}
+    id_by_key = {word_key(term.text): match.stored_id for match in matches for term in match.concept.terms}
+
+    def find_by_id(reference: str) -> str:
+        group = index.find_by_id(reference)
+        return id_by_file_id.get(reference) or (group.concept.concept_id if group else "")
+
+    def find_by_term(text: str) -> str:
+        group = index.find_by_term(text)
+        return id_by_key.get(word_key(text)) or (group.concept.concept_id if group else "")
+
+    return find_by_id, find_by_term
 
 
 def _find_stored(concept: Concept, index: ConceptIndex) -> tuple[ConceptGroup | None, CodedMessage | None]:
@@ -136,33 +195,31 @@ def _stored_id(file_id: str) -> str:
     return file_id if OWN_ID.fullmatch(file_id) else create_concept_id()
 
 
-def _merge(
-    concept: Concept, group: ConceptGroup | None, broader_ids: set[str], new_id: str, has_relations: bool
-) -> Concept:
+def _merge(match: _Match, broader_ids: set[str], related_ids: Collection[str], has_relations: bool) -> Concept:
     """Return the concept as it is stored after the import."""
+    concept = match.concept
     source_ids = set(concept.source_ids)
     if concept.concept_id and not OWN_ID.fullmatch(concept.concept_id):
         source_ids.add(concept.concept_id)
-    if group is None:
-        concept_id = new_id or create_concept_id()
+    if match.group is None:
         return replace(
             concept,
-            concept_id=concept_id,
+            concept_id=match.stored_id,
             source_ids=tuple(sorted(source_ids)),
             broader_ids=tuple(sorted(broader_ids)),
+            related_ids=tuple(sorted(related_ids)),
         )
-    stored_concept = group.concept
-    known_ids = {stored_concept.concept_id, *stored_concept.source_ids}
-    is_same = concept.concept_id in known_ids or bool(known_ids & set(concept.source_ids))
-    if not (is_same and has_relations):
+    stored_concept = match.group.concept
+    if not (match.is_same and has_relations):
         broader_ids = broader_ids | set(stored_concept.broader_ids)
     return Concept(
-        stored_concept.concept_id,
-        concept.terms if is_same else _union(concept.terms, stored_concept.terms),
+        match.stored_id,
+        concept.terms if match.is_same else _union(concept.terms, stored_concept.terms),
         tuple(sorted(source_ids | set(stored_concept.source_ids))),
         tuple(sorted(broader_ids)),
         concept.category or stored_concept.category,
         stored_concept.is_automatic,
+        tuple(sorted(related_ids)),
     )
 
 
@@ -186,14 +243,18 @@ def _union(new_terms: Sequence[ConceptTerm], stored_terms: Sequence[ConceptTerm]
     return normalize_terms([*merged_terms, *stored_by_key.values()])
 
 
+def _broader_edges(changes: Sequence[ConceptChange], index: ConceptIndex) -> Mapping[str, Sequence[str]]:
+    """Return the ids of broader concepts by concept id, after the import."""
+    edges = {change.after.concept_id: change.after.broader_ids for change in changes}
+    return {group.concept.concept_id: group.concept.broader_ids for group in index.groups} | edges
+
+
 def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> CodedMessage | None:
     """Return the error of a cycle of broader concepts that the import would make."""
-    concepts = [change.after for change in changes]
-    label_by_id = {concept.concept_id: concept.label for concept in concepts}
-    edges = {concept.concept_id: concept.broader_ids for concept in concepts}
-    stored_edges = {group.concept.concept_id: group.concept.broader_ids for group in index.groups}
-    if not _find_id_cycle(stored_edges):
-        edges = stored_edges | edges
+    label_by_id = {change.after.concept_id: change.after.label for change in changes}
+    edges = _broader_edges(changes, index)
+    if _find_id_cycle(_broader_edges((), index)):  # the store has a cycle already: check the concepts of the file only
+        edges = {change.after.concept_id: change.after.broader_ids for change in changes}
     labels = [label_by_id.get(concept_id, concept_id) for concept_id in _find_id_cycle(edges)]
     if not labels:
         return None
@@ -219,8 +280,10 @@ def _choose_head(concept: Concept, index: ConceptIndex) -> str:
     return next((term for term in preferred_terms if term.language == MAIN_LANGUAGE), preferred_terms[0]).text
 
 
-def _edits(change: ConceptChange, index: ConceptIndex, label_by_id: Mapping[str, str]) -> list[TermEdit]:
-    """Return the edits of terms that store a concept."""
+def _edits(
+    change: ConceptChange, index: ConceptIndex, label_by_id: Mapping[str, str], related_pairs: Sequence[RelatedPair]
+) -> list[TermEdit]:
+    """Return the edits of terms that store a concept; the last one stores `related_pairs`."""
     concept = change.after
     head_text = _choose_head(concept, index)
     group = index.find_by_id(concept.concept_id)
@@ -261,6 +324,7 @@ def _edits(change: ConceptChange, index: ConceptIndex, label_by_id: Mapping[str,
             definition=_new_definition(change, head_text),
             seen_version=seen_version,
             create_if_missing=True,
+            related_pairs=tuple(related_pairs),
         )
     )
     return edits

@@ -58,7 +58,7 @@ def _add_concept(graph: Graph, concept: Concept, known_ids: set[str]) -> None:
     for broader_id in concept.broader_ids:
         if broader_id in known_ids:
             graph.add((subject, SKOS.broader, URIRef(CONCEPT_PREFIX + broader_id)))
-    for related_id in concept.related_ids:
+    for related_id in concept.related_ids or ():
         if related_id in known_ids:
             graph.add((subject, SKOS.related, URIRef(CONCEPT_PREFIX + related_id)))
     for source_id in concept.source_ids:
@@ -132,9 +132,15 @@ def _read_concept(graph: Graph, subject: Node, category: TermClass) -> Concept:
         foreign = _text_languages(graph, subject) - first_terms.keys() if language == other_language else set()
         terms[term.text, language] = _add_texts(graph, subject, term, languages | foreign)
     broader = {*graph.objects(subject, SKOS.broader), *graph.subjects(SKOS.narrower, subject)}
-    identifiers = tuple(str(identifier) for identifier in graph.objects(subject, DCTERMS.identifier))
-    concept_id = _concept_id(subject)
-    return Concept(concept_id, tuple(terms.values()), identifiers, tuple(sorted(map(_concept_id, broader))), category)
+    related = {*graph.objects(subject, SKOS.related), *graph.subjects(SKOS.related, subject)}
+    return Concept(
+        _concept_id(subject),
+        tuple(terms.values()),
+        tuple(str(identifier) for identifier in graph.objects(subject, DCTERMS.identifier)),
+        tuple(sorted(map(_concept_id, broader))),
+        category,
+        related_ids=tuple(map(_concept_id, related)),
+    )
 
 
 def _concept_id(node: Node) -> str:

@@ -67,7 +67,7 @@ def _add_concept(body: Any, concept: Concept, known_ids: set[str]) -> None:
     for broader_id in concept.broader_ids:
         if broader_id in known_ids:
             _add(entry, "ref", BROADER_TEXT, type="crossReference", target=broader_id)
-    for related_id in concept.related_ids:
+    for related_id in concept.related_ids or ():
         if related_id in known_ids:
             _add(entry, "ref", RELATED_TEXT, type="crossReference", target=related_id)
     for source_id in concept.source_ids:
@@ -162,14 +162,22 @@ def _read_concept(entry: Any) -> Concept:
         index = next((n for n, term in enumerate(terms) if term.language == language), 0)
         if terms:
             terms[index] = _add_texts(terms[index], definition, source, note)
-    broader_ids = []
+    broader_ids, related_ids = [], []
     for reference in _children(entry, ("ref", "xref")):
         meaning = (reference.get("type"), _full_text(reference))
         if meaning == ("externalCrossReference", SOURCE_ID_TEXT):
             source_ids.append(reference.get("target", ""))
         elif meaning == ("crossReference", BROADER_TEXT):
             broader_ids.append(reference.get("target", ""))
-    return Concept(entry.get("id", ""), tuple(terms), tuple(source_ids), tuple(broader_ids))
+        elif meaning == ("crossReference", RELATED_TEXT):
+            related_ids.append(reference.get("target", ""))
+    return Concept(
+        entry.get("id", ""),
+        tuple(terms),
+        tuple(source_ids),
+        tuple(broader_ids),
+        related_ids=tuple(related_ids),
+    )
 
 
 def _iter_entry_texts(entry: Any) -> Iterator[tuple[str, str, str, str]]:

@@ -21,7 +21,8 @@ from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
 from domain.alert import Alert
 from domain.errors import PlumblineError, SettingsError
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject
-from pipeline.alerts.secrets import read_smtp_password
+from pipeline.alerts.secrets import alert_secrets, read_smtp_password
+from pipeline.logs import register_secrets
 from pipeline.settings import Settings
 from search_ui.admin.alert_messages import alert_message
 
@@ -45,6 +46,7 @@ class Channel(Protocol):
 
 def configured_channels(settings: Settings) -> list[Channel]:
     """Create the channels that the settings enable."""
+    register_secrets(*alert_secrets(settings.alerts))  # they can be newer than those of the start
     channels: list[Channel] = []
     if settings.alerts.mail_to:
         channels.append(MailChannel(settings))

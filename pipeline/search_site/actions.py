@@ -52,7 +52,7 @@ class StoreSiteBackend:
         self._engine = engine
         self._settings = CurrentSettings(engine.settings)
         self._lexicon = engine.store.lexicons
-        self._review = StoreReview(engine.store, engine.settings.lexicon.two_reviewers)
+        self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
         self._page_diagnosis = StorePageDiagnosis(engine)
         self._takedowns = StoreTakedowns(engine)
@@ -68,7 +68,8 @@ class StoreSiteBackend:
 
     @property
     def review_service(self) -> StoreReview:
-        """The service that the review pages use."""
+        """The service that the review pages use, with the current setting of `lexicon.two_reviewers`."""
+        self._review.needs_second_reviewer = self._settings.load().lexicon.two_reviewers
         return self._review
 
     @property

@@ -420,7 +420,7 @@ class StoreReview:
             message = f"{text} is no accepted term with a concept of its own"
             raise LexiconError(CodedMessage(message, "no_own_concept", term=text))
         try:
-            concepts = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms)))])
+            concepts = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms), related_ids=None))])
             plan = plan_import(concepts, index, has_relations=False)
         except ConceptFileError as error:
             raise LexiconError(error.line_errors[0][1]) from error

@@ -5,7 +5,6 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from flask import Flask
@@ -22,29 +21,33 @@ from pipeline.engine import Engine
 from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.store_metrics import StoreMetrics
-from pipeline.site_admin.current_settings import CurrentSettings, CurrentSiteNames
+from pipeline.site_admin.current_settings import CurrentSettings
 from search_ui.admin.metrics import SiteMetrics
 from search_ui.app import create_app
 from search_ui.pages.compare import LexiconResult, compare_lexicons
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.query.solr_query import Params
 from search_ui.search_log import SearchLogWriter
+from search_ui.settings import SearchSettings
 
 log = logging.getLogger(__name__)
 
 
 class EngineSearchClient:
-    """Search client for the engine's current Solr, which may restart at another URL.
+    """Search client for the engine's current Solr, which may restart at another URL, with the current settings.
 
     With `opens_solr` a search opens Solr if it is not open. Without it, a search fails immediately until Solr is open.
     After an upgrade, the collection of the earlier version gets the new fields with the first query that uses one.
     """
 
-    def __init__(self, engine: Engine, opens_solr: bool = True) -> None:
+    def __init__(
+        self, engine: Engine, opens_solr: bool = True, load_settings: Callable[[], SearchSettings] | None = None
+    ) -> None:
         self._engine = engine
         self._opens_solr = opens_solr
+        self._load_settings = load_settings or (lambda: engine.settings.search)
         self._client: SolrSearchClient | None = None
-        self._url = ""
+        self._client_key: tuple[str, float, int] | None = None
         self._fields_lock = threading.Lock()
         self._has_added_fields = False
 
@@ -54,9 +57,10 @@ class EngineSearchClient:
             if error := self._engine.index_error:
                 raise SolrUnavailableError(error)
             raise SolrStartingError("Solr is still starting")
-        url = self._engine.index.base_url
-        if self._client is None or url != self._url:
-            self._client, self._url = create_search_client(self._engine), url
+        settings = self._load_settings()
+        client_key = self._engine.index.base_url, settings.timeout, settings.at_once
+        if self._client is None or client_key != self._client_key:
+            self._client, self._client_key = create_search_client(self._engine, settings), client_key
         try:
             return self._client.select(params)
         except UnknownFieldError:
@@ -73,12 +77,10 @@ class EngineSearchClient:
                 self._has_added_fields = True
 
 
-def create_search_client(engine: Engine) -> SolrSearchClient:
+def create_search_client(engine: Engine, settings: SearchSettings) -> SolrSearchClient:
     """Create a search client for the engine's Solr."""
-    search_settings = engine.settings.search
-    return SolrSearchClient(
-        engine.index.base_url, engine.settings.index.collection, search_settings.timeout, search_settings.at_once
-    )
+    collection = engine.settings.index.collection
+    return SolrSearchClient(engine.index.base_url, collection, settings.timeout, settings.at_once)
 
 
 def compare_term(engine: Engine, term: str) -> Sequence[LexiconResult]:
@@ -88,7 +90,7 @@ def compare_term(engine: Engine, term: str) -> Sequence[LexiconResult]:
     """
     analysis = engine.analysis()
     segmenters = {"base": analysis.base_segmenter, "domain": analysis.domain_segmenter}
-    return compare_lexicons(create_search_client(engine), segmenters, term)
+    return compare_lexicons(create_search_client(engine, engine.settings.search), segmenters, term)
 
 
 def create_search_app(
@@ -107,10 +109,14 @@ def create_search_app(
     """
     # Authorizes /metrics requests from other machines.
     metrics_token = load_or_create_private_text(engine.settings.data_dir / "metrics.token", secrets.token_urlsafe)
-    site_names = CurrentSiteNames(CurrentSettings(engine.settings))
+    current_settings = CurrentSettings(engine.settings)
+
+    def load_settings() -> SearchSettings:
+        return current_settings.load().search
+
     return create_app(
-        replace(engine.settings.search, site_names=site_names),
-        EngineSearchClient(engine, opens_solr),
+        load_settings,
+        EngineSearchClient(engine, opens_solr, load_settings),
         StoreSiteBackend(engine),
         engine.store.accounts,
         search_log or SearchLogWriter(engine.store.search_log.save, max_pending=0),  # 0: drops every entry

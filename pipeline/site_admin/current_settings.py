@@ -2,7 +2,6 @@
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from domain.errors import SettingsError
@@ -40,22 +39,6 @@ class CurrentSettings:
             log.warning("the search site keeps its settings, because those in the file are invalid: %s", error)
         self._stamp = stamp
         return self._settings
-
-
-class CurrentSiteNames(Mapping[str, str]):
-    """`search.site_names` of the current settings."""
-
-    def __init__(self, current_settings: CurrentSettings) -> None:
-        self._current_settings = current_settings
-
-    def __getitem__(self, host: str) -> str:
-        return self._current_settings.load().search.site_names[host]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._current_settings.load().search.site_names)
-
-    def __len__(self) -> int:
-        return len(self._current_settings.load().search.site_names)
 
 
 def file_stamp(path: os.PathLike[str]) -> FileStamp | None:

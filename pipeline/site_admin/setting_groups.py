@@ -60,19 +60,21 @@ GROUPS: Mapping[str, Sequence[str]] = {name: text.split() for name, text in _GRO
 
 _EFFECT_BY_SECTION: Mapping[str, SettingEffect] = {
     "schedule": SettingEffect.AT_ONCE,  # a running `plumb schedule` reads the file every 20 seconds
-    "search": SettingEffect.RESTART,
+    "search": SettingEffect.AT_ONCE,  # the search site reads the file again when it changes
     "vertical": SettingEffect.RUN_AND_RESTART,
     "store": SettingEffect.RUN_AND_RESTART,
     "index": SettingEffect.RUN_AND_RESTART,  # the search site updates the index too
     "embed": SettingEffect.RUN_AND_RESTART,  # the search site embeds queries
     "cluster": SettingEffect.RUN_AND_RESTART,
-    "alerts": SettingEffect.RUN_AND_RESTART,  # the search site sends test messages
 }
 _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
-    "search.site_names": SettingEffect.AT_ONCE,  # the search site reads them again when the file changes
-    "search.log_days": SettingEffect.RUN_AND_RESTART,  # runs delete old entries
-    "alerts.rising_terms": SettingEffect.NEXT_RUN,
-    "alerts.silent_days": SettingEffect.NEXT_RUN,
+    "search.host": SettingEffect.RESTART,
+    "search.port": SettingEffect.RESTART,
+    "search.workers": SettingEffect.RESTART,
+    "search.trusted_proxies": SettingEffect.RESTART,
+    "search.access_log": SettingEffect.RESTART,
+    "vertical.name": SettingEffect.AT_ONCE,
+    "lexicon.two_reviewers": SettingEffect.AT_ONCE,
     "embed.passages": SettingEffect.NEXT_RUN,
     "embed.processes": SettingEffect.NEXT_RUN,
     "store.keep_days": SettingEffect.NEXT_RUN,

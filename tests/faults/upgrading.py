@@ -1,28 +1,23 @@
 """An index of an earlier version, opened by this version: searches are answered while the new index is filled."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
-from xml.etree import ElementTree
 
 import requests
 
 from domain.article import document_id
 from indexer import solr_index, sync
 from indexer.document_mapping import to_solr_document
-from indexer.solr_index import SCHEMA_FILE
 from locks.file_locks import stage_lock
-from solr_conf import CONFIGSET_DIR
 from tests.crash_harness import Vertical, until
+from tests.earlier_configsets import extract_configsets, to_earlier_document
 from tests.faults.restoring import use_collection
 from tests.faults.tally import Tally
 from tests.faults.verticals import call_successfully
 from tests.web_fixture import PATIENCE
 
-EARLIER_SCHEMA = Path(__file__).parents[1] / "search_ui" / "earlier_schema.xml"
 NEW_FIELD = "page_type"  # every document of this version has it
 QUERY = "油田"
 SEARCHES_BEFORE = 5  # answered before this version begins its own index
@@ -68,17 +63,12 @@ def upgrade_faults(source: Vertical, folder: Path, solr_url: str = "") -> Tally:
 
 @contextmanager
 def earlier_version(folder: Path) -> Iterator[None]:
-    """Index in this process as the earlier version did: with its schema, and without the fields that it lacks."""
-    configset = folder / "earlier"
-    shutil.copytree(CONFIGSET_DIR, configset)
-    shutil.copy(EARLIER_SCHEMA, configset / SCHEMA_FILE)
-    fields = {field.attrib["name"] for field in ElementTree.parse(EARLIER_SCHEMA).getroot().iter("field")}
-
-    def to_earlier_document(*arguments: Any) -> dict[str, object]:
-        return {name: value for name, value in to_solr_document(*arguments).items() if name in fields}
-
+    """Index in this process as the first version did: with its configset, and without the fields that it lacks."""
+    configset = extract_configsets(folder / "configsets")[0]
     with (
         patch.object(solr_index, "CONFIGSET_DIR", configset),
-        patch.object(sync, "to_solr_document", to_earlier_document),
+        patch.object(
+            sync, "to_solr_document", lambda *arguments: to_earlier_document(to_solr_document(*arguments), configset)
+        ),
     ):
         yield

@@ -45,9 +45,15 @@ SHALE_GAS = Concept(
     category=TermClass.SUBJECT,
 )
 RADAR = Concept(
-    "c0000000000000003", (ConceptTerm("radar", "en", PREFERRED), ConceptTerm("radar", "fr", PREFERRED, "radar", "x"))
+    "c0000000000000003",
+    (ConceptTerm("radar", "en", PREFERRED), ConceptTerm("radar", "fr", PREFERRED, "radar", "x")),
+    related_ids=("c0000000000000004",),
 )
-METHANE = Concept("c0000000000000004", (ConceptTerm("méthane", "fr", PREFERRED, "gaz CH4", "x"),))
+METHANE = Concept(
+    "c0000000000000004",
+    (ConceptTerm("méthane", "fr", PREFERRED, "gaz CH4", "x"),),
+    related_ids=(RADAR.concept_id,),
+)
 PLAY = Concept("c0000000000000005", (ConceptTerm("页岩区带", "zh", PREFERRED),), broader_ids=(SHALE_GAS.concept_id,))
 CONCEPTS = [GAS, SHALE_GAS, RADAR, METHANE]
 TBX_START = '<tbx type="TBX-Basic" style="dca" xmlns="urn:iso:std:iso:30042:ed-2"><text><body>'
@@ -89,7 +95,8 @@ def without(concepts: Sequence[Concept], concept_format: ConceptFormat) -> list[
 @pytest.mark.parametrize("concept_format", CONCEPT_FORMATS)
 def test_concepts_come_back_as_they_went(review: StoreReview, concept_format: ConceptFormat) -> None:
     content = format_concept_file(CONCEPTS, concept_format)
-    assert parse_concept_file(content, concept_format) == without(CONCEPTS, concept_format)
+    if concept_format != "csv":  # which names related concepts by their terms
+        assert parse_concept_file(content, concept_format) == without(CONCEPTS, concept_format)
     import_file(review, content, concept_format)
     assert stored_concepts(review) == without(CONCEPTS, concept_format)
     assert review.export_concepts(concept_format) == content
@@ -271,9 +278,17 @@ def test_what_does_not_fit_the_store_is_refused(review: StoreReview) -> None:
         ([replace(GAS, broader_ids=(GAS.concept_id,))], "form a cycle: 天然气 > 天然气"),
         ([Concept("x", (ConceptTerm("页岩气", "zh", PREFERRED),)),
           Concept("y", (ConceptTerm("shale gas", "en", PREFERRED),))], "the same stored concept"),
+        ([replace(GAS, related_ids=(GAS.concept_id,))], "concept 天然气: it is related to itself"),
+        ([replace(GAS, related_ids=(SHALE_GAS.concept_id,))],
+         "天然气: 页岩气 is related and also a broader or narrower concept$"),
     ):  # fmt: skip
         with pytest.raises(ConceptFileError, match=reason):
             review.plan_import(concepts, "skos")
+    content = b"concept id,term,related\nx,gas,radar; m\xc3\xa9than\n"
+    with pytest.raises(
+        ConceptFileError, match="concept gas: the related term méthan is in no concept of the file or the"
+    ):
+        review.plan_concepts(content, "csv")
     assert stored_concepts(review) == before
 
 
@@ -342,7 +357,8 @@ def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
 
 
 def test_accepted_related_terms_are_exported(review: StoreReview) -> None:
-    import_file(review, format_concept_file([*CONCEPTS, PLAY], "skos"), "skos")
+    bare = [replace(concept, related_ids=()) for concept in (*CONCEPTS, PLAY)]
+    import_file(review, format_concept_file(bare, "skos"), "skos")
     narrower_pairs = (("页岩气", "天然气"), ("页岩区带", "天然气"))
     for pair in (("radar", "天然气"), ("radar", "méthane"), *narrower_pairs):
         relation = TermRelation(RelationKind.RELATED, *pair, "together", 0.5, "")
@@ -360,6 +376,53 @@ def test_accepted_related_terms_are_exported(review: StoreReview) -> None:
     for concept_format in CONCEPT_FORMATS:
         content = review.export_concepts(concept_format)
         assert review.plan_concepts(content, concept_format).changes == ()
+
+
+def related_ids(review: StoreReview) -> dict[str, tuple[str, ...] | None]:
+    """The ids of related concepts by the first term."""
+    return {concept.terms[0].text: concept.related_ids for concept in stored_concepts(review)}
+
+
+def test_related_concepts_are_imported_removed_and_undone(review: StoreReview) -> None:
+    for pair in (("radar", "天然气"), ("méthane", "天然气")):
+        relation = TermRelation(RelationKind.RELATED, *pair, "together", 0.5, "")
+        review._store.relations.add_related([RelationProposal(relation, 1, "http://a.test/1", "t", 0.0)], "")
+    review.reject_relation(RelationKind.RELATED, "méthane", "天然气", "bert")
+    bare = [replace(concept, related_ids=()) for concept in CONCEPTS]
+    import_file(review, format_concept_file(bare, "skos"), "skos")
+    related = replace(GAS, related_ids=(RADAR.concept_id, METHANE.concept_id))  # stated at one of the concepts only
+    plan = review.plan_import([related, SHALE_GAS, *bare[2:]], "skos")
+    assert [change.lines()[1] for change in plan.changes[1:]] == [[f"~ {GAS.concept_id}"]] * 2
+    review.import_concepts(plan, "anna")
+    assert review.accepted_related_terms("天然气") == ["méthane", "radar"] and not review.relation_proposals(9)[0]
+    import_file(review, format_concept_file(bare[:3], "tbx"), "tbx")  # méthane is not in the file, so it stays
+    assert review.accepted_related_terms("天然气") == ["méthane"]
+    import_file(review, CSV_HEADER.encode() + b"c0000000000000003,en,radar,preferred\n", "csv")  # without the column
+    for _ in range(3):
+        review.undo("anna", None)
+    assert related_ids(review) == dict.fromkeys(("天然气", "shale gas", "radar", "méthane"), ())
+    assert review.accepted_related_terms("天然气") == []
+    decided = review.decided_relations(9)
+    assert [(one.relation.term, one.decided_by) for one in decided.rejected] == [("méthane", "bert")]
+    assert review._store.integrity.damaged_rows() == {}
+
+
+def test_the_undo_of_an_import_can_be_undone(review: StoreReview) -> None:
+    import_file(review, format_concept_file(CONCEPTS, "csv"), "csv")
+    undo_decision = review.undo("anna", None)
+    assert not review.decided_relations(9).accepted
+    review.undo("anna", undo_decision.act_id)
+    assert stored_concepts(review) == without(CONCEPTS, "csv")
+
+
+def test_a_relation_moves_to_the_new_entry(review: StoreReview) -> None:
+    import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
+    renamed = replace(RADAR, terms=(ConceptTerm("radio detection", "en", PREFERRED),))
+    import_file(review, format_concept_file([GAS, SHALE_GAS, renamed, METHANE], "skos"), "skos")
+    assert stored_concepts(review)[2].related_ids == (METHANE.concept_id,)
+    assert review.accepted_related_terms("méthane") == ["radio detection"]
+    review.undo("anna", None)
+    assert stored_concepts(review) == CONCEPTS
 
 
 def test_search_uses_all_terms_of_a_concept(review: StoreReview) -> None:

@@ -20,8 +20,9 @@ from domain.term import Term, TermStatus
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
+from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
-from pipeline.site_admin.current_settings import CurrentSettings, CurrentSiteNames
+from pipeline.site_admin.current_settings import CurrentSettings
 from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 from tests.terms import add
 
@@ -167,12 +168,19 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     crawled(engine.store, "a.test", Reason.FETCHED)
     start_settings = load_settings(file, {"crawl.depth": "3"})
     backend, topics, current = StoreSiteBackend(engine), StoreTopics(engine), CurrentSettings(start_settings)
-    names = CurrentSiteNames(current)
-    assert ([site.delay_seconds for site in backend.sites()], topics.active_topic(), dict(names)) == ([1.0], "", {})
-    file.write_text('[crawl]\ndelay = 2.0\ntopic = "oil"\ndepth = 7\n[search.site_names]\n"a.test" = "甲"\n')
+    reader = create_search_app(engine, opens_solr=False).test_client()
+    assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([1.0], "")
+    assert not backend.review_service.needs_second_reviewer and not backend.alert_administration.has_channels()
+    assert " – 甲</title>" not in reader.get("/help?lang=zh").text
+    file.write_text(
+        '[crawl]\ndelay = 2.0\ntopic = "oil"\ndepth = 7\n[search]\ntitle = "甲"\n[lexicon]\ntwo_reviewers = true\n'
+        '[alerts]\nwebhook = "https://a.test/hook"\n'
+    )
     for _ in range(2):  # then with an invalid file
         assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([2.0], "oil")
-        assert names.get("a.test", "") == "甲" and current.load().crawl.depth == 3
+        assert current.load().crawl.depth == 3
+        assert backend.review_service.needs_second_reviewer and backend.alert_administration.has_channels()
+        assert " – 甲</title>" in reader.get("/help?lang=zh").text
         file.write_text("[crawl\n")
     file.unlink()
     assert topics.active_topic() == "oil"

@@ -11,10 +11,11 @@ import pytest
 from docstore.schema import SCHEMA_VERSION
 from docstore.schema_state import SchemaState
 from domain.term import TermStatus
+from indexer.solr_index import current_collection
 from locks.file_locks import stage_lock
 from pipeline.engine import open_store
-from pipeline.maintenance.upgrade import check_extractor, check_schema
-from pipeline.settings import load_settings
+from pipeline.maintenance.upgrade import check_extractor, check_index, check_schema
+from pipeline.settings import build_settings, load_settings
 from tests.local_vertical import LocalVertical
 
 ARCHIVE = Path(__file__).parents[1] / "previous_version" / "stores.tar.xz"
@@ -56,7 +57,7 @@ def test_a_store_of_each_earlier_version_is_upgraded(earlier: Path, version: int
     assert (said.status, schema_version(vertical)) == (1, version)
     assert "not ready for the upgrade: backup; nothing was changed" in said.complaint
     assert f"schema version {version} will be upgraded to {SCHEMA_VERSION}" in said.out
-    vertical.done("upgrade", "--without-backup")
+    assert "there is no index yet" in vertical.done("upgrade", "--without-backup").out
     assert schema_version(vertical) == SCHEMA_VERSION
     assert contents(vertical) == (3, ["页岩气"], 0 if version == 2 else 1)
     assert "no damage found" in vertical.done("check", "--no-index").out
@@ -95,3 +96,19 @@ def test_a_newer_store_and_an_older_extractor_are_named() -> None:
     assert not newer.is_well and "install the newer program" in newer.advice
     assert check_extractor(SchemaState(SCHEMA_VERSION, 1, 7)).text == "the next run extracts 7 articles again"
     assert check_extractor(SchemaState(SCHEMA_VERSION, 1, 0)).text == "none will be extracted again"
+
+
+def test_a_changed_schema_of_the_index_is_named(tmp_path: Path) -> None:
+    settings = build_settings({}, tmp_path)
+    cores = settings.data_dir / "solr" / "solr"
+    names = ("plumbline_b674cc67", current_collection("plumbline", 1), "plumbline2_00000000")
+    old, new, other = (cores / f"{name}_shard1_replica_n1" for name in names)
+    for folder in (old, other):
+        folder.mkdir(parents=True)
+    assert "writes 7 articles to a new collection" in check_index(settings, 7).text
+    new.mkdir()
+    assert "completes the new collection and deletes the old one" in check_index(settings, 7).text
+    old.rmdir()
+    assert check_index(settings, 7).text == "its schema is current"
+    silent = build_settings({"index": {"solr_url": "http://127.0.0.1:9/solr"}}, tmp_path)
+    assert check_index(silent, 7).text == "not checked, Solr is not responding (ConnectionError)"

@@ -97,15 +97,15 @@ def test_every_setting_is_in_one_group_and_has_a_field(tmp_path: Path) -> None:
 
 def test_a_change_is_shown_then_saved_and_recorded(tmp_path: Path) -> None:
     site = Site(tmp_path)
-    review = parsed(site.send(site.page(), "review", crawl__delay="3.5", crawl__threads="4", search__pictures="false"))
-    assert diff_lines(review) == ["-delay = 2", "+delay = 3.5", "+threads = 4", "+", "+[search]", "+pictures = false"]
+    review = parsed(site.send(site.page(), "review", crawl__delay="3.5", crawl__threads="4", search__access_log="true"))
+    assert diff_lines(review) == ["-delay = 2", "+delay = 3.5", "+threads = 4", "+", "+[search]", "+access_log = true"]
     assert site.path.read_text() == TEXT
     assert site.send(review, "save").location == "/admin/settings"
     assert load_settings(site.path).crawl.threads == 4
     assert site.path.read_text().startswith(TEXT.partition("delay")[0])
     saved = site.page()
     assert "Saved 3 settings." in saved.text
-    assert [path.text for path in saved.select("#restart-needed code")] == ["search.pictures"]
+    assert [path.text for path in saved.select("#restart-needed code")] == ["search.access_log"]
     actions = site.backend.review_service.store.actions.find()
     assert [(action.account, action.action, action.subject) for action in actions[1:]] == [
         ("someone", "setting_change", "crawl.threads"),
@@ -226,8 +226,8 @@ def test_an_overridden_setting_cannot_be_changed(tmp_path: Path, monkeypatch: py
 
 def test_a_value_that_the_site_still_uses_is_named(tmp_path: Path) -> None:
     site = Site(tmp_path)
-    site.path.write_text(TEXT + "[search]\npage_size = 20\n")
-    assert "The search site still uses: 10" in " ".join(site.page().select("#setting-search-page_size")[0].text.split())
+    site.path.write_text(TEXT + "[search]\nworkers = 20\n")
+    assert "The search site still uses: 1" in " ".join(site.page().select("#setting-search-workers")[0].text.split())
 
 
 def test_a_file_that_cannot_be_read_is_an_error_on_the_page(tmp_path: Path) -> None:
