@@ -1,8 +1,8 @@
 """Set `kill9` of `make bench-admin`: SIGKILL to the search site while it performs actions.
 
 A client sends actions of all kinds, one after the other. At a random moment all processes of the site are killed.
-Afterwards each action must be done or not done: its effect and its record together. Only the record of a changed
-setting may be missing, because the settings file is not in the store.
+Afterwards each action must be done or not done: its effect and its record together, also in the settings file, which is
+not in the store.
 """
 
 import hashlib
@@ -21,10 +21,11 @@ import requests
 
 from benchmarks.admin_site import Client, open_engine, write_config
 from benchmarks.results import OURS, Figure
+from crawler.settings import CrawlSettings
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
 from domain.account import Role
-from domain.administration import AdminAction
+from domain.administration import AdminAction, HistoryFilter
 from domain.alert import Alert, AlertKey
 from domain.errors import PlumblineError
 from domain.frontier import NewUrl, UrlKind
@@ -33,6 +34,9 @@ from domain.term import Term, TermStatus
 from pipeline.engine import Engine
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import load_settings
+from pipeline.site_admin.history import StoreHistory
+from pipeline.site_admin.settings_editor import CHANGE_ACTION
+from pipeline.site_admin.sites import PAUSE_ACTION, RESUME_ACTION
 
 KILLS, FEW_KILLS = 25, 2
 MAX_ACTIONS_BEFORE_KILL = 20
@@ -172,6 +176,7 @@ def undo_step(engine: Engine, random: Random) -> Step:
 
 def find_half_done(engine: Engine) -> list[str]:
     """Return what is there without its record, or recorded without its effect."""
+    StoreHistory(engine).find(HistoryFilter(), 0, 1)  # as every page of the history, it records what was interrupted
     actions = engine.store.actions.find(limit=1_000_000)
     return [
         *wrong_mutes(engine, actions),
@@ -220,15 +225,14 @@ def wrong_takedowns(engine: Engine, actions: Sequence[AdminAction]) -> Iterator[
 
 
 def wrong_settings(engine: Engine, actions: Sequence[AdminAction]) -> Iterator[str]:
-    """Yield a settings file that cannot be loaded, or whose value no action has left behind.
-
-    The newest record can be missing, so the value is any if the file is newer than the newest record.
-    """
-    path = engine.settings.folder / "vertical.toml"
-    threads = load_settings(path).crawl.threads
-    newest = newest_by_subject(actions, ("setting_change",)).get("crawl.threads")
-    if newest is not None and newest.details.get("after") != threads and path.stat().st_mtime < newest.at - 1:
-        yield f"crawl.threads is {threads}, but the newest record says {newest.details.get('after')}"
+    """Yield settings whose value in the file differs from their newest record."""
+    crawl = load_settings(engine.settings.folder / "vertical.toml").crawl
+    change = newest_by_subject(actions, (CHANGE_ACTION,)).get("crawl.threads")
+    if change is not None and (change.details.get("after") or CrawlSettings().threads) != crawl.threads:
+        yield f"crawl.threads is {crawl.threads}, its newest record says {change.details.get('after')}"
+    newest = newest_by_subject(actions, (PAUSE_ACTION, RESUME_ACTION))
+    recorded = {host for host, action in newest.items() if action.action == PAUSE_ACTION}
+    yield from (f"pause of {host} is half done" for host in recorded ^ set(crawl.paused_sites))
 
 
 def wrong_decisions(engine: Engine) -> Iterator[str]:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, select, update
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import actions
-from domain.administration import AdminAction
+from domain.administration import AdminAction, PendingAction
 from domain.storable_text import sanitize_text
 
 _reversed_action_id: ContextVar[int | None] = ContextVar("reversed_action_id", default=None)
@@ -37,6 +37,17 @@ class ActionTable:
         """
         with self._database.write() as connection:
             return write_action(self._database, connection, self._clock(), account, action, subject, details)
+
+    def prepare(self, account: str, action: str, subject: str, details: Mapping[str, object]) -> PendingAction:
+        """Return an action for `record_pending`, as of now. In a block of `record_undo` it undoes that action."""
+        return PendingAction(self._clock(), account, action, subject, details, _reversed_action_id.get())
+
+    def record_pending(self, pending_actions: Sequence[PendingAction]) -> None:
+        """Record prepared actions in one transaction, except those that are recorded."""
+        with self._database.write() as connection:
+            for pending in pending_actions:
+                with self.record_undo(pending.undoes):
+                    write_action_once(self._database, connection, pending)
 
     def find(
         self, account: str | None = None, action: str | None = None, limit: int = 100, before_id: int | None = None
@@ -65,8 +76,11 @@ class ActionTable:
             return action_from_row(row) if row else None
 
     @contextmanager
-    def record_undo(self, action_id: int) -> Iterator[None]:
-        """Mark an action as undone by each action that this thread records in the block, in the same transaction."""
+    def record_undo(self, action_id: int | None) -> Iterator[None]:
+        """Mark an action as undone by each action that this thread records in the block, in the same transaction.
+
+        None marks no action.
+        """
         context_token = _reversed_action_id.set(action_id)
         try:
             yield
@@ -96,6 +110,19 @@ def write_action(
     if (reversed_action_id := _reversed_action_id.get()) is not None:
         mark_undone(database, connection, [reversed_action_id], action_id)
     return action_id
+
+
+def write_action_once(database: Database, connection: Connection, pending: PendingAction) -> None:
+    """Record a prepared action in a transaction. If it is recorded, only replace its details."""
+    account, subject = sanitize_text(pending.account)[:64], sanitize_text(pending.subject)
+    is_same = (actions.c.at == pending.at) & (actions.c.account == account) & (actions.c.action == pending.action)
+    query = select(actions.c.action_id).where(is_same, actions.c.subject == subject)
+    if (action_id := connection.scalar(query)) is None:
+        write_action(database, connection, pending.at, account, pending.action, subject, pending.details)
+        return
+    details = json.dumps(sanitize_values(pending.details), ensure_ascii=False)
+    connection.execute(update(actions).where(actions.c.action_id == action_id).values(details=details))
+    update_row_checksums(database, connection, actions, [action_id])
 
 
 def sanitize_values(value: object) -> object:

@@ -1,17 +1,18 @@
 """All pages of one host: their number and size, and operations on all of them, recorded as actions."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 
 from sqlalchemy import Connection, func, select, update
 
-from docstore.actions import write_action
+from docstore.actions import write_action, write_action_once
 from docstore.articles.page_removal import remove_pages
 from docstore.database import Database
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import pages, urls
 from docstore.takedowns import is_not_taken_down
-from domain.administration import SiteContents
+from domain.administration import PendingAction, SiteContents
 
 RECRAWL_ACTION, REMOVE_ACTION = "site_recrawl", "site_remove"  # codes of actions
 
@@ -44,24 +45,23 @@ class SitePages:
             statement = update(urls).where(is_excluded, is_not_taken_down()).values(due_at=0.0, attempts=0)
             return connection.execute(statement).rowcount
 
-    def remove(self, host: str, account: str, details: Mapping[str, object]) -> SiteContents:
+    def remove(self, host: str, pending: PendingAction) -> SiteContents:
         """Delete the pages and articles of a host, never fetch its known URLs, and record it.
 
         The bytes stay in the WARC files.
 
         Args:
             host: The host.
-            account: Name of the account.
-            details: More values of the action, such as the changed settings.
+            pending: The action, which may be recorded already, with the changed settings. Its details get the counts.
 
         Returns:
             What was removed.
         """
         with self._database.write() as connection:
-            contents, now = count_contents(connection, host), self._clock()
-            remove_pages(self._database, connection, urls.c.host == host, now)
+            contents = count_contents(connection, host)
+            remove_pages(self._database, connection, urls.c.host == host, self._clock())
             removed = {"urls": contents.url_count, "pages": contents.page_count, "articles": contents.article_count}
-            write_action(self._database, connection, now, account, REMOVE_ACTION, host, {**removed, **details})
+            write_action_once(self._database, connection, replace(pending, details={**removed, **pending.details}))
         return contents
 
 

@@ -31,6 +31,18 @@ class AdminAction:
 
 
 @dataclass(frozen=True)
+class PendingAction:
+    """An action that is not recorded yet: the values of an `AdminAction`, and the action that it undoes."""
+
+    at: float
+    account: str
+    action: str
+    subject: str
+    details: Mapping[str, object]
+    undoes: int | None = None
+
+
+@dataclass(frozen=True)
 class Takedown:
     """An address that is permanently excluded from crawl, extraction and index.
 

@@ -1,6 +1,6 @@
 """Interfaces that the search site needs besides Solr. `pipeline` provides the implementations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -49,6 +49,9 @@ class OriginalStore(Protocol):
 
     def find(self, doc_id: str) -> OriginalDocument | None:
         """Return the saved document of an article; None if there is none."""
+
+    def find_ids(self, doc_ids: Collection[str]) -> Collection[str]:
+        """Return the ids of those articles that have a saved document. At most 500 ids."""
 
     def sanitized_html(self, doc_id: str) -> str:
         """Return the page without scripts and external content. Raises OriginalError."""

@@ -1,6 +1,7 @@
 """Fixtures that many tests share, with real systems: SQLite and PostgreSQL stores, Solr, a browser."""
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import NullPool, create_engine, text
 
-from docstore.store import Store
+from docstore.store import Store, open_sqlite_store
 from tests.shared_server import EMPTY_STORE, shared_server
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -21,6 +22,7 @@ pytest_plugins = [
     "tests.browser_fixture",
     "tests.cluster_fixture",
     "tests.object_store",
+    "tests.small_model",
 ]
 
 
@@ -62,6 +64,15 @@ def postgres_store(postgres_server: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def empty_sqlite_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database file with the tables of a store, to copy: creating them takes longer than many tests."""
+    folder = tmp_path_factory.mktemp("empty_store")
+    with open_sqlite_store(folder):
+        pass
+    return folder / "store.db"
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the URL of an empty store; the test runs on SQLite and on PostgreSQL."""
@@ -88,7 +99,9 @@ on_both = pytest.mark.parametrize(
 def url_of_empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the URL of an empty store on the database named by `request.param`."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.db'}"
+        path = tmp_path / "store.db"
+        shutil.copyfile(request.getfixturevalue("empty_sqlite_store"), path)
+        return f"sqlite:///{path}"
     url: str = request.getfixturevalue("postgres_store")
     return url
 

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -309,9 +309,14 @@ class FakeOriginals:
     kept: dict[str, OriginalDocument] = field(default_factory=dict)
     contents: dict[str, str | bytes] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
+    calls: int = 0
 
     def find(self, doc_id: str) -> OriginalDocument | None:
         return self.kept.get(doc_id)
+
+    def find_ids(self, doc_ids: Collection[str]) -> Collection[str]:
+        self.calls += 1
+        return self.kept.keys() & set(doc_ids)
 
     def sanitized_html(self, doc_id: str) -> str:
         return str(self._content(doc_id))

@@ -1,29 +1,41 @@
-"""Checks that commands, files, functions, tests and link targets named in the documentation exist."""
+"""Checks that files, functions, tests and link targets named in the documentation exist."""
 
+import doctest
 import importlib
 import re
 import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from pipeline.cli.lexicon import lexicon
-from pipeline.cli.main import COMMANDS
+import pytest
+
+from pipeline.cli.reference import render_commands, render_outcomes
 from pipeline.settings import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "deploy" / "runbook.md"]
+PATTERNS = ("*.md", "[a-z]*/README.md", "deploy/runbook.md", "docs/**/*.md")
+DOCS = sorted(path for pattern in PATTERNS for path in ROOT.glob(pattern))
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
 PACKAGES = (
     "domain|locks|solr_client|maven_jars|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
 )
+HOSTS = {"appriseit.com", "github.com", "huggingface.co", "keepachangelog.com", "semver.org"}
 
 
-def test_every_command_is_documented() -> None:
-    missing = [verb for verb in (*COMMANDS, *lexicon.commands) if not re.search(rf"\b{verb}\b", TEXT)]
-    assert missing == []
+@pytest.mark.parametrize("name", ["lexicon", "text"])
+def test_the_examples_of_the_python_api_run(name: str) -> None:
+    page = ROOT / "docs" / "reference" / "python" / f"{name}.md"
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert result.attempted > 2
+    assert result.failed == 0
 
 
-def test_every_documented_command_exists() -> None:
-    assert set(re.findall(r"`plumb ([a-z]+)", TEXT)) - set(COMMANDS) == set()
+@pytest.mark.parametrize(("name", "render"), [("commands", render_commands), ("outcomes", render_outcomes)])
+def test_the_generated_pages_are_current(name: str, render: Callable[[], str]) -> None:
+    """`make docs` writes them again."""
+    assert (ROOT / "docs" / "reference" / f"{name}.md").read_text(encoding="utf-8") == render()
 
 
 def test_every_named_file_exists() -> None:
@@ -73,15 +85,42 @@ def test_every_link_leads_to_a_file_and_a_heading() -> None:
     assert broken == []
 
 
+def test_every_link_to_another_site_is_https_and_to_a_known_host() -> None:
+    """Without requests: a new host is added to the list after a look at the page."""
+    links = [(page.name, urlsplit(target)) for page in DOCS for target in link_targets(page, is_external=True)]
+    assert len(links) > 5
+    assert [(name, url.geturl()) for name, url in links if url.scheme != "https" or url.hostname not in HOSTS] == []
+
+
+def test_every_page_that_the_sources_name_exists() -> None:
+    """A decision may be named by its number."""
+    names = set(re.findall(r"(?<![\w/.])docs/(?:[a-z_]+/)*[\w.-]*\w", "\n".join(map(read_text, iter_sources()))))
+    assert len(names) > 20
+    assert sorted(name for name in names if not (ROOT / name).exists() and not [*ROOT.glob(f"{name}-*")]) == []
+
+
 def without_code(page: Path) -> str:
     """Return the text of a page without blocks of code."""
-    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return re.sub(r"^```.*?^```", "", read_text(page), flags=re.M | re.S)
 
 
-def link_targets(page: Path) -> list[str]:
-    """Return the targets of the links and pictures of a page that lie in the repository."""
+def link_targets(page: Path, is_external: bool = False) -> list[str]:
+    """Return the targets of the links and pictures of a page, those with a scheme or those in the repository."""
     text = re.sub(r"`[^`\n]*`", "", without_code(page))
-    return [target for target in re.findall(r"\]\(([^)\s]+)\)", text) if not re.match(r"[a-z]+:", target)]
+    targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)", text, re.M)
+    return [first or second for first, second in targets if bool(re.match(r"[a-z]+:", first or second)) == is_external]
+
+
+def iter_sources() -> Iterator[Path]:
+    """Yield the modules, templates, messages and deployment files of the product."""
+    folders = [ROOT / name for name in (*PACKAGES.split("|"), "solr_conf", "deploy")]
+    suffixes = {".py", ".html", ".js", ".po", ".xml", ".service", ".sh", ".yaml", ".yml"}
+    return (path for folder in folders for path in folder.rglob("*") if path.suffix in suffixes)
+
+
+@cache
+def read_text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def heading_ids(page: Path) -> set[str]:
@@ -100,11 +139,3 @@ def heading_ids(page: Path) -> set[str]:
 def test_ci_runs_the_readmes_test_command() -> None:
     assert "make test" in (ROOT / ".ci" / "run").read_text()
     assert "make test" in (ROOT / "README.md").read_text()
-
-
-def test_make_targets_in_the_documents_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z-]+)(?:-%)?:", makefile, re.M))
-    named = set(re.findall(r"`make ([a-z-]+)(?=`| [A-Z])|^    make ([a-z-]+)", TEXT, re.M))
-    for first, second in named:
-        assert (first or second).split("-")[0] in {target.split("-")[0] for target in targets}, (first, second)

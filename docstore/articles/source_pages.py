@@ -77,14 +77,20 @@ class SourcePageTable:
 
     def find_by_doc_id(self, doc_id: str) -> ArchivedPage | None:
         """Return the stored page of an article, or its kept copy if the article is gone; None if there is neither."""
-        query = ARCHIVED_PAGES_QUERY.join(articles, articles.c.url_id == pages.c.url_id).where(
-            articles.c.doc_id == doc_id
-        )
+        return self.find_by_doc_ids([doc_id]).get(doc_id)
+
+    def find_by_doc_ids(self, doc_ids: Collection[str]) -> dict[str, ArchivedPage]:
+        """Return what `find_by_doc_id` returns for each of at most 500 articles that have a page or a copy."""
+        query = ARCHIVED_PAGES_QUERY.join(articles, articles.c.url_id == pages.c.url_id).add_columns(articles.c.doc_id)
         with self._database.read() as connection:
-            if row := connection.execute(query).first():
-                return archived_page_from_row(row)
-            is_taken_down = connection.scalar(select(takedowns.c.doc_id).where(takedowns.c.doc_id == doc_id))
-            return None if is_taken_down else _read_kept_copies(connection).get(doc_id)
+            rows = connection.execute(query.where(articles.c.doc_id.in_(doc_ids))).all()
+            page_by_id = {row.doc_id: archived_page_from_row(row) for row in rows}
+            if missing_ids := set(doc_ids) - page_by_id.keys():
+                is_missing = takedowns.c.doc_id.in_(missing_ids)
+                missing_ids -= set(connection.scalars(select(takedowns.c.doc_id).where(is_missing)))
+                copies = _read_kept_copies(connection)
+                page_by_id |= {doc_id: copies[doc_id] for doc_id in missing_ids & copies.keys()}
+        return page_by_id
 
     def keep_copies(self, url_ids: Collection[int]) -> None:
         """Keep the locations of the stored pages of these articles for the time when the articles are gone.

@@ -77,7 +77,7 @@ class CommentTable:
                 return None
             connection.execute(delete(term_comments).where(is_comment))
             update_row_checksums(self._database, connection, term_comments, [comment_id])
-            details = {"comment_id": comment_id}
+            details = {"comment_id": comment_id, "author": row.account, "text": row.text, "at": row.at}
             action_id = write_action(
                 self._database, connection, self._clock(), account, REMOVE_COMMENT_ACTION, row.term, details
             )
@@ -86,6 +86,24 @@ class CommentTable:
             ids = [item.action_id for item in additions if json.loads(item.details)["comment_id"] == comment_id]
             mark_undone(self._database, connection, ids, action_id)
         return action_id
+
+    def restore(self, comment: TermComment, account: str) -> int | None:
+        """Add a removed comment again and return the id of the action; None if it is there.
+
+        Raises LexiconError if the term does not exist any more.
+        """
+        row = {"comment_id": comment.comment_id, "term": comment.term, "account": comment.account}
+        is_comment = term_comments.c.comment_id == comment.comment_id
+        with self._database.write() as connection:
+            if connection.execute(select(term_comments).where(is_comment)).first() is not None:
+                return None
+            require_terms(term_rows(connection, [comment.term]), [comment.term])
+            connection.execute(insert(term_comments).values({**row, "text": comment.text, "at": comment.at}))
+            update_row_checksums(self._database, connection, term_comments, [comment.comment_id])
+            details = {"comment_id": comment.comment_id}
+            return write_action(
+                self._database, connection, self._clock(), account, COMMENT_ACTION, comment.term, details
+            )
 
 
 def comment_from_row(row: Row[tuple[object, ...]]) -> TermComment:

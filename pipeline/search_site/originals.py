@@ -11,7 +11,7 @@ time and memory. Concurrent requests wait up to LOCK_TIMEOUT_SECONDS.
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from crawler.robots.page_directives import parse_x_robots_tag
@@ -55,6 +55,10 @@ class Originals:
             format_for_content_type(archived_page.content_type),
             archived_page.digest,
         )
+
+    def find_ids(self, doc_ids: Collection[str]) -> Collection[str]:
+        """Return the ids of those articles that have a saved page, with one query. At most 500 ids."""
+        return self._table.find_by_doc_ids(doc_ids).keys()
 
     def sanitized_html(self, doc_id: str) -> str:
         """Return the sanitized page of an article. Raises OriginalError with the reason if it cannot be shown."""

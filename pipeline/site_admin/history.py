@@ -6,6 +6,7 @@ from dataclasses import replace
 from domain.administration import HistoryEntry, HistoryFilter, HistorySource
 from domain.review import ReviewDecisionKind
 from pipeline.engine import Engine
+from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.undo import UNDO_BY_ACTION, is_reversible
 
 
@@ -17,6 +18,8 @@ class StoreHistory:
 
     def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, Sequence[HistoryEntry]]:
         """Return the number of matching entries and one page of them, newest first."""
+        if self._engine.settings.file is not None:
+            SettingsFile(self._engine.settings.file, self._engine.store.actions).finish_records()
         total, entries = self._engine.store.administration_history.find(history_filter, offset, limit)
         return total, [replace(entry, can_undo=can_undo(entry)) for entry in entries]
 
@@ -38,11 +41,10 @@ class StoreHistory:
             store.review_history.undo(account, entry_id)
             return True
         action = store.actions.load(entry_id) if source is HistorySource.ACTION else None
-        undo = UNDO_BY_ACTION.get(action.action) if action is not None else None
-        if action is None or undo is None or action.undone_by is not None:
+        if action is None or action.undone_by is not None or not is_reversible(action.action, action.details):
             return False
         with store.actions.record_undo(action.action_id):
-            return undo(self._engine, action, account)
+            return UNDO_BY_ACTION[action.action](self._engine, action, account)
 
 
 def can_undo(entry: HistoryEntry) -> bool:

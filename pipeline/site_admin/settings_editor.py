@@ -1,7 +1,6 @@
 """The settings page on the settings file: implements `SettingsEditor` of `search_ui`."""
 
 import difflib
-import logging
 import re
 import typing
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,7 @@ from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from docstore.actions import ActionTable
 from domain.coded_message import CodedMessage, coded_message
-from domain.errors import SettingsConflictError, SettingsError, StoreError
+from domain.errors import SettingsConflictError, SettingsError
 from pipeline.settings import (
     ALLOWED_VALUES,
     ENV_PREFIX,
@@ -33,8 +32,6 @@ from search_ui.admin.interfaces.settings import (
     SettingsForm,
     SettingsReview,
 )
-
-log = logging.getLogger(__name__)
 
 CHANGE_ACTION = "setting_change"
 HIDDEN_VALUE = "(not shown)"
@@ -62,8 +59,7 @@ class FileSettingsEditor:
 
     Args:
         settings: The settings that the site was started with.
-        actions: Records each changed setting: after the file is written, so that a crash between the two loses only the
-            record.
+        actions: Records each changed setting.
     """
 
     def __init__(self, settings: Settings, actions: ActionTable) -> None:
@@ -107,23 +103,21 @@ class FileSettingsEditor:
         if new_text == current.text:
             return 0
         self._check(file, new_text, changes)
-        file.save(new_text, digest)
         before, after = parse_toml_sections(current.text, file.path), parse_toml_sections(new_text, file.path)
         changed_paths = [path for path in changes if stored_value(before, path) != stored_value(after, path)]
+        pending_actions = []
         for path in changed_paths:
             values = (stored_value(before, path), stored_value(after, path))
             is_hidden = any(is_secret(path, form_text(value)) for value in values)
             details = {} if is_hidden else dict(zip(("before", "after"), values, strict=True))
-            try:
-                self._actions.record(account, CHANGE_ACTION, path, details)
-            except StoreError as error:  # the file is changed, which the account must see
-                log.error("the change of %s is not recorded: %s", path, error)
+            pending_actions.append(self._actions.prepare(account, CHANGE_ACTION, path, details))
+        file.save(new_text, digest, pending_actions)
         return len(changed_paths)
 
     def _file(self) -> SettingsFile:
         if self._site_settings.file is None:
             raise SettingsError("the search site was started without a settings file")
-        return SettingsFile(self._site_settings.file)
+        return SettingsFile(self._site_settings.file, self._actions)
 
     def _read_same(self, file: SettingsFile, digest: str) -> SettingsText:
         current = file.read()

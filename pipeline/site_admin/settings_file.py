@@ -6,23 +6,29 @@ author has not seen.
 
 import fcntl
 import hashlib
+import logging
 import os
 import stat
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomlkit
 from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array, Comment, Item, Table
 
-from domain.errors import SettingsConflictError, SettingsError
+from docstore.actions import ActionTable
+from domain.administration import PendingAction
+from domain.errors import SettingsConflictError, SettingsError, StoreError
 from locks.private_files import open_private, replace_file
 from pipeline.settings import Settings, build_settings, overlay_environment, parse_toml_sections
+from pipeline.site_admin.settings_journal import SettingsJournal
+
+log = logging.getLogger(__name__)
 
 BYTE_ORDER_MARK = "\ufeff"
 Changes = Mapping[str, object | None]
@@ -44,11 +50,26 @@ class SettingsText:
     changed_at: float
 
 
-class SettingsFile:
-    """The TOML file at `path`. A symbolic link stays a link: the file that it names is replaced."""
+class SettingsUpdate(NamedTuple):
+    """The settings before and after an update, its changes, and its recorded actions."""
 
-    def __init__(self, path: Path) -> None:
+    before: Settings
+    after: Settings
+    changes: Changes
+    actions: Sequence[PendingAction] = ()
+
+
+class SettingsFile:
+    """The TOML file at `path`. A symbolic link stays a link: the file that it names is replaced.
+
+    Args:
+        path: The file.
+        actions: Records the changes. Without it, nothing is recorded.
+    """
+
+    def __init__(self, path: Path, actions: ActionTable | None = None) -> None:
         self.path = path.resolve()
+        self._journal = SettingsJournal(self.path, actions) if actions is not None else None
 
     def read(self) -> SettingsText:
         """Read the file. Raises SettingsError if it cannot be read."""
@@ -74,18 +95,21 @@ class SettingsFile:
         except (TOMLKitError, tomllib.TOMLDecodeError) as error:
             raise SettingsError(f"{self.path} is not valid TOML: {error}") from error
 
-    def save(self, new_text: str, expected_digest: str) -> SettingsText:
-        """Check and replace the file; returns what is stored.
+    def save(self, new_text: str, expected_digest: str, actions: Sequence[PendingAction] = ()) -> SettingsText:
+        """Check and replace the file and record it; returns what is stored.
 
-        The file keeps its mode and its line ends.
+        The file keeps its mode and its line ends. If the program is killed, or the store fails after the file was
+        replaced, the next `save` or `finish_records` records the actions.
 
         Args:
             new_text: The complete new text.
             expected_digest: The digest of the text that the change is based on.
+            actions: What to record.
 
         Raises:
             SettingsConflictError: The file has changed since then.
             SettingsError: The text is invalid, or the file cannot be written.
+            StoreError: Actions of an earlier change cannot be recorded. The file is unchanged.
         """
         self.check(new_text)
         try:
@@ -93,22 +117,49 @@ class SettingsFile:
                 current = self.read()
                 if current.digest != expected_digest:
                     raise SettingsConflictError(self.path.name, current.changed_at)
+                if self._journal is not None:
+                    self._journal.finish(current.text)
+                    self._journal.begin(current.text, new_text, actions)
                 self._replace(unix_line_ends(new_text))
-                return self.read()
+                saved_text = self.read()
+                self._finish_journal(saved_text)
+                return saved_text
         except OSError as error:
             raise SettingsError(f"cannot write {self.path}: {error.strerror}") from error
 
+    def finish_records(self) -> None:
+        """Record the saved changes of a program that was killed before it recorded them."""
+        if self._journal is None or not self._journal.path.exists():
+            return
+        try:
+            with self._lock():
+                self._finish_journal(self.read())
+        except (OSError, SettingsError) as error:
+            log.error("changes of %s are not recorded yet: %s", self.path, error)
+
+    def _finish_journal(self, current: SettingsText) -> None:
+        """Record what is in the journal. If the store fails, the journal remains. Raises OSError or SettingsError."""
+        try:
+            if self._journal is not None:
+                self._journal.finish(current.text)
+        except StoreError as error:
+            log.error("changes of %s are not recorded yet: %s", self.path, error)
+
     def update(
-        self, find_changes: Callable[[Settings], Changes], check: Callable[[Settings], object]
-    ) -> tuple[Settings, Settings, Changes]:
+        self,
+        find_changes: Callable[[Settings], Changes],
+        check: Callable[[Settings], object],
+        describe: Callable[[Settings, Settings, Changes], Sequence[PendingAction]] = lambda *_: (),
+    ) -> SettingsUpdate:
         """Change settings depending on what they are now; again if another change comes between.
 
         Args:
             find_changes: Returns the changes for the current settings; see `apply_changes`.
             check: Raises SettingsError if the new settings are invalid.
+            describe: Returns what to record, from the settings before and after, and the changes.
 
         Returns:
-            The settings before and after, and the changes. Without changes, nothing is written.
+            The update. Without changes, nothing is written or recorded.
 
         Raises:
             SettingsConflictError: Other changes came between MAX_UPDATE_ATTEMPTS times.
@@ -123,14 +174,15 @@ class SettingsFile:
             new_text = self.changed_text(current.text, changes)
             after = self.check(new_text)
             check(after)
+            actions = describe(before, after, changes)
             try:
-                self.save(new_text, current.digest)
+                self.save(new_text, current.digest, actions)
             except SettingsConflictError:
                 if not attempts_left:
                     raise
             else:
-                return before, after, changes
-        return before, before, {}
+                return SettingsUpdate(before, after, changes, actions)
+        return SettingsUpdate(before, before, {})
 
     def _replace(self, text: str) -> None:
         if b"\r\n" in self.path.read_bytes():

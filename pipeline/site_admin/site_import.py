@@ -30,7 +30,7 @@ def import_sites(file: SettingsFile, sites: SiteList, is_preview: bool = False) 
         before = file.check(file.read().text)
         changes = find_changes(before)
     else:
-        before, _, changes = file.update(find_changes, lambda settings: build_crawl_plan(settings.crawl))
+        before, _, changes, _ = file.update(find_changes, lambda settings: build_crawl_plan(settings.crawl))
     verb = "would add" if is_preview else "added"
     for name, old_values in ("seeds", before.crawl.seeds), ("scope", before.crawl.scope):
         new_values = changes.get(f"crawl.{name}") or []

@@ -9,12 +9,13 @@ from crawler.host_suggestions import add_site, load_added_seeds, load_host_sugge
 from crawler.http.site_options import parse_paused_hosts
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, parse_scope
-from domain.administration import SiteContents
+from docstore.site_pages import REMOVE_ACTION
+from domain.administration import PendingAction, SiteContents
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.engine import Engine
 from pipeline.settings import Settings
-from pipeline.site_admin.settings_file import Changes, SettingsFile
+from pipeline.site_admin.settings_file import Changes, SettingsFile, SettingsUpdate
 from pipeline.site_admin.site_options import (
     SETTING_BY_KIND,
     lines_with,
@@ -31,11 +32,7 @@ SET_OPTION_ACTION, REMOVE_OPTION_ACTION = "site_option_set", "site_option_remove
 
 
 class StoreSites:
-    """Implements `search_ui.admin.interfaces.sites.SiteService` on the settings file and the store.
-
-    The file is written first, then the action is recorded: if the program ends between the two, the change is there
-    without a record.
-    """
+    """Implements `search_ui.admin.interfaces.sites.SiteService` on the settings file and the store."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -146,8 +143,8 @@ class StoreSites:
         def find_changes(settings: Settings) -> Changes:
             return {path: lines_with(read_setting(settings, path), host, kind, text)}
 
-        self._update_file(find_changes)
-        self._record_option(SET_OPTION_ACTION, host, parse_option(kind, f"{host} {text}"), account)
+        option = parse_option(kind, f"{host} {text}")
+        self._update_file(find_changes, lambda *_: [self._option_action(SET_OPTION_ACTION, host, option, account)])
 
     def remove_option(self, host: str, option: SiteOption, account: str) -> None:
         """Remove a header, cookies or a proxy of a host from the settings file."""
@@ -158,13 +155,12 @@ class StoreSites:
             other_lines = lines_without(lines, host, option)
             return {path: other_lines or None} if other_lines != lines else {}
 
-        if self._update_file(find_changes)[2]:
-            self._record_option(REMOVE_OPTION_ACTION, host, option, account)
+        self._update_file(find_changes, lambda *_: [self._option_action(REMOVE_OPTION_ACTION, host, option, account)])
 
-    def _record_option(self, action: str, host: str, option: SiteOption, account: str) -> None:
-        """Record a changed option without its value, which may be secret."""
+    def _option_action(self, action: str, host: str, option: SiteOption, account: str) -> PendingAction:
+        """Return the action of a changed option without its value, which may be secret."""
         details = {"option": f"crawl.{SETTING_BY_KIND[option.kind]}: {option.name}"}
-        self._store.actions.record(account, action, host, details)
+        return self._store.actions.prepare(account, action, host, details)
 
     def recrawl(self, host: str, account: str) -> int:
         """Make the fetched URLs of a host due."""
@@ -177,22 +173,25 @@ class StoreSites:
             folder = self._engine.settings.data_dir
             added_seeds = [seed for seed in load_added_seeds(folder) if seed_host(seed) == host]
             remove_site(folder, host)
-            details = self._change_file(lambda settings: self._removal_changes(settings, host), account, "", host)
-            return self._store.site_pages.remove(host, account, {**details, "added_seeds": added_seeds})
+            details = {"added_seeds": added_seeds}
+            pending = self._change_file(
+                lambda settings: self._removal_changes(settings, host), account, REMOVE_ACTION, host, details
+            ) or self._store.actions.prepare(account, REMOVE_ACTION, host, details)
+            return self._store.site_pages.remove(host, pending)
 
     def undo_removal(
         self, host: str, changes: Mapping[str, Sequence[Sequence[str]]], added_seeds: Sequence[str], account: str
-    ) -> int | None:
+    ) -> bool:
         """Add the lines that the removal of a host deleted, and make its URLs due. Other changes since then stay.
 
         Args:
             host: The host.
             changes: Lists of lines before and after the removal, by setting.
-            added_seeds: Start URLs that `plumb site add` had added.
+            added_seeds: Start URLs that `plumb sites add` had added.
             account: Name of the account.
 
         Returns:
-            The id of the recorded action; None if all lines are there already.
+            False if all lines are there already.
         """
 
         def find_changes(settings: Settings) -> Changes:
@@ -203,11 +202,13 @@ class StoreSites:
 
         folder = self._engine.settings.data_dir
         missing_seeds = [seed for seed in added_seeds if seed not in load_added_seeds(folder)]
-        details = self._change_file(find_changes, account, "", host)
+        is_changed = self._change_file(find_changes, account, ADD_ACTION, host) is not None
         for seed in missing_seeds:
             add_site(folder, seed)
         self._store.site_pages.reopen(host)
-        return self._store.actions.record(account, ADD_ACTION, host, details) if details or missing_seeds else None
+        if missing_seeds and not is_changed:
+            self._store.actions.record(account, ADD_ACTION, host)
+        return is_changed or bool(missing_seeds)
 
     def _removal_changes(self, settings: Settings, host: str) -> Changes:
         """Return the changes of the settings that remove the lines of a host, or pause it. Raises SettingsError."""
@@ -238,28 +239,36 @@ class StoreSites:
     def _file(self) -> SettingsFile:
         if self._engine.settings.file is None:
             raise SettingsError("the search site was started without a settings file")
-        return SettingsFile(self._engine.settings.file)
+        return SettingsFile(self._engine.settings.file, self._store.actions)
 
-    def _update_file(self, find_changes: Callable[[Settings], Changes]) -> tuple[Settings, Settings, Changes]:
+    def _update_file(
+        self,
+        find_changes: Callable[[Settings], Changes],
+        describe: Callable[[Settings, Settings, Changes], Sequence[PendingAction]],
+    ) -> SettingsUpdate:
         """Change settings; see `SettingsFile.update`. Raises SettingsError if the crawl would reject the new ones."""
-        return self._file().update(find_changes, lambda settings: self._url_rules(settings.crawl))
+        return self._file().update(find_changes, lambda settings: self._url_rules(settings.crawl), describe)
 
     def _change_file(
-        self, find_changes: Callable[[Settings], Changes], account: str, action: str, host: str
-    ) -> dict[str, object]:
-        """Change settings, record the action unless its code is "", and return the values before and after.
+        self,
+        find_changes: Callable[[Settings], Changes],
+        account: str,
+        action: str,
+        host: str,
+        more_details: Mapping[str, object] | None = None,
+    ) -> PendingAction | None:
+        """Change settings and record the values before and after; returns the action, None without changes.
 
         `find_changes` receives the settings as they are in the file, again if another change comes between. Raises
         SettingsError if the crawl would reject the new settings.
         """
-        before, after, changes = self._update_file(find_changes)
-        if not changes:
-            return {}
-        changed = {path: [read_setting(before, path), read_setting(after, path)] for path in changes}
-        details = {"changes": {path: values for path, values in changed.items() if values[0] != values[1]}}
-        if action:
-            self._store.actions.record(account, action, host, details)
-        return dict(details)
+
+        def describe(before: Settings, after: Settings, changes: Changes) -> list[PendingAction]:
+            changed = {path: [read_setting(before, path), read_setting(after, path)] for path in changes}
+            details = {"changes": {path: values for path, values in changed.items() if values[0] != values[1]}}
+            return [self._store.actions.prepare(account, action, host, {**details, **(more_details or {})})]
+
+        return next(iter(self._update_file(find_changes, describe).actions), None)
 
 
 def check_other_seeds(settings: Settings, host: str) -> list[str]:

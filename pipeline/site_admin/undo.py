@@ -7,11 +7,12 @@ from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
 from docstore.site_pages import REMOVE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
 from docstore.terms.assignments import ASSIGN_ACTION
-from docstore.terms.comments import COMMENT_ACTION
+from docstore.terms.comments import COMMENT_ACTION, REMOVE_COMMENT_ACTION
 from docstore.terms.relations import ACTION_BY_STATE
 from domain.account import Role
 from domain.administration import AdminAction
 from domain.alert import AlertKey
+from domain.review import TermComment
 from domain.term_relation import ProposalState, RelationKind
 from pipeline.engine import Engine
 from pipeline.settings import parse_toml_sections
@@ -71,19 +72,18 @@ def list_details(action: AdminAction, name: str) -> list[str]:
 def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> bool:
     """Write the previous value to the settings file, unless the setting has another value now.
 
-    The file is written first: if the program ends before the record, only the record is missing, and a second undo
-    changes nothing. Raises SettingsError, or SettingsConflictError if the file changes at the same time.
+    Raises SettingsError, or SettingsConflictError if the file changes at the same time.
     """
-    path, values = action.subject, action.details
-    if engine.settings.file is None or not has_known_values(values):
+    path, values, actions = action.subject, action.details, engine.store.actions
+    if engine.settings.file is None:
         return False
-    file = SettingsFile(engine.settings.file)
+    file = SettingsFile(engine.settings.file, actions)
     settings_text = file.read()
     if stored_value(parse_toml_sections(settings_text.text, file.path), path) != values["after"]:
         return False
-    file.save(file.changed_text(settings_text.text, {path: values["before"]}), settings_text.digest)
+    new_text = file.changed_text(settings_text.text, {path: values["before"]})
     reversed_values = {"before": values["after"], "after": values["before"]}
-    engine.store.actions.record(account, CHANGE_ACTION, path, reversed_values)
+    file.save(new_text, settings_text.digest, [actions.prepare(account, CHANGE_ACTION, path, reversed_values)])
     return True
 
 
@@ -108,20 +108,21 @@ def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> bool:
 def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> bool:
     """Write the previous values of all settings that the action changed, unless one of them has another value now.
 
-    The file is written first, as in `undo_setting_change`. Raises SettingsError.
+    Raises SettingsError.
     """
-    changes = action.details.get("changes")
+    changes, actions = action.details.get("changes"), engine.store.actions
     if engine.settings.file is None or not isinstance(changes, dict):
         return False
-    file = SettingsFile(engine.settings.file)
+    file = SettingsFile(engine.settings.file, actions)
     settings_text = file.read()
     current = file.check(settings_text.text)
     if any(read_setting(current, path) != after for path, (_, after) in changes.items()):
         return False
     previous_values = {path: before or None for path, (before, _) in changes.items()}
-    file.save(file.changed_text(settings_text.text, previous_values), settings_text.digest)
+    new_text = file.changed_text(settings_text.text, previous_values)
     reversed_changes = {path: [after, before] for path, (before, after) in changes.items()}
-    engine.store.actions.record(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
+    pending = actions.prepare(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
+    file.save(new_text, settings_text.digest, [pending])
     return True
 
 
@@ -138,6 +139,14 @@ def undo_comment(engine: Engine, action: AdminAction, account: str) -> bool:
     return engine.store.term_comments.remove(int(str(action.details["comment_id"])), account) is not None
 
 
+def undo_comment_removal(engine: Engine, action: AdminAction, account: str) -> bool:
+    """Add the comment again, unless it is there. Raises LexiconError if its term does not exist any more."""
+    comment_id, at = int(str(action.details["comment_id"])), float(str(action.details["at"]))
+    author, text = str(action.details["author"]), str(action.details["text"])
+    comment = TermComment(comment_id, action.subject, author, text, at)
+    return engine.store.term_comments.restore(comment, account) is not None
+
+
 def undo_assignment(engine: Engine, action: AdminAction, account: str) -> bool:
     """Give the terms their previous reviewers, unless one of them has another reviewer now."""
     changes = action.details["changes"]
@@ -152,7 +161,7 @@ def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> bool
     changes = action.details.get("changes")
     if engine.settings.file is None or not isinstance(changes, dict):
         return False
-    return bool(StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account))
+    return StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account)
 
 
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> bool:
@@ -185,14 +194,9 @@ def parse_roles(text: str) -> list[Role]:
     return [Role(name) for name in text.split(",") if name]
 
 
-def has_known_values(details: Mapping[str, object]) -> bool:
-    """Return True if the values of a changed setting were recorded: those of secrets are not."""
-    return {"before", "after"} <= details.keys()
-
-
 def is_reversible(action: str, details: Mapping[str, object]) -> bool:
     """Return True if an action with this code and these details has an inverse."""
-    return action in UNDO_BY_ACTION and (action != CHANGE_ACTION or has_known_values(details))
+    return action in UNDO_BY_ACTION and REQUIRED_DETAILS.get(action, frozenset()) <= details.keys()
 
 
 UNDO_BY_ACTION: Mapping[str, Undo] = {
@@ -206,6 +210,7 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     PAUSE_ACTION: undo_site_pause,
     RESUME_ACTION: undo_site_resume,
     COMMENT_ACTION: undo_comment,
+    REMOVE_COMMENT_ACTION: undo_comment_removal,
     ASSIGN_ACTION: undo_assignment,
     REMOVE_ACTION: undo_site_removal,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
@@ -215,3 +220,10 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     ACTION_BY_STATE[ProposalState.REJECTED]: undo_relation,
 }
 """The inverse of each action that can be undone, by the code of the action."""
+
+REQUIRED_DETAILS: Mapping[str, frozenset[str]] = {
+    CHANGE_ACTION: frozenset({"before", "after"}),
+    REMOVE_COMMENT_ACTION: frozenset({"text"}),
+}
+"""Details without which an action cannot be undone: the values of secrets are not recorded, nor, by earlier versions,
+the text of removed comments."""

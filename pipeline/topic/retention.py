@@ -32,7 +32,7 @@ class TopicCoverage:
     recall: float
 
     def to_json(self) -> dict[str, float]:
-        """Return the values under the keys of `plumb topic show --json`."""
+        """Return the values under the keys of `plumb topic show NAME --json`."""
         return {"kept": self.retained_count, "precision": self.precision, "recall": self.recall}
 
 

@@ -11,7 +11,7 @@ from flask import Response, g, jsonify, request
 
 from search_ui.api_tokens import ApiScope, check_api_token, read_bearer_token
 from search_ui.connect.token_budget import iter_parts
-from search_ui.connect.tools import build_citation
+from search_ui.connect.tools import JsonDict, cite_hits
 from search_ui.context import current_site
 from search_ui.pages.search_service import current_search_service
 from search_ui.query.display_text import normalize_query
@@ -99,7 +99,11 @@ def _find_records(retrieval: RetrievalRequest) -> list[dict[str, Any]]:
         return []
     docs = documents(service.solr.select(body_params([hit.doc_id for hit, _ in scored_hits])))
     body_by_id = {str(doc[solr_fields.ID]): str(doc.get(solr_fields.BODY, "")) for doc in docs}
-    return [_to_record(hit, score, body_by_id.get(hit.doc_id, "")) for hit, score in scored_hits]
+    citations = cite_hits([hit for hit, _ in scored_hits])
+    return [
+        _to_record(hit, score, body_by_id.get(hit.doc_id, ""), citation)
+        for (hit, score), citation in zip(scored_hits, citations, strict=True)
+    ]
 
 
 def rank_score(index: int, count: int, is_partial: bool) -> float:
@@ -112,11 +116,11 @@ def rank_score(index: int, count: int, is_partial: bool) -> float:
     return round((FULL_MATCH_SCORE * (1 - 1 / (count + 1)) if is_partial else 1.0) - fall, 4)
 
 
-def _to_record(hit: Hit, score: float, body: str) -> dict[str, Any]:
+def _to_record(hit: Hit, score: float, body: str, citation: JsonDict) -> JsonDict:
     """Return a record with the part of the text that has the most words of the query."""
     keys = {segment.text for segment in hit.snippet if segment.marked}
     keys = keys or {plain_text(hit.snippet)[:_MATCH_KEY_CHARS]}
     parts = iter_parts(body, PASSAGE_TOKENS)
     content = max(parts, key=lambda part: sum(key in part for key in keys), default=plain_text(hit.snippet))
-    citation = build_citation(hit.doc_id, hit.plain_title, hit.safe_url, hit.site_name, hit.published)
-    return {"content": content, "score": score, "title": citation.pop("title"), "metadata": citation}
+    metadata = {name: value for name, value in citation.items() if name != "title"}
+    return {"content": content, "score": score, "title": citation["title"], "metadata": metadata}

@@ -1,6 +1,6 @@
 """The tools that agents call: search, fetch, term and explain. Each takes JSON arguments and returns JSON."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +34,7 @@ MAX_URL_CHARS = 300  # the page of the article on this site is cited instead of 
 MAX_QUERY_TOKENS = 100  # of the repeated query
 MAX_TERMS = 20  # of each relation
 MAX_WORD_TOKENS = 20  # of a name in a list
+MAX_DEFINITIONS = 3
 
 
 class ToolError(PlumblineError):
@@ -48,7 +49,7 @@ def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
     answer: JsonDict = {
         "query": shorten(request.raw_query, MAX_QUERY_TOKENS),
         "total": page.total,
-        "results": [_hit_to_json(hit) for hit in page.hits],
+        "results": _hits_to_json(page.hits),
     }
     if not page.total:
         answer["suggestions"] = _list_corrections(service, request, page)
@@ -73,20 +74,34 @@ def _list_corrections(service: SearchService, request: SearchRequest, page: Sear
     return [shorten(suggestion.request.raw_query, MAX_WORD_TOKENS) for suggestion in suggestions][:5]
 
 
-def _hit_to_json(hit: Hit) -> JsonDict:
-    related = {"related": True} if hit.is_partial else {}
-    return {
-        **build_citation(hit.doc_id, hit.plain_title, hit.safe_url, hit.site_name, hit.published),
-        **related,
-        "snippet": plain_text(hit.snippet),
-    }
+def _hits_to_json(hits: Sequence[Hit]) -> list[JsonDict]:
+    citations = cite_hits(hits)
+    return [
+        {**citation, **({"related": True} if hit.is_partial else {}), "snippet": plain_text(hit.snippet)}
+        for hit, citation in zip(hits, citations, strict=True)
+    ]
 
 
-def build_citation(doc_id: str, title: str, url: str, site_name: str, published: str) -> JsonDict:
-    """Return what a citation needs. `saved_copy` is the copy on this site, if it can be shown."""
+def cite_hits(hits: Sequence[Hit]) -> list[JsonDict]:
+    """Return the citations of results."""
+    copy_ids = _find_copies([hit.doc_id for hit in hits])
+    return [
+        _build_citation(hit.doc_id, hit.plain_title, hit.safe_url, hit.site_name, hit.published, copy_ids)
+        for hit in hits
+    ]
+
+
+def _find_copies(doc_ids: Collection[str]) -> Collection[str]:
+    """Return the ids of those articles whose saved copy this site can show."""
     site = current_site()
-    has_copy = site.settings.originals and site.backend.originals.find(doc_id) is not None
-    copy = {"saved_copy": external_url("originals.show_original", doc_id=doc_id)} if has_copy else {}
+    return site.backend.originals.find_ids(doc_ids) if site.settings.originals and doc_ids else ()
+
+
+def _build_citation(
+    doc_id: str, title: str, url: str, site_name: str, published: str, copy_ids: Collection[str]
+) -> JsonDict:
+    """Return what a citation needs. `saved_copy` is the copy on this site; articles with `copy_ids` have one."""
+    copy = {"saved_copy": external_url("originals.show_original", doc_id=doc_id)} if doc_id in copy_ids else {}
     is_citable = 0 < len(url) <= MAX_URL_CHARS
     return {
         "id": doc_id,
@@ -142,7 +157,9 @@ def _fetch_article(id_or_url: str) -> ArticleDetails:
 
 
 def _cite_article(article: ArticleDetails) -> JsonDict:
-    return build_citation(article.doc_id, article.plain_title, article.safe_url, article.site_name, article.published)
+    copy_ids = _find_copies([article.doc_id])
+    fields = (article.doc_id, article.plain_title, article.safe_url, article.site_name, article.published)
+    return _build_citation(*fields, copy_ids)
 
 
 def look_up_term(arguments: Mapping[str, Any]) -> JsonDict:
@@ -153,6 +170,8 @@ def look_up_term(arguments: Mapping[str, Any]) -> JsonDict:
         similar = _list_names(glossary.select_terms(name)) if name.strip() else []
         raise ToolError(f"the lexicon has no such term; similar terms: {', '.join(similar) or 'none'}")
     definitions = fetch_definitions(glossary_term.text)
+    quotes = definitions[:MAX_DEFINITIONS]
+    copy_ids = _find_copies([quote.article.doc_id for quote in quotes if quote.article])
     answer: JsonDict = {
         "name": display_name(glossary_term.text),
         "class": glossary_term.category,
@@ -161,9 +180,9 @@ def look_up_term(arguments: Mapping[str, Any]) -> JsonDict:
         "narrower": _list_names(glossary.narrower_terms(glossary_term)),
         "related": _list_names(find_related_terms(glossary_term, glossary)),
         "url": external_url("glossary.term", name=glossary_term.text),
-        "definitions": [_definition_to_json(quote) for quote in definitions[:3]],
+        "definitions": [_definition_to_json(quote, copy_ids) for quote in quotes],
     }
-    if len(definitions) > len(answer["definitions"]):
+    if len(definitions) > len(quotes):
         answer["continuation"] = f"{len(definitions)} definitions in all: see url"
     _fit_texts(answer, answer["definitions"], "text")
     return answer
@@ -173,13 +192,13 @@ def _list_names(terms: Sequence[GlossaryTerm]) -> list[str]:
     return [shorten(other.text, MAX_WORD_TOKENS) for other in terms[:MAX_TERMS]]
 
 
-def _definition_to_json(quote: QuotedDefinition) -> JsonDict:
+def _definition_to_json(quote: QuotedDefinition, copy_ids: Collection[str]) -> JsonDict:
     definition, article = quote.definition, quote.article
     if article is None:
         source = {"title": shorten(definition.title, MAX_TITLE_TOKENS), "url": safe_url(definition.url)[:MAX_URL_CHARS]}
         return {"text": definition.sentence, **source, "date": definition.published}
-    citation = build_citation(article.doc_id, article.title, article.safe_url, article.site_name, article.published)
-    return {"text": definition.sentence, **citation}
+    fields = (article.doc_id, article.title, article.safe_url, article.site_name, article.published)
+    return {"text": definition.sentence, **_build_citation(*fields, copy_ids)}
 
 
 def explain_search(arguments: Mapping[str, Any]) -> JsonDict:

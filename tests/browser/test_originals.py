@@ -42,7 +42,8 @@ def served(chromium: Browser, solr_node: EmbeddedSolr, tmp_path_factory: pytest.
         hostile = hostile_page(evil.url("").rstrip("/"), f"{WORDS}</p><p>{WORDS}")
         site.pages |= {"/": page("/ice.html", "/report.pdf"), "/ice.html": hostile_answer(hostile), "/report.pdf": PDF}
         crawl = {"seeds": [site.url()], "delay": 0.001, "inside_hosts": ["127.0.0.1"], "sitemaps": False}
-        settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl, "search": {"port": 0}}, folder)
+        sections = {"vertical": {"data_dir": "data"}, "crawl": crawl, "embed": {"model": "off"}, "search": {"port": 0}}
+        settings = build_settings(sections, folder)
         index = replace(settings.index, solr_url=solr_node.url, collection="originals")
         settings = replace(settings, index=index, search=replace(settings.search, timeout=60.0))
         with Engine(settings, NullProgress()) as engine:

@@ -1,6 +1,7 @@
 """Rows as bytes and in files: they come back as they were, whatever they are."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -44,17 +45,18 @@ def random_rows(count: int) -> NgramRows:
 
 
 @pytest.mark.parametrize(
-    "rows",
+    "make_rows",
     [
-        allocate_rows(0),
-        whole_table([*DAY_1, DAY_2[1]]).rows(),
-        negate_rows(whole_table(DAY_1).rows()),
-        random_rows(1),
-        random_rows(700),
+        lambda: allocate_rows(0),
+        lambda: whole_table([*DAY_1, DAY_2[1]]).rows(),
+        lambda: negate_rows(whole_table(DAY_1).rows()),
+        lambda: random_rows(1),
+        lambda: random_rows(700),
     ],
     ids=["none", "real", "taken-off", "one", "random"],
 )
-def test_rows_come_back_as_they_were(rows: NgramRows, tmp_path: Path) -> None:
+def test_rows_come_back_as_they_were(make_rows: Callable[[], NgramRows], tmp_path: Path) -> None:
+    rows = make_rows()
     again = deserialize_rows(serialize_rows(rows))
     assert same(again, rows) and np.array_equal(again.word_ids, rows.word_ids)
     assert [column.dtype for column in vars(again).values()] == [column.dtype for column in vars(rows).values()]

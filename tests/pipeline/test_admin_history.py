@@ -1,10 +1,13 @@
 """Undo of entries of the history through their areas."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from docstore.actions import ActionTable
 from domain.account import Role
 from domain.administration import HistoryFilter, HistorySource
 from domain.alert import AlertKey
@@ -17,8 +20,9 @@ from pipeline.progress import NullProgress
 from pipeline.settings import build_settings, load_settings
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.settings_editor import FileSettingsEditor
+from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import StoreSites
-from pipeline.site_admin.undo import UNDO_BY_ACTION
+from pipeline.site_admin.undo import UNDO_BY_ACTION, is_reversible
 from search_ui.i18n import has_message
 
 KEY = AlertKey("robots", "news.example")
@@ -103,6 +107,42 @@ def test_a_setting_gets_its_previous_value_unless_it_was_changed_again(tmp_path:
         _, [hidden, *_] = history.find(HistoryFilter(), 0, 1)
         assert not hidden.can_undo and not history.undo(HistorySource.ACTION, hidden.entry_id, "bob")
     assert path.read_text().startswith("# mine")
+
+
+def test_a_killed_program_leaves_no_change_without_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text("[crawl]\nthreads = 4\n")
+    settings = load_settings(path)
+    with Engine(settings, NullProgress()) as engine:
+        editor, history, record = FileSettingsEditor(settings, engine.store.actions), StoreHistory(engine), ActionTable
+
+        @contextmanager
+        def kill_during(owner: type, name: str, after: Callable[..., object] = lambda *_: None) -> Iterator[None]:
+            with monkeypatch.context() as patch, pytest.raises(SystemExit):
+                patch.setattr(owner, name, lambda *arguments: sys.exit(str(after(*arguments))))
+                yield
+
+        def save(threads: str) -> None:
+            editor.save({"crawl.threads": threads, "crawl.depth": threads}, editor.load_form().digest, "ann")
+
+        def recorded_values() -> list[str]:
+            return sorted(str(entry.details.get("after")) for entry in history.find(HistoryFilter(), 0, 9)[1])
+
+        with kill_during(SettingsFile, "_replace"):
+            save("8")
+        assert "threads = 4" in path.read_text() and recorded_values() == []
+        with kill_during(record, "record_pending"):
+            save("8")
+        path.write_text(path.read_text() + "# edited\n")
+        assert "threads = 8" in path.read_text() and recorded_values() == ["8", "8"]
+        with kill_during(record, "record_pending", record.record_pending):
+            save("5")
+        assert "threads = 5" in path.read_text() and recorded_values() == ["5", "5", "8", "8"]
+        with kill_during(record, "record_pending"):
+            history.undo(HistorySource.ACTION, engine.store.actions.find(limit=1)[0].action_id, "bob")
+        total, [undo, undone, *_] = history.find(HistoryFilter(), 0, 9)
+        assert (total, undo.account, undo.subject, undone.is_undone) == (5, "bob", undone.subject, True)
+    assert list(tmp_path.glob(".*.journal")) == []
 
 
 def test_a_paused_site_is_resumed_and_paused_again(tmp_path: Path) -> None:
@@ -197,8 +237,13 @@ def test_comments_and_assignments_are_undone(engine: Engine) -> None:
     store, history = engine.store, StoreHistory(engine)
     store.lexicons.replace_candidates([Term(text, 9.0, 5, 2) for text in ("页岩气", "钻井")])
     comment_id = store.term_comments.add("页岩气", "ann", "见 GB/T 1.1")
+    comments = store.term_comments.find(["页岩气"])
     assert history.undo(HistorySource.ACTION, comment_id, "bob") and store.term_comments.find(["页岩气"]) == {}
     assert not history.undo(HistorySource.ACTION, comment_id, "bob")
+    removal_id = store.actions.find(limit=1)[0].action_id
+    assert history.undo(HistorySource.ACTION, removal_id, "cho") and store.term_comments.find(["页岩气"]) == comments
+    assert not history.undo(HistorySource.ACTION, removal_id, "cho")
+    assert not is_reversible("term_comment_remove", {"comment_id": 1})  # as earlier versions recorded it
     store.term_assignments.assign(["页岩气"], "ann", "bob")
     second_id = store.term_assignments.assign(["页岩气", "钻井"], "bob", "bob")
     assert second_id is not None and store.term_assignments.assign(["钻井"], "bob", "ann") is None

@@ -43,6 +43,7 @@ from search_ui.query.search_request import parse_search_request
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.local_workers import local_workers
+from tests.small_model import small_model_settings
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
@@ -61,7 +62,7 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+def chain(solr_node: RunningSolr, small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     folder = tmp_path_factory.mktemp("chain")
     write_sites(folder / "sites")
     with DemoServer(folder / "sites", 0) as server:
@@ -75,7 +76,8 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
             "inside_hosts": hosts,
             "revisit_shortest": 0.0,
         }
-        settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+        embed = {**small_model_settings(small_model), "near_enough": 0.99}
+        settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl, "embed": embed}, folder)
         settings = replace(
             settings,
             index=IndexSettings(solr_url=solr_node.url, collection="chain", request_timeout=PATIENCE),

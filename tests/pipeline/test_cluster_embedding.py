@@ -23,6 +23,7 @@ from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
 from tests.conftest import empty_database
 from tests.pipeline.test_embedding import fill
+from tests.small_model import small_model_settings
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -47,27 +48,31 @@ def texts() -> list[Article]:
 
 
 @pytest.fixture(scope="module")
-def local(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> Row:
+def local(postgres_url: str, small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Row:
     """What one machine makes of them."""
     empty_database(postgres_url)
-    with Engine(settings_for(postgres_url, tmp_path_factory.mktemp("local")), NullProgress()) as engine:
+    with Engine(settings_for(postgres_url, tmp_path_factory.mktemp("local"), small_model), NullProgress()) as engine:
         fill(engine.store, texts())
         assert stages.embed(engine).outcome_counts == {Reason.EMBEDDED: 38, Reason.NOTHING_TO_EMBED: 2}
     return vectors(postgres_url)
 
 
 @pytest.fixture
-def dask(postgres_url: str, cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Engine]:
+def dask(
+    postgres_url: str, cluster: Cluster, small_model: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Engine]:
     """A vertical with the articles, whose blocks have so many ids as the test says."""
     empty_database(postgres_url)
     shares = {"engine": "dask", "scheduler": cluster.address, "block": request.param, "heartbeat_seconds": BEAT}
-    with Engine(settings_for(postgres_url, tmp_path, **shares), NullProgress()) as engine:
+    with Engine(settings_for(postgres_url, tmp_path, small_model, **shares), NullProgress()) as engine:
         fill(engine.store, texts())
         yield engine
 
 
-def settings_for(url: str, folder: Path, **cluster: Any) -> Settings:
-    return build_settings({"store": {"url": url}, "cluster": cluster, "embed": {"processes": 2}}, folder)
+def settings_for(url: str, folder: Path, model: Path, **cluster: Any) -> Settings:
+    return build_settings(
+        {"store": {"url": url}, "cluster": cluster, "embed": {"processes": 2, **small_model_settings(model)}}, folder
+    )
 
 
 def rows(url: str, query: str) -> list[tuple[Any, ...]]:
@@ -154,7 +159,7 @@ def test_a_worker_without_the_model_says_so(dask: Engine) -> None:
 
 @pytest.mark.parametrize("dask", [1000], indirect=True)
 def test_a_block_is_one_workers_and_who_lost_it_cannot_write(dask: Engine) -> None:
-    [spec, _], worker, others = (
+    [spec], worker, others = (
         dask.configured_models,
         get_worker(dask.settings),
         dask.store.leases.with_holder("other"),

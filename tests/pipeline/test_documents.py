@@ -63,7 +63,7 @@ def site_pages() -> dict[str, Answer]:
 
 def settings_for(folder: Path, site: Site, **crawl: object) -> Settings:
     made = {"seeds": [site.url()], "delay": 0.001, "inside_hosts": ["127.0.0.1"], "sitemaps": False, **crawl}
-    return build_settings({"vertical": {"data_dir": "data"}, "crawl": made}, folder)
+    return build_settings({"vertical": {"data_dir": "data"}, "crawl": made, "embed": {"model": "off"}}, folder)
 
 
 @dataclass

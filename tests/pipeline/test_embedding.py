@@ -36,6 +36,7 @@ from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
 from tests.crash_harness import Vertical, until
 from tests.docstore.test_store import keep_page
+from tests.small_model import small_model_settings
 from tests.store_queries import embedded_text_counts
 from tests.web_fixture import PATIENCE
 from text.embedding.model_spec import ModelSpec
@@ -239,18 +240,18 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
         vertical.end()
 
 
-def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path) -> None:
+def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path, small_model: Path) -> None:
     long = Article(
         "http://a.test/long", "钻井", "".join(f"第{n}口井完钻，产量平稳。" for n in range(99)), language="zh"
     )
     short = Article("http://a.test/short", "完井", "这口井已经完井。", language="zh")
     other = Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")
-    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+    with Engine(settings(tmp_path, processes=1, **small_model_settings(small_model)), NullProgress()) as engine:
         fill(engine.store, [long, short, other])
         assert load_embedding_backlog(engine).article_count == 2
         report = stages.embed(engine, with_passages=False)
         assert report.outcome_counts == {Reason.EMBEDDED: 2} and report.notes == ()
-        [spec, _], digests = engine.configured_models, dict(engine.store.articles.iter_digests()).values()
+        [spec], digests = engine.configured_models, dict(engine.store.articles.iter_digests()).values()
         stored_vectors = engine.store.vectors.passage_vectors(spec.model_id, digests).values()
         assert {len([one for one in found if one.vector]) for found in stored_vectors} == {1}
         assert load_embedding_backlog(engine) == EmbeddingBacklog(0, None, {"de": 1})
@@ -267,9 +268,9 @@ def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path)
         assert long.body[passages[0].start_offset - 1] == "。"  # a passage begins with a sentence
 
 
-def test_the_time_limit_is_one_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_time_limit_is_one_note(tmp_path: Path, small_model: Path, caplog: pytest.LogCaptureFixture) -> None:
     made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * 20, language="zh") for n in range(100)]
-    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+    with Engine(settings(tmp_path, processes=1, **small_model_settings(small_model)), NullProgress()) as engine:
         fill(engine.store, made)
         report = stages.embed(engine, seconds=0.0)
         left = engine.count_pending_embeddings()
@@ -278,8 +279,8 @@ def test_the_time_limit_is_one_note(tmp_path: Path, caplog: pytest.LogCaptureFix
 
 
 @pytest.mark.solr
-def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path: Path) -> None:
-    with opened_with_solr(solr_node, tmp_path, "passages_last") as engine:
+def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path: Path, small_model: Path) -> None:
+    with opened_with_solr(solr_node, tmp_path, "passages_last", **small_model_settings(small_model)) as engine:
         fill(engine.store, articles())
         order = []
         record = RunRecord(engine.store, "run", on_report=lambda report: order.append((report.stage, report.notes)))
@@ -293,14 +294,14 @@ def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path
 
 @pytest.mark.solr
 def test_a_first_run_indexes_each_article_once_however_long_embedding_takes(
-    solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solr_node: EmbeddedSolr, tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stages, "EMBED_BEFORE_INDEX_SECONDS", 0.0)  # one batch of articles, then the limit
     monkeypatch.setitem(stages.STAGES, "embed", partial(stages.embed_if_possible, seconds=0.0, with_passages=False))
     for name in ("crawl", "extract", "lexicon"):
         monkeypatch.setitem(stages.STAGES, name, lambda engine, name=name: StageReport(Stage(name), {}, 0.0))
     monkeypatch.setattr(stages, "crawl_with_index_opening", lambda engine, with_index: stages.STAGES["crawl"](engine))
-    with opened_with_solr(solr_node, tmp_path, "first_run", passages=0) as engine:
+    with opened_with_solr(solr_node, tmp_path, "first_run", passages=0, **small_model_settings(small_model)) as engine:
         fill(
             engine.store,
             [*wells(150), Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")],
@@ -315,9 +316,11 @@ def test_a_first_run_indexes_each_article_once_however_long_embedding_takes(
 
 @pytest.mark.solr
 def test_a_first_run_indexes_articles_that_cannot_be_embedded(
-    solr_node: EmbeddedSolr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solr_node: EmbeddedSolr, tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened_with_solr(solr_node, tmp_path, "first_broken", passages=0) as engine:
+    with opened_with_solr(
+        solr_node, tmp_path, "first_broken", passages=0, **small_model_settings(small_model)
+    ) as engine:
         fill(engine.store, wells(150))
         with RunRecord(engine.store, "run") as record:
             record.run_stage(Stage.EMBED, partial(stages.embed_if_possible, engine, 0.0, with_passages=False))
@@ -359,8 +362,10 @@ def own_model(spec: ModelSpec, folder: Path) -> Path:
 
 
 class TestBadInput:
-    def test_texts_of_any_kind_are_embedded_or_said_to_be_empty(self, tmp_path: Path) -> None:
-        with Engine(settings(tmp_path, processes=1, passages=3), NullProgress()) as engine:
+    def test_texts_of_any_kind_are_embedded_or_said_to_be_empty(self, tmp_path: Path, small_model: Path) -> None:
+        with Engine(
+            settings(tmp_path, processes=1, passages=3, **small_model_settings(small_model)), NullProgress()
+        ) as engine:
             texts = {"long": "字" * 1_000_000, "signs": "——！？", "letters": "a" * 100_000, "none": ""}
             fill(engine.store, [Article(f"http://a.test/{n}", "", text, language="zh") for n, text in texts.items()])
             report = stages.embed(engine)
@@ -386,8 +391,10 @@ class TestBadInput:
             [note] = stages.embed_if_possible(engine).notes
             assert "keyword search only" in note
 
-    def test_a_full_disk_loses_nothing(self, tmp_path: Path) -> None:
-        vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": "default", "processes": 1}})
+    def test_a_full_disk_loses_nothing(self, tmp_path: Path, small_model: Path) -> None:
+        vertical = Vertical(tmp_path / "vertical").write(
+            {"embed": {"processes": 1, **small_model_settings(small_model)}}
+        )
         with open_sqlite_store(vertical.data) as store:
             fill(store, [one for one in articles() if one.language == "zh"])  # one model is loaded
         try:
@@ -415,9 +422,9 @@ def test_while_models_are_fetched_or_articles_embedded_search_is_known_to_use_ke
     assert not needs_download(EmbedSettings(model="off"))
 
 
-def test_status_tells_what_is_left(tmp_path: Path) -> None:
+def test_status_tells_what_is_left(tmp_path: Path, small_model: Path) -> None:
     made = wells(12)
-    with Engine(settings(tmp_path, processes=1), NullProgress()) as engine:
+    with Engine(settings(tmp_path, processes=1, **small_model_settings(small_model)), NullProgress()) as engine:
         fill(engine.store, [*made, Article("http://a.test/de", "Bohrung", "Die Bohrung ist fertig.", language="de")])
         assert "vectors   articles to embed: 12 (plumb embed)" in list(format_status(collect_status(engine)))
         with RunRecord(engine.store, "run") as record:

@@ -1,6 +1,7 @@
 """Programs of others: Dify's retrieval API, SearXNG, and the page that says how to connect them."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -12,11 +13,13 @@ from search_ui.api_tokens import ApiScope, hash_token
 from search_ui.connect.retrieval import rank_score
 from search_ui.i18n import LANGUAGES
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 from tests.search_ui_fakes import OPERATOR, FakeActions, FakeSearch, document, sign_in, site_app
 
 TOKEN = "plumb_test"
 FILLER = "会议在北京举行。" * 100
-DOCUMENTS = [document(n, f"会议{n}", f"{FILLER}\n第{n}口页岩气井投产。") for n in range(6)]
+TERMS = {solr_fields.DOMAIN_TERMS: ["页岩气"]}
+DOCUMENTS = [document(n, f"会议{n}", f"{FILLER}\n第{n}口页岩气井投产。") | TERMS for n in range(6)]
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +87,7 @@ def test_the_page_has_filled_in_snippets_and_searxng_can_read_the_api(app: Flask
         page = BeautifulSoup(client.get(f"/admin/connect?lang={language}").text, "lxml")
         snippets = [snippet.text for snippet in page.select("pre")]
         assert len(snippets) == 5 and all("https://s.example" in snippet for snippet in snippets)
+    assert snippets[4].endswith(f"'https://s.example/api/v1/search?q={quote('页岩气')}'")  # a term with results
     [engine] = yaml.safe_load(snippets[3])["engines"]
     url = engine["search_url"].format(query="页岩气", pageno=1)
     [*results] = client.get(url.removeprefix("https://s.example")).json[engine["results_query"]]

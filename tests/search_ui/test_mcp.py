@@ -23,8 +23,8 @@ COPY = OriginalDocument("https://s1.example/1.html", 0.0, "html", "0" * 64)
 LEXICON = Lexicon(1, (LexiconEntry("水力压裂", synonyms=("fracking",), broader_terms=("压裂",)), LexiconEntry("压裂")))
 
 
-def client(search: FakeSearch | None = None) -> FlaskClient:
-    actions = FakeActions(published=LEXICON, originals=FakeOriginals({"doc1": COPY}))
+def client(search: FakeSearch | None = None, originals: FakeOriginals | None = None) -> FlaskClient:
+    actions = FakeActions(published=LEXICON, originals=originals or FakeOriginals({"doc1": COPY}))
     return site_app(
         search or FakeSearch(DOCUMENTS), actions, SearchSettings(base_url="https://s.example/")
     ).test_client()
@@ -58,7 +58,9 @@ def test_a_client_is_welcomed_and_told_the_tools() -> None:
 
 
 def test_results_have_citations_and_lead_to_the_next_page() -> None:
-    answer, _ = call("search", query="页岩气")
+    originals = FakeOriginals({"doc1": COPY})
+    answer, _ = call("search", caller=client(originals=originals), query="页岩气")
+    assert originals.calls == 1  # for all results
     assert answer["total"] == 20 and len(answer["results"]) == 6 and "page=2" in answer["continuation"]
     hit = next(hit for hit in answer["results"] if hit["id"] == "doc1")
     assert hit | {"snippet": ""} == {
