@@ -30,6 +30,7 @@ from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
 from pipeline.compute.settings import DASK, ClusterSettings
+from pipeline.deprecated_settings import DeprecatedSetting, current_path, find_deprecated, move_deprecated
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.logs import LOG_FORMATS
 from pipeline.ocr.settings import OcrSettings
@@ -187,11 +188,13 @@ class Settings:
         folder: Folder of the TOML file.
         file: The TOML file, or None for settings that were not loaded from a file.
         overrides: Full paths of the settings whose value is not that of the file, each with the source of its value.
+        deprecated_settings: The deprecated settings among those of the file, the environment and the command line.
     """
 
     folder: Path
     file: Path | None = None
     overrides: Mapping[str, OverrideSource] = field(default_factory=dict)
+    deprecated_settings: tuple[DeprecatedSetting, ...] = ()
     vertical: VerticalSettings = field(default_factory=VerticalSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
@@ -250,12 +253,18 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
             full path of the setting.
     """
     flags = flags or {}
-    raw = overlay(overlay_environment(read_toml_sections(path)), flags)
+    file_sections = read_toml_sections(path)
     sources = {
         **dict.fromkeys(read_environment(os.environ), OverrideSource.ENVIRONMENT),
         **dict.fromkeys(flags, OverrideSource.COMMAND_LINE),
     }
-    return dataclasses.replace(build_settings(raw, path.resolve().parent), file=path.resolve(), overrides=sources)
+    file_paths = (f"{section}.{key}" for section, values in file_sections.items() for key in values)
+    return dataclasses.replace(
+        build_settings(overlay(overlay_environment(file_sections), flags), path.resolve().parent),
+        file=path.resolve(),
+        overrides={current_path(setting_path): source for setting_path, source in sources.items()},
+        deprecated_settings=find_deprecated([*file_paths, *sources]),
+    )
 
 
 def overlay_environment(raw: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -264,9 +273,14 @@ def overlay_environment(raw: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Return a copy of TOML sections, overridden by texts (full path -> text). Raises SettingsError."""
+    """Return a copy of TOML sections, overridden by texts (full path -> text), without deprecated settings.
+
+    Raises SettingsError.
+    """
     sections = {name: dict(section) for name, section in raw.items()}
-    for setting_path, text in overrides.items():
+    move_deprecated(sections)
+    for given_path, text in overrides.items():
+        setting_path = current_path(given_path)
         section, _, key = setting_path.partition(".")
         sections.setdefault(section, {})[key] = parse_override(setting_path, text)
     return sections

@@ -244,7 +244,7 @@ def until(condition: Callable[[], object], running: "subprocess.Popen[str] | Non
         if running is not None and running.poll() is not None:
             raise AssertionError(f"plumb ended too early: {running.communicate(timeout=PATIENCE)}")
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(max(0.003, 4 * (time.monotonic() - started)))  # a costly condition leaves the CPU to plumb
+        time.sleep(max(0.003, 9 * (time.monotonic() - started)))  # a costly condition leaves the CPU to plumb
 
 
 class SlowSites(DemoServer):

@@ -5,4 +5,5 @@ checks.py          checks concepts of a file; all errors are named, nothing is c
 formats.py         formats by name
 tbx.py, skos.py, concept_csv.py, appsearch.py
 import_plan.py     what an import adds and changes, as edits of terms
+related_import.py  what an import changes about related concepts
 """

@@ -213,9 +213,10 @@ def upgrade(context: click.Context, check_only: bool, without_backup: bool, as_j
     """Upgrade the store of a vertical after an update of the program. Exits with 1 if something prevents it."""
     settings = load_call_settings(context)
     from pipeline.engine import open_store
-    from pipeline.maintenance.upgrade import check_upgrade
+    from pipeline.maintenance.upgrade import check_settings, check_upgrade
 
-    results = check_upgrade(settings)
+    store_results = check_upgrade(settings)
+    results = [*store_results, check_settings(settings)]
     if as_json:
         print_json([vars(result) for result in results])
     else:
@@ -223,7 +224,7 @@ def upgrade(context: click.Context, check_only: bool, without_backup: bool, as_j
     optional = {"backup"} if without_backup else set()
     if failed := [result.name for result in results if not result.is_well and result.name not in optional]:
         raise PlumblineError(f"not ready for the upgrade: {', '.join(failed)}; nothing was changed")
-    if check_only or len(results) == 1:
+    if check_only or len(store_results) == 1:
         return
     open_store(settings).close()
     if not as_json:

@@ -14,7 +14,7 @@ from domain.errors import PlumblineError, SettingsError
 from domain.outcome import Reason, StageReport
 from pipeline.alerts.secrets import alert_secrets
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE
-from pipeline.cli.console import print_lines, stderr_console
+from pipeline.cli.console import print_line, print_lines, stderr_console
 from pipeline.local_time import local_time
 from pipeline.logs import configure_logging, register_secrets
 from pipeline.progress import JsonLineProgress, Progress, TerminalProgress
@@ -56,8 +56,14 @@ def load_call_settings_or_defaults(context: click.Context, **flags: Any) -> Sett
 
 
 def load_with_overrides(context: click.Context, path: Path, flags: Mapping[str, Any]) -> Settings:
-    """Load the settings from `path`, overridden by --set, then by `flags` that are not None."""
-    return load_settings(path, setting_overrides(context, flags))
+    """Load the settings from `path`, overridden by --set, then by `flags` that are not None.
+
+    Prints a warning for each deprecated setting to standard error.
+    """
+    settings = load_settings(path, setting_overrides(context, flags))
+    for setting in settings.deprecated_settings:
+        print_line(f"warning: {setting}", stderr_console)
+    return settings
 
 
 def setting_overrides(context: click.Context, flags: Mapping[str, Any]) -> dict[str, str]:

@@ -44,6 +44,11 @@ def check_upgrade(settings: Settings) -> list[CheckResult]:
     return results
 
 
+def check_settings(settings: Settings) -> CheckResult:
+    """Name the deprecated settings and what replaces them."""
+    return CheckResult("settings", True, ". ".join(map(str, settings.deprecated_settings)) or "none is deprecated")
+
+
 def check_schema(version: int) -> CheckResult:
     """Compare the schema version of the store with that of the program."""
     if version > SCHEMA_VERSION:

@@ -6,8 +6,14 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from domain.errors import SettingsError
+from pipeline import deprecated_settings
+from pipeline.cli.main import cli
+from pipeline.deprecated_settings import DeprecatedSetting
+from pipeline.maintenance.doctor import CheckResult
+from pipeline.maintenance.upgrade import check_settings
 from pipeline.settings import ALLOWED_VALUES, SECTIONS, build_settings, load_settings
 from pipeline.settings_template import render_sample_toml, render_settings_markdown
 
@@ -32,6 +38,27 @@ def test_file_environment_and_flags_in_this_order(tmp_path: Path, monkeypatch: p
     assert settings.extract.tighten is True
     assert settings.search.title == "油气"
     assert settings.data_dir == tmp_path / "data"
+
+
+def test_a_deprecated_setting_works_and_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (
+        DeprecatedSetting("crawl.workers", "crawl.threads", "1.4"),
+        DeprecatedSetting("search.meta", "vertical.name", "1.4"),
+    )
+    monkeypatch.setattr(deprecated_settings, "DEPRECATED_SETTINGS", rows)
+    path = write(tmp_path, "[crawl]\nworkers = 2\n")
+    settings = load_settings(path)
+    assert (settings.crawl.threads, settings.deprecated_settings) == (2, rows[:1])
+    warning = "crawl.workers is deprecated: use crawl.threads; version 1.4 is the last that reads it"
+    assert check_settings(settings) == CheckResult("settings", True, warning)
+    command = CliRunner().invoke(cli, ["-c", str(path), "upgrade", "--check"])
+    assert command.exit_code == 0 and f"warning: {warning}" in command.stderr and warning in command.stdout
+    monkeypatch.setenv("PLUMB_CRAWL_WORKERS", "5")
+    settings = load_settings(path, {"search.meta": "油气"})
+    assert (settings.crawl.threads, settings.vertical.name, settings.deprecated_settings) == (5, "油气", rows)
+    assert settings.overrides.keys() >= {"crawl.threads", "vertical.name"}
+    with pytest.raises(SettingsError, match="are the same setting: remove crawl"):
+        load_settings(write(tmp_path, "[crawl]\nworkers = 2\nthreads = 3\n"))
 
 
 @pytest.mark.parametrize(

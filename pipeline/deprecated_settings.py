@@ -1,0 +1,64 @@
+"""Settings that a later version removes. They still work: their values count for the settings that replace them.
+
+A row moves a setting to another path with the same type and meaning. It stays for one minor version.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from domain.errors import SettingsError
+
+
+@dataclass(frozen=True)
+class DeprecatedSetting:
+    """A deprecated setting.
+
+    Attributes:
+        path: Full path of the setting.
+        replacement: Full path of the setting that replaces it.
+        last_version: The last version in which it works.
+    """
+
+    path: str
+    replacement: str
+    last_version: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path} is deprecated: use {self.replacement}; version {self.last_version} is the last that reads it"
+        )
+
+
+DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = ()
+
+
+def current_path(path: str) -> str:
+    """Return the path that replaces a deprecated path; any other path is returned as it is."""
+    return next((setting.replacement for setting in DEPRECATED_SETTINGS if setting.path == path), path)
+
+
+def find_deprecated(paths: Iterable[str]) -> tuple[DeprecatedSetting, ...]:
+    """Return the deprecated settings among full paths."""
+    used_paths = set(paths)
+    return tuple(setting for setting in DEPRECATED_SETTINGS if setting.path in used_paths)
+
+
+def move_deprecated(sections: dict[str, dict[str, Any]]) -> None:
+    """Move the values of deprecated settings to the settings that replace them.
+
+    Args:
+        sections: TOML sections: section -> key -> value.
+
+    Raises:
+        SettingsError: A setting and its replacement are both set.
+    """
+    for setting in DEPRECATED_SETTINGS:
+        section, _, key = setting.path.partition(".")
+        if key not in sections.get(section, {}):
+            continue
+        new_section, _, new_key = setting.replacement.partition(".")
+        target = sections.setdefault(new_section, {})
+        if new_key in target:
+            raise SettingsError(f"{setting.path} and {setting.replacement} are the same setting: remove {setting.path}")
+        target[new_key] = sections[section].pop(key)
