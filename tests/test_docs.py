@@ -1,5 +1,6 @@
 """Checks that files, functions, tests and link targets named in the documentation exist."""
 
+import doctest
 import importlib
 import re
 import unicodedata
@@ -21,6 +22,14 @@ PACKAGES = (
     "domain|locks|solr_client|maven_jars|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
 )
 HOSTS = {"appriseit.com", "github.com", "huggingface.co", "keepachangelog.com", "semver.org"}
+
+
+@pytest.mark.parametrize("name", ["lexicon", "text"])
+def test_the_examples_of_the_python_api_run(name: str) -> None:
+    page = ROOT / "docs" / "reference" / "python" / f"{name}.md"
+    result = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert result.attempted > 2
+    assert result.failed == 0
 
 
 @pytest.mark.parametrize(("name", "render"), [("commands", render_commands), ("outcomes", render_outcomes)])

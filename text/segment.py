@@ -1,7 +1,7 @@
 """Chinese segmentation with the words of a domain.
 
-    RjiebaSegmenter([("页岩气", 0, "n"), ("PDC钻头", 0, "n")]).cut("页岩气井用PDC钻头")
-        -> ["页岩气", "井", "用", "PDC钻头"]
+    RjiebaSegmenter([("页岩气", 0, "n"), ("PDC钻头", 0, "n")]).cut("页岩气钻井用PDC钻头")
+        -> ["页岩气", "钻井", "用", "PDC钻头"]
 
 The implementation is rjieba (jieba in Rust: same dictionary, HMM and user dictionary format). Purely Chinese words are
 added to a separate jieba instance. `MixedTermMatcher` finds all other words before jieba runs.
