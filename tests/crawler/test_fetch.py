@@ -368,7 +368,7 @@ def test_https_pages_come_from_whom_this_machine_trusts(
     ours, trusted = trustme.CA(), tmp_path / "authorities.pem"
     (ours if is_trusted else trustme.CA()).cert_pem.write_to_path(str(trusted))
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
-    monkeypatch.setattr(http_connections, "tls_context", http_connections.tls_context.__wrapped__)  # read anew
+    monkeypatch.setattr(http_connections, "tls_context", http_connections.tls_context.__wrapped__)  # read again
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     ours.issue_cert("127.0.0.1").configure_cert(tls)
     with Site({"/": page()}, tls) as site:
