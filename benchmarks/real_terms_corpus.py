@@ -43,7 +43,7 @@ class FileCorpus:
                 file, place = self._places[number]
                 files[file].seek(place)
                 title, body, blocks = json.loads(files[file].readline().partition(b"\t")[2])
-                yield CorpusDocument(number, title, body, blocks_from_lists(blocks))
+                yield CorpusDocument(number, title, body, blocks_from_lists(blocks, body))
         finally:
             for opened in files:
                 opened.close()

@@ -4,6 +4,7 @@ Sets:
 - `start`: seconds until the first search in the demo succeeds. With the wheel of `make dist` they include the
   installation of all libraries. With the image of deploy/Containerfile they begin at its start with an empty volume.
 - `mcp`: conformance and size of answers of the MCP endpoint (benchmarks/release_mcp.py).
+- `disk`: disk use per article (benchmarks/release_disk.py).
 """
 
 import json
@@ -21,6 +22,7 @@ import click
 import requests
 
 from benchmarks.command import benchmark, names
+from benchmarks.release_disk import measure_disk
 from benchmarks.release_mcp import measure_mcp
 from benchmarks.results import OURS, Figure, publish
 from domain.errors import PlumblineError
@@ -50,6 +52,7 @@ def measure_start(is_short: bool) -> Iterator[Figure]:
 
 
 SETS: Mapping[str, Callable[[bool], Iterable[Figure]]] = {"start": measure_start, "mcp": measure_mcp}
+SET_NAMES = (*SETS, "disk")
 
 
 def install_wheel(environment: Path) -> Path:
@@ -91,14 +94,16 @@ def wait_for_results(url: str, process: "subprocess.Popen[bytes]") -> None:
     raise PlumblineError(f"{url} finds nothing")
 
 
-@benchmark("release", set_names="start", is_short=True)
-@click.option("--only", "set_names", default=",".join(SETS), callback=names, help="Sets, with commas between.")
+@benchmark("release", set_names="start,disk", is_short=True, article_count=20)
+@click.option("--only", "set_names", default=",".join(SET_NAMES), callback=names, help="Sets, with commas between.")
 @click.option("--short", "is_short", is_flag=True, help="Without an installation and an image.")
-def main(set_names: list[str], is_short: bool) -> None:
+@click.option("--articles", "article_count", default=100_000, type=click.IntRange(1), help="Articles of the set disk.")
+def main(set_names: list[str], is_short: bool, article_count: int) -> None:
     """Measure the release."""
-    if unknown := set(set_names) - SETS.keys():
+    if unknown := set(set_names) - set(SET_NAMES):
         raise click.BadParameter(f"unknown sets: {', '.join(sorted(unknown))}")
-    publish("release", [figure for name in set_names for figure in SETS[name](is_short)])
+    figures = [figure for name in set_names if name in SETS for figure in SETS[name](is_short)]
+    publish("release", [*figures, *(measure_disk(article_count) if "disk" in set_names else ())])
 
 
 if __name__ == "__main__":

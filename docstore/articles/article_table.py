@@ -3,7 +3,6 @@
 docstore/articles/extraction_writer.py saves extraction results and resolves page roles and near-duplicates.
 """
 
-import json
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from sqlalchemy import Connection, and_, func, or_, select, union, update
 
 from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction
 from docstore.articles.recognized_pages import load_recognized_pages
-from docstore.articles.row_mapping import blocks_from_lists, stored_article_from_row
+from docstore.articles.row_mapping import blocks_from_json, stored_article_from_row
 from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import (
@@ -259,7 +258,7 @@ class ArticleTable:
             query = select(*columns).where(articles.c.url_id.in_(batch)).order_by(articles.c.url_id)
             with self._database.read() as connection:
                 rows = connection.execute(query).all()
-            yield from ((row.url_id, row.title, row.body, blocks_from_lists(json.loads(row.blocks))) for row in rows)
+            yield from ((row.url_id, row.title, row.body, blocks_from_json(row.blocks, row.body)) for row in rows)
 
     def iter_plain_texts(self, url_ids: Sequence[int] | None = None) -> Iterator[tuple[int, str, str]]:
         """Iterate over (url_id, title, body) of the articles with these ids, of all if None, ordered by url_id.
@@ -323,11 +322,10 @@ class ArticleTable:
             lead_chars: Characters of the body to return.
             limit: Maximum number of articles.
         """
-        lead = func.substr(articles.c.body, 1, lead_chars).label("lead")
         is_dated = articles.c.published.between(first_day, last_day)
         has_day = func.length(articles.c.published) == ISO_DAY_CHARS
         query = (
-            select(urls.c.host, articles.c.published, articles.c.title, lead)
+            select(urls.c.host, articles.c.published, articles.c.title, articles.c.body)
             .join(urls, urls.c.url_id == articles.c.url_id)
             .where(is_dated, has_day, articles.c.duplicate_of == "")
             .order_by(articles.c.published.desc(), articles.c.url_id.desc())
@@ -335,7 +333,7 @@ class ArticleTable:
         )
         with self._database.read() as connection:
             return [
-                ArticleLead(row.host, date.fromisoformat(row.published), row.title, row.lead)
+                ArticleLead(row.host, date.fromisoformat(row.published), row.title, row.body[:lead_chars])
                 for row in connection.execute(query)
             ]
 

@@ -1,7 +1,8 @@
 """Conversion of articles to and from table rows and JSON. Text fields are those of `ARTICLE_FIELDS`.
 
 A block is a JSON list without default values at its end: ["paragraph","text"], or for a numbered item with a link
-["item","text",1,true,"",[[0,4,"http://a.test/"]]].
+["item","text",1,true,"",[[0,4,"http://a.test/"]]]. If the text is a line of the body, its place is taken by the number
+of that line, from 0: ["paragraph",3]. Stores before schema version 16 have no such numbers.
 """
 
 import json
@@ -28,7 +29,7 @@ def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str
         "digest": article.digest,
         "extracted_at": now,
         "keywords": to_compact_json([sanitize_text(word) for word in article.keywords]),
-        "blocks": to_compact_json([block_to_list(block) for block in article.blocks]),
+        "blocks": to_compact_json(blocks_to_lists(article)),
         "signature": signature_to_bytes(article.signature),
         "text_key": text_hash(article),
     }
@@ -44,7 +45,7 @@ def article_from_row(row: Row[Any]) -> Article:
     return Article(
         url=row.url,
         keywords=tuple(json.loads(row.keywords)),
-        blocks=blocks_from_lists(json.loads(row.blocks)),
+        blocks=blocks_from_json(row.blocks, row.body),
         signature=signature_from_bytes(row.signature),
         **{name: getattr(row, name) for name in ARTICLE_FIELDS},
     )
@@ -61,7 +62,7 @@ def article_to_json(article: Article) -> str:
     """Serialize an article without its URL."""
     values: dict[str, Any] = {name: sanitize_text(getattr(article, name)) for name in ARTICLE_FIELDS}
     values["keywords"] = [sanitize_text(word) for word in article.keywords]
-    values["blocks"] = [block_to_list(block) for block in article.blocks]
+    values["blocks"] = blocks_to_lists(article)
     values["signature"] = list(article.signature)
     return to_compact_json({name: value for name, value in values.items() if value})
 
@@ -69,9 +70,20 @@ def article_to_json(article: Article) -> str:
 def article_from_json(url: str, text: str) -> Article:
     """Parse the result of `article_to_json`."""
     values: dict[str, Any] = {"title": "", "body": ""} | json.loads(text)
-    blocks = blocks_from_lists(values.pop("blocks", ()))
+    blocks = blocks_from_lists(values.pop("blocks", ()), values["body"])
     keywords, signature = values.pop("keywords", ()), values.pop("signature", ())
     return Article(url=url, keywords=tuple(keywords), signature=tuple(signature), blocks=blocks, **values)
+
+
+def blocks_to_lists(article: Article) -> list[list[Any]]:
+    """Convert the blocks of an article to lists, with line numbers of its stored body."""
+    lines = sanitize_text(article.body).split("\n")
+    number_by_line = {line: number for number, line in reversed(list(enumerate(lines))) if line}
+    lists = [block_to_list(block) for block in article.blocks]
+    for values in lists:
+        if len(values) > 1:
+            values[1] = number_by_line.get(values[1], values[1])
+    return lists
 
 
 def block_to_list(block: Block) -> list[Any]:
@@ -91,8 +103,17 @@ def block_to_list(block: Block) -> list[Any]:
     return [block.kind.value, *values]
 
 
-def blocks_from_lists(lists: Sequence[Sequence[Any]]) -> tuple[Block, ...]:
-    """Convert lists in the format of `block_to_list` to blocks."""
+def blocks_from_json(text: str, body: str) -> tuple[Block, ...]:
+    """Parse the column `blocks` of an article with this body."""
+    return blocks_from_lists(json.loads(text), body)
+
+
+def blocks_from_lists(lists: Sequence[list[Any]], body: str) -> tuple[Block, ...]:
+    """Convert the result of `blocks_to_lists` to blocks. It is changed."""
+    lines = body.split("\n")
+    for values in lists:
+        if len(values) > 1 and isinstance(values[1], int):
+            values[1] = lines[values[1]]
     return tuple(block_from_list(values) for values in lists)
 
 

@@ -19,6 +19,7 @@ from docstore.database import Database
 from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
 from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, ChecksummedTable, checksum_format_id, rows_crc32
 from docstore.schema import metadata
+from docstore.schema.base import PackedText, unpack_column
 
 # Current stage state: never restored from a backup, where it is stale.
 TABLES_NOT_RESTORED = ("changes", "indexed", "outcomes")
@@ -192,7 +193,16 @@ def iter_current_checksums(
     query = f"SELECT {columns} FROM {checksummed_table.table.name} {where} ORDER BY {order}"
     rows = connection.execute(query, {"key": key} if key is not None else {})
     for value, key_rows in groupby(rows, key=lambda row: row[0]):
-        yield value, rows_crc32(row[1:] for row in key_rows)
+        yield value, rows_crc32(unpack_row(row[1:], checksummed_table) for row in key_rows)
+
+
+def unpack_row(row: Sequence[Any], checksummed_table: ChecksummedTable) -> list[Any]:
+    """Return the values of the covered columns, with compressed texts as text: checksums are those of the texts."""
+    columns = (checksummed_table.table.c[name] for name in checksummed_table.columns)
+    return [
+        unpack_column(value) if isinstance(column.type, PackedText) else value
+        for value, column in zip(row, columns, strict=True)
+    ]
 
 
 def rows_with_key(connection: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str) -> Rows:

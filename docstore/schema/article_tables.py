@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
-from docstore.schema.base import BigIntegerId, metadata
+from docstore.schema.base import BigIntegerId, PackedText, metadata
 from domain.article import ARTICLE_FIELDS
 
 # Columns that are no text fields of `domain.article.Article`, after the field behind which they stand in the table.
@@ -28,7 +28,7 @@ _OTHER_COLUMNS = {
     "method": (Column("digest", String(64), nullable=False), Column("extracted_at", Float, nullable=False)),
     "section": (Column("keywords", Text, nullable=False, server_default="[]"),),  # JSON list of strings
     "next_url": (
-        Column("blocks", Text, nullable=False, server_default="[]"),  # JSON, see docstore/articles/row_mapping.py
+        Column("blocks", PackedText, nullable=False, server_default="[]"),  # JSON, see docstore/articles/row_mapping.py
         Column("signature", LargeBinary),  # little-endian 32-bit integers; NULL: the text is too short
         Column("text_key", BigInteger),  # text_hash64 of title and body; NULL until extracted again after an upgrade
         Column("duplicate_of", String(32), nullable=False, server_default=""),  # doc_id
@@ -41,7 +41,8 @@ _FIELDS_OF_VERSION_1 = ("title", "body", "published", "date_source", "language",
 def _article_columns() -> Iterator[Column[Any]]:
     """Yield a column for each text field of an article, and the other columns."""
     for name, article_field in ARTICLE_FIELDS.items():
-        sql_type = String(article_field.max_chars) if article_field.max_chars else Text()
+        long_type = PackedText() if name == "body" else Text()
+        sql_type = String(article_field.max_chars) if article_field.max_chars else long_type
         default = None if name in _FIELDS_OF_VERSION_1 else article_field.default
         yield Column(name, sql_type, nullable=False, server_default=default)
         yield from _OTHER_COLUMNS.get(name, ())
@@ -70,7 +71,7 @@ article_parts = Table(
     Column(
         "whole_id", BigInteger, nullable=False
     ),  # the page that represents this one; the page itself if it is the first of several
-    Column("article", Text, nullable=False),  # JSON
+    Column("article", PackedText, nullable=False),  # JSON
     Index("parts_by_whole", "whole_id"),
 )
 
@@ -91,7 +92,7 @@ recognized_pages = Table(
     Column("digest", String(64), nullable=False),  # of the version of the document
     Column("width", Float, nullable=False),  # points
     Column("height", Float, nullable=False),
-    Column("lines", Text, nullable=False),  # JSON: values of `domain.recognized_page.RecognizedLine`
+    Column("lines", PackedText, nullable=False),  # JSON: values of `domain.recognized_page.RecognizedLine`
     Column("at", Float, nullable=False),
 )
 

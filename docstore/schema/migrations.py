@@ -86,6 +86,9 @@ TO_VERSION_13 = (
 TO_VERSION_14: tuple[str, ...] = ()
 # Also new tables (api_tokens, term_comments, term_assignments), and a new status of terms.
 TO_VERSION_15 = ("ALTER TABLE accounts ADD COLUMN password_is_temporary INTEGER NOT NULL DEFAULT '0'",)
+# No statements: only new rows have compressed texts, and blocks that refer to lines of the body. Older programs cannot
+# read them.
+TO_VERSION_16: tuple[str, ...] = ()
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -101,6 +104,7 @@ MIGRATIONS_BY_VERSION = {
     12: TO_VERSION_13,
     13: TO_VERSION_14,
     14: TO_VERSION_15,
+    15: TO_VERSION_16,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}

@@ -6,9 +6,9 @@ news, news_keys                  dated articles and their distinctive words (doc
 glosses                          bilingual term pairs in articles (docstore/terms/glosses.py)
 """
 
-from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, String, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, String, Table
 
-from docstore.schema.base import metadata
+from docstore.schema.base import PackedText, metadata
 
 article_citation_sources = Table(
     "citing",
@@ -51,7 +51,7 @@ news_items = Table(
     Column("doc_id", String(32), nullable=False),
     Column("host", String(300), nullable=False),
     Column("day", Integer, nullable=False),  # day of publication, counted from 0001-01-01
-    Column("words", Text, nullable=False),  # JSON: word -> weight
+    Column("words", PackedText, nullable=False),  # JSON: word -> weight
     Column("vector", LargeBinary, nullable=False),
     Column("story", String(16), nullable=False),
     Index("news_by_story", "story"),

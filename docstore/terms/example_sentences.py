@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, select, update
 
-from docstore.articles.row_mapping import blocks_from_lists
+from docstore.articles.row_mapping import blocks_from_json
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.article_tables import articles
@@ -22,7 +22,7 @@ def remove_example_sentences(database: Database, connection: Connection, url_ids
     columns = (articles.c.title, articles.c.body, articles.c.blocks)
     article_texts = []
     for row in connection.execute(select(*columns).where(articles.c.url_id.in_(url_ids))):
-        block_texts = [block.text for block in blocks_from_lists(json.loads(row.blocks))]
+        block_texts = [block.text for block in blocks_from_json(row.blocks, row.body)]
         article_texts.append(to_comparable_text("\n".join((row.title, row.body, *block_texts))))
     if not article_texts:
         return

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from domain.batches import batched
+from domain.packed_text import pack_text, unpack_text
 from lexicon.arrays import Int32Array, Int64Array
 from lexicon.counting.count_files import delete_counts
 from lexicon.counting.ngram_table import NgramRows, allocate_rows
@@ -26,8 +27,7 @@ from lexicon.counting.row_serialization import read_rows, write_rows
 
 MAX_SQL_VALUES = 500  # values per statement
 DOCUMENTS_PER_QUERY = 10_000
-# Level, method, window bits, memory level. For texts of a page, larger tables cost more time than the compression.
-TEXT_ZLIB_OPTIONS = (3, zlib.DEFLATED, 13, 6)
+OLD_TEXT_PREFIX = b"X"  # of texts that older programs compressed, in UTF-8
 SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, digest TEXT NOT NULL, text BLOB NOT NULL);
@@ -98,13 +98,13 @@ class CountsStore:
         for batch in batched(document_ids, MAX_SQL_VALUES):
             query = f"SELECT number, text FROM documents WHERE number IN ({_placeholders(batch)}) ORDER BY number"
             for document_id, text in self._database.execute(query, batch):
-                yield document_id, zlib.decompress(text).decode()
+                is_old = text.startswith(OLD_TEXT_PREFIX)
+                yield document_id, zlib.decompress(text).decode() if is_old else unpack_text(text)
 
     def save_documents(self, documents: Iterable[tuple[int, str, str]]) -> None:
         """Save id, digest and text of documents whose n-grams are counted. `iter_texts` returns the texts."""
         for document_id, digest, text in documents:
-            packing = zlib.compressobj(*TEXT_ZLIB_OPTIONS)
-            row = document_id, digest, packing.compress(text.encode()) + packing.flush()
+            row = document_id, digest, pack_text(text)
             self._database.execute("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", row)
 
     def delete_documents(self, document_ids: Sequence[int]) -> None:

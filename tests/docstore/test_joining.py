@@ -6,8 +6,11 @@ import pytest
 
 from docstore.articles.row_mapping import (
     article_from_json,
+    article_row,
     article_to_json,
     block_from_list,
+    blocks_from_json,
+    blocks_to_lists,
     signature_from_bytes,
     signature_to_bytes,
 )
@@ -177,6 +180,21 @@ def test_an_article_is_kept_whole_but_for_what_no_database_takes() -> None:
 def test_blocks_are_kept_without_what_is_empty() -> None:
     assert '["paragraph"]' in article_to_json(FULL)
     assert block_from_list(["item", "项", 2]) == Block(BlockKind.LIST_ITEM, "项", 2)
+
+
+def test_blocks_refer_to_lines_of_the_body() -> None:
+    blocks = (Block(BlockKind.HEADING, "一", 2), Block(P, "二\x00"), Block(P, "外"), Block(P, "一"), Block(P, ""))
+    article = replace(FULL, body="一\n二\x00\n\n一", blocks=blocks)
+    assert blocks_to_lists(article) == [
+        ["heading", 0, 2],
+        ["paragraph", 1],
+        ["paragraph", "外"],
+        ["paragraph", 0],
+        ["paragraph"],
+    ]
+    row = article_row(1, FULL.url, article, 0.0)
+    assert blocks_from_json(row["blocks"], row["body"]) == (blocks[0], Block(P, "二\ufffd"), *blocks[2:])
+    assert blocks_from_json('[["heading","一",2],["item","项",1,true]]', "一")[1].ordered, "rows of older programs"
 
 
 def test_signatures_as_bytes() -> None:

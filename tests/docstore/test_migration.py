@@ -4,6 +4,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from domain.account import Role
 from domain.article import Article, Block, BlockKind
 from domain.errors import StoreError
 from domain.outcome import Reason
+from domain.packed_text import pack_text, unpack_text
 from domain.page import Origin
 from domain.recognized_page import RecognizedLine, RecognizedPage
 from domain.review import ReviewDecisionKind, TermEdit
@@ -313,6 +315,38 @@ def test_accounts_from_before_temporary_passwords_keep_theirs(store_url: str, tm
         store.accounts.set_password("anna", "own")
         assert [account.password_is_temporary for account in store.accounts.list_accounts()] == [False]
         assert store.api_tokens.list_all() == []
+
+
+def test_rows_of_older_programs_are_read_beside_compressed_rows(store_url: str, tmp_path: Path) -> None:
+    body = "储层改造提高页岩气产量，钻井液的密度也很重要。" * 20
+    article = replace(ARTICLE, body=body, blocks=(Block(BlockKind.PARAGRAPH, body),))
+    engine = create_engine(store_url)
+    with Store(store_url, tmp_path / "warc") as store:
+        keep_page(store)
+        store.articles.save([PageExtraction(p, article) for p in store.articles.iter_pending()])
+        [new] = store.articles.iter_all()
+        with engine.begin() as connection:
+            stored_body = connection.scalar(text("SELECT body FROM articles"))
+            if engine.dialect.name == "sqlite":
+                assert isinstance(stored_body, bytes) and len(stored_body) < len(body) / 4
+                checksums = store.integrity.damaged_rows()
+                damaged = stored_body[:40] + b"x" + stored_body[41:]
+                connection.execute(text("UPDATE articles SET body = :body"), {"body": damaged})
+        if engine.dialect.name == "sqlite":
+            assert (checksums, store.integrity.damaged_rows()) == ({}, {"articles": ["1"]})
+        with engine.begin() as connection:
+            old_row = {"body": body, "blocks": f'[["paragraph","{body}"]]'}
+            connection.execute(text("UPDATE articles SET body = :body, blocks = :blocks"), old_row)
+        [old] = store.articles.iter_all()
+        assert new == old and old.article.blocks == article.blocks
+    engine.dispose()
+
+
+@pytest.mark.parametrize("content", ["页岩气" * 99, "shale gas", "\ue5e5\u9fb4\ufe10\U00020087页岩😀é", ""])
+def test_packed_texts_are_unpacked(content: str) -> None:
+    packed = pack_text(content)
+    assert unpack_text(packed) == content
+    assert packed[:1] == (b"u" if "\ue5e5" in content else b"g")
 
 
 def test_every_step_is_there() -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import create_engine, text
 from benchmarks.scale_cluster import Cluster
 from benchmarks.scale_web import ScaleWeb
 from crawler.schedule.forecast import PACES_STATE
+from docstore.schema.base import unpack_column
 from domain.errors import SettingsError
 from pipeline import stages
 from pipeline.compute import dask_backend
@@ -72,7 +73,7 @@ def kept(url: str) -> dict[str, Any]:
         found = {
             "urls": set(connection.scalars(text("SELECT url FROM urls"))),
             "pages": dict(map(tuple, connection.execute(text(pages)))),
-            "articles": {tuple(row) for row in connection.execute(text(ARTICLES))},
+            "articles": {(*map(unpack_column, row[:-1]), row.signature) for row in connection.execute(text(ARTICLES))},
             "outcomes": {tuple(row) for row in connection.execute(text(OUTCOMES))},
             "terms": {tuple(row) for row in connection.execute(text(TERMS))},
         }
