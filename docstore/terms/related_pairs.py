@@ -68,9 +68,11 @@ def pairs_moved_to(connection: Connection, text: str, new_text: str) -> tuple[Re
         relation_proposals.c.state == ProposalState.ACCEPTED,
         or_(*(column == text for column in columns)),
     )
-    others = sorted({other for row in connection.execute(query) for other in row} - {text})
-    removed = [RelatedPair(min(text, other), max(text, other), False) for other in others]
-    added = [RelatedPair(min(new_text, other), max(new_text, other), True) for other in others if other != new_text]
+    related_terms = sorted({other for row in connection.execute(query) for other in row} - {text})
+    removed = [RelatedPair(min(text, other), max(text, other), False) for other in related_terms]
+    added = [
+        RelatedPair(min(new_text, other), max(new_text, other), True) for other in related_terms if other != new_text
+    ]
     return (*removed, *added)
 
 
