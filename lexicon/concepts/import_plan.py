@@ -30,34 +30,41 @@ class ConceptChange:
     before: Concept | None
     after: Concept
 
-    def lines(self) -> tuple[list[str], list[str]]:
-        """Return the lines that the import removes from the concept, and those that it adds."""
-        before, after = ([] if concept is None else describe_concept(concept) for concept in (self.before, self.after))
-        return [line for line in before if line not in after], [line for line in after if line not in before]
-
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """The changes of an import, the edits of terms that make them, and the number of concepts without a change."""
+    """The changes of an import, the edits of terms that make them, and the number of concepts without a change.
+
+    `label_by_id` has the name of each concept, after the import.
+    """
 
     changes: tuple[ConceptChange, ...]
     edits: tuple[TermEdit, ...]
     unchanged_count: int
+    label_by_id: Mapping[str, str]
 
     @property
     def added_count(self) -> int:
         """Number of concepts that the store does not have."""
         return sum(change.before is None for change in self.changes)
 
+    def lines(self, change: ConceptChange) -> tuple[list[str], list[str]]:
+        """Return the lines that the import removes from a concept, and those that it adds."""
+        before, after = (
+            [] if concept is None else describe_concept(concept, self.label_by_id)
+            for concept in (change.before, change.after)
+        )
+        return [line for line in before if line not in after], [line for line in after if line not in before]
 
-def describe_concept(concept: Concept) -> list[str]:
+
+def describe_concept(concept: Concept, label_by_id: Mapping[str, str]) -> list[str]:
     """Return a line for each term of a concept, each broader and related concept, each source id and the class."""
     lines = []
     for term in concept.terms:
         texts = " | ".join(text for text in (term.definition, term.source, term.note) if text)
         lines.append(f"{term.text} ({term.language}, {term.status}){': ' if texts else ''}{texts}")
-    lines += [f"< {broader_id}" for broader_id in concept.broader_ids]
-    lines += [f"~ {related_id}" for related_id in concept.related_ids or ()]
+    lines += [f"< {label_by_id.get(broader_id, broader_id)}" for broader_id in concept.broader_ids]
+    lines += [f"~ {label_by_id.get(related_id, related_id)}" for related_id in concept.related_ids or ()]
     lines += [f"id {source_id}" for source_id in concept.source_ids]
     return [*lines, *([f"({concept.category})"] if concept.category else [])]
 
@@ -126,7 +133,7 @@ def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations:
         for change in effective_changes
         for edit in _edits(change, index, head_by_id, related_pairs.get(change.after.concept_id, ()))
     ]
-    return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes))
+    return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes), head_by_id)
 
 
 def _match_concepts(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[list[_Match], list[CodedMessage]]:

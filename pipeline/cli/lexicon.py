@@ -223,7 +223,7 @@ def import_concepts(
     review = open_review(engine)
     plan = review.plan_import(concepts, concept_format)
     for change in plan.changes if preview else ():
-        removed_lines, added_lines = change.lines()
+        removed_lines, added_lines = plan.lines(change)
         yield f"{change.after.label}{'' if change.before else ' (new)'}"
         yield from (f"  - {line}" for line in removed_lines)
         yield from (f"  + {line}" for line in added_lines)

@@ -38,7 +38,7 @@ def show_term(engine: "Engine", text: str) -> None:
         raise LexiconError(f"no such term: {text} (see `plumb lexicon show --text TEXT`)")
     print_lines(format_term(term_row, review.related_terms([term_row])[0], review.narrower_terms(text)))
     if concept := review.find_concept(text):
-        print_lines([f"concept {concept.concept_id}", *(f"  {line}" for line in describe_concept(concept))])
+        print_lines([f"concept {concept.concept_id}", *(f"  {line}" for line in describe_concept(concept, {}))])
     print_lines(format_decisions(review.history(text, "", 0, 20)[1]))
 
 

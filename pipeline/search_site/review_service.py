@@ -403,7 +403,9 @@ class StoreReview:
             message = "only files of concepts have a preview: TBX, SKOS, or CSV with the column concept id"
             raise LexiconError(CodedMessage(message, "no_import_preview"))
         plan = self.plan_concepts(content, concept_format)
-        changes = tuple(ConceptPreview(item.after.label, item.before is None, *item.lines()) for item in plan.changes)
+        changes = tuple(
+            ConceptPreview(item.after.label, item.before is None, *plan.lines(item)) for item in plan.changes
+        )
         return ImportPreview(changes, plan.unchanged_count)
 
     def find_concept(self, text: str) -> Concept | None:

@@ -1,7 +1,6 @@
 """Settings, store, index, backup and JSON answers of the previous version still work (tests/previous_version)."""
 
 import json
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,8 @@ from pipeline.index_stage import wait_for_solr
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
+from tests.earlier_versions import extract_archive
 from tests.local_vertical import LocalVertical
-
-ARCHIVE = Path(__file__).parents[1] / "previous_version" / "vertical.tar.xz"
 
 pytestmark = pytest.mark.solr
 
@@ -23,9 +21,7 @@ pytestmark = pytest.mark.solr
 @pytest.fixture(scope="module")
 def vertical(tmp_path_factory: pytest.TempPathFactory) -> LocalVertical:
     folder = tmp_path_factory.mktemp("previous")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
-        archive.extractall(folder)
+    extract_archive("vertical.tar.xz", folder)
     return LocalVertical(folder)
 
 

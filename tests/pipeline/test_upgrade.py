@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import tarfile
 from contextlib import closing
 from pathlib import Path
 
@@ -16,9 +15,9 @@ from locks.file_locks import stage_lock
 from pipeline.engine import open_store
 from pipeline.maintenance.upgrade import check_extractor, check_index, check_schema
 from pipeline.settings import build_settings, load_settings
+from tests.earlier_versions import extract_archive
 from tests.local_vertical import LocalVertical
 
-ARCHIVE = Path(__file__).parents[1] / "previous_version" / "stores.tar.xz"
 FIRST_VERSION_WITH_BACKUPS = 7
 
 
@@ -26,9 +25,7 @@ FIRST_VERSION_WITH_BACKUPS = 7
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a vertical of each earlier schema version."""
     folder = tmp_path_factory.mktemp("earlier")
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
-        archive.extractall(folder)
+    extract_archive("stores.tar.xz", folder)
     return folder
 
 

@@ -27,10 +27,10 @@ from pipeline.settings import build_settings
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
-from tests.earlier_configsets import extract_configsets, to_earlier_document
+from tests.earlier_versions import extract_archive, extract_configsets, to_earlier_document
 from tests.pipeline.test_definitions import save_article
 from tests.search_ui_fakes import BASE, FakeActions, site_app
-from tests.solr_fixture import index_at
+from tests.solr_fixture import embedded, index_at
 from text.segment import RjiebaSegmenter
 
 ANALYSIS = TextAnalysis(Lexicon(0, ()), RjiebaSegmenter(), BASE)
@@ -173,3 +173,14 @@ def test_an_index_of_each_earlier_configset_is_searched(solr_node: EmbeddedSolr,
                 "site:a.example",
             ):
                 assert client.get(f"/search?q={query}").status_code == 200, (configset.name, query)
+
+
+@pytest.mark.solr
+@pytest.mark.exhaustive
+def test_the_folder_of_the_first_embedded_solr_is_opened(tmp_path: Path) -> None:
+    extract_archive("solr.tar.xz", tmp_path)
+    for _ in range(2):  # the second start opens what the first one changed: credentials, and the added fields
+        with embedded(tmp_path) as node:
+            index = index_at(node.url, "plumbline", shards=1)
+            assert index.ensure_collection() is ConfigsetState.OUTDATED
+            assert set(titles(site_of(index), "页岩气")) == set(list(ARTICLES)[:2])

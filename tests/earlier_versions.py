@@ -1,4 +1,4 @@
-"""Every Solr configset of an earlier version, and documents as the earlier versions wrote them."""
+"""Files of earlier versions: archives, every Solr configset, and documents as the earlier versions wrote them."""
 
 import tarfile
 from collections.abc import Mapping
@@ -8,15 +8,20 @@ from xml.etree import ElementTree
 from indexer.solr_index import SCHEMA_FILE
 from solr_client import solr_fields
 
-ARCHIVE = Path(__file__).parent / "previous_version" / "configsets.tar.xz"
+ARCHIVE_DIR = Path(__file__).parent / "previous_version"
 TEXT_BY_FORM = {solr_fields.TITLE_CHARS: solr_fields.TITLE, solr_fields.BODY_CHARS: solr_fields.BODY}
+
+
+def extract_archive(name: str, folder: Path) -> None:
+    """Write the files of an archive of `tests/previous_version` to `folder`."""
+    with tarfile.open(ARCHIVE_DIR / name) as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
+        archive.extractall(folder)
 
 
 def extract_configsets(folder: Path) -> list[Path]:
     """Write the configsets to `folder`; return their folders, the oldest first."""
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has no filters
-        archive.extractall(folder)
+    extract_archive("configsets.tar.xz", folder)
     return sorted(path for path in folder.iterdir() if path.is_dir())
 
 
