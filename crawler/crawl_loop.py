@@ -33,6 +33,10 @@ _MAX_UNEXPECTED_FAILURES = 20
 _TAKEDOWN_POLL_SECONDS = 1.0  # a page is not requested when it was taken down this long ago
 _MAX_CLOCK_DIFFERENCE_SECONDS = 3600.0  # between the machines of a store
 _MAX_QUIET_WAIT_SECONDS = 3600.0  # maximum wait for the end of the quiet hours of all remaining sites
+_ALL_QUIET_NOTE = CodedMessage("stopped early: all remaining sites have quiet hours", "note_all_quiet")
+_DELAYS_NOTE = CodedMessage(
+    "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left", "note_delays"
+)
 
 
 class CrawlLoop:
@@ -132,15 +136,18 @@ class CrawlLoop:
     def _may_start_more(self) -> bool:
         plan = self.context.plan
         if self.context.clock() >= self.context.deadline:
-            self.tally.add_note(f"stopped after {plan.max_seconds / 60:g} minutes")
+            minutes = f"{plan.max_seconds / 60:g}"
+            self.tally.add_note(CodedMessage(f"stopped after {minutes} minutes", "note_minutes", minutes=minutes))
             return False
         if quiet_seconds_left(plan.quiet_minutes, self.context.now()):
-            self.tally.add_note(f"stopped for the quiet hours {plan.settings.quiet_hours}")
+            hours = plan.settings.quiet_hours
+            self.tally.add_note(CodedMessage(f"stopped for the quiet hours {hours}", "note_quiet_hours", hours=hours))
             return False
         if self.context.coordinator.has_page_budget():
             return True
         if plan.settings.max_pages and not self.pool.in_flight:
-            self.tally.add_note(f"stopped after {plan.settings.max_pages} pages")
+            count = plan.settings.max_pages
+            self.tally.add_note(CodedMessage(f"stopped after {count} pages", "note_max_pages", n=count))
         return False
 
     def _requeue_due_retries(self) -> None:
@@ -169,8 +176,7 @@ class CrawlLoop:
         if self.context.clock() + seconds < self.context.deadline and not is_quiet:
             return seconds
         if not self.pool.in_flight:
-            delays = "crawl delays or retry delays of all remaining URLs exceed the time left"
-            self.tally.add_note(f"stopped early: {'all remaining sites have quiet hours' if is_quiet else delays}")
+            self.tally.add_note(_ALL_QUIET_NOTE if is_quiet else _DELAYS_NOTE)
         return None
 
     def _finish_or_continue(self) -> bool:

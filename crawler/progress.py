@@ -175,10 +175,15 @@ class Tally:
             advice = _SEED_ADVICE_BY_REASON.get(first, _SEED_ADVICE)
             message = f"none of the seeds could be fetched ({'; '.join(failed_seeds[:3])}): {advice}"
             raise PlumblineError(CodedMessage(message, "no_seed_fetched", seeds=tuple(failed_seeds[:3]), advice=advice))
-        notes = [f"seed not fetched: {line}" for line in failed_seeds]
-        notes += [f"host suspended after repeated failures: {host}" for host in sorted(self.suspended_hosts)]
+        notes: list[str] = [
+            CodedMessage(f"seed not fetched: {line}", "note_seed_failed", seed=line) for line in failed_seeds
+        ]
+        notes += [
+            CodedMessage(f"host suspended after repeated failures: {host}", "note_host_suspended", host=host)
+            for host in sorted(self.suspended_hosts)
+        ]
         notes += self.notes
         if self.rejected_links:
-            summary = ", ".join(f"{count} {reason}" for reason, count in self.rejected_links.most_common())
-            notes.append(f"links not followed: {summary}")
+            counts = tuple(f"{count} {reason}" for reason, count in self.rejected_links.most_common())
+            notes.append(CodedMessage(f"links not followed: {', '.join(counts)}", "note_links_rejected", counts=counts))
         return StageReport(Stage.CRAWL, dict(self.visits_by_reason), seconds, tuple(notes))

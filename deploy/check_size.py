@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 12_990,
+    "docstore": 13_010,
     "domain": 2_730,
     "extractor": 15_230,
     "focused": 5_300,
@@ -19,7 +19,7 @@ MAX_LINES = {
     "lexicon": 7_560,
     "locks": 240,
     "maven_jars": 230,
-    "pipeline": 22_620,
+    "pipeline": 22_720,
     "search_ui": 17_480,
     "solr_client": 280,
     "text": 2_620,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from domain.article import ARTICLE_FIELDS, Article, BlockKind, PageType, StoredArticle
+from domain.article import ARTICLE_FIELDS, Article, PageType, StoredArticle
 from domain.article_relations import authority_score
 from domain.page_offsets import find_page_offsets, format_page_offsets
 from domain.term import Lexicon
@@ -99,7 +99,6 @@ def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
     article = stored_article.article
     values: dict[str, object] = {
         solr_fields.PUBLISHED: date_to_solr(article.published) if article.published else "",
-        solr_fields.HEADINGS: heading_text(article),
         solr_fields.SPELLING: " ".join(
             dict.fromkeys(_LATIN_WORD.findall(f"{article.title}\n{article.body}"[:MAX_BODY_CHARS]))
         ),
@@ -141,12 +140,6 @@ def work_id(host: str, title: str) -> str:
     """
     name = series_name(title)
     return hashlib.sha256(f"{host}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16] if name else ""
-
-
-def heading_text(article: Article) -> str:
-    """Return the headings of the article, one per line."""
-    lines = (block.text for block in article.blocks if block.kind is BlockKind.HEADING)
-    return strip_unindexable("\n".join(lines))[:MAX_BODY_CHARS]
 
 
 _LATIN_WORD = re.compile("[A-Za-zÀ-ɏ]{4,30}")

@@ -79,13 +79,13 @@ def mine_terms(
     (lexicon/review_selection.py).
 
     Args:
-        corpus: documents to mine.
-        settings: settings of the stage.
-        progress_task: reports progress.
-        segmenter: segmenter for the paper's rules, the plain dictionary by default.
-        counts_dir: folder for stored counts of the learned scorer. The next call counts only changed documents.
-        known_terms: terms the domain is known to have; they adjust the learned scores (lexicon/known_terms.py).
-        review_state: decided and pending terms of the review.
+        corpus: Documents to mine.
+        settings: Settings of the stage.
+        progress_task: Reports the number of counted documents.
+        segmenter: Segmenter for the paper's rules, the plain dictionary by default.
+        counts_dir: Folder for stored counts of the learned scorer. The next call counts only changed documents.
+        known_terms: Terms the domain is known to have; they adjust the learned scores (lexicon/known_terms.py).
+        review_state: Decided and pending terms of the review.
         map_ordered: `map` that distributes the counting; the result does not depend on it.
 
     Raises:

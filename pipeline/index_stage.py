@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from domain.coded_message import CodedMessage
 from domain.errors import IndexOwnershipError
 from domain.outcome import Reason, Stage, StageReport
 
@@ -28,12 +29,11 @@ def wait_for_solr(engine: "Engine") -> StageReport:
     opener = engine.open_index_in_background()
     engine.index  # noqa: B018
     waited_seconds = time.monotonic() - started
-    notes = (
-        ("opened",)
-        if waited_seconds >= opener.seconds
-        else (f"opened in parallel with earlier stages, waited {waited_seconds:.1f} s",)
-    )
-    return StageReport(Stage.SOLR, {}, opener.seconds, notes)
+    note = CodedMessage("opened", "note_opened")
+    if waited_seconds < opener.seconds:
+        message = f"opened in parallel with earlier stages, waited {waited_seconds:.1f} s"
+        note = CodedMessage(message, "note_opened_early", seconds=f"{waited_seconds:.1f}")
+    return StageReport(Stage.SOLR, {}, opener.seconds, (note,))
 
 
 def run_index_stage(
@@ -57,11 +57,13 @@ def run_index_stage(
         target, notes = prepare_target_collection(engine, adopt)
         resegmented_count = apply_lexicon(engine.store, target)
         if resegmented_count:
-            notes += (f"{resegmented_count} documents contain a changed term and are segmented again",)
+            message = f"{resegmented_count} documents contain a changed term and are segmented again"
+            notes += (CodedMessage(message, "note_resegmented", n=resegmented_count),)
         counts: Counter[Reason] = Counter()
         if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
             if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
-                notes += (f"{regrouped_count} documents are reindexed: their citation count or story has changed",)
+                message = f"{regrouped_count} documents are reindexed: their citation count or story has changed"
+                notes += (CodedMessage(message, "note_regrouped", n=regrouped_count),)
             # A new collection must be complete before searches use it.
             deferred_url_ids = (
                 engine.pending_embedding_url_ids() if embedded_only and target is engine.index else set[int]()
@@ -72,7 +74,8 @@ def run_index_stage(
                     engine.store, target, engine.analysis(), engine.settings.index.batch, advance, deferred_url_ids
                 )
         if orphans := remove_orphans(engine.store, target):
-            notes += (f"{orphans} documents that are not in the store were deleted",)
+            message = f"{orphans} documents that are not in the store were deleted"
+            notes += (CodedMessage(message, "note_orphans", n=orphans),)
         if target is not engine.index:
             engine.index.switch_alias()
         engine.activate_complete_models()
@@ -96,9 +99,13 @@ def prepare_target_collection(engine: "Engine", adopt: bool = False) -> "tuple[S
     if notes:
         return target, notes
     if is_outdated:
-        return target, (f"the schema has changed: {changes.enqueue_all()} articles are written to a new collection",)
+        count = changes.enqueue_all()
+        message = f"the schema has changed: {count} articles are written to a new collection"
+        return target, (CodedMessage(message, "note_new_collection", n=count),)
     if index.count() < changes.indexed_document_count():
-        return target, (f"Solr has lost documents: {changes.enqueue_all()} articles are indexed again",)
+        count = changes.enqueue_all()
+        message = f"Solr has lost documents: {count} articles are indexed again"
+        return target, (CodedMessage(message, "note_lost_documents", n=count),)
     return target, ()
 
 
@@ -121,7 +128,10 @@ def claim_index(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str,
         raise IndexOwnershipError(f"{ownership_problem}: {TAKE_OVER_HINT}")
     # The store's indexing ledger describes another index, so enqueue all articles first. If the process dies before
     # set_owner(), the next run raises IndexOwnershipError again.
-    notes = (f"took over the index: {store.change_log.enqueue_all()} articles to write",) if ownership_problem else ()
+    notes: tuple[str, ...] = ()
+    if ownership_problem:
+        count = store.change_log.enqueue_all()
+        notes = (CodedMessage(f"took over the index: {count} articles to write", "note_index_owner", n=count),)
     if owner != store.store_id:
         index.set_owner(store.store_id)
     return notes

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -90,7 +91,7 @@ def render_settings_markdown() -> str:
 def markdown_row(setting_path: str, setting: "dataclasses.Field[Any]") -> str:
     """Format one setting as a row of a Markdown table."""
     names = ", ".join(f"`{name}`" for name in ALLOWED_VALUES.get(setting_path, ()))
-    text = setting.metadata["help"].replace("|", "\\|") + (f" ({names})" if names else "")
+    text = re.sub(r"[|*\[]", r"\\\g<0>", setting.metadata["help"]) + (f" ({names})" if names else "")
     return f"| `{setting_path}` | `{toml_value(default_value(setting))}` | {text} |"
 
 

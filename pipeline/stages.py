@@ -26,7 +26,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
-from domain.coded_message import CodedMessage
+from domain.coded_message import CodedMessage, coded_message
 from domain.errors import BusyError, EmbeddingError, PlumblineError
 from domain.outcome import Reason, Stage, StageReport, has_common_cause
 from domain.term import TermStatus
@@ -97,9 +97,9 @@ def crawl(
                     focused_policy=policy,
                 )
         if unuploaded_count := engine.store.upload_warc_files():
-            report = replace(
-                report, notes=(*report.notes, f"{unuploaded_count} WARC files could not be uploaded: see the log")
-            )
+            message = f"{unuploaded_count} WARC files could not be uploaded: see the log"
+            note = CodedMessage(message, "note_not_uploaded", n=unuploaded_count)
+            report = replace(report, notes=(*report.notes, note))
         return report
 
 
@@ -150,7 +150,8 @@ def extract(engine: "Engine") -> StageReport:
                 advance(pages)
         store_settings = engine.settings.store
         expired_count = engine.store.retention.remove_expired(store_settings.keep_days, store_settings.days_by_host())
-    notes = (f"{expired_count} articles are older than store.keep_days and were removed",) if expired_count else ()
+    message = f"{expired_count} articles are older than store.keep_days and were removed"
+    notes = (CodedMessage(message, "note_expired", n=expired_count),) if expired_count else ()
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started, notes)
 
 
@@ -169,7 +170,8 @@ def ocr_if_possible(engine: "Engine") -> StageReport:
     try:
         return ocr(engine, 60 * engine.settings.ocr.minutes)
     except PlumblineError as error:
-        return StageReport(Stage.OCR, {}, 0.0, (f"scanned and garbled pages are not read: {error}",))
+        message = f"scanned and garbled pages are not read: {error}"
+        return StageReport(Stage.OCR, {}, 0.0, (CodedMessage(message, "note_no_ocr", reason=coded_message(error)),))
 
 
 def regroup_duplicates(engine: "Engine", grouping: "CopyDetection") -> None:
@@ -222,7 +224,8 @@ def mine_candidates(engine: "Engine") -> StageReport:
         )
         new_count = engine.store.lexicons.replace_candidates(terms, version)
         write_digests(cache_dir)
-    notes = (f"{len(terms)} candidate terms, {new_count} of them new",)
+    message = f"{len(terms)} candidate terms, {new_count} of them new"
+    notes = (CodedMessage(message, "note_candidates", n=len(terms), new=new_count),)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 
@@ -287,7 +290,8 @@ def embed_if_possible(engine: "Engine", seconds: float | None = None, with_passa
     try:
         return embed(engine, seconds, with_passages)
     except (EmbeddingError, JarError) as error:
-        return StageReport(Stage.EMBED, {}, 0.0, (f"keyword search only, no embeddings: {error}",))
+        message = f"keyword search only, no embeddings: {error}"
+        return StageReport(Stage.EMBED, {}, 0.0, (CodedMessage(message, "note_no_embed", reason=coded_message(error)),))
 
 
 def run(

@@ -153,6 +153,7 @@ def language_context() -> dict[str, Any]:
         "t_html": translate_markup,
         "t_message": translate_message,
         "lang_of": lang_attribute,
+        "sentence_gap": "" if g.language == "zh" else " ",  # Chinese punctuation contains its own blank
         "html_language": HTML_LANGUAGES[g.language],
         "other_language": other_language,
         "other_html_language": HTML_LANGUAGES[other_language],

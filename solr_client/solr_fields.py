@@ -47,7 +47,6 @@ TITLE_DOMAIN = "title_domain"  # words segmented with the published lexicon
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words segmented with the base dictionary (baseline of WD-S3)
 BODY_BASE = "body_base"
-HEADINGS = "headings"  # bigrams of the headings in the body, not stored
 DOMAIN_TERMS = "domain_terms"  # string, multivalued: terms of the published lexicon that occur in the text
 SPELLING = "spelling"  # distinct Latin words of the text, unstemmed
 
@@ -96,7 +95,6 @@ WRITTEN_FIELDS = (
     BODY_DOMAIN,
     TITLE_BASE,
     BODY_BASE,
-    HEADINGS,
     SPELLING,
     DOMAIN_TERMS,
     *(article_field.solr_name for article_field in ARTICLE_FIELDS.values() if article_field.solr_name),

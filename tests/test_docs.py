@@ -105,9 +105,12 @@ def without_code(page: Path) -> str:
 
 
 def link_targets(page: Path, is_external: bool = False) -> list[str]:
-    """Return the targets of the links and pictures of a page, those with a scheme or those in the repository."""
+    """Return the targets of the links and pictures of a page, those with a scheme or those in the repository.
+
+    Text such as `host[:port][/path]` without a backslash is a link, too.
+    """
     text = re.sub(r"`[^`\n]*`", "", without_code(page))
-    targets = re.findall(r"\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)", text, re.M)
+    targets = re.findall(r"\]\(([^)\s]+)\)|\]\[([^\]]+)\]", text)
     return [first or second for first, second in targets if bool(re.match(r"[a-z]+:", first or second)) == is_external]
 
 

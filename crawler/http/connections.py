@@ -58,10 +58,7 @@ class ConnectionPool:
         self._thread_states = threading.local()
         self._ip_by_host: dict[str, str] = {}  # host -> IP address last connected to
         self._ip_policy = ip_policy
-        tls = create_urllib3_context()
-        load_trusted_authorities(tls)
-        tls.sslsocket_class = _DeadlineTlsSocket
-        self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls, "retries": _NO_RETRY}
+        self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls_context(), "retries": _NO_RETRY}
         self._manager = PoolManager(_MAX_POOLED_HOSTS, **self._options)
         self._manager.pool_classes_by_scheme = self._pool_classes(ip_policy)
         self._proxies: dict[str, ProxyManager] = {}
@@ -316,12 +313,17 @@ def _pool_factory(
     return make_pool
 
 
-def load_trusted_authorities(tls: ssl.SSLContext) -> None:
-    """Trust the certificate authorities of the machine, or those of certifi if the machine has no list.
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """Return the TLS settings of all pools of the process; reading the certificate authorities takes 20 ms.
 
-    Slim images and self-built Pythons have none. urllib3 loads the authorities only into a context of its own.
+    Trusts the authorities of the machine, or those of certifi if the machine has no list: slim images and self-built
+    Pythons have none. urllib3 loads the authorities only into a context of its own.
     """
+    tls = create_urllib3_context()
     tls.load_default_certs()
     verify_paths = ssl.get_default_verify_paths()
     if not verify_paths.cafile and not (verify_paths.capath and any(Path(verify_paths.capath).iterdir())):
         tls.load_verify_locations(certifi.where())
+    tls.sslsocket_class = _DeadlineTlsSocket
+    return tls

@@ -99,7 +99,10 @@ def stage_run_from_report(report: StageReport) -> StageRun:
 
 def stages_to_json(stages: Sequence[StageRun]) -> str:
     """Serialize stages for the `runs` table."""
-    rows = [{**asdict(stage), "error": serialize_message(stage.error)} for stage in stages]
+    rows = [
+        {**asdict(stage), "error": serialize_message(stage.error), "notes": [*map(serialize_message, stage.notes)]}
+        for stage in stages
+    ]
     return json.dumps(rows, ensure_ascii=False)
 
 
@@ -114,4 +117,5 @@ def stages_from_json(text: str) -> Iterator[StageRun]:
         state = RunState(row.get("state", RunState.DONE))
         error = parse_message(row.get("error", ""))
         started_at = row.get("started_at", 0.0)
-        yield StageRun(row["stage"], row["counts"], row["seconds"], tuple(row["notes"]), state, error, started_at)
+        notes = tuple(map(parse_message, row["notes"]))
+        yield StageRun(row["stage"], row["counts"], row["seconds"], notes, state, error, started_at)

@@ -1,4 +1,4 @@
-"""Related terms as part of review decisions: an import accepts and rejects pairs, and its undo restores their states.
+"""Related terms as part of review decisions: an import, a merge or a new name changes pairs, its undo restores them.
 
 The pairs are rows of `relation_proposals`. The state of the term in a decision (`review_changes`) has the list
 `RELATED_KEY` with the change of each pair.
@@ -7,7 +7,7 @@ The pairs are rows of `relation_proposals`. The state of the term in a decision 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, delete, select
+from sqlalchemy import Connection, and_, delete, or_, select
 
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
@@ -58,6 +58,22 @@ def apply_related_pairs(
     if changes and change.after is not None:
         _write_changes(database, connection, changes, now)
         change.after[RELATED_KEY] = changes
+
+
+def pairs_moved_to(connection: Connection, text: str, new_text: str) -> tuple[RelatedPair, ...]:
+    """Return the changes that relate the accepted related terms of `text` to `new_text` instead."""
+    columns = (relation_proposals.c.term, relation_proposals.c.other)
+    query = select(*columns).where(
+        relation_proposals.c.kind == RelationKind.RELATED,
+        relation_proposals.c.state == ProposalState.ACCEPTED,
+        or_(*(column == text for column in columns)),
+    )
+    related_terms = sorted({other for row in connection.execute(query) for other in row} - {text})
+    removed = [RelatedPair(min(text, other), max(text, other), False) for other in related_terms]
+    added = [
+        RelatedPair(min(new_text, other), max(new_text, other), True) for other in related_terms if other != new_text
+    ]
+    return (*removed, *added)
 
 
 def restore_related_pairs(

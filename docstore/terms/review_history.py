@@ -16,7 +16,7 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
 from docstore.terms.broader_terms import refuse_cycles
-from docstore.terms.related_pairs import apply_related_pairs, restore_related_pairs, without_related
+from docstore.terms.related_pairs import apply_related_pairs, pairs_moved_to, restore_related_pairs, without_related
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
     concept_terms_from_json,
@@ -77,7 +77,9 @@ class ReviewHistory:
             return self._apply(connection, kind, edits, actor, needs_second_reviewer)
 
     def merge(self, text: str, target_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
-        """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of `into`.
+        """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of it.
+
+        Related terms of `text` are related to `target_text` afterwards.
 
         Raises the same errors as `apply`.
         """
@@ -106,6 +108,7 @@ class ReviewHistory:
                     synonyms=synonyms,
                     source_ids=tuple(dict.fromkeys(source_ids)),
                     concept_terms=(*target_terms, *merged_terms),
+                    related_pairs=pairs_moved_to(connection, text, target_text),
                 ),
             )
             return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
@@ -120,8 +123,9 @@ class ReviewHistory:
     ) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
-        `new_text` inherits class, synonyms, broader terms, the chosen definition and the concept. If it is a term
-        already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept id.
+        `new_text` inherits class, synonyms, broader and related terms, the chosen definition and the concept. If it is
+        a term already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept
+        id.
         The caller must validate its form. Raises the same errors as `apply`.
         """
         new_text = sanitize_text(new_text)
@@ -147,6 +151,7 @@ class ReviewHistory:
                 definition=next(
                     (definition_choice_from_json(row.definition) for row in known_rows if row.definition), None
                 ),
+                related_pairs=pairs_moved_to(connection, text, new_text),
                 create_if_missing=True,
             )
             old_term_edit = TermEdit(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.batches import batched
+from domain.coded_message import CodedMessage
 from domain.term import Definition, DefinitionChoice, DefinitionKey, DefinitionSource, Successor
 from lexicon.definitions import choose_definitions, iter_sentences
 from pipeline.lexicon_stage.superseded_definitions import find_successors
@@ -58,9 +59,13 @@ def update_definitions(store: "Store") -> tuple[str, ...]:
     store.definitions.save_successors(successors)
     store.source_pages.keep_copies({choice.url_id for choice in choices.values()})
     count, changed_count = len({item.term for item in new_definitions}), _check_choices(store, choices, successors)
-    notes = [f"definitions found for {count} term{'s' * (count != 1)}"] if count else []
+    notes = []
+    if count:
+        message = f"definitions found for {count} term{'s' * (count != 1)}"
+        notes.append(CodedMessage(message, "note_definitions", n=count))
     if changed_count:
-        notes.append(f"{changed_count} chosen definition{'s' * (changed_count != 1)} changed in the source")
+        message = f"{changed_count} chosen definition{'s' * (changed_count != 1)} changed in the source"
+        notes.append(CodedMessage(message, "note_definitions_changed", n=changed_count))
     return tuple(notes)
 
 

@@ -7,6 +7,7 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING
 
+from domain.coded_message import CodedMessage, coded_message
 from domain.errors import LexiconError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import AUTOMATIC_ACTOR, Lexicon, Term, TermStatus
@@ -53,10 +54,12 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
         lexicons.save_blocked_version(
             time.time(), comparison.lost_count, comparison.gained_count, comparison.query_count
         )
-        return (
+        counts = {"n": comparison.query_count, "lost": comparison.lost_count, "gained": comparison.gained_count}
+        message = (
             f"no automatic lexicon version: of {comparison.query_count} articles, "
-            f"{comparison.lost_count} are harder to find and {comparison.gained_count} easier",
+            f"{comparison.lost_count} are harder to find and {comparison.gained_count} easier"
         )
+        return (CodedMessage(message, "note_version_blocked", **counts),)
     return publish_version(engine, version, confident_terms)
 
 
@@ -67,9 +70,11 @@ def publish_version(engine: "Engine", version: Lexicon, confident_terms: Sequenc
         StoreReview(engine.store).apply(ReviewDecisionKind.DECIDE, edits, AUTOMATIC_ACTOR)
         published = engine.store.lexicons.publish(replace(version, published_by=AUTOMATIC_ACTOR))
     except LexiconError as error:
-        return (f"no automatic lexicon version: {error}",)
+        message = f"no automatic lexicon version: {error}"
+        return (CodedMessage(message, "note_no_version", reason=coded_message(error)),)
     count = len(confident_terms)
-    return (f"{count} term{'s' * (count != 1)} accepted automatically, published as version {published.version}",)
+    message = f"{count} term{'s' * (count != 1)} accepted automatically, published as version {published.version}"
+    return (CodedMessage(message, "note_published", n=count, version=str(published.version)),)
 
 
 def compare_on_known_items(engine: "Engine", previous: Lexicon, version: Lexicon) -> "KnownItemComparison":

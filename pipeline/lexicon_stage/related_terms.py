@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from domain.coded_message import CodedMessage, coded_message
 from domain.errors import SolrError
 from domain.outcome import Stage, StageReport
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
@@ -41,9 +42,10 @@ def propose_related_terms(engine: "Engine") -> StageReport:
     try:
         index = engine.index
         count = save_related_terms(engine.store, lambda params: index.search(dict(params)), time.time())
-        notes = (f"{count} new related term{'s' * (count != 1)} to review",) if count else ()
+        message = f"{count} new related term{'s' * (count != 1)} to review"
+        notes = (CodedMessage(message, "note_related_terms", n=count),) if count else ()
     except SolrError as error:
-        notes = (f"no related terms: {error}",)
+        notes = (CodedMessage(f"no related terms: {error}", "note_no_related_terms", reason=coded_message(error)),)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.batches import batched
+from domain.coded_message import CodedMessage
 from domain.term_relation import RelationProposal, TermRelation
 from lexicon.definitions import iter_sentences
 from lexicon.relations import RelationFinder
@@ -40,7 +41,8 @@ def propose_relations(store: "Store") -> tuple[str, ...]:
     ]
     lost_proposals = _find_lost_proposals(store, changed_ids)
     count = store.relations.save(proposals, lost_proposals, lexicon.version, started_at)
-    return (f"{count} new relation{'s' * (count != 1)} between terms to review",) if count else ()
+    message = f"{count} new relation{'s' * (count != 1)} between terms to review"
+    return (CodedMessage(message, "note_relations", n=count),) if count else ()
 
 
 def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> list[tuple[TermRelation, int]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from domain.coded_message import CodedMessage
 from domain.rising_term import RisingTerm
 from domain.term import TermStatus
 from text.folding import fold_term, word_key
@@ -50,7 +51,8 @@ def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[st
     ]
     store.rising_terms.save(rising_terms)
     count = len(rising_terms)
-    return (f"{count} rising term{'s' * (count != 1)}",) if count else ()
+    message = f"{count} rising term{'s' * (count != 1)}"
+    return (CodedMessage(message, "note_rising_terms", n=count),) if count else ()
 
 
 def find_rising_terms(

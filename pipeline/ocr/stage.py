@@ -27,7 +27,7 @@ PAGE_SECONDS = 120.0  # wall-clock time to read one page
 MAX_FAILED_PAGES = 20  # more failures than this, and more than a fifth of all pages, stop the stage
 MAX_DOCUMENTS_LISTED = 20
 INSTALL_HINT = "pip install 'plumbline-search[ocr]'"
-OFF_NOTE = "ocr.enabled is off: scanned and garbled pages are not read"
+OFF_NOTE = CodedMessage("ocr.enabled is off: scanned and garbled pages are not read", "note_ocr_off")
 WORKER_PRELOAD = ("pipeline.ocr.recognition", "rapidocr")
 
 
@@ -49,7 +49,8 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
     if not is_ocr_installed():
         if settings.enabled == ON:
             raise PlumblineError(f"ocr.enabled is on, but OCR is not installed: {INSTALL_HINT}")
-        note = f"documents with scanned or garbled pages: {len(documents)}; to read them: {INSTALL_HINT}"
+        message = f"documents with scanned or garbled pages: {len(documents)}; to read them: {INSTALL_HINT}"
+        note = CodedMessage(message, "note_ocr_missing", n=len(documents), command=INSTALL_HINT)
         notes = [note, *(document.url for document in documents[:MAX_DOCUMENTS_LISTED])] if documents else []
         return StageReport(Stage.OCR, {}, 0.0, tuple(notes))
     deadline = None if seconds is None else started_at + seconds
@@ -60,9 +61,11 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
                 if not reading.read_document(document):
                     break
                 advance(1)
-    notes = [f"{reading.page_count} page{'s' * (reading.page_count != 1)} read"] if reading.page_count else []
+    message = f"{reading.page_count} page{'s' * (reading.page_count != 1)} read"
+    notes = [CodedMessage(message, "note_pages_read", n=reading.page_count)] if reading.page_count else []
     if pending_count := engine.store.recognized_pages.pending_count():
-        notes.append(f"{pending_count} document{'s' * (pending_count != 1)} left to read")
+        message = f"{pending_count} document{'s' * (pending_count != 1)} left to read"
+        notes.append(CodedMessage(message, "note_ocr_pending", n=pending_count))
     return StageReport(Stage.OCR, reading.outcome_counts, time.monotonic() - started_at, tuple(notes))
 
 

@@ -23,6 +23,7 @@ from pipeline import stages
 from pipeline.alerts.service import notify_operator
 from pipeline.engine import Engine, OpenEngine
 from pipeline.runs.run_history import should_resume
+from pipeline.runs.run_output import write_error
 from pipeline.runs.run_stop import RunStopRequest, StopRequests
 from pipeline.runs.systemd_notify import Liveness, WatchdogFeeder, notify_systemd
 from pipeline.runs.timetable import SCHEDULE_COMMAND, Appointment, configured_appointments
@@ -110,6 +111,7 @@ class Scheduler:
         self._report_progress = report_progress
         self._now = now
         self._first_pages = first_pages
+        self._data_dir = settings.data_dir
         self._appointments = configured_appointments(settings.schedule)
         self._started_at = now()
         self._retry_after: dict[str, float] = {}  # command -> monotonic seconds
@@ -187,10 +189,20 @@ class Scheduler:
             return f"run postponed: {error}; retrying in {RETRY_SECONDS:.0f} s"
         except PlumblineError as error:
             log.error("scheduled run failed: %s", error)
+            self._write_error(str(error))
             return f"run failed: {error}"
         except Exception as error:  # the scheduler must survive any error of a run
             log.exception("scheduled run failed")
-            return f"run failed with an internal error ({type(error).__name__}: {error}): see logs/plumb.log"
+            message = f"run failed with an internal error ({type(error).__name__}: {error}): see logs/plumb.log"
+            self._write_error(message)
+            return message
+
+    def _write_error(self, message: str) -> None:
+        """Write why a run failed to the file that `/admin/run` reads if the run has no record in the store."""
+        try:
+            write_error(self._data_dir, message)
+        except OSError as error:
+            log.error("cannot write the output of the run: %s", error)
 
     def _after_run(self, engine: Engine) -> None:
         """Reload the run history and send alerts, after a run that ended by itself. Not called after Ctrl-C."""

@@ -11,6 +11,7 @@ from locks.private_files import open_private
 from pipeline.engine import Engine, ensure_folder
 from pipeline.runs.plumb_process import start_plumb
 from pipeline.runs.run_history import load_current_schedule, next_run_time, summarize_run
+from pipeline.runs.run_output import ERROR_PREFIX, MAX_MESSAGE_CHARS, read_error, read_last_line, run_output_path
 from pipeline.runs.run_stop import can_stop_run, stop_run
 from pipeline.runs.timetable import FIRST_PAGES_PER_SEED, SCHEDULE_COMMAND
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
@@ -18,9 +19,7 @@ from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 START_ACTION, STOP_ACTION = "run_start", "run_stop"  # codes of recorded actions
 START_TIMEOUT_SECONDS = 15.0
 FIRST_START_SECONDS = 60.0  # after the setup, in which the first run is not called inactive
-ERROR_PREFIX = "plumb: "  # of the line with the error of a command
 POLL_SECONDS = 0.1
-MAX_MESSAGE_CHARS = 300
 
 
 class EngineRunControl:
@@ -95,23 +94,3 @@ def start_run(config_file: Path, data_dir: Path) -> "subprocess.Popen[bytes]":
         process = start_plumb(*arguments, output=output, has_session=True)
     threading.Thread(target=process.wait, name="run", daemon=True).start()  # otherwise it becomes a zombie
     return process
-
-
-def run_output_path(data_dir: Path) -> Path:
-    """Return the file with the output of the last run that the site started."""
-    return data_dir / "logs" / "run.txt"
-
-
-def read_last_line(path: Path) -> str:
-    """Return the last line of a text file; "" if it is empty or missing."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return ""
-    return next((line for line in reversed(lines) if line.strip()), "")
-
-
-def read_error(output_path: Path) -> str:
-    """Return the error with which a run ended; "" if its output does not end with one."""
-    last_line = read_last_line(output_path)
-    return last_line.removeprefix(ERROR_PREFIX)[:MAX_MESSAGE_CHARS] if last_line.startswith(ERROR_PREFIX) else ""

@@ -11,6 +11,7 @@ from crawler.http.document_types import DocumentRules, parse_document_rules, sto
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
+from domain.coded_message import CodedMessage
 from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT, HTML_MEDIA_TYPES
 from domain.frontier import NewUrl, UrlKind, Visit
@@ -65,7 +66,12 @@ def import_warc_files(
         engine.store.upload_warc_files()
     if failures:
         raise IncompleteImportError(failures, len(sources))
-    return StageReport(Stage.CRAWL, counts, time.monotonic() - started, (f"imported from {label}",))
+    return StageReport(
+        Stage.CRAWL,
+        counts,
+        time.monotonic() - started,
+        (CodedMessage(f"imported from {label}", "note_imported", source=label),),
+    )
 
 
 def import_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:

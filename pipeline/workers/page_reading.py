@@ -15,7 +15,7 @@ from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
 from extractor.settings import ExtractSettings
 
-EXTRACTOR_MODULES = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash", "datasketch")
+EXTRACTOR_MODULES = ("extractor.article_extractor", "extractor.documents.reader", "extractor.minhash")
 
 
 def extract_page(

@@ -1,7 +1,7 @@
 """Explains the score of a document by parts that a reader understands.
 
 Solr explains a score as a tree of sums whose leaves are the scores of single terms in single fields. The leaves are
-added up by field (title, body, headings ...) and form (words, character pairs, single characters, phrases). The boost
+added up by field (title, body ...) and form (words, character pairs, single characters, phrases). The boost
 by authority is a part of its own.
 """
 
@@ -33,7 +33,6 @@ _PART_BY_FIELD: Mapping[str, str] = {
     solr_fields.BODY_BASE: "body_words",
     solr_fields.TITLE_KEY: "title_whole",
     solr_fields.TITLE_NUMBERS: "title_numbers",
-    solr_fields.HEADINGS: "headings",
     solr_fields.WORK_ID: "works",
 }
 AUTHORITY_PART = "authority"

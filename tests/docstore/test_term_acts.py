@@ -16,6 +16,7 @@ from domain.article import Article
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import Order, ReviewDecisionKind, TermEdit, TermQuery, status_with_two_reviewers
 from domain.term import AUTOMATIC_ACTOR, ConceptTerm, Term, TermClass, TermStatus
+from domain.term_relation import RelatedPair
 from lexicon.publishing import build_next_version
 from pipeline.search_site.review_service import StoreReview
 from tests.conftest import logic_store_url, on_both
@@ -204,6 +205,20 @@ def test_a_rename_to_a_known_term_unites_synonyms_and_broader_terms(reviewed: St
     reviewed.review_history.rename("钻井", "页岩", "anna")
     renamed_term = one(reviewed, "页岩")
     assert (renamed_term.synonyms, renamed_term.broader_terms) == (("shale", "drilling"), ("岩石", "工程"))
+
+
+def test_related_terms_follow_a_merge_and_a_new_name(reviewed: Store) -> None:
+    history, related = reviewed.review_history, reviewed.relations.list_related
+    pair = RelatedPair("钻井", "页岩", is_related=True)
+    history.apply(ReviewDecisionKind.DECIDE, [TermEdit("页岩", related_pairs=(pair,))], "anna")
+    history.merge("页岩", "页岩气", "anna")
+    assert (related("页岩"), related("页岩气")) == ([], ["钻井"])
+    history.undo("anna")
+    assert (related("页岩"), related("页岩气")) == (["钻井"], [])
+    history.rename("页岩", "页岩层", "anna")
+    assert (related("页岩"), related("页岩层")) == ([], ["钻井"])
+    history.merge("页岩层", "钻井", "anna")  # no term is related to itself
+    assert (related("页岩层"), related("钻井")) == ([], [])
 
 
 def test_undo_of_an_unknown_decision_says_so(reviewed: Store) -> None:

@@ -129,3 +129,8 @@ def test_the_same_in_every_process() -> None:
     )
     assert tuple(map(int, said.stdout.split())) == minhash_signature(text)
     assert all(0 <= place < 2**32 for place in minhash_signature(text))
+    assert minhash_signature("石油天然气勘探开发与油气田地面工程技术规范汇编")[:3] == (
+        210493419,
+        94396104,
+        159540766,
+    )  # stores keep them

@@ -19,8 +19,6 @@ ARTICLE = Article(
     "http://a.test/1", "世界石油大会开幕", "会上展出pdc 钻头。\nShale gas too.", "2016-05-09", "url", "zh", "blocks"
 )
 
-BLOCKS = (Block(BlockKind.HEADING, "钻头", 2), Block(BlockKind.PARAGRAPH, "会上"), Block(BlockKind.HEADING, "气", 3))
-
 
 def stored(citations: int = 0, story: str = "", **changes: object) -> StoredArticle:
     article = replace(ARTICLE, **changes)  # type: ignore[arg-type]
@@ -37,7 +35,7 @@ def test_every_field_is_one_that_the_schema_knows() -> None:
             section="国际",
             author="王",
             source="新华社",
-            blocks=(BLOCKS[2], Block(BlockKind.PARAGRAPH, ARTICLE.body, page=2)),
+            blocks=(Block(BlockKind.HEADING, "气", 3), Block(BlockKind.PARAGRAPH, ARTICLE.body, page=2)),
             picture="http://a.test/p.png",
             text_source="ocr",
         ),
@@ -80,7 +78,7 @@ def test_dates(published: str, moment: str) -> None:
 def test_what_a_page_does_not_state_is_no_field() -> None:
     optional = {
         solr_fields.PUBLISHED, solr_fields.PUBLISHED_TEXT, solr_fields.SECTION, solr_fields.AUTHOR,
-        solr_fields.SOURCE, solr_fields.HEADINGS, solr_fields.WORK_ID, solr_fields.PICTURE,
+        solr_fields.SOURCE, solr_fields.WORK_ID, solr_fields.PICTURE,
         solr_fields.TITLE_NUMBERS, solr_fields.PAGE_STARTS, solr_fields.AUTHORITY, solr_fields.STORY_ID,
         solr_fields.TEXT_SOURCE,
     }  # fmt: skip
@@ -111,10 +109,6 @@ def test_a_picture_is_kept_by_its_url_unless_that_is_no_url() -> None:
 )
 def test_the_kind_of_a_page_is_what_the_extractor_says(changes: dict[str, object], kind: PageType) -> None:
     assert to_solr_document(stored(**changes), ANALYSIS)[solr_fields.PAGE_TYPE] == kind
-
-
-def test_headings_are_those_of_the_blocks_one_a_line() -> None:
-    assert to_solr_document(stored(blocks=BLOCKS), ANALYSIS)[solr_fields.HEADINGS] == "钻头\n气"
 
 
 def test_near_duplicates_share_the_cluster_of_the_one_that_stands_for_them() -> None:

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from domain.errors import PlumblineError
 from domain.run import RunState, StageRun
 from locks.file_locks import signal_stage_holder, stage_lock, stage_lock_holder
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.runs import scheduler
+from pipeline.runs.run_output import read_error, run_output_path
 from pipeline.runs.run_stop import STOP_RUN_SIGNAL, RunStopRequest, StopRequests
 from pipeline.runs.scheduler import Scheduler
 from pipeline.settings import Settings, load_settings
-from pipeline.site_admin.run_control import EngineRunControl, read_error, run_output_path
+from pipeline.site_admin.run_control import EngineRunControl
 from tests.pipeline.test_locks import hold
 from tests.web_fixture import PATIENCE
 
@@ -96,6 +98,18 @@ def test_the_last_line_of_a_failed_run_is_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "run.txt"
     path.write_text("starting Solr ...\nplumb: crawl.seeds is empty: set at least one seed URL\n\n")
     assert read_error(path) == "crawl.seeds is empty: set at least one seed URL"
+
+
+def test_a_scheduled_run_without_a_record_says_why_it_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise PlumblineError("the disk is full")
+
+    settings = Settings(tmp_path)
+    monkeypatch.setattr("pipeline.maintenance.preflight.check_before_run", fail)
+    Scheduler(settings, lambda: Engine(settings, NullProgress()), lambda line: None, first_pages=20).start()
+    with Engine(settings, NullProgress()) as engine:
+        assert engine.store.runs.list_newest(1) == []
+        assert EngineRunControl(engine).status().failure == "the disk is full"
 
 
 def test_the_first_run_starts_or_has_failed(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawler.progress import CrawlProgress
+from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
 from domain.outcome import Reason, Stage, StageReport
 from domain.run import RunState
@@ -74,7 +75,7 @@ def test_a_run_is_seen_while_it_runs_and_leaves_its_figures(engine: Engine) -> N
         assert reports.list_runs(None, 1)[0].state is RunState.RUNNING
         with engine.progress.task("extract", 2) as advance:
             advance(1)
-        return StageReport(Stage.EXTRACT, {Reason.EXTRACTED: 2}, 1.0)
+        return StageReport(Stage.EXTRACT, {Reason.EXTRACTED: 2}, 1.0, (CodedMessage("opened", "note_opened"), "plain"))
 
     before = time.time()
     with engine.lock("run"), stages.record_run(engine, "run") as record:
@@ -83,6 +84,8 @@ def test_a_run_is_seen_while_it_runs_and_leaves_its_figures(engine: Engine) -> N
     assert not (engine.settings.data_dir / LIVE_PROGRESS_FILE).exists()
     detail = reports.detail(record.run_id)
     assert detail is not None and detail.run.stages[0].started_at >= before
+    [note, plain] = detail.run.stages[0].notes
+    assert (note, plain) == ("opened", "plain") and isinstance(note, CodedMessage) and note.code == "note_opened"
     [row] = reports.figures()
     assert row.run_id == record.run_id and row.disk_total_bytes > row.disk_used_bytes > 0 and row.due_count == 0
 

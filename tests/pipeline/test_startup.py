@@ -13,7 +13,7 @@ from tests.web_fixture import Site, page
 
 pytestmark = pytest.mark.process
 
-MODELS = ("scipy", "sklearn", "numpy", "datasketch", "jieba", "rjieba", "pypinyin")
+MODELS = ("scipy", "sklearn", "numpy", "jieba", "rjieba", "pypinyin")
 SITE = ("flask", "babel", "gunicorn", "prometheus_client", "argon2", "mcp", "httpx2")
 EXTRACTOR = ("extractor.article_extractor", "ftfy")
 SOLR = ("requests", "pysolr")

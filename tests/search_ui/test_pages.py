@@ -511,6 +511,16 @@ def test_why_a_file_has_no_article_is_shown_in_the_language_of_the_reader() -> N
     assert translate_message_to("en", no_text_error(1200).detail) == "There is no text on the 1,200 pages"
 
 
+def test_no_blank_follows_a_chinese_sentence() -> None:
+    """Templates join a sentence and what follows it with `sentence_gap`."""
+    catalog, folder = load_catalog("zh"), Path(search_ui.__file__).parent / "templates"
+    joined = re.compile(r'\{\{ t(?:_html)?\("([\w.]+)"[^{}]*\}\}(?:\{%[^%]*%\})* (?=<a|\{\{)')
+    keys = {match[1] for file in folder.glob("*.html") for match in joined.finditer(file.read_text())}
+    messages = {key: catalog.get(key) for key in keys}
+    texts = {key: message.string for key, message in messages.items() if message is not None}
+    assert [key for key, text in texts.items() if str(text if isinstance(text, str) else text[0]).endswith("。")] == []
+
+
 def test_every_code_of_an_error_has_a_message() -> None:
     root = Path(search_ui.__file__).parents[1]
     folders = ["crawler", "docstore", "domain", "extractor", "focused", "indexer", "lexicon", "locks", "pipeline"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from domain.account import Role
+from domain.coded_message import CodedMessage
 from domain.outcome import Reason, Stage
 from domain.run import OutcomeSample, RunState
 from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
@@ -15,10 +16,11 @@ from tests.search_ui.test_admin import cells, page, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeRunReports
 
 GIGABYTE = 10**9
+NOTE = CodedMessage("stopped after 2000 pages", "note_max_pages", n=2000)
 
 
 def summary(run_id: int, articles: int = 50, minutes: int = 10, state: RunState = RunState.DONE) -> RunSummary:
-    crawl = StageSummary("crawl", (("fetched", 60), ("gone", 3)), 300.0, 60.0, ("a note",))
+    crawl = StageSummary("crawl", (("fetched", 60), ("gone", 3)), 300.0, 60.0, ("a note", NOTE))
     extract = StageSummary("extract", (("extracted", articles),), 60.0, 360.0)
     return RunSummary(60.0, 60.0 + 60 * minutes, state, (crawl, extract), run_id=run_id, command="schedule")
 
@@ -39,6 +41,11 @@ def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> Non
     [crawl, extract] = cells(found, "#stages")
     assert (crawl[0], crawl[2], crawl[3]) == ("Crawl", "5 minutes", "13")
     assert "(404 or 410) 3" in crawl[4] and "a note" in crawl[4] and extract[3] == "50"
+    chinese = page(client, "/admin/runs/7?lang=zh").select("#stages .stage.muted")
+    assert [(note.get("lang"), note.text) for note in chinese] == [
+        ("en", "a note"),
+        (None, "已抓取 2,000 个网页，停止抓取"),
+    ]
     assert [a["href"] for a in found.select("#samples a")] == ["/admin/page?url=https://news.example/a?b%3D1%26c"]
     assert text(found, "#log") == "<b>line</b>" and not found.select("#log b")
     assert [a["href"] for a in found.select("nav.pages a")] == ["/admin/runs/6", "/admin/runs", "/admin/runs/8"]
