@@ -56,14 +56,13 @@ SET_NAMES = (*SETS, "disk")
 
 
 def install_wheel(environment: Path) -> Path:
-    """Install the wheel and its pinned libraries in a new environment; return its folder of scripts."""
+    """Install the wheel for one machine in a new environment, as its users do; return its folder of scripts."""
     wheels = list((ROOT / "dist").glob("*.whl"))
     if len(wheels) != 1:
         raise PlumblineError(f"no wheel in {ROOT / 'dist'}: run `make dist`")
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements.lock")], check=True)
-    subprocess.run([*pip, "--no-deps", str(wheels[0])], check=True)
+    subprocess.run([*pip, "-c", str(ROOT / "constraints.txt"), f"{wheels[0]}[meaning]"], check=True)
     return environment / "bin"
 
 
