@@ -12,7 +12,7 @@ TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test all-tests all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock
+.PHONY: install demo demo-change check quick-tests test all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -39,10 +39,10 @@ release-check: test  ## before a release: all that is too long for `make test`
 check-release: $(RELEASE)/.installed debian-python  ## builds the release twice, installs and runs it outside the checkout, as a table
 	$(RELEASE)/bin/python deploy/check_release.py
 
-check-image: $(RELEASE)/.installed  ## the instructions of deploy/Containerfile without a container engine, and the demo in the result; needs root
+check-image: $(RELEASE)/.installed  ## the instructions of deploy/Containerfile without a container engine, the demo in the result, and the upgrade of an earlier image; needs root
 	$(call apt,command -v bwrap >/dev/null,bubblewrap)
 	$(call apt,command -v debootstrap >/dev/null,debootstrap)
-	$(RELEASE)/bin/python deploy/check_image.py $(ARGS)
+	$(RELEASE)/bin/python deploy/check_image.py --upgrade $(ARGS)
 
 dist: $(RELEASE)/.installed  ## wheel, source distribution and SBOM of the last commit, in dist/
 	$(RELEASE)/bin/python deploy/build_dist.py

@@ -2,7 +2,8 @@
 
 Sets:
 - `start`: seconds until the first search in the demo succeeds. With the wheel of `make dist` they include the
-  installation of all libraries. With the image of deploy/Containerfile they begin at its start with an empty volume.
+  installation of all libraries, by pip (as `pipx install`) and by uv (as `uv tool install`). With the image of
+  deploy/Containerfile they begin at its start with an empty volume.
 - `mcp`: conformance and size of answers of the MCP endpoint (benchmarks/release_mcp.py).
 - `disk`: disk use per article (benchmarks/release_disk.py).
 """
@@ -30,6 +31,7 @@ from pipeline.demo.run import DEMO_QUERY
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASE_PYTHON = ROOT / ".venv-release" / "bin" / "python"
+WHEEL_STARTS = (("wheel_seconds_to_first_search", False), ("wheel_uv_seconds_to_first_search", True))
 START_TIMEOUT_SECONDS = 1800.0
 STOP_TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.2
@@ -37,12 +39,13 @@ POLL_SECONDS = 0.2
 
 def measure_start(is_short: bool) -> Iterator[Figure]:
     """Measure the first search with the wheel, and with the image. The short form installs nothing and has no image."""
-    with tempfile.TemporaryDirectory() as folder:
-        started_at = time.monotonic()
-        scripts = Path(sys.executable).parent if is_short else install_wheel(Path(folder) / "venv")
-        with run_demo(scripts / "plumb", Path(folder)) as (url, process):
-            wait_for_results(url, process)
-            yield Figure("start", OURS, "wheel_seconds_to_first_search", time.monotonic() - started_at)
+    for metric, has_uv in WHEEL_STARTS[:1] if is_short else WHEEL_STARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            started_at = time.monotonic()
+            scripts = Path(sys.executable).parent if is_short else install_wheel(Path(folder) / "venv", has_uv)
+            with run_demo(scripts / "plumb", Path(folder)) as (url, process):
+                wait_for_results(url, process)
+                yield Figure("start", OURS, metric, time.monotonic() - started_at)
     if not is_short:
         command = [str(RELEASE_PYTHON), str(ROOT / "deploy" / "check_image.py"), "--json"]
         figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
@@ -55,15 +58,16 @@ SETS: Mapping[str, Callable[[bool], Iterable[Figure]]] = {"start": measure_start
 SET_NAMES = (*SETS, "disk")
 
 
-def install_wheel(environment: Path) -> Path:
-    """Install the wheel and its pinned libraries in a new environment; return its folder of scripts."""
+def install_wheel(environment: Path, has_uv: bool) -> Path:
+    """Install the wheel for one machine in a new environment, as its users do; return its folder of scripts."""
     wheels = list((ROOT / "dist").glob("*.whl"))
     if len(wheels) != 1:
         raise PlumblineError(f"no wheel in {ROOT / 'dist'}: run `make dist`")
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements.lock")], check=True)
-    subprocess.run([*pip, "--no-deps", str(wheels[0])], check=True)
+    python = str(environment / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check"]
+    installer = [str(RELEASE_PYTHON.with_name("uv")), "pip", "install", "--python", python] if has_uv else pip
+    subprocess.run([*installer, "--quiet", "-c", str(ROOT / "constraints.txt"), f"{wheels[0]}[meaning]"], check=True)
     return environment / "bin"
 
 

@@ -30,8 +30,8 @@ def minhash_signature(body: str) -> tuple[int, ...]:
     hashes = mix_bits(shingle_hashes(tokens).astype(numpy.uint32))[:, None]
     minima = numpy.full(NUM_PERMUTATIONS, numpy.iinfo(numpy.uint32).max, numpy.uint32)
     for start in range(0, len(hashes), BATCH_SHINGLES):
-        permuted = hashes[start : start + BATCH_SHINGLES] * factors + summands
-        numpy.minimum(minima, permuted.min(axis=0), out=minima)
+        values = hashes[start : start + BATCH_SHINGLES] * factors + summands
+        numpy.minimum(minima, values.min(axis=0), out=minima)
     return tuple(minima.tolist())
 
 
@@ -47,5 +47,5 @@ def mix_bits(hashes: numpy.ndarray) -> numpy.ndarray:
     """Spread the bits of 32-bit hashes, so that similar hashes differ everywhere: the finalizer of MurmurHash3."""
     hashes = (hashes ^ (hashes >> numpy.uint32(16))) * numpy.uint32(0x85EBCA6B)
     hashes = (hashes ^ (hashes >> numpy.uint32(13))) * numpy.uint32(0xC2B2AE35)
-    mixed: numpy.ndarray = hashes ^ (hashes >> numpy.uint32(16))
-    return mixed
+    hashes ^= hashes >> numpy.uint32(16)
+    return hashes

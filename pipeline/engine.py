@@ -30,6 +30,7 @@ from pipeline.progress import Progress
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
+    from crawler.settings import CrawlSettings
     from indexer.document_mapping import TextAnalysis
     from indexer.solr_index import SolrIndex
     from pipeline.compute.backend import ComputeBackend
@@ -93,7 +94,7 @@ class Engine:
         self._closed = False
         self.index_error = ""  # error of the last failed attempt to open Solr, "" if none
         self._analysis: TextAnalysis | None = None
-        self._thumbnails: ThumbnailCache | None = None
+        self._thumbnails: tuple[CrawlSettings, ThumbnailCache] | None = None
         self._originals: Originals | None = None
         self._segmenter_versions: SegmenterVersions | None = None
         self._model_specs: tuple[ModelSpec, ...] | None = None
@@ -256,17 +257,19 @@ class Engine:
         except EmbeddingError:  # the stage `embed` reports it
             return
 
-    @property
-    def thumbnails(self) -> "ThumbnailCache":
-        """Thumbnails of articles, fetched by the rules of the crawl."""
+    def open_thumbnails(self, crawl: "CrawlSettings") -> "ThumbnailCache":
+        """Return the thumbnails of articles, fetched by the rules of these settings of the crawl."""
         from pipeline.search_site.thumbnails import ThumbnailCache
 
         with self._lock:
-            if self._thumbnails is None:
-                folder, crawl = self.settings.data_dir / "pictures", self.settings.crawl
-                thumbnails = ThumbnailCache(folder, crawl, self.ip_policy, self.store.frontier)
-                self._thumbnails = self._stack.enter_context(closing(thumbnails))
-            return self._thumbnails
+            if self._thumbnails is None or self._thumbnails[0] != crawl:
+                if self._thumbnails is not None:
+                    self._thumbnails[1].close()
+                is_same_policy = crawl.inside_hosts == self.settings.crawl.inside_hosts
+                policy = self.ip_policy if is_same_policy else PublicOnlyPolicy(crawl.inside_hosts)
+                thumbnails = ThumbnailCache(self.settings.data_dir / "pictures", crawl, policy, self.store.frontier)
+                self._thumbnails = crawl, self._stack.enter_context(closing(thumbnails))
+            return self._thumbnails[1]
 
     @property
     def originals(self) -> "Originals":

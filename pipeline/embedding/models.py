@@ -44,6 +44,7 @@ REQUIRED_PACKAGES = ("onnxruntime", "tokenizers")
 INSTALL_ADVICE = "install them (pip install 'plumbline-search[meaning]', or make install), or set embed.model = 'off'"
 FAILURE_PREFIX = "models not fetched: "
 ENGLISH_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "  # the model was trained with it
+FIELD_BY_EARLIER_NAME = {"near_enough": "min_cosine"}  # in stores of 2026-11-23
 
 
 def configured_models(settings: EmbedSettings, folder: Path) -> tuple[ModelSpec, ...]:
@@ -124,10 +125,9 @@ def serialize_models(models: Sequence[ModelSpec]) -> str:
 
 def deserialize_models(text: str) -> tuple[ModelSpec, ...]:
     """Parse models from `serialize_models`; returns an empty tuple if any of their files is missing."""
-    rows = [
-        {**row, "path": Path(row["path"]), "languages": tuple(row["languages"]), "pooling": Pooling(row["pooling"])}
-        for row in json.loads(text or "[]")
-    ]
+    rows = [{FIELD_BY_EARLIER_NAME.get(name, name): row[name] for name in row} for row in json.loads(text or "[]")]
+    for row in rows:
+        row |= {"path": Path(row["path"]), "languages": tuple(row["languages"]), "pooling": Pooling(row["pooling"])}
     specs = tuple(ModelSpec(**row) for row in rows)
     return specs if all(spec.path.exists() for spec in specs) else ()
 

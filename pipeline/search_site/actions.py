@@ -142,11 +142,11 @@ class StoreSiteBackend:
 
     def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
         """True if `thumbnail` would fetch this picture, and has not failed recently."""
-        return self._engine.thumbnails.may_have(article_url, picture_url)
+        return self._engine.open_thumbnails(self._settings.load().crawl).may_have(article_url, picture_url)
 
     def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
         """Return a thumbnail, fetched under the rules of the crawl; see `pipeline.search_site.thumbnails`."""
-        return self._engine.thumbnails.get(article_url, picture_url)
+        return self._engine.open_thumbnails(self._settings.load().crawl).get(article_url, picture_url)
 
     @property
     def originals(self) -> Originals:

@@ -79,13 +79,7 @@ _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
     "embed.processes": SettingEffect.NEXT_RUN,
     "store.keep_days": SettingEffect.NEXT_RUN,
     "store.keep_days_by_site": SettingEffect.NEXT_RUN,
-    # The search site fetches the pictures of articles by the rules of the crawl.
-    "crawl.user_agent": SettingEffect.RUN_AND_RESTART,
-    "crawl.contact": SettingEffect.RUN_AND_RESTART,
-    "crawl.inside_hosts": SettingEffect.RUN_AND_RESTART,
-    "crawl.proxies": SettingEffect.RUN_AND_RESTART,
-    "crawl.headers": SettingEffect.RUN_AND_RESTART,
-    "crawl.cookies": SettingEffect.RUN_AND_RESTART,
+    "crawl.user_agent": SettingEffect.RUN_AND_RESTART,  # the search site checks whether sites permit saved pages
 }
 
 SECRETS = frozenset({"crawl.headers", "crawl.cookies", "alerts.webhook", "alerts.apprise_urls"})

@@ -168,6 +168,8 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     crawled(engine.store, "a.test", Reason.FETCHED)
     start_settings = load_settings(file, {"crawl.depth": "3"})
     backend, topics, current = StoreSiteBackend(engine), StoreTopics(engine), CurrentSettings(start_settings)
+    pictures = engine.open_thumbnails(current.load().crawl)
+    assert engine.open_thumbnails(current.load().crawl) is pictures
     reader = create_search_app(engine, opens_solr=False).test_client()
     assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([1.0], "")
     assert not backend.review_service.needs_second_reviewer and not backend.alert_administration.has_channels()
@@ -179,6 +181,7 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     for _ in range(2):  # then with an invalid file
         assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([2.0], "oil")
         assert current.load().crawl.depth == 3
+        assert engine.open_thumbnails(current.load().crawl) is not pictures
         assert backend.review_service.needs_second_reviewer and backend.alert_administration.has_channels()
         assert " – 甲</title>" in reader.get("/help?lang=zh").text
         file.write_text("[crawl\n")

@@ -215,6 +215,13 @@ def keep_changed(store: Store, url: str, body: str) -> None:
     store.articles.save([PageExtraction(page, Article(url, "民法典", body, language="zh")) for page in pages])
 
 
+def test_models_that_the_first_version_stored_are_read(tmp_path: Path) -> None:
+    spec = ModelSpec("m.1", tmp_path, languages=("zh",), min_cosine=0.6)
+    text = models.serialize_models([spec])
+    assert models.deserialize_models(text) == (spec,)
+    assert models.deserialize_models(text.replace("min_cosine", "near_enough")) == (spec,)
+
+
 VECTORS = "SELECT COUNT(*) FROM vectors"
 TEXTS = 170
 
