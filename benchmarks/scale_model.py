@@ -57,10 +57,10 @@ SLOPES: Mapping[str, float] = {
     "solr_cpu_ms": 15.0,  # an article, in Solr
     "rows_a_page": 139.7,  # all tables; few pages a host, so what is known of hosts weighs much
     "sealed_rows_a_page": 112.3,  # the same once the keys of near-duplicates are sealed
-    "database_bytes": 30_951.0,  # a page, without what would be used again
-    "sealed_database_bytes": 29_970.0,
-    "warc_bytes": 39_733.0,  # a page
-    "index_bytes": 20_151.0,  # an article: merged, without the update log, which does not grow with the index
+    "database_bytes": 18_273.0,  # a page, without what would be used again
+    "sealed_database_bytes": 17_293.0,
+    "warc_bytes": 35_414.0,  # a page
+    "index_bytes": 19_807.0,  # an article: merged, without the update log, which does not grow with the index
 }
 
 

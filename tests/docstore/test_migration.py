@@ -4,6 +4,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 from sqlalchemy import Connection, create_engine, inspect, text
 
 from docstore.articles.extraction_writer import PageExtraction
+from docstore.integrity.salvage import salvage_store
 from docstore.schema import metadata, migrations
 from docstore.store import Store
 from domain.account import Role
-from domain.article import Article, Block, BlockKind
+from domain.article import Article, Block, BlockKind, StoredArticle
 from domain.errors import StoreError
 from domain.outcome import Reason
 from domain.packed_text import pack_text, unpack_text
@@ -317,29 +319,41 @@ def test_accounts_from_before_temporary_passwords_keep_theirs(store_url: str, tm
         assert store.api_tokens.list_all() == []
 
 
-def test_rows_of_older_programs_are_read_beside_compressed_rows(store_url: str, tmp_path: Path) -> None:
-    body = "储层改造提高页岩气产量，钻井液的密度也很重要。" * 20
-    article = replace(ARTICLE, body=body, blocks=(Block(BlockKind.PARAGRAPH, body),))
-    engine = create_engine(store_url)
+LONG_ARTICLE = replace(ARTICLE, body="储层改造提高页岩气产量，钻井液的密度也很重要。" * 20)
+LONG_ARTICLE = replace(LONG_ARTICLE, blocks=(Block(BlockKind.PARAGRAPH, LONG_ARTICLE.body),))
+
+
+def keep_long_article(store: Store) -> StoredArticle:
+    keep_page(store)
+    store.articles.save([PageExtraction(p, LONG_ARTICLE) for p in store.articles.iter_pending()])
+    [article] = store.articles.iter_all()
+    return article
+
+
+def test_rows_of_older_programs_are_read_like_new_rows(store_url: str, tmp_path: Path) -> None:
+    body = LONG_ARTICLE.body
     with Store(store_url, tmp_path / "warc") as store:
-        keep_page(store)
-        store.articles.save([PageExtraction(p, article) for p in store.articles.iter_pending()])
-        [new] = store.articles.iter_all()
+        new, engine = keep_long_article(store), create_engine(store_url)
         with engine.begin() as connection:
-            stored_body = connection.scalar(text("SELECT body FROM articles"))
-            if engine.dialect.name == "sqlite":
-                assert isinstance(stored_body, bytes) and len(stored_body) < len(body) / 4
-                checksums = store.integrity.damaged_rows()
-                damaged = stored_body[:40] + b"x" + stored_body[41:]
-                connection.execute(text("UPDATE articles SET body = :body"), {"body": damaged})
-        if engine.dialect.name == "sqlite":
-            assert (checksums, store.integrity.damaged_rows()) == ({}, {"articles": ["1"]})
-        with engine.begin() as connection:
-            old_row = {"body": body, "blocks": f'[["paragraph","{body}"]]'}
-            connection.execute(text("UPDATE articles SET body = :body, blocks = :blocks"), old_row)
+            values = {"body": body, "blocks": f'[["paragraph","{body}"]]'}
+            connection.execute(text("UPDATE articles SET body = :body, blocks = :blocks"), values)
+        engine.dispose()
         [old] = store.articles.iter_all()
-        assert new == old and old.article.blocks == article.blocks
-    engine.dispose()
+        assert new == old and old.article.blocks == LONG_ARTICLE.blocks
+
+
+def test_damage_of_a_compressed_text_is_detected(tmp_path: Path) -> None:
+    file = tmp_path / "store.db"
+    with Store(f"sqlite:///{file}", tmp_path / "warc") as store:
+        keep_long_article(store)
+        assert store.integrity.damaged_rows() == {}
+        assert salvage_store(file, None, tmp_path / "intact.db").lost_keys == {}
+        with closing(sqlite3.connect(file)) as connection, connection:
+            [stored_body] = connection.execute("SELECT body FROM articles").fetchone()
+            assert isinstance(stored_body, bytes) and len(stored_body) < len(LONG_ARTICLE.body) / 4
+            connection.execute("UPDATE articles SET body = ?", (stored_body[:40] + b"x" + stored_body[41:],))
+        assert store.integrity.damaged_rows() == {"articles": ["1"]}
+        assert salvage_store(file, None, tmp_path / "salvaged.db").lost_keys == {"articles": ["1"]}
 
 
 @pytest.mark.parametrize("content", ["页岩气" * 99, "shale gas", "\ue5e5\u9fb4\ufe10\U00020087页岩😀é", ""])
