@@ -54,6 +54,7 @@ from docstore.articles.citations import CitationTable
 from docstore.articles.recognized_pages import RecognizedPageTable
 from docstore.articles.source_pages import SourcePageTable
 from docstore.articles.stories import StoryTable
+from docstore.articles.text_compression import TextCompression
 from docstore.articles.vectors import VectorTable
 from docstore.bookkeeping import read_meta
 from docstore.change_log import ChangeLog
@@ -131,6 +132,7 @@ class Store:
         self.articles = ArticleTable(self._database, self._archive, clock)
         self.recognized_pages = RecognizedPageTable(self._database, clock)
         self.key_compaction = KeyCompaction(self._database, clock)
+        self.text_compression = TextCompression(self._database)
         self.citations = CitationTable(self._database, clock)
         self.stories = StoryTable(self._database)
         self.vectors = VectorTable(self._database, clock)

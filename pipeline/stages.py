@@ -352,7 +352,7 @@ def run(
             force_merge_index(engine)
             if any(report.stage is Stage.LEXICON for report in record.reports):
                 record.run_stage(Stage.LEXICON, partial(relate_terms, engine))
-        seal_past_duplicate_keys(engine)
+        compact_store(engine)
         return record.reports
 
 
@@ -406,10 +406,14 @@ def record_run(
             record_figures(engine, record.run_id)
 
 
-def seal_past_duplicate_keys(engine: "Engine") -> None:
-    """Compact the near-duplicate keys of past months. Skipped while another process extracts; the next run does it."""
+def compact_store(engine: "Engine") -> None:
+    """Compact the near-duplicate keys of past months, and compress texts that older programs saved.
+
+    Skipped while another process extracts; the next run does it.
+    """
     with suppress(BusyError), engine.lock("extract"):
         engine.store.key_compaction.seal_past_months()
+        engine.store.text_compression.compress_texts()
 
 
 def index_when_embedded(engine: "Engine", record: "RunRecord") -> None:

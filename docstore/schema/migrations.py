@@ -86,9 +86,12 @@ TO_VERSION_13 = (
 TO_VERSION_14: tuple[str, ...] = ()
 # Also new tables (api_tokens, term_comments, term_assignments), and a new status of terms.
 TO_VERSION_15 = ("ALTER TABLE accounts ADD COLUMN password_is_temporary INTEGER NOT NULL DEFAULT '0'",)
-# No statements: only new rows have compressed texts, and blocks that refer to lines of the body. Older programs cannot
-# read them.
-TO_VERSION_16: tuple[str, ...] = ()
+# Old rows stay plain until docstore/articles/text_compression.py has compressed them. Older programs cannot read
+# compressed texts, and blocks that refer to lines of the body.
+TO_VERSION_16 = (
+    "DELETE FROM meta WHERE key = 'plain_texts'",
+    "INSERT INTO meta (key, value) SELECT 'plain_texts', CAST(coalesce(max(url_id), 0) AS VARCHAR(32)) FROM articles",
+)
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,

@@ -330,16 +330,27 @@ def keep_long_article(store: Store) -> StoredArticle:
     return article
 
 
-def test_rows_of_older_programs_are_read_like_new_rows(store_url: str, tmp_path: Path) -> None:
-    body = LONG_ARTICLE.body
+def test_rows_of_older_programs_are_read_and_compressed(store_url: str, tmp_path: Path) -> None:
+    body, engine = LONG_ARTICLE.body, create_engine(store_url)
     with Store(store_url, tmp_path / "warc") as store:
-        new, engine = keep_long_article(store), create_engine(store_url)
-        with engine.begin() as connection:
-            values = {"body": body, "blocks": f'[["paragraph","{body}"]]'}
-            connection.execute(text("UPDATE articles SET body = :body, blocks = :blocks"), values)
-        engine.dispose()
-        [old] = store.articles.iter_all()
-        assert new == old and old.article.blocks == LONG_ARTICLE.blocks
+        new = keep_long_article(store)
+        assert store.text_compression.compress_texts() == 0, "a new store has compressed rows only"
+    with engine.begin() as connection:
+        values = {"body": body, "blocks": f'[["paragraph","{body}"]]'}
+        connection.execute(text("UPDATE articles SET body = :body, blocks = :blocks"), values)
+        connection.execute(text("UPDATE meta SET value = '15' WHERE key = 'schema_version'"))
+        connection.execute(text("DELETE FROM meta WHERE key = 'row_sums_form'"))
+    is_sqlite = engine.dialect.name == "sqlite"
+    with Store(store_url, tmp_path / "warc") as store:
+        store.integrity.ensure_row_checksums()
+        for count in (int(is_sqlite), 0):
+            assert list(store.articles.iter_all()) == [new] and new.article.blocks == LONG_ARTICLE.blocks
+            assert store.text_compression.compress_texts() == count
+        assert list(store.articles.iter_all()) == [new] and store.integrity.damaged_rows() == {}
+    with engine.begin() as connection:
+        stored_texts = connection.execute(text("SELECT body, blocks FROM articles")).one()
+        assert all(isinstance(stored_text, bytes) is is_sqlite for stored_text in stored_texts)
+    engine.dispose()
 
 
 def test_damage_of_a_compressed_text_is_detected(tmp_path: Path) -> None:
