@@ -58,7 +58,7 @@ class ConnectionPool:
         self._thread_states = threading.local()
         self._ip_by_host: dict[str, str] = {}  # host -> IP address last connected to
         self._ip_policy = ip_policy
-        self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": tls_context(), "retries": _NO_RETRY}
+        self._options: dict[str, Any] = {"maxsize": per_host, "ssl_context": create_tls_context(), "retries": _NO_RETRY}
         self._manager = PoolManager(_MAX_POOLED_HOSTS, **self._options)
         self._manager.pool_classes_by_scheme = self._pool_classes(ip_policy)
         self._proxies: dict[str, ProxyManager] = {}
@@ -313,9 +313,8 @@ def _pool_factory(
     return make_pool
 
 
-@functools.cache
-def tls_context() -> ssl.SSLContext:
-    """Return the TLS settings of all pools of the process; reading the certificate authorities takes 20 ms.
+def create_tls_context() -> ssl.SSLContext:
+    """Create the TLS settings of a pool. Each run reads the authorities again, because they change.
 
     Trusts the authorities of the machine, or those of certifi if the machine has no list: slim images and self-built
     Pythons have none. urllib3 loads the authorities only into a context of its own.

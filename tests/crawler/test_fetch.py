@@ -16,7 +16,7 @@ import pytest
 import trustme
 import zstandard
 
-from crawler.http import connections as http_connections
+from crawler.http.connections import create_tls_context
 from crawler.http.content_encoding import ContentDecodingError, TooLargeError, decode_body
 from crawler.http.fetch import Fetcher, interpret_response, parse_retry_after
 from crawler.http.fetch import HttpResponse as Got
@@ -368,7 +368,6 @@ def test_https_pages_come_from_whom_this_machine_trusts(
     ours, trusted = trustme.CA(), tmp_path / "authorities.pem"
     (ours if is_trusted else trustme.CA()).cert_pem.write_to_path(str(trusted))
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
-    monkeypatch.setattr(http_connections, "tls_context", http_connections.tls_context.__wrapped__)  # read again
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     ours.issue_cert("127.0.0.1").configure_cert(tls)
     with Site({"/": page()}, tls) as site:
@@ -439,5 +438,5 @@ def test_a_machine_without_authorities_of_its_own_trusts_those_of_certifi(
     """A slim image, or a Python built by hand, has none: https must work there all the same."""
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none" if holds == "nothing" else tmp_path))
-    tls = http_connections.tls_context.__wrapped__()
+    tls = create_tls_context()
     assert tls.cert_store_stats()["x509_ca"] > 50
