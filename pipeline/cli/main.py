@@ -8,8 +8,10 @@ import ast
 import errno
 import logging
 import math
+import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from importlib import import_module
@@ -120,6 +122,7 @@ def cli(context: click.Context, config: Path | None, assignments: tuple[str, ...
 
 
 REPEATED_SIGNAL_SECONDS = 1.0
+LOST_SIGNAL_SECONDS = 0.05
 LOG_ADVICE = "details are in logs/plumb.log in the data folder"
 RETRY_ADVICE = "then run the command again; no data was lost"
 OS_ERROR_ADVICE = {
@@ -147,6 +150,14 @@ class StopSignalHandler:
         if self._last_signal_at - previous > REPEATED_SIGNAL_SECONDS:
             raise KeyboardInterrupt
 
+    def handle_unraisable(self, unraisable: "sys.UnraisableHookArgs") -> None:
+        """Send the signal again if it interrupted a finalizer, in which Python only reports exceptions."""
+        if unraisable.exc_type is KeyboardInterrupt:
+            self._last_signal_at = -math.inf
+            threading.Timer(LOST_SIGNAL_SECONDS, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            sys.__unraisablehook__(unraisable)
+
 
 def main() -> None:
     """Run the `plumb` command and exit.
@@ -157,6 +168,7 @@ def main() -> None:
     handler = StopSignalHandler()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, handler)
+    sys.unraisablehook = handler.handle_unraisable
     logging.getLogger().addHandler(logging.NullHandler())  # no tracebacks on standard error before the log is open
     try:
         cli.main(prog_name="plumb", standalone_mode=False)
