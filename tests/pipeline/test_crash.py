@@ -313,6 +313,7 @@ class TestIndex:
             assert indexed_ids(index) == []
             assert "nothing to do" in vertical.done("index").out
 
+    @pytest.mark.exhaustive
     def test_an_older_backup_is_restored_to_a_younger_index(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         """Documents that the backup does not know leave the index; no confirmation is needed."""
         copy(undisturbed.indexed, vertical)
@@ -335,6 +336,7 @@ class TestIndex:
             assert index.get_owner() == store_id
             assert "nothing to do" in said.out
 
+    @pytest.mark.exhaustive
     def test_a_deleted_solr_is_filled_again(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.indexed, vertical)
         shutil.rmtree(vertical.data / "solr")
@@ -484,6 +486,7 @@ def test_solr_killed_under_the_search_site(undisturbed: Undisturbed, vertical: V
     assert site.running.poll() is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.solr
 def test_the_site_answers_while_another_process_indexes(undisturbed: Undisturbed, vertical: Vertical) -> None:
     """As after a restart of the machine during a long run; what the run leaves undone is done when it has ended."""
