@@ -60,15 +60,20 @@ def apply_related_pairs(
         change.after[RELATED_KEY] = changes
 
 
-def pairs_moved_to(connection: Connection, text: str, new_text: str) -> tuple[RelatedPair, ...]:
-    """Return the changes that relate the accepted related terms of `text` to `new_text` instead."""
+def load_related(connection: Connection, text: str) -> list[str]:
+    """Return the terms that reviewers accepted as related to a term, sorted."""
     columns = (relation_proposals.c.term, relation_proposals.c.other)
     query = select(*columns).where(
         relation_proposals.c.kind == RelationKind.RELATED,
         relation_proposals.c.state == ProposalState.ACCEPTED,
         or_(*(column == text for column in columns)),
     )
-    related_terms = sorted({other for row in connection.execute(query) for other in row} - {text})
+    return sorted({term for row in connection.execute(query) for term in row} - {text})
+
+
+def pairs_moved_to(connection: Connection, text: str, new_text: str) -> tuple[RelatedPair, ...]:
+    """Return the changes that relate the accepted related terms of `text` to `new_text` instead."""
+    related_terms = load_related(connection, text)
     removed = [RelatedPair(min(text, other), max(text, other), False) for other in related_terms]
     added = [
         RelatedPair(min(new_text, other), max(new_text, other), True) for other in related_terms if other != new_text

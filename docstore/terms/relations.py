@@ -17,6 +17,7 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import actions
 from docstore.schema.lexicon_tables import relation_proposals, terms
+from docstore.terms.related_pairs import load_related
 from domain.batches import batched
 from domain.storable_text import sanitize_text
 from domain.term import TermStatus
@@ -104,14 +105,8 @@ class RelationTable:
 
     def list_related(self, term: str) -> list[str]:
         """Return the terms that reviewers accepted as related to a term, sorted."""
-        columns = (relation_proposals.c.term, relation_proposals.c.other)
-        query = select(*columns).where(
-            relation_proposals.c.kind == RelationKind.RELATED,
-            relation_proposals.c.state == ProposalState.ACCEPTED,
-            or_(*(column == sanitize_text(term) for column in columns)),
-        )
         with self._database.read() as connection:
-            return sorted({text for row in connection.execute(query) for text in row} - {term})
+            return load_related(connection, sanitize_text(term))
 
     def iter_open_by_articles(self, url_ids: Sequence[int]) -> Iterable[RelationProposal]:
         """Iterate over the open proposals with evidence from these articles."""
