@@ -11,8 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 13_060,
-    "domain": 2_730,
+    "docstore": 13_360,
+    "domain": 2_780,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
@@ -20,7 +20,7 @@ MAX_LINES = {
     "locks": 240,
     "maven_jars": 230,
     "pipeline": 22_720,
-    "search_ui": 17_480,
+    "search_ui": 17_700,
     "solr_client": 280,
     "text": 2_620,
 }
