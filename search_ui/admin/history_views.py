@@ -98,8 +98,8 @@ def detail_values(entry: HistoryEntry) -> list[str]:
         texts.append(" → ".join(map(readable_value, values)))
     if entry.kind.startswith("site_") and isinstance(changes := details.get("changes"), Mapping):
         for path, (before, after) in changes.items():
-            values = f"{readable_value(before)} → {readable_value(after)}"
-            texts.append(translate("common.labelled", label=path, value=values))
+            change = f"{readable_value(before)} → {readable_value(after)}"
+            texts.append(translate("common.labelled", label=path, value=change))
     if isinstance(until := details.get("until"), int | float):
         texts.append(translate("history.until", time=format_timestamp(until)))
     texts += [str(details[name]) for name in ("option", "reason") if details.get(name)]
