@@ -93,13 +93,13 @@ def check_addresses(plan: CrawlPlan) -> None:
     contact = plan.settings.contact
     if contact and not is_example_contact(contact):
         return
-    problem = f"{contact} is an example" if contact else "is empty"
+    problem = f"crawl.contact {contact} is an example" if contact else "crawl.contact is empty"
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
         is_private_ip = _is_ip_address(name) and not is_public_ip(name.strip("[]"))
         if not plan.allowed_private_hosts.allows_host(name, port) and not is_private_ip:
             raise SettingsError(
-                f"crawl.contact {problem}: write your own e-mail address or the URL of a page about your crawler, so "
+                f"{problem}: write your own e-mail address or the URL of a page about your crawler, so "
                 f"that {host} can reach you"
             )
 

@@ -125,8 +125,7 @@ class ReviewHistory:
 
         `new_text` inherits class, synonyms, broader and related terms, the chosen definition and the concept. If it is
         a term already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept
-        id.
-        The caller must validate its form. Raises the same errors as `apply`.
+        id. The caller must validate its form. Raises the same errors as `apply`.
         """
         new_text = sanitize_text(new_text)
         with self._database.write() as connection:
@@ -472,7 +471,7 @@ def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any
 
 
 def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
-    """LexiconError that names those of `texts` that are no terms."""
+    """Raise LexiconError if `texts` contains words that are no terms; the message names them."""
     if unknown := [text for text in texts if text not in rows]:
         message = f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)"
         raise LexiconError(CodedMessage(message, "no_such_term", terms=tuple(unknown[:5])))

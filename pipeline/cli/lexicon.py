@@ -81,7 +81,13 @@ def build_lexicon(engine: "Engine") -> None:
     "--language", type=click.Choice(list(LANGUAGE_PATTERNS)), help="Only Chinese terms (zh) or all other terms (en)."
 )
 @click.option("--least", "min_documents", default=0, help="Only terms found in at least this many documents.")
-@click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
+@click.option(
+    "--order",
+    type=click.Choice([order.value for order in Order]),
+    default=Order.SCORE.value,
+    show_default=True,
+    help="Order of the list.",
+)
 @click.option("--limit", default=50, show_default=True, help="Maximum number of terms.")
 @json_option
 @with_engine
