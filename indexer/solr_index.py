@@ -358,7 +358,8 @@ class SolrIndex:
                 raise
         if not self._wait_until_active():
             raise SolrUnavailableError(
-                f"Solr's new collection {self.current_collection} did not become active: see Solr's log"
+                f"Solr's new collection {self.current_collection} did not become active: see Solr's log, then run "
+                "the same command again"
             )
 
     def _add_missing_fields(self, collection: str) -> None:

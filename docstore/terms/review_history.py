@@ -141,8 +141,7 @@ class ReviewHistory:
 
         `new_text` inherits class, synonyms, broader and related terms, the chosen definition and the concept. If it is
         a term already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept
-        id.
-        The caller must validate its form. Raises the same errors as `apply`.
+        id. The caller must validate its form. Raises the same errors as `apply`.
         """
         new_text = sanitize_text(new_text)
         with self._database.write() as connection:

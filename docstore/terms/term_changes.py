@@ -134,7 +134,7 @@ def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any
 
 
 def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
-    """LexiconError that names those of `texts` that are no terms."""
+    """Raise LexiconError if `texts` contains words that are no terms; the message names them."""
     if unknown := [text for text in texts if text not in rows]:
         message = f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)"
         raise LexiconError(CodedMessage(message, "no_such_term", terms=tuple(unknown[:5])))

@@ -117,10 +117,11 @@ class StoreReview:
             text: [Gloss(row.han, row.latin, row.is_han_whole) for row in glosses_by_text[text]]
             for text in glosses_by_text
         }
-        ends = {end for several in glosses.values() for gloss in several for end in run_suffixes(gloss)}
+        ends = {end for term_glosses in glosses.values() for gloss in term_glosses for end in run_suffixes(gloss)}
         known_terms = frozenset(map(word_key, self._store.review_queue.find_terms(sorted(ends))))
         return {
-            text: rank_translations(text, several, known_terms)[:MAX_RELATED_TERMS] for text, several in glosses.items()
+            text: rank_translations(text, term_glosses, known_terms)[:MAX_RELATED_TERMS]
+            for text, term_glosses in glosses.items()
         }
 
     def rising_terms(self) -> dict[str, RisingTerm]:
