@@ -170,6 +170,8 @@ def test_the_searches_are_counted() -> None:
     assert cells(found, "#slow")[0][:2] == ["压裂", "480 毫秒"]
     assert "9 次搜索因数据库繁忙未记入日志" in found.text
     assert found.select("#top-queries a")[0]["href"] == "/search?q=%E9%A1%B5%E5%B2%A9%E6%B0%94"
+    some_without = FakeActions(report=replace(REPORT, top_queries_without_hits=()))
+    assert text(page(signed_in(some_without)[0], "/admin/searches"), "p.nothing").startswith("每个搜索词都")
 
 
 @pytest.mark.parametrize(
