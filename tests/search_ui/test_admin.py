@@ -6,7 +6,6 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
-from docstore.reports.site_runs import CERTIFICATE_ERROR
 from domain.account import Role
 from domain.alert import Alert, AlertKey
 from domain.coded_message import CodedMessage
@@ -17,7 +16,7 @@ from domain.search_log import DayCount, QueryCount, SearchReport, SlowSearch
 from domain.term import TermStatus
 from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
 from search_ui.charts import ChartPoint, bar_chart
-from search_ui.i18n import LANGUAGES, translate_to
+from search_ui.i18n import translate_to
 from search_ui.interfaces import (
     EmbeddingBacklog,
     RunHistory,
@@ -287,9 +286,12 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
         "new or changed 4 not found (404 or 410) 2 timed out 1",
         "article extracted 3 no article found 1",
     )
-    assert [bar.point for bar in bar_chart(site_visit_points([SiteRun(1, 60.0, {"fetched": 4, "gone": 2})])).bars] == [
-        ChartPoint(format_month_day(60.0), 6, 2)
-    ]
+    assert [
+        bar.point
+        for bar in bar_chart(
+            site_visit_points([SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "robots_forbidden": 5})])
+        ).bars
+    ] == [ChartPoint(format_month_day(60.0), 6, 2)]
     assert client.get("/admin/sites/nowhere.example").status_code == 404
     assert client.get("/admin/sites/..%2F..%2Fx").status_code == 404
 
@@ -355,13 +357,6 @@ def test_what_needs_the_operator_is_said_on_the_first_page(language: str) -> Non
     assert [link["href"] for link in found.select("#alerts a")] == ["/admin/sites/news.example"]
     assert not found.select("#alerts script")
     assert not page(signed_in(reports())[0], "/admin/").select("#alerts")
-
-
-def test_every_code_has_a_name_in_each_language() -> None:
-    for language in LANGUAGES:
-        names = [translate_to(language, f"reason.{code}") for code in (*Reason, CERTIFICATE_ERROR)]
-        assert len(set(names)) == len(names)
-        assert all(translate_to(language, f"stage.{stage}") for stage in Stage)
 
 
 # -- hostile text
