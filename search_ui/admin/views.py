@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import LexiconError, SolrError
 from domain.focused_decision import HostHarvest
-from domain.outcome import Reason, Stage
+from domain.outcome import SUCCESS_REASONS, Reason, Stage, count_requested
 from domain.run import OutcomeSample
 from domain.term import TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
@@ -143,6 +143,7 @@ def sites() -> BaseResponse:
         "admin_sites.html",
         rows=rows,
         harvest=harvest,
+        count_requested=count_requested,
         nights=nights,
         moment=format_timestamp,
         day=format_day,
@@ -159,7 +160,7 @@ def site_detail(host: str) -> BaseResponse:
         abort(404)
     by_reason: dict[tuple[Stage, Reason], list[OutcomeSample]] = {}
     for sample in detail.samples:
-        if sample.reason not in run_charts.SUCCESS_REASONS:
+        if sample.reason not in SUCCESS_REASONS:
             by_reason.setdefault((sample.stage, sample.reason), []).append(sample)
     return render_page(
         "admin_site.html",
@@ -183,9 +184,7 @@ def _site_display_name(host: str) -> str:
 def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
     """Return the failures with their counts, most frequent first."""
     failures = [
-        (reason, count)
-        for reason, count in report.totals.outcome_counts.items()
-        if reason not in run_charts.SUCCESS_REASONS
+        (reason, count) for reason, count in report.totals.outcome_counts.items() if reason not in SUCCESS_REASONS
     ]
     return sorted(failures, key=lambda pair: (-pair[1], pair[0]))
 
