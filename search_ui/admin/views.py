@@ -18,6 +18,7 @@ from search_ui.charts import ChartPoint, bar_chart
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.interfaces import SiteReport
+from search_ui.local_dates import format_day
 from search_ui.query.query_parser import parse_query
 from search_ui.query.results import parse_site_counts
 from search_ui.query.solr_requests import site_counts_params
@@ -187,11 +188,6 @@ def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
         (reason, count) for reason, count in report.totals.outcome_counts.items() if reason not in SUCCESS_REASONS
     ]
     return sorted(failures, key=lambda pair: (-pair[1], pair[0]))
-
-
-def format_day(seconds: float) -> str:
-    """Return epoch seconds as a date in the server's time zone."""
-    return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
 def format_timestamp(seconds: float) -> str:

@@ -1,7 +1,6 @@
 """Shared parts of the review pages: the current account, and terms as they are shown."""
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from domain.rising_term import RisingTerm
 from domain.term import Term, TermStatus
 from search_ui.context import current_account
 from search_ui.i18n import translate
+from search_ui.local_dates import format_day
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
 from search_ui.review.interfaces import RelatedTerms
 
@@ -57,12 +57,15 @@ def build_term_row(
     """Build the row of a term."""
     contexts = [truncate_segments(mark_occurrences(context, term.text), MAX_CONTEXT_CHARS) for context in term.contexts]
     acceptance = acceptance_note(term), is_own_acceptance(term)
-    return TermRow(term, contexts, related_terms, format_day(term.first_seen), rise, kind, *acceptance)
-
-
-def format_day(seconds: float | None) -> str:
-    """Return epoch seconds as a date in the server's time zone; "" for None."""
-    return "" if seconds is None else time.strftime("%Y-%m-%d", time.localtime(seconds))
+    return TermRow(
+        term,
+        contexts,
+        related_terms,
+        "" if term.first_seen is None else format_day(term.first_seen),
+        rise,
+        kind,
+        *acceptance,
+    )
 
 
 def current_account_name() -> str:
