@@ -139,6 +139,8 @@ def format_remaining_runs(backlog: Mapping[str, Any]) -> str:
         return "cannot catch up: list pages alone fill a run; raise crawl.minutes or crawl.hub_gap"
     if all_runs == 0:
         return "no backlog"
+    if not new_runs and all_runs is not None:
+        return f"about {all_runs} more run{'s' * (all_runs != 1)}"
     new_text = f"about {new_runs} more run{'s' * (new_runs != 1)} for new URLs" if new_runs else "no new URLs"
     return new_text if all_runs in (new_runs, None) else f"{new_text}, {all_runs} for all"
 

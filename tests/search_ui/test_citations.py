@@ -195,7 +195,7 @@ def test_the_access_date_is_the_day_of_the_server(monkeypatch: pytest.MonkeyPatc
     time.tzset()
     try:
         client = site_app(FakeSearch(DOCUMENTS), clock=lambda: 1_714_600_800.0).test_client()  # 2024-05-01 22:00 UTC
-        assert "[2024-05-02]" in client.get("/api/v1/articles/doc1?format=gb7714").text
+        assert "[2024-05-02]" in client.get("/api/v1/articles/doc1?format=gbt7714").text
     finally:
         monkeypatch.undo()
         time.tzset()
