@@ -203,10 +203,10 @@ _PRESET_DAYS = {"week": 7, "month": 30, "year": 365}
 
 
 def _date_presets(request: SearchRequest) -> dict[str, SearchRequest]:
-    """Return the searches for the last week, month and year, by the end of their message key."""
+    """Return the searches for the last week, month and year, today included, by the end of their message key."""
     today = local_day(current_site().clock())
     return {
-        name: request.with_changes(since=(today - timedelta(days=days)).isoformat(), until="")
+        name: request.with_changes(since=(today - timedelta(days=days - 1)).isoformat(), until="")
         for name, days in _PRESET_DAYS.items()
     }
 

@@ -212,7 +212,7 @@ def test_dates_can_be_chosen_and_the_oldest_can_come_first() -> None:
     client = site_app(FakeSearch(TWENTY_FIVE), clock=lambda: 1_463_011_200.0).test_client()  # 2016-05-12
     page = soup(client.get("/search?q=页岩气&sort=oldest"))
     links = [link["href"].partition("from=")[2] for link in page.select(".presets a")]
-    assert links == ["2016-05-05&sort=oldest", "2016-04-12&sort=oldest", "2015-05-13&sort=oldest"]
+    assert links == ["2016-05-06&sort=oldest", "2016-04-13&sort=oldest", "2015-05-14&sort=oldest"]
     assert page.select_one(".sorts [aria-current]").text == "最早"
 
 
