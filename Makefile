@@ -20,7 +20,7 @@ demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sit
 demo-change: $(STAMP)  ## change one demo page on disk and show when each stage was done with it
 	$(BIN)/plumb demo --change $(DEMO_FLAGS)
 
-check: $(TEST_STAMP)  ## before every commit, two minutes: lint, and all short tests that need no server, browser or database
+check: $(TEST_STAMP)  ## before every commit, about 70 seconds: lint, and all short tests that need no server, browser or database
 	@$(MAKE) --no-print-directory -j2 lint quick-tests
 
 quick-tests: $(TEST_STAMP)
@@ -76,7 +76,7 @@ format: $(TEST_STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-install: $(STAMP)  ## the program, with what finds by meaning
+install: $(STAMP)  ## the program with semantic search
 	@$(BIN)/python -m pipeline.embedding.models
 	@echo "Plumbline is ready. Next: make demo, or $(BIN)/plumb init my.toml for sites of your own (README.md)"
 
@@ -137,7 +137,7 @@ browser:  ## Debian's chromium for the browser tests
 chinese-font:  ## a Chinese font for the screenshots
 	$(call apt,fc-list :lang=zh 2>/dev/null | grep -q .,fontconfig fonts-noto-cjk)
 
-debian-python:  ## Debian's own Python with its venv: a test installs with it, it is the oldest that is promised
+debian-python:  ## Debian's own Python with its venv, the oldest supported one: a test installs with it
 	$(call apt,/usr/bin/python3 -c 'import ensurepip' 2>/dev/null,python3-venv)
 
 clean:

@@ -295,7 +295,10 @@ class CrawlLoop:
         self._record_visit(visit, job_result.reservation)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
-            message = f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly. See the log for the tracebacks."
+            message = (
+                f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly: see logs/plumb.log, fix the cause and run the "
+                "same command again"
+            )
             raise PlumblineError(CodedMessage(message, "crawl_failures", n=_MAX_UNEXPECTED_FAILURES))
 
     def _update_throttle(self, job_result: PageResult) -> None:

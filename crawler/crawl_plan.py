@@ -26,6 +26,7 @@ from crawler.urls.canonical import (
     rejection_reason,
     split_host_port,
 )
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.outcome import Reason
 
@@ -49,9 +50,11 @@ class CrawlPlan:
 
 
 _SEED_ERROR_BY_REASON = {
-    Reason.OUT_OF_SCOPE: "is out of scope; add its host to crawl.scope or remove the seed",
-    Reason.UNSUPPORTED_EXTENSION: "is not a page: the file extension is excluded",
-    Reason.URL_TOO_LONG: "is too long",
+    Reason.OUT_OF_SCOPE: CodedMessage(
+        "is out of scope; add its host to crawl.scope or remove the seed", "seed_out_of_scope"
+    ),
+    Reason.UNSUPPORTED_EXTENSION: CodedMessage("is not a page: the file extension is excluded", "seed_not_a_page"),
+    Reason.URL_TOO_LONG: CodedMessage("is too long", "seed_too_long"),
 }
 
 
@@ -90,13 +93,13 @@ def check_addresses(plan: CrawlPlan) -> None:
     contact = plan.settings.contact
     if contact and not is_example_contact(contact):
         return
-    problem = f"{contact} is an example" if contact else "is empty"
+    problem = f"crawl.contact {contact} is an example" if contact else "crawl.contact is empty"
     for host in dict.fromkeys(host_of(seed) for seed in plan.seeds):
         name, port = split_host_port(host)
         is_private_ip = _is_ip_address(name) and not is_public_ip(name.strip("[]"))
         if not plan.allowed_private_hosts.allows_host(name, port) and not is_private_ip:
             raise SettingsError(
-                f"crawl.contact {problem}: write your own e-mail address or the URL of a page about your crawler, so "
+                f"{problem}: write your own e-mail address or the URL of a page about your crawler, so "
                 f"that {host} can reach you"
             )
 
@@ -132,7 +135,8 @@ def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
     try:
         return parse_quiet_hours(settings.quiet_hours)
     except ValueError:
-        raise SettingsError(f"crawl.quiet_hours must be like 08:00-18:30, not {settings.quiet_hours!r}") from None
+        text = f"crawl.quiet_hours must be like 08:00-18:30, not {settings.quiet_hours!r}"
+        raise SettingsError(CodedMessage(text, "quiet_hours", value=settings.quiet_hours)) from None
 
 
 def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
@@ -151,7 +155,7 @@ def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
 def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules]:
     seeds = tuple(dict.fromkeys(_parse_seed(text) for text in settings.seeds))
     if not seeds:
-        raise SettingsError("crawl.seeds is empty: set at least one seed URL")
+        raise SettingsError(CodedMessage("crawl.seeds is empty: set at least one seed URL", "no_seeds"))
     rules = UrlRules(
         _build_scopes(settings, seeds),
         settings.depth,
@@ -160,7 +164,10 @@ def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules
     for seed in seeds:
         reason = rejection_reason(seed, rules)
         if reason is not None:
-            raise SettingsError(f"crawl.seeds: {seed} {_SEED_ERROR_BY_REASON.get(reason, reason)}")
+            problem = _SEED_ERROR_BY_REASON.get(reason, str(reason))
+            raise SettingsError(
+                CodedMessage(f"crawl.seeds: {seed} {problem}", "seed_excluded", url=seed, problem=problem)
+            )
     return seeds, rules
 
 
@@ -181,7 +188,8 @@ def _is_ip_address(name: str) -> bool:
 def _parse_seed(text: str) -> str:
     url = canonicalize_url(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
-        raise SettingsError(f"crawl.seeds: {text[:200]!r} is not an http or https URL")
+        message = f"crawl.seeds: {text[:200]!r} is not an http or https URL"
+        raise SettingsError(CodedMessage(message, "seed_not_a_url", entry=text[:200]))
     return url
 
 
@@ -203,5 +211,6 @@ def _www_variants(host: str) -> tuple[str, ...]:
 def _parse_scope_setting(text: str) -> Scope:
     scope = parse_scope(text)
     if scope is None:
-        raise SettingsError(f"crawl.scope: {text[:200]!r} is not a host with an optional path prefix (a.com/news)")
+        message = f"crawl.scope: {text[:200]!r} is not a host with an optional path prefix (a.com/news)"
+        raise SettingsError(CodedMessage(message, "scope_invalid", entry=text[:200]))
     return scope

@@ -11,16 +11,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
     "crawler": 10_100,
-    "docstore": 13_060,
-    "domain": 2_770,
+    "docstore": 13_360,
+    "domain": 2_820,
     "extractor": 15_230,
     "focused": 5_300,
     "indexer": 2_350,
     "lexicon": 7_560,
     "locks": 240,
     "maven_jars": 230,
-    "pipeline": 22_720,
-    "search_ui": 17_480,
+    "pipeline": 22_760,
+    "search_ui": 17_720,
     "solr_client": 280,
     "text": 2_620,
 }

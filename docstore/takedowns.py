@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, select, update
 
 from docstore.actions import mark_undone, write_action
 from docstore.articles.page_removal import remove_pages, with_article_pages
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.page_roles.page_graph import CANONICAL_PAGE
-from docstore.schema.administration_tables import takedowns
+from docstore.schema.administration_tables import actions, takedowns
 from docstore.schema.article_tables import article_parts, page_references
 from docstore.schema.crawl_tables import topic_questions, urls
 from docstore.terms.example_sentences import remove_example_sentences
@@ -100,8 +100,10 @@ class TakedownTable:
             return takedown_from_row(row) if row else None
 
     def list_all(self) -> list[Takedown]:
-        """Return all takedowns, the newest first."""
-        query = select(takedowns).order_by(takedowns.c.at.desc(), takedowns.c.action_id.desc(), takedowns.c.url)
+        """Return all takedowns: the newest first, and of each action that of the submitted URL first."""
+        is_other = case((takedowns.c.url == actions.c.subject, 0), else_=1)
+        query = select(takedowns).outerjoin(actions, actions.c.action_id == takedowns.c.action_id)
+        query = query.order_by(takedowns.c.at.desc(), takedowns.c.action_id.desc(), is_other, takedowns.c.url)
         with self._database.read() as connection:
             return [takedown_from_row(row) for row in connection.execute(query)]
 

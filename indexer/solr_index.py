@@ -358,7 +358,10 @@ class SolrIndex:
             if self.current_collection not in self._fetch_cluster_state()["collections"]:
                 raise
         if not self._wait_until_active():
-            message = f"Solr's new collection {self.current_collection} did not become active: see Solr's log"
+            message = (
+                f"Solr's new collection {self.current_collection} did not become active: see Solr's log, then run "
+                "the same command again"
+            )
             raise SolrUnavailableError(CodedMessage(message, "solr_inactive", name=self.current_collection))
 
     def _add_missing_fields(self, collection: str) -> None:

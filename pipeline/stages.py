@@ -321,9 +321,8 @@ def run(
     damaged.
     """
     with engine.lock("run"), record_run(engine, command, on_report) as record:
-        engine.store.search_log.purge(
-            engine.settings.search.log_days
-        )  # first, so that a failed stage does not delay it
+        # First, so that a failed stage does not delay it.
+        engine.store.search_log.purge(engine.settings.search.log_days)
         names = [only_stage] if only_stage else list(STAGES)[: list(STAGES).index(last_stage) + 1]
         if without_embedding:
             names = [name for name in names if name != "embed"]

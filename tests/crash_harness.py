@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -244,16 +245,18 @@ def until(condition: Callable[[], object], running: "subprocess.Popen[str] | Non
         if running is not None and running.poll() is not None:
             raise AssertionError(f"plumb ended too early: {running.communicate(timeout=PATIENCE)}")
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(max(0.003, 9 * (time.monotonic() - started)))  # a costly condition leaves the CPU to plumb
+        # A costly condition leaves the CPU to plumb, but the test must react in time on a busy machine too.
+        time.sleep(min(0.02, max(0.003, 9 * (time.monotonic() - started))))
 
 
-class SlowSites(DemoServer):
-    """The demo sites with a delay for each response, so that a crawl can be killed; records every response."""
+class PausableSites(DemoServer):
+    """The demo sites; records every response and can pause, so that a crawl can be killed."""
 
-    def __init__(self, folder: Path, pause: float) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__(folder, 0)
-        self.pause = pause
         self.log: list[tuple[str, int]] = []
+        self.max_responses: int | None = None
+        self.resumed = threading.Event()
 
     @property
     def seed(self) -> str:
@@ -261,11 +264,23 @@ class SlowSites(DemoServer):
         return f"http://{HOST}:{self.port}/"
 
     def respond(self, host: str, target: str, conditions: ConditionalHeaders) -> DemoResponse:
-        """Respond like the demo sites, after the pause."""
-        time.sleep(self.pause)
+        """Respond like the demo sites; during a pause, only after it."""
+        if self.max_responses is not None and len(self.log) >= self.max_responses:
+            self.resumed.wait(PATIENCE)
         found = super().respond(host, target, conditions)
         self.log.append((f"http://{host}:{self.port}{target}", int(found.status)))
         return found
+
+    @contextmanager
+    def paused_after(self, responses: int) -> Iterator[None]:
+        """Pause after so many more responses: a crawl does not end before the test reacts, however busy the machine."""
+        self.resumed.clear()
+        self.max_responses = len(self.log) + responses
+        try:
+            yield
+        finally:
+            self.max_responses = None
+            self.resumed.set()
 
     def sections(self, **crawl: Any) -> dict[str, dict[str, Any]]:
         """Return the settings of a vertical for the first of the sites."""

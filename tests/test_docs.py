@@ -1,5 +1,6 @@
 """Checks that files, functions, tests and link targets named in the documentation exist."""
 
+import ast
 import doctest
 import importlib
 import re
@@ -97,6 +98,23 @@ def test_every_page_that_the_sources_name_exists() -> None:
     names = set(re.findall(r"(?<![\w/.])docs/(?:[a-z_]+/)*[\w.-]*\w", "\n".join(map(read_text, iter_sources()))))
     assert len(names) > 20
     assert sorted(name for name in names if not (ROOT / name).exists() and not [*ROOT.glob(f"{name}-*")]) == []
+
+
+def test_every_message_to_look_up_is_one_of_the_program() -> None:
+    """A part of a message between two `...` is in one literal, or at the end of one and the beginning of the next."""
+    trees = (ast.parse(read_text(path)) for path in iter_sources() if path.suffix == ".py")
+    literals = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    texts = "\n".join(["", *(text.replace("`", "") for text in literals if isinstance(text, str)), ""])
+
+    def is_composed(part: str) -> bool:
+        cuts = range(4, len(part) - 3)
+        return part in texts or any(f"{part[:cut]}\n" in texts and f"\n{part[cut:]}" in texts for cut in cuts)
+
+    page = read_text(ROOT / "docs" / "operate" / "troubleshooting.md")
+    messages = [text for cell in re.findall(r"^\| (`[^|]+) \|", page, re.M) for text in re.findall(r"`([^`]+)`", cell)]
+    parts = [part.strip(" :;,()") for text in messages for part in re.split(r"\.\.\.|my\.toml|^PROBLEM \w+|300", text)]
+    assert len(parts) > 200
+    assert [part for part in parts if not is_composed(part)] == []
 
 
 def without_code(page: Path) -> str:

@@ -64,9 +64,8 @@ _BINARY_SIGNATURES = (
     b"\xd0\xcf\x11\xe0",
 )
 _VALID_VALIDATOR = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,499}")
-_CONNECTION_PREFIX = re.compile(
-    r"^_PolicyHTTPS?Connection\(.*?\): "
-)  # urllib3 messages begin with the connection object
+# urllib3 messages begin with the connection object.
+_CONNECTION_PREFIX = re.compile(r"^_PolicyHTTPS?Connection\(.*?\): ")
 _CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f]+")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Scope, parse_scope
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
@@ -49,16 +50,15 @@ class SiteOptions:
 def parse_site_options(settings: CrawlSettings) -> SiteOptions:
     """Parse the site options. Raises SettingsError with the setting and line number, but without secret values."""
     headers = [
-        (scope, *_parse_header(remainder, line_label))
-        for scope, remainder, line_label in _iter_lines("headers", settings.headers)
+        (scope, *_parse_header(remainder, label))
+        for scope, remainder, label in _iter_lines("headers", settings.headers)
     ]
     cookies = [
-        (scope, "Cookie", _parse_cookie(remainder, line_label))
-        for scope, remainder, line_label in _iter_lines("cookies", settings.cookies)
+        (scope, "Cookie", _parse_cookie(remainder, label))
+        for scope, remainder, label in _iter_lines("cookies", settings.cookies)
     ]
     proxies = [
-        (scope, _parse_proxy(remainder, line_label))
-        for scope, remainder, line_label in _iter_lines("proxies", settings.proxies)
+        (scope, _parse_proxy(remainder, label)) for scope, remainder, label in _iter_lines("proxies", settings.proxies)
     ]
     return SiteOptions((*headers, *cookies), tuple(proxies))
 
@@ -66,9 +66,10 @@ def parse_site_options(settings: CrawlSettings) -> SiteOptions:
 def parse_site_delays(settings: CrawlSettings) -> tuple[tuple[Scope, float], ...]:
     """Parse `crawl.site_delays`: scopes with their delays in seconds. Raises SettingsError with the line number."""
     site_delays = []
-    for scope, remainder, line_label in _iter_lines("site_delays", settings.site_delays):
+    for scope, remainder, label in _iter_lines("site_delays", settings.site_delays):
         if not _SECONDS.fullmatch(remainder):
-            raise SettingsError(f"{line_label}: expected HOST and seconds, for example news.example.com 10")
+            text = f"{label}: expected HOST and seconds, for example news.example.com 10"
+            raise SettingsError(CodedMessage(text, "site_delay", line=label))
         site_delays.append((scope, float(remainder)))
     return tuple(site_delays)
 
@@ -76,13 +77,14 @@ def parse_site_delays(settings: CrawlSettings) -> tuple[tuple[Scope, float], ...
 def parse_site_quiet_hours(settings: CrawlSettings) -> tuple[tuple[Scope, QuietHours], ...]:
     """Parse `crawl.site_quiet_hours`: scopes with their quiet hours. Raises SettingsError with the line number."""
     site_quiet_hours = []
-    for scope, remainder, line_label in _iter_lines("site_quiet_hours", settings.site_quiet_hours):
+    for scope, remainder, label in _iter_lines("site_quiet_hours", settings.site_quiet_hours):
         try:
             quiet_hours = parse_quiet_hours(remainder)
         except ValueError:
             quiet_hours = None
         if quiet_hours is None:
-            raise SettingsError(f"{line_label}: expected HOST and hours, for example news.example.com 08:00-18:30")
+            text = f"{label}: expected HOST and hours, for example news.example.com 08:00-18:30"
+            raise SettingsError(CodedMessage(text, "site_quiet_hours", line=label))
         site_quiet_hours.append((scope, quiet_hours))
     return tuple(site_quiet_hours)
 
@@ -103,40 +105,43 @@ def parse_paused_hosts(settings: CrawlSettings) -> tuple[str, ...]:
     return tuple(hosts)
 
 
-def _iter_lines(name: str, lines: tuple[str, ...]) -> Iterator[tuple[Scope, str, str]]:
+def _iter_lines(name: str, lines: tuple[str, ...]) -> Iterator[tuple[Scope, str, CodedMessage]]:
     for line_number, line in enumerate(lines, 1):
-        line_label = f"crawl.{name}, line {line_number}"
+        label = CodedMessage(f"crawl.{name}, line {line_number}", "setting_line", path=f"crawl.{name}", n=line_number)
         host, _, remainder = line.strip().partition(" ")
         scope = parse_scope(host)
         if scope is None or scope.path_prefix != "/" or not remainder.strip():
-            raise SettingsError(f"{line_label}: expected 'HOST VALUE', with HOST as news.example.com or *.example.com")
-        yield scope, remainder.strip(), line_label
+            text = f"{label}: expected 'HOST VALUE', with HOST as news.example.com or *.example.com"
+            raise SettingsError(CodedMessage(text, "site_line", line=label))
+        yield scope, remainder.strip(), label
 
 
-def _parse_header(text: str, line_label: str) -> tuple[str, str]:
+def _parse_header(text: str, label: CodedMessage) -> tuple[str, str]:
     match = _HEADER.fullmatch(text)
     if match is None:
-        raise SettingsError(f"{line_label}: expected HOST Name: value, in printable ASCII")
+        message = f"{label}: expected HOST Name: value, in printable ASCII"
+        raise SettingsError(CodedMessage(message, "site_header", line=label))
     if match[1].lower() in _RESERVED_HEADERS:
-        raise SettingsError(f"{line_label}: the header {match[1]} is set by the crawl itself, or by crawl.cookies")
+        message = f"{label}: the header {match[1]} is set by the crawl itself, or by crawl.cookies"
+        raise SettingsError(CodedMessage(message, "site_header_reserved", line=label, name=match[1]))
     return match[1], match[2]
 
 
-def _parse_cookie(text: str, line_label: str) -> str:
+def _parse_cookie(text: str, label: CodedMessage) -> str:
     if _COOKIE.fullmatch(text) is None:
-        raise SettingsError(f"{line_label}: expected HOST name=value; name=value, in printable ASCII")
+        message = f"{label}: expected HOST name=value; name=value, in printable ASCII"
+        raise SettingsError(CodedMessage(message, "site_cookie", line=label))
     return text
 
 
-def _parse_proxy(text: str, line_label: str) -> str:
+def _parse_proxy(text: str, label: CodedMessage) -> str:
     from urllib3.util.url import parse_url  # doubles the imports of crawl_plan, which most commands need
 
     try:
         parts = parse_url(text)
     except ValueError:
-        raise SettingsError(f"{line_label}: the proxy is not a URL") from None
+        raise SettingsError(CodedMessage(f"{label}: the proxy is not a URL", "site_proxy", line=label)) from None
     if parts.scheme != "http" or not parts.host or parts.path not in (None, "/") or parts.query:
-        raise SettingsError(
-            f"{line_label}: expected a host and the URL of its proxy, for example news.example http://127.0.0.1:3128"
-        )
+        message = f"{label}: expected a host and the URL of its proxy, for example news.example http://127.0.0.1:3128"
+        raise SettingsError(CodedMessage(message, "site_proxy", line=label))
     return text.removesuffix("/")

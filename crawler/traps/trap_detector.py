@@ -43,9 +43,9 @@ MIN_FOLDERS_OF_GENERAL = 3
 _SIGHTINGS_TO_RELEASE = 3  # referring pages of a real page in an infinite family; two may share a token by chance
 _PROBE_NOVELTY_SHARE = 0.5  # of the mean novelty of the family's pages
 _MAX_PROBE_EXAMPLES = 20  # URLs per family
-_MAX_UNREAD_TARGETS = (
-    10  # pages that link only to unread URLs; robots.txt may forbid these, so a hundred pages must be enough
-)
+# At most this many pages that link only to unread URLs count as fresh. robots.txt may forbid these URLs; with
+# MIN_FRESH_SHARE, a hundred pages are then enough for a decision.
+_MAX_UNREAD_TARGETS = 10
 _NUMBER = re.compile(r"[0-9]+")
 _MIN_CALENDAR_YEAR, _MAX_FUTURE_YEARS = 1990, 2
 

@@ -378,15 +378,13 @@ STORED_ARTICLES_QUERY = (
     .join(urls, urls.c.url_id == articles.c.url_id)
     .outerjoin(pages, pages.c.url_id == articles.c.url_id)
 )
-
-
 UNSAMPLED_PAGES_QUERY = (
     select(
         PENDING_PAGES_QUERY,
         func.row_number()
         .over(partition_by=PENDING_PAGES_QUERY.c.host, order_by=PENDING_PAGES_QUERY.c.url_id)
-        .label("place"),
-        func.count().over(partition_by=PENDING_PAGES_QUERY.c.host).label("waiting"),
+        .label("position"),
+        func.count().over(partition_by=PENDING_PAGES_QUERY.c.host).label("pending_pages"),
     )
     .outerjoin(counted_site_pages, counted_site_pages.c.url_id == PENDING_PAGES_QUERY.c.url_id)
     .where(counted_site_pages.c.url_id.is_(None))
@@ -397,9 +395,9 @@ TEMPLATE_SAMPLE_QUERY = (
     select(UNSAMPLED_PAGES_QUERY)
     .outerjoin(site_page_counts, site_page_counts.c.host == UNSAMPLED_PAGES_QUERY.c.host)
     .where(
-        UNSAMPLED_PAGES_QUERY.c.place <= SAMPLE_PAGES,
+        UNSAMPLED_PAGES_QUERY.c.position <= SAMPLE_PAGES,
         COUNTED_PAGES_EXPRESSION < SAMPLE_PAGES,
-        COUNTED_PAGES_EXPRESSION + UNSAMPLED_PAGES_QUERY.c.waiting > MIN_REPEATED_PAGES,
+        COUNTED_PAGES_EXPRESSION + UNSAMPLED_PAGES_QUERY.c.pending_pages > MIN_REPEATED_PAGES,
     )
     .order_by(UNSAMPLED_PAGES_QUERY.c.url_id)
 )
@@ -434,19 +432,19 @@ def exclude_taken_down_pages(
 ) -> Sequence[PageExtraction]:
     """Replace the articles of pages that are taken down by outcomes, and delete the pages.
 
-    A page whose canonical address is taken down joins that takedown. A page whose text is below the linked headline of
+    A page whose canonical URL is taken down joins that takedown. A page whose text is below the linked headline of
     a page that is taken down becomes a list. `now` is epoch seconds.
     """
-    addresses = {
+    own_urls = {
         extraction.page.url_id: (extraction.page.url, extraction.page.final_url, *canonical_variants(extraction))
         for extraction in extractions
     }
     teased_urls = {extraction.page.url_id: teased_variants(extraction) for extraction in extractions}
-    all_urls = list(chain.from_iterable((*addresses.values(), *teased_urls.values())))
+    all_urls = list(chain.from_iterable((*own_urls.values(), *teased_urls.values())))
     takedown_by_url = {takedown.url: takedown for takedown in load_takedowns(connection, all_urls)}
     joining, results = [], []
     for extraction in extractions:
-        matches = [takedown_by_url[url] for url in addresses[extraction.page.url_id] if url in takedown_by_url]
+        matches = [takedown_by_url[url] for url in own_urls[extraction.page.url_id] if url in takedown_by_url]
         if matches:
             joining.append(replace(matches[0], url=extraction.page.url))
             delete_pages(database, connection, {extraction.page.url_id: extraction.page.url}, now)

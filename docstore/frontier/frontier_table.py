@@ -218,7 +218,7 @@ class FrontierTable:
         if due_at_by_url:
             with self._database.write() as connection:
                 connection.execute(
-                    RESCHEDULE_STATEMENT, [{"address": url, "due": due_at} for url, due_at in due_at_by_url.items()]
+                    RESCHEDULE_STATEMENT, [{"known_url": url, "due": due_at} for url, due_at in due_at_by_url.items()]
                 )
 
     def known_urls(self, urls_to_find: Sequence[str]) -> set[str]:
@@ -380,7 +380,7 @@ RECORD_VISIT_STATEMENT = (
 )
 MOVE_STATEMENT = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
 RESCHEDULE_STATEMENT = (
-    update(urls).where(urls.c.url == bindparam("address"), is_not_taken_down()).values(due_at=bindparam("due"))
+    update(urls).where(urls.c.url == bindparam("known_url"), is_not_taken_down()).values(due_at=bindparam("due"))
 )
 UPDATE_VALIDATORS_STATEMENT = (
     update(urls)
@@ -393,8 +393,8 @@ def drop_taken_down_pages(
     connection: Connection, visits: Sequence[Visit], pointers: Sequence[WarcPointer | None]
 ) -> tuple[Sequence[Visit], Sequence[WarcPointer | None]]:
     """Replace visits to pages that were taken down after the visit began by visits without a page."""
-    addresses = [visit.entry.url for visit in visits] + [visit.page.final_url for visit in visits if visit.page]
-    taken_down = {takedown.url for takedown in load_takedowns(connection, addresses)}
+    visited_urls = [visit.entry.url for visit in visits] + [visit.page.final_url for visit in visits if visit.page]
+    taken_down = {takedown.url for takedown in load_takedowns(connection, visited_urls)}
     if not taken_down:
         return visits, pointers
     is_dropped = [bool(taken_down & {visit.entry.url, visit.page.final_url if visit.page else ""}) for visit in visits]

@@ -10,7 +10,7 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.reports.administration_history import shorten_terms
 from docstore.schema.lexicon_tables import term_assignments, terms
-from docstore.terms.review_history import require_terms, term_rows
+from docstore.terms.term_changes import require_terms, term_rows
 from domain.batches import batched
 from domain.storable_text import sanitize_text
 from domain.term import TermStatus

@@ -15,7 +15,7 @@ def refuse_cycles(connection: Connection, changes: Sequence[TermChange]) -> None
     """Raise LexiconError if the new broader terms of a change lead back to its term.
 
     Args:
-        connection: A transaction in which the changes are written already.
+        connection: A transaction.
         changes: The changes of one decision.
     """
     changed_texts = [
@@ -27,6 +27,7 @@ def refuse_cycles(connection: Connection, changes: Sequence[TermChange]) -> None
         return
     rows = connection.execute(select(terms.c.text, terms.c.broader).where(terms.c.broader != "[]")).all()
     broader_by_text = {row.text: json.loads(row.broader) for row in rows}
+    broader_by_text |= {change.text: json.loads(change.after["broader"]) for change in changes if change.after}
     for text in changed_texts:
         if path := _find_cycle(text, broader_by_text):
             chain = " < ".join(path)

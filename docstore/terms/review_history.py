@@ -6,7 +6,7 @@ completely or not at all.
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,37 +16,45 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
 from docstore.terms.broader_terms import refuse_cycles
+from docstore.terms.comments import write_comment
+from docstore.terms.proposed_edits import (
+    edit_for_change,
+    ensure_unchanged,
+    find_proposals,
+    load_proposal,
+    plan_proposal,
+)
 from docstore.terms.related_pairs import apply_related_pairs, pairs_moved_to, restore_related_pairs, without_related
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
     concept_terms_from_json,
-    concept_terms_to_json,
-    decision_state_from_json,
     decision_state_from_row,
     decision_state_to_json,
     definition_choice_from_json,
-    definition_choice_to_json,
     term_row,
-    to_json_list,
+)
+from docstore.terms.term_changes import (
+    BATCH_SIZE,
+    concurrent_edit_error,
+    definition_source_values,
+    demoted_status,
+    edit_with_two_reviewers,
+    is_in_state,
+    require_terms,
+    review_decision_from_row,
+    term_change_for_edit,
+    term_rows,
 )
 from domain.batches import batched
 from domain.coded_message import CodedMessage
-from domain.concept import create_concept_id, sort_terms
-from domain.errors import ConcurrentEditError, LexiconError
-from domain.review import (
-    DecisionState,
-    ReviewDecision,
-    ReviewDecisionKind,
-    TermChange,
-    TermEdit,
-    status_with_two_reviewers,
-)
+from domain.concept import create_concept_id
+from domain.errors import LexiconError
+from domain.review import ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
 from domain.storable_text import sanitize_text
-from domain.term import ConceptTermStatus, DefinitionSource, Term, TermClass, TermStatus
+from domain.term import Term, TermClass, TermStatus
 
-BATCH_SIZE = 500
-MAX_SYNONYMS = 40  # per term: a concept has terms in several languages
-MAX_SYNONYM_CHARS = 64
+NOT_UNDONE_LAST = (ReviewDecisionKind.UNDO, ReviewDecisionKind.DECLINE, ReviewDecisionKind.WITHDRAW)
+"""Kinds that are not undone as the last decision of an account."""
 
 
 class ReviewHistory:
@@ -66,17 +74,25 @@ class ReviewHistory:
         """Apply edits as one decision, completely or not at all.
 
         A decision without changes has the id 0 and is not saved. With `needs_second_reviewer`, an accepted term waits
-        until another account accepts it (`domain.review.status_with_two_reviewers`).
+        until another account accepts it (`domain.review.status_with_two_reviewers`). If an edit needs the approval of
+        another account (`domain.review.needs_approval`), the decision has the kind PROPOSE_EDIT and changes no term.
 
         Raises:
-            LexiconError: A term does not exist, a synonym is invalid, broader terms lead back to their term, or an
-                account confirms its own acceptance.
+            LexiconError: A term does not exist, a synonym is invalid, broader terms lead back to their term, an
+                account confirms its own acceptance, or the same edit waits already.
             ConcurrentEditError: A term changed since the version on which its edit is based.
         """
         with self._database.write() as connection:
             return self._apply(connection, kind, edits, actor, needs_second_reviewer)
 
-    def merge(self, text: str, target_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
+    def merge(
+        self,
+        text: str,
+        target_text: str,
+        actor: str = "",
+        seen_version: int | None = None,
+        needs_second_reviewer: bool = False,
+    ) -> ReviewDecision:
         """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of it.
 
         Related terms of `text` are related to `target_text` afterwards.
@@ -111,7 +127,7 @@ class ReviewHistory:
                     related_pairs=pairs_moved_to(connection, text, target_text),
                 ),
             )
-            return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
+            return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor, needs_second_reviewer)
 
     def rename(
         self,
@@ -125,8 +141,7 @@ class ReviewHistory:
 
         `new_text` inherits class, synonyms, broader and related terms, the chosen definition and the concept. If it is
         a term already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept
-        id.
-        The caller must validate its form. Raises the same errors as `apply`.
+        id. The caller must validate its form. Raises the same errors as `apply`.
         """
         new_text = sanitize_text(new_text)
         with self._database.write() as connection:
@@ -170,6 +185,8 @@ class ReviewHistory:
     def undo(self, actor: str = "", decision_id: int | None = None) -> ReviewDecision:
         """Undo a decision: restore the earlier state of its terms. Returns the new decision of kind UNDO.
 
+        A proposed edit is withdrawn or declined (`decline`). An approved edit does not become a proposal again.
+
         Args:
             actor: Account of the reviewer.
             decision_id: The decision to undo; None for the last decision of `actor` that was not undone.
@@ -181,6 +198,8 @@ class ReviewHistory:
         """
         with self._database.write() as connection:
             decision = self._find_undoable(connection, actor, decision_id)
+            if decision.kind is ReviewDecisionKind.PROPOSE_EDIT:
+                return self._decline(connection, decision, actor)
             rows = term_rows(connection, [change.text for change in decision.changes])
             for change in decision.changes:
                 row = rows.get(change.text)
@@ -192,21 +211,52 @@ class ReviewHistory:
             now = self._clock()
             for change, restored_change in zip(decision.changes, restored_changes, strict=True):
                 restore_related_pairs(self._database, connection, change, restored_change, now)
-            if decision.undoes is not None:  # undo of an undo: the original decision is effective again
-                connection.execute(
-                    update(review_decisions).where(review_decisions.c.act_id == decision.undoes).values(undone_by=None)
-                )
-                update_row_checksums(self._database, connection, review_decisions, [decision.undoes])
+            if decision.undoes is not None and decision.kind is ReviewDecisionKind.UNDO:
+                self._set_undone_by(connection, decision.undoes, None)  # the original decision is effective again
             undo_decision = self._record_decision(
                 connection, ReviewDecisionKind.UNDO, restored_changes, actor, now, undoes=decision.act_id
             )
-            connection.execute(
-                update(review_decisions)
-                .where(review_decisions.c.act_id == decision.act_id)
-                .values(undone_by=undo_decision.act_id)
-            )
-            update_row_checksums(self._database, connection, review_decisions, [decision.act_id])
+            self._set_undone_by(connection, decision.act_id, undo_decision.act_id)
             return undo_decision
+
+    def approve(self, decision_id: int, actor: str = "") -> ReviewDecision:
+        """Apply a proposed edit. Returns the new decision of kind APPROVE.
+
+        Raises:
+            LexiconError: No such edit waits, `actor` proposed it, or it is invalid now.
+            ConcurrentEditError: Something that it changes was changed since it was proposed.
+        """
+        with self._database.write() as connection:
+            proposal = load_proposal(connection, decision_id)
+            if proposal.by == sanitize_text(actor)[:64]:
+                raise LexiconError(CodedMessage("you proposed this edit: another account must approve it", "own_edit"))
+            ensure_unchanged(connection, proposal)
+            edits = [edit_for_change(change) for change in proposal.changes]
+            approval = self._apply(connection, ReviewDecisionKind.APPROVE, edits, actor, proposal=proposal)
+            self._set_undone_by(connection, proposal.act_id, approval.act_id)
+            return approval
+
+    def decline(self, decision_id: int, actor: str = "", comment: str = "") -> ReviewDecision:
+        """Close a proposed edit without effect. Returns the new decision: WITHDRAW by the proposer, else DECLINE.
+
+        Args:
+            decision_id: The proposed edit.
+            actor: Account of the reviewer.
+            comment: Comment on the first term of the edit; "" for none.
+
+        Raises:
+            LexiconError: No such edit waits, or the comment is too long.
+        """
+        with self._database.write() as connection:
+            return self._decline(connection, load_proposal(connection, decision_id), actor, comment)
+
+    def list_proposals(self, texts: Sequence[str] | None = None, limit: int = 50) -> tuple[int, list[ReviewDecision]]:
+        """Return the number of proposed edits that wait, and the oldest `limit` of them.
+
+        With `texts`, only edits that change one of these terms.
+        """
+        with self._database.read() as connection:
+            return find_proposals(connection, texts, limit)
 
     def list_decisions(
         self, text: str = "", actor: str = "", offset: int = 0, limit: int = 50
@@ -262,6 +312,7 @@ class ReviewHistory:
         edits: Sequence[TermEdit],
         actor: str,
         needs_second_reviewer: bool = False,
+        proposal: ReviewDecision | None = None,
     ) -> ReviewDecision:
         edits = [replace(edit, text=sanitize_text(edit.text)) for edit in edits]
         rows = term_rows(connection, [edit.text for edit in edits])
@@ -271,9 +322,14 @@ class ReviewHistory:
             if edit.seen_version is not None and row is not None and row.version != edit.seen_version:
                 raise concurrent_edit_error(connection, row.text, row.status)
         effective_edits = [edit for edit in edits if not (edit.keep_existing and edit.text in rows)]
+        now = self._clock()
+        if needs_second_reviewer and (
+            proposed_changes := plan_proposal(connection, kind, effective_edits, rows, sanitize_text(actor)[:64], now)
+        ):
+            return self._record_decision(connection, ReviewDecisionKind.PROPOSE_EDIT, proposed_changes, actor, now)
         new_texts = [edit.text for edit in effective_edits if edit.text not in rows]
         self._insert_terms(connection, new_texts)
-        now, current_rows = self._clock(), rows | term_rows(connection, new_texts)
+        current_rows = rows | term_rows(connection, new_texts)
         if needs_second_reviewer:
             effective_edits = [
                 edit_with_two_reviewers(kind, edit, current_rows[edit.text], actor) for edit in effective_edits
@@ -291,7 +347,7 @@ class ReviewHistory:
         for edit, change in zip(effective_edits, changes, strict=True):
             apply_related_pairs(self._database, connection, change, edit.related_pairs, actor, now)
         return (
-            self._record_decision(connection, kind, changes, actor, now)
+            self._record_decision(connection, kind, changes, actor, now, proposal.act_id if proposal else None)
             if changes
             else ReviewDecision(0, now, actor, kind, ())
         )
@@ -331,6 +387,27 @@ class ReviewHistory:
         update_row_checksums(self._database, connection, review_changes, [decision_id])
         return ReviewDecision(decision_id, now, actor, kind, tuple(changes), undoes)
 
+    def _set_undone_by(self, connection: Connection, decision_id: int, later_id: int | None) -> None:
+        matches = review_decisions.c.act_id == decision_id
+        connection.execute(update(review_decisions).where(matches).values(undone_by=later_id))
+        update_row_checksums(self._database, connection, review_decisions, [decision_id])
+
+    def _decline(
+        self, connection: Connection, proposal: ReviewDecision, actor: str, comment: str = ""
+    ) -> ReviewDecision:
+        account, now = sanitize_text(actor)[:64], self._clock()
+        kind = ReviewDecisionKind.WITHDRAW if proposal.by == account else ReviewDecisionKind.DECLINE
+        rows, changes = term_rows(connection, [change.text for change in proposal.changes]), []
+        for change in proposal.changes:
+            row = rows.get(change.text)
+            state, version = (None, change.version) if row is None else (decision_state_from_row(row), row.version)
+            changes.append(TermChange(change.text, state, state, version))
+        decision = self._record_decision(connection, kind, changes, actor, now, proposal.act_id)
+        self._set_undone_by(connection, proposal.act_id, decision.act_id)
+        if comment.strip() and rows:
+            write_comment(self._database, connection, min(rows), account, comment, now)
+        return decision
+
     def reopen_terms(self, connection: Connection, texts: Sequence[str]) -> None:
         """Make rejected terms candidates again, as a decision of the term miner, in the transaction of the caller."""
         edits = [TermEdit(text, TermStatus.CANDIDATE) for text in texts]
@@ -342,7 +419,7 @@ class ReviewHistory:
         if decision_id is None:
             query = query.where(
                 review_decisions.c.by_whom == actor,
-                review_decisions.c.kind != ReviewDecisionKind.UNDO,
+                review_decisions.c.kind.not_in(NOT_UNDONE_LAST),
                 review_decisions.c.undone_by.is_(None),
             )
         else:
@@ -355,6 +432,8 @@ class ReviewHistory:
             raise LexiconError(CodedMessage(message, "no_such_decision", number=decision_id))
         if row.undone_by is not None:
             raise LexiconError(CodedMessage("this decision was already undone", "already_undone"))
+        if row.kind in (ReviewDecisionKind.DECLINE, ReviewDecisionKind.WITHDRAW):
+            raise LexiconError(CodedMessage("the edit was approved, declined or withdrawn already", "proposal_closed"))
         return review_decision_from_row(connection, row)
 
     def _restore_term(self, connection: Connection, change: TermChange, row: Row[Any] | None) -> TermChange:
@@ -373,134 +452,3 @@ class ReviewHistory:
             update(terms).where(terms.c.text == change.text).values(**state, **source_values, version=version)
         )
         return restoring_change
-
-
-def definition_source_values(change: TermChange) -> dict[str, str]:
-    """Return the column values that forget the state of the source if the change replaces the definition."""
-    is_same = change.before and change.after and change.before["definition"] == change.after["definition"]
-    return {} if is_same else {"definition_source": DefinitionSource.CURRENT.value}
-
-
-def edit_with_two_reviewers(kind: ReviewDecisionKind, edit: TermEdit, row: Row[Any], actor: str) -> TermEdit:
-    """Return the edit of the term in `row` with the status that it has if two accounts must accept a term."""
-    status = status_with_two_reviewers(kind, edit, TermStatus(row.status), row.decided_by, sanitize_text(actor)[:64])
-    return replace(edit, status=status)
-
-
-def term_change_for_edit(
-    edit: TermEdit, previous_row: Row[Any] | None, row: Row[Any], actor: str, now: float
-) -> TermChange:
-    """Return the change that `edit` makes to the term in `row`.
-
-    `previous_row` is None if the term was created for the edit.
-    """
-    new_state = decision_state_from_row(row)
-    if edit.status is not None:
-        is_decided = edit.status is not TermStatus.CANDIDATE
-        new_state["status"] = edit.status.value
-        new_state["decided_at"] = now if is_decided else None
-        new_state["decided_by"] = sanitize_text(actor)[:64] if is_decided else ""
-        new_state["decided_on"] = row.frequency if is_decided else 0
-    if edit.category is not None:
-        new_state["category"] = edit.category.value
-    if edit.synonyms is not None:
-        new_state["synonyms"] = to_json_list(clean_synonyms(edit.text, edit.synonyms))
-    if edit.definition is not None:
-        new_state["definition"] = definition_choice_to_json(edit.definition)
-    if edit.broader_terms is not None:
-        new_state["broader"] = to_json_list(clean_synonyms(edit.text, edit.broader_terms))
-    if edit.source_ids is not None:
-        new_state["source_ids"] = to_json_list(edit.source_ids)
-    if edit.synonyms is not None or edit.concept_terms is not None:
-        words = {edit.text, *json.loads(new_state["synonyms"])}
-        concept_terms = concept_terms_from_json(row.concept_terms) if edit.concept_terms is None else edit.concept_terms
-        term_by_key = {(term.text, term.language): term for term in reversed(concept_terms) if term.text in words}
-        new_state["concept_terms"] = concept_terms_to_json(sort_terms(term_by_key.values()))
-    new_state |= {
-        name: value
-        for name, value in (
-            ("weight", edit.dictionary_weight),
-            ("tag", edit.dictionary_tag),
-            ("concept_id", edit.concept_id),
-        )
-        if value is not None
-    }
-    return TermChange(
-        edit.text, None if previous_row is None else decision_state_from_row(previous_row), new_state, row.version + 1
-    )
-
-
-def is_in_state(row: Row[Any] | None, state: DecisionState | None) -> bool:
-    """True if a term has a saved state. States saved by earlier versions lack the newest columns."""
-    if row is None or state is None:
-        return row is None and state is None
-    return {name: value for name, value in decision_state_from_row(row).items() if name in state} == without_related(
-        state
-    )
-
-
-def demoted_status(status: ConceptTermStatus) -> ConceptTermStatus:
-    """Return the status of a term after its concept was merged into another concept."""
-    return ConceptTermStatus.ADMITTED if status is ConceptTermStatus.PREFERRED else status
-
-
-def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
-    """Return `words` trimmed, without duplicates, empty words and `text` itself.
-
-    Raises:
-        LexiconError: There are too many synonyms, or one is too long.
-    """
-    synonyms = tuple(
-        word for word in dict.fromkeys(sanitize_text(raw_word).strip() for raw_word in words) if word not in ("", text)
-    )
-    if len(synonyms) > MAX_SYNONYMS:
-        message = f"{text!r} can have at most {MAX_SYNONYMS} synonyms, not {len(synonyms)}"
-        raise LexiconError(CodedMessage(message, "too_many_synonyms", term=text, limit=MAX_SYNONYMS))
-    if too_long := [word[:40] for word in synonyms if len(word) > MAX_SYNONYM_CHARS]:
-        message = f"a synonym has at most {MAX_SYNONYM_CHARS} characters: {', '.join(too_long)} ..."
-        words_too_long = tuple(f"{word} ..." for word in too_long)
-        raise LexiconError(CodedMessage(message, "synonym_too_long", limit=MAX_SYNONYM_CHARS, words=words_too_long))
-    return synonyms
-
-
-def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any]]:
-    """Return the rows of the terms among `texts`, by text."""
-    row_by_text: dict[str, Row[Any]] = {}
-    for batch in batched(texts, BATCH_SIZE):
-        row_by_text.update((row.text, row) for row in connection.execute(select(terms).where(terms.c.text.in_(batch))))
-    return row_by_text
-
-
-def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
-    """LexiconError that names those of `texts` that are no terms."""
-    if unknown := [text for text in texts if text not in rows]:
-        message = f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)"
-        raise LexiconError(CodedMessage(message, "no_such_term", terms=tuple(unknown[:5])))
-
-
-def concurrent_edit_error(connection: Connection, text: str, status: str) -> ConcurrentEditError:
-    """Return the error with account and time of the last change of a term."""
-    query = select(review_decisions).join(review_changes, review_changes.c.act_id == review_decisions.c.act_id)
-    last_decision = connection.execute(
-        query.where(review_changes.c.text == text).order_by(review_decisions.c.act_id.desc())
-    ).first()
-    return ConcurrentEditError(
-        text, last_decision.by_whom if last_decision else "", last_decision.at if last_decision else None, status
-    )
-
-
-def review_decision_from_row(connection: Connection, row: Row[Any]) -> ReviewDecision:
-    """Convert a row of `review_decisions` to a ReviewDecision; its changes are sorted by term."""
-    query = select(review_changes).where(review_changes.c.act_id == row.act_id).order_by(review_changes.c.text)
-    changes = tuple(
-        TermChange(
-            change_row.text,
-            decision_state_from_json(change_row.before),
-            decision_state_from_json(change_row.after),
-            change_row.version,
-        )
-        for change_row in connection.execute(query)
-    )
-    return ReviewDecision(
-        row.act_id, row.at, row.by_whom, ReviewDecisionKind(row.kind), changes, row.undoes, row.undone_by is not None
-    )

@@ -58,7 +58,7 @@ MAX_NAVIGATION_LINES = 4  # last lines of a page that may lead to other pages of
 NAVIGATION_WORD_RE = re.compile(
     r"\b(?:next|prev|previous|up|home|contents|index)\b|[上下]一[页章节篇级]|目录|首页", re.IGNORECASE
 )
-MIN_POINTER_SIZE = 8.0  # minimum size of a link that can be a headline
+MIN_HEADLINE_LINK_SIZE = 8.0  # minimum size of a link that can be a headline
 FULL_LINK_SHARE = 0.95
 HAN_RE = re.compile(f"[{HAN}]")
 MAX_COPYRIGHT_SIZE = 300.0  # a longer line with copyright words is a text about copyright
@@ -420,12 +420,12 @@ def is_caption(line: Line, layout: Layout) -> bool:
     if not line.text.isascii() and HAN_RE.search(line.text):
         return False
     enclosing = (layout.spans[index] for index in islice(layout.iter_enclosing(line.span_index), CAPTION_DEPTH))
-    return any(span.tag_info.is_caption and not holds_text(span, layout) for span in enclosing) or (
+    return any(span.tag_info.is_caption and not has_article_text(span, layout) for span in enclosing) or (
         ends_with_photo_credit(line.text)
     )
 
 
-def holds_text(span: Span, layout: Layout) -> bool:
+def has_article_text(span: Span, layout: Layout) -> bool:
     """Return True for a <figure> around more text than any caption has: the article, or a part of it."""
     if span.tag_info.tag != "figure":
         return False
@@ -446,7 +446,7 @@ def is_notice_or_label(text: str, size: float) -> bool:
 
 def is_article_link(line: Line) -> bool:
     """Return True for a paragraph in Latin letters that consists of a link to another article."""
-    if line.tag in HEADING_TAGS or line.size < MIN_POINTER_SIZE or line.link_share < FULL_LINK_SHARE:
+    if line.tag in HEADING_TAGS or line.size < MIN_HEADLINE_LINK_SIZE or line.link_share < FULL_LINK_SHARE:
         return False
     return not line.text.endswith((".", ":")) and not HAN_RE.search(line.text)
 

@@ -189,7 +189,6 @@ def last_breadcrumb(breadcrumbs: Iterable[str], title: str, site_names: frozense
         and (
             not normalized_title
             or (normalize_letters(step) not in normalized_title and normalized_title not in normalize_letters(step))
-            or not normalized_title
         )
     ]
     return next((step for step in reversed(labels) if is_section(step, site_names)), "")

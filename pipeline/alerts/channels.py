@@ -19,6 +19,7 @@ from urllib3.exceptions import HTTPError
 from crawler.http.connections import ConnectionPool
 from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
 from domain.alert import Alert
+from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError, SettingsError
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject
 from pipeline.alerts.secrets import alert_secrets, read_smtp_password
@@ -74,12 +75,17 @@ class MailChannel:
         try:
             run_with_timeout(settings.seconds, lambda: self._send(self._build_message(notification), password))
         except TimeoutError as error:
-            raise DeliveryError(f"mail server {settings.smtp} timed out after {settings.seconds:g} s") from error
+            text, seconds = (
+                f"mail server {settings.smtp} timed out after {settings.seconds:g} s",
+                f"{settings.seconds:g}",
+            )
+            raise DeliveryError(CodedMessage(text, "mail_timeout", server=settings.smtp, seconds=seconds)) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
             reason = describe_smtp_error(error)
             if password:
                 reason = reason.replace(password, "***")
-            raise DeliveryError(f"cannot send mail through {settings.smtp}: {reason}") from None
+            text = f"cannot send mail through {settings.smtp}: {reason}"
+            raise DeliveryError(CodedMessage(text, "mail_failed", server=settings.smtp, reason=reason)) from None
 
     def _build_message(self, notification: AlertNotification) -> EmailMessage:
         settings, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
@@ -147,9 +153,12 @@ class WebhookChannel:
             except (HTTPError, OSError, ValueError) as error:
                 if any(isinstance(cause, PrivateAddressError) for cause in exception_chain(error)):
                     raise private_network_error(host) from None
-                raise DeliveryError(f"the webhook at {host} cannot be reached ({type(error).__name__})") from None
+                name = type(error).__name__
+                text = f"the webhook at {host} cannot be reached ({name})"
+                raise DeliveryError(CodedMessage(text, "webhook_unreachable", host=host, error=name)) from None
         if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-            raise DeliveryError(f"the webhook at {host} returned status {status}")
+            text = f"the webhook at {host} returned status {status}"
+            raise DeliveryError(CodedMessage(text, "webhook_status", host=host, status=str(status)))
 
     def _build_body(self, notification: AlertNotification) -> Mapping[str, Any]:
         language = self._settings.alerts.language
@@ -173,9 +182,8 @@ def alert_json(alert: Alert, state: str, language: str) -> dict[str, Any]:
 
 def private_network_error(host: str) -> DeliveryError:
     """Create the error for a webhook on a private network."""
-    return DeliveryError(
-        f"webhook host {host} has a private or reserved IP address: to allow it, add it to alerts.inside_hosts"
-    )
+    text = f"webhook host {host} has a private or reserved IP address: to allow it, add it to alerts.inside_hosts"
+    return DeliveryError(CodedMessage(text, "webhook_private", host=host))
 
 
 def exception_chain(exc: BaseException | None) -> list[BaseException]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.alert import Alert, AlertKey
+from domain.coded_message import coded_message
 from domain.errors import BusyError, PlumblineError
 from pipeline.alerts.alert_history import record_ended_alerts
 from pipeline.alerts.inputs import collect_inputs
@@ -89,5 +90,5 @@ def send_test_alert(settings: Settings) -> Iterator[ChannelTest]:
         try:
             channel.send(AlertNotification((Alert(AlertKey("test")),)))
         except PlumblineError as delivery_error:
-            error = str(delivery_error)
+            error = coded_message(delivery_error)
         yield ChannelTest(channel.name, time.monotonic() - started, error)

@@ -81,7 +81,13 @@ def build_lexicon(engine: "Engine") -> None:
     "--language", type=click.Choice(list(LANGUAGE_PATTERNS)), help="Only Chinese terms (zh) or all other terms (en)."
 )
 @click.option("--least", "min_documents", default=0, help="Only terms found in at least this many documents.")
-@click.option("--order", type=click.Choice([order.value for order in Order]), default=Order.SCORE.value)
+@click.option(
+    "--order",
+    type=click.Choice([order.value for order in Order]),
+    default=Order.SCORE.value,
+    show_default=True,
+    help="Order of the list.",
+)
 @click.option("--limit", default=50, show_default=True, help="Maximum number of terms.")
 @json_option
 @with_engine
@@ -152,6 +158,8 @@ def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
 
 def next_step(decision: ReviewDecision) -> str:
     """Return what must happen before accepted terms take effect."""
+    if decision.kind is ReviewDecisionKind.PROPOSE_EDIT:
+        return "this changes accepted terms: another account must approve it on the review page"
     waiting_count = decision.count_with_status(TermStatus.PROVISIONAL)
     if waiting_count:
         return f"terms that another account must accept too: {waiting_count}"

@@ -124,7 +124,7 @@ def define_term(engine: "Engine", text: str, number: int | None, definition: str
 
 
 @click.command("undo", cls=VerticalCommand)
-@click.argument("decision_id", metavar="[ACT]", type=int, required=False)
+@click.argument("decision_id", metavar="[ACTION]", type=int, required=False)
 @with_engine
 def undo_decision(engine: "Engine", decision_id: int | None) -> None:
     """Undo the action with this number (see `plumb lexicon history`), or your last one."""

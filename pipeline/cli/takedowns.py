@@ -26,13 +26,13 @@ def takedown() -> None:
 @click.option("--reason", required=True, help="Why the page is taken down; the list of takedowns shows it.")
 @with_engine
 def add_takedown(engine: "Engine", url: str, reason: str) -> None:
-    """Take a page down, with all addresses of the same article."""
+    """Take a page down, with all URLs of the same article."""
     from pipeline.site_admin.takedowns import StoreTakedowns
 
     new_takedowns = StoreTakedowns(engine, opens_solr=True).take_down(url, terminal_user(), reason)
     if not new_takedowns:
         raise PlumblineError(f"{url[:200]} is taken down already: `plumb takedown list` shows all")
-    print_line(f"took down {new_takedowns[0].url}; {len(new_takedowns)} addresses are excluded")
+    print_line(f"took down {new_takedowns[0].url}; {len(new_takedowns)} URLs are excluded")
 
 
 @takedown.command("undo")
@@ -51,7 +51,7 @@ def undo_takedown(engine: "Engine", url: str) -> None:
 @json_option
 @with_engine
 def list_takedowns(engine: "Engine", as_json: bool) -> None:
-    """List the addresses that are taken down, the newest first."""
+    """List the URLs that are taken down, the newest first."""
     takedowns = engine.store.takedowns.list_all()
     print_table_or_json([takedown_record(row) for row in takedowns], lambda: takedown_table(takedowns), as_json)
 

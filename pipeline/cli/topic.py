@@ -112,7 +112,7 @@ def format_topics(topics: list[dict[str, Any]]) -> Iterator[str]:
 @json_option
 @click.pass_context
 def show_topic(context: click.Context, name: str, as_json: bool) -> None:
-    """Show a topic: terms, examples, seed URLs, pages kept."""
+    """Show a topic: terms, examples, seed URLs, saved pages."""
     topic = open_topic_files(context).read(name)
     with open_engine(load_call_settings(context)) as engine:
         review = review_state(engine, name)
@@ -154,7 +154,12 @@ def list_seeds(context: click.Context, name: str, state: str | None, as_json: bo
 @click.argument("name")
 @click.argument("terms", nargs=-1, required=True)
 @click.option(
-    "--class", "term_class", type=TERM_CLASS_CHOICE, default=TopicTermClass.PROFESSIONAL.value, show_default=True
+    "--class",
+    "term_class",
+    type=TERM_CLASS_CHOICE,
+    default=TopicTermClass.PROFESSIONAL.value,
+    show_default=True,
+    help="Class of the terms.",
 )
 @click.pass_context
 def add_confirmed_terms(context: click.Context, name: str, terms: tuple[str, ...], term_class: str) -> None:

@@ -207,8 +207,15 @@ def _fetch_check(facts: PageFacts, report: UrlReport) -> PageCheck:
     visit_check = PageCheck(name, PageCheckState.PASSED, reason, visit.detail, visit.at)
     if report.page is not None and reason is not Reason.OFF_TOPIC:
         return visit_check
+    if _is_deleted(reason, visit.detail) and report.url_row.due_at is not None:
+        return PageCheck(name, PageCheckState.PENDING, cause=PageCause.DELETED, remedies=(PageRemedy.CRAWL_AGAIN,))
     stop = _fetch_stop(reason, str(visit.detail), _redirect_target(visit.detail))
     return replace(stop, reason=reason, detail=visit.detail, at=visit.at)
+
+
+def _is_deleted(reason: Reason, detail: str) -> bool:
+    """Return True if a visit with this outcome saved a page. Without a stored page, it was deleted since."""
+    return reason in FETCH_SUCCESS_REASONS - {Reason.OFF_TOPIC} and not detail.startswith(NOINDEX_PREFIX)
 
 
 def _redirect_target(detail: str) -> str:
@@ -227,8 +234,10 @@ def _fetch_stop(reason: Reason, detail: str, redirect_target: str) -> PageCheck:
         is_same = detail.startswith(SAME_CONTENT_PREFIX)
         cause = PageCause.SAME_CONTENT if is_same else PageCause.REDIRECTED
         return _failed(name, cause, related_url=detail.removeprefix(SAME_CONTENT_PREFIX))
-    if reason in FETCH_SUCCESS_REASONS and reason is not Reason.OFF_TOPIC:  # it is not stored, or no longer
-        return _failed(name, PageCause.NOINDEX if detail.startswith(NOINDEX_PREFIX) else PageCause.EXPIRED)
+    if _is_deleted(reason, detail):
+        return _failed(name, PageCause.EXPIRED)
+    if reason in FETCH_SUCCESS_REASONS and reason is not Reason.OFF_TOPIC:
+        return _failed(name, PageCause.NOINDEX)
     remedies = () if reason is Reason.OFF_TOPIC else again
     return _failed(name, _cause_for(reason), {"status": detail}, remedies=remedies)
 

@@ -15,7 +15,6 @@ The page checksums prove that a cleanly closed store is intact. The quick check 
 sizes of WARC files.
 """
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from indexer.solr_index import SolrIndex
 
 UNBUILT_INDEX_MESSAGE = "the index has not been built yet: run `plumb index`"
+TOPIC_DIR = "topics"
 MAX_KEYS_IN_MESSAGE = 5  # keys or files listed in the text of a fault
 
 
@@ -138,16 +138,17 @@ def has_readable_first_record(file: Path) -> bool:
 
 
 def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
-    """Yield the faults of state files: seen filter, JSON and TOML files, cache of the term mining."""
+    """Yield the faults of state files: seen filter, JSON files with the topics, cache of the term mining."""
     folder, seen_filter_settings = settings.data_dir, settings.crawl.seen_filter
     seen_filter_path = folder / "seen.bloom"
     if seen_filter_path.exists() and not UrlSeenTest.is_valid_file(seen_filter_path, seen_filter_settings):
         yield Fault("state", "the seen filter seen.bloom is damaged or has another format", (seen_filter_path.name,))
-    for file in [*sorted(folder.glob("*.json")), *sorted((folder / "topics").glob("*.toml"))]:
+    for file in [*sorted(folder.glob("*.json")), *sorted((folder / TOPIC_DIR).glob("*.json"))]:
         try:
-            tomllib.loads(file.read_text()) if file.suffix == ".toml" else parse_state(file.read_bytes())
+            parse_state(file.read_bytes())
         except (OSError, ValueError) as error:
-            yield Fault("state", f"{file.name} is damaged ({error})", (str(file.relative_to(folder)),))
+            name = str(file.relative_to(folder))
+            yield Fault("state", f"{name} is damaged ({error})", (name,))
     if fault := find_damage(folder / "lexicon"):
         yield Fault("state", f"the cache of the term mining is damaged: {fault}", ("lexicon",))
 

@@ -9,7 +9,8 @@ WARC files            the backup; a page without a readable record is fetched ag
 rows of pages         the WARC files; a page that is in none of them is fetched again
 near-duplicate keys   recomputed from the articles
 citation counts       recounted
-state files           the backup; files without a copy are deleted and recreated by the stage that uses them
+state files           the backup; files without a copy are deleted and recreated by the stage that uses them; topics
+                      without a copy stay as they are
 index                 missing documents are indexed again, unknown documents are deleted
 """
 
@@ -31,7 +32,7 @@ from pipeline import stages
 from pipeline.engine import Engine, OpenEngine
 from pipeline.maintenance.backup import DATABASE_FILE, STATE_DIR, WARC_DIR, read_manifest
 from pipeline.maintenance.file_checksums import delete_if_damaged
-from pipeline.maintenance.integrity_check import Fault, iter_state_file_faults, iter_warc_faults
+from pipeline.maintenance.integrity_check import TOPIC_DIR, Fault, iter_state_file_faults, iter_warc_faults
 from pipeline.maintenance.preflight import BLOCKING_COMPONENTS
 from pipeline.settings import Settings
 from pipeline.warc_import.importer import IncompleteImportError, import_warc_files
@@ -215,13 +216,15 @@ def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[
 
 
 def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str) -> RepairStep:
-    """Restore a damaged state file from the backup, or delete it; returns the repair."""
+    """Restore a damaged state file from the backup, or delete it if it is not a topic; returns the repair."""
     target = data_dir / name
     if target.is_dir():
         delete_if_damaged(target)
     elif backup is not None and (backup / STATE_DIR / name).is_file():
         shutil.copy(backup / STATE_DIR / name, target)
         return RepairStep(f"{name} was restored from {backup}")
+    elif target.parent.name == TOPIC_DIR:
+        return RepairStep(f"{name} is in no backup: correct the file, or define the topic again", is_loss=True)
     else:
         target.unlink(missing_ok=True)
     return RepairStep(f"{name} was deleted; it is recreated at its next use")

@@ -24,7 +24,7 @@ from domain.term import (
     Term,
     TermStatus,
 )
-from domain.term_relation import ProposalState, RelationKind, RelationProposal
+from domain.term_relation import ProposalState, RelatedPair, RelationKind, RelationProposal
 from lexicon.concepts.checks import check_concepts
 from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
 from lexicon.concepts.formats import (
@@ -117,10 +117,11 @@ class StoreReview:
             text: [Gloss(row.han, row.latin, row.is_han_whole) for row in glosses_by_text[text]]
             for text in glosses_by_text
         }
-        ends = {end for several in glosses.values() for gloss in several for end in run_suffixes(gloss)}
+        ends = {end for term_glosses in glosses.values() for gloss in term_glosses for end in run_suffixes(gloss)}
         known_terms = frozenset(map(word_key, self._store.review_queue.find_terms(sorted(ends))))
         return {
-            text: rank_translations(text, several, known_terms)[:MAX_RELATED_TERMS] for text, several in glosses.items()
+            text: rank_translations(text, term_glosses, known_terms)[:MAX_RELATED_TERMS]
+            for text, term_glosses in glosses.items()
         }
 
     def rising_terms(self) -> dict[str, RisingTerm]:
@@ -170,7 +171,8 @@ class StoreReview:
 
     def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:
         ensure_acceptable([text])
-        return self._store.review_history.merge(text, into, actor, expected_version)
+        history = self._store.review_history
+        return history.merge(text, into, actor, expected_version, self.needs_second_reviewer)
 
     def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
         ensure_acceptable([new_text])
@@ -179,6 +181,15 @@ class StoreReview:
 
     def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
         return self._store.review_history.undo(actor, act_id)
+
+    def proposed_edits(self, texts: Sequence[str] | None, limit: int) -> tuple[int, list[ReviewDecision]]:
+        return self._store.review_history.list_proposals(texts, limit)
+
+    def approve_edit(self, act_id: int, actor: str) -> ReviewDecision:
+        return self._store.review_history.approve(act_id, actor)
+
+    def decline_edit(self, act_id: int, actor: str, comment: str = "") -> ReviewDecision:
+        return self._store.review_history.decline(act_id, actor, comment)
 
     def history(self, text: str, actor: str, offset: int, limit: int) -> tuple[int, list[ReviewDecision]]:
         return self._store.review_history.list_decisions(text, actor, offset, limit)
@@ -303,6 +314,9 @@ class StoreReview:
         return self._store.relations.list_related(text)
 
     def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision | None:
+        if kind is RelationKind.RELATED and self.needs_second_reviewer:
+            edit = TermEdit(text, related_pairs=(RelatedPair(min(text, other), max(text, other), True),))
+            return self.apply(ReviewDecisionKind.RELATE, [edit], actor)
         if kind is RelationKind.RELATED:
             self._set_proposal_state(kind, text, other, ProposalState.ACCEPTED, actor)
             return None
@@ -347,17 +361,15 @@ class StoreReview:
                 raise LexiconError(CodedMessage(f"there is no version {number}", "no_such_version", version=number))
         return version_changes(table.load_version(before), table.load_version(after))
 
-    def import_list(self, name: str, content: bytes, actor: str) -> int:
+    def import_list(self, name: str, content: bytes, actor: str) -> tuple[int, ReviewDecision]:
         concept_format = detect_concept_format(name, content)
         if concept_format:
             plan = self.plan_concepts(content, concept_format)
-            self.import_concepts(plan, actor)
-            return len(plan.changes)
+            return len(plan.changes), self.import_concepts(plan, actor)
         text = decode_dictionary(content)
         entries = parse_word_list(text, detect_word_list_format(name, text))
-        if entries:
-            self.apply(ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
-        return len(entries)
+        edits = [edit_for_entry(entry) for entry in entries]
+        return len(entries), self.apply(ReviewDecisionKind.ADD, edits, actor)
 
     def export(self, list_format: str, version: int | None = None) -> str:
         table = self._store.lexicons
@@ -427,12 +439,10 @@ class StoreReview:
         except ConceptFileError as error:
             raise LexiconError(error.line_errors[0][1]) from error
         edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
-        history = self._store.review_history
-        return history.apply(ReviewDecisionKind.CONCEPT, edits, actor, self.needs_second_reviewer)
+        return self._store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor, self.needs_second_reviewer)
 
     def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
-        history = self._store.review_history
-        return history.apply(ReviewDecisionKind.ADD, plan.edits, actor, self.needs_second_reviewer)
+        return self._store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor, self.needs_second_reviewer)
 
     def proposal(self) -> VersionProposal:
         with self._lock:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
+from domain.coded_message import serialize_message
 from pipeline.alerts.alert_history import read_ended_alerts
 from pipeline.alerts.service import send_test_alert
 from pipeline.engine import Engine
@@ -54,5 +55,7 @@ class StoreAlertAdministration:
         """
         tests = list(send_test_alert(self._settings.load()))
         for test in tests:
-            self._engine.store.actions.record(account, TEST_ACTION, test.channel, {"error": test.error})
+            self._engine.store.actions.record(
+                account, TEST_ACTION, test.channel, {"error": serialize_message(test.error)}
+            )
         return tests

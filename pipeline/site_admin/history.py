@@ -21,7 +21,7 @@ class StoreHistory:
         if self._engine.settings.file is not None:
             SettingsFile(self._engine.settings.file, self._engine.store.actions).finish_records()
         total, entries = self._engine.store.administration_history.find(history_filter, offset, limit)
-        return total, [replace(entry, can_undo=can_undo(entry)) for entry in entries]
+        return total, [_with_undo(entry) for entry in entries]
 
     def kinds(self) -> Sequence[tuple[HistorySource, str]]:
         """Return the kinds of all entries, by source."""
@@ -47,10 +47,17 @@ class StoreHistory:
             return UNDO_BY_ACTION[action.action](self._engine, action, account)
 
 
+def _with_undo(entry: HistoryEntry) -> HistoryEntry:
+    """Return an entry with `can_undo`. A decision on a proposed edit closes it; that is no undo."""
+    is_closed = entry.source is HistorySource.REVIEW and entry.kind == ReviewDecisionKind.PROPOSE_EDIT
+    return replace(entry, can_undo=can_undo(entry), is_undone=entry.is_undone and not is_closed)
+
+
 def can_undo(entry: HistoryEntry) -> bool:
     """Return True if the area of an entry can reverse it."""
     if entry.is_undone:
         return False
     if entry.source is HistorySource.REVIEW:
-        return entry.kind != ReviewDecisionKind.REVERT
+        kind = ReviewDecisionKind(entry.kind)
+        return kind is not ReviewDecisionKind.REVERT and kind.has_effect
     return entry.source is HistorySource.ACTION and is_reversible(entry.kind, entry.details)

@@ -25,6 +25,8 @@ from pipeline.settings_template import default_value
 from pipeline.site_admin.setting_groups import GROUPS, is_secret, setting_effect
 from pipeline.site_admin.settings_file import SettingsFile, SettingsText
 from search_ui.admin.interfaces.settings import (
+    HIDDEN_VALUE,
+    NEW_HIDDEN_VALUE,
     Edits,
     SettingEffect,
     SettingField,
@@ -34,8 +36,6 @@ from search_ui.admin.interfaces.settings import (
 )
 
 CHANGE_ACTION = "setting_change"
-HIDDEN_VALUE = "(not shown)"
-NEW_HIDDEN_VALUE = "(new value, not shown)"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.alert_messages import alert_message
 from search_ui.admin.views import DAY_SECONDS, format_duration, format_timestamp
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate
+from search_ui.i18n import translate, translate_message
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("alerts", __name__, url_prefix="/admin/alerts")
@@ -83,5 +83,5 @@ def send_test_message() -> BaseResponse:
         return redirect(url_for("alerts.alert_list"), 303)
     for test in tests:
         key = "alerts.test_failed" if test.error else "alerts.test_sent"
-        flash(translate(key, channel=test.channel, error=test.error))
+        flash(translate(key, channel=test.channel, error=translate_message(test.error)))
     return redirect(url_for("alerts.alert_list"), 303)

@@ -10,11 +10,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.administration import HistoryEntry, HistoryFilter, HistorySource
+from domain.coded_message import parse_message
 from domain.errors import AccountError, LexiconError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
-from search_ui.i18n import has_message, translate, translate_error
+from search_ui.i18n import has_message, translate, translate_error, translate_message
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("history", __name__, url_prefix="/admin/history")
@@ -97,10 +98,13 @@ def detail_values(entry: HistoryEntry) -> list[str]:
         texts.append(" → ".join(map(readable_value, values)))
     if entry.kind.startswith("site_") and isinstance(changes := details.get("changes"), Mapping):
         for path, (before, after) in changes.items():
-            texts.append(f"{path}: {readable_value(before)} → {readable_value(after)}")
+            change = f"{readable_value(before)} → {readable_value(after)}"
+            texts.append(translate("common.labelled", label=path, value=change))
     if isinstance(until := details.get("until"), int | float):
         texts.append(translate("history.until", time=format_timestamp(until)))
-    texts += [str(details[name]) for name in ("option", "reason", "error") if details.get(name)]
+    texts += [str(details[name]) for name in ("option", "reason") if details.get(name)]
+    if details.get("error"):
+        texts.append(translate_message(parse_message(str(details["error"]))))
     return texts
 
 

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import SettingsConflictError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces.settings import Edits, SettingsForm
+from search_ui.admin.interfaces.settings import HIDDEN_VALUE, NEW_HIDDEN_VALUE, Edits, SettingsForm
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message, translate_setting_help
 from search_ui.review.term_display import current_account_name
@@ -60,12 +60,18 @@ def review() -> BaseResponse:
     fields = form.by_path()
     return render_page(
         "admin_settings_review.html",
-        diff=result.diff,
+        diff=[translate_hidden_values(line) for line in result.diff],
         digest=digest,
         edits=edits,
         changed_fields=[fields[path] for path in edits if path in fields],
         language_page=url_for("settings.settings_page"),
     )
+
+
+def translate_hidden_values(line: str) -> str:
+    """Return a line of a diff with its markers of secrets in the reader's language."""
+    line = line.replace(NEW_HIDDEN_VALUE, translate("settings.new_value_hidden"))
+    return line.replace(HIDDEN_VALUE, translate("settings.value_hidden"))
 
 
 @blueprint.post("/save")

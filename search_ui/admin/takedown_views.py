@@ -25,7 +25,7 @@ MAX_REASON_CHARS = 500
 
 @dataclass(frozen=True)
 class TakedownGroup:
-    """The addresses that one action took down, each once for both schemes."""
+    """The addresses that one action took down, the submitted one first, each once for both schemes."""
 
     urls: Sequence[str]
     account: str
@@ -65,11 +65,15 @@ def take_down() -> BaseResponse:
 @blueprint.post("/undo")
 @require_role(Role.OPERATOR)
 def restore() -> BaseResponse:
-    """Undo the takedown of a page and show the list."""
-    if not current_site().backend.takedowns.restore(request.form.get("url", ""), current_account_name()):
+    """Undo the takedown of a page and show the list, or the diagnosis of the page if the form was there."""
+    url = request.form.get("url", "")
+    if not current_site().backend.takedowns.restore(url, current_account_name()):
         abort(404)
     flash(translate("takedowns.undone"))
-    return redirect(url_for("takedowns.takedown_list"), 303)
+    is_diagnosed = request.form.get("back") == "page"
+    return redirect(
+        url_for("admin.page_diagnosis", url=url) if is_diagnosed else url_for("takedowns.takedown_list"), 303
+    )
 
 
 def group_takedowns(takedowns: Sequence[Takedown]) -> list[TakedownGroup]:
@@ -77,7 +81,9 @@ def group_takedowns(takedowns: Sequence[Takedown]) -> list[TakedownGroup]:
     groups = []
     for _, members in groupby(takedowns, key=lambda takedown: takedown.action_id):
         rows = list(members)
-        url_by_address = {row.url.partition("://")[2]: row.url for row in rows}
+        url_by_address: dict[str, str] = {}
+        for row in rows:
+            url_by_address.setdefault(row.url.partition("://")[2], row.url)
         first = rows[0]
         groups.append(TakedownGroup(tuple(url_by_address.values()), first.account, first.reason, first.at))
     return groups

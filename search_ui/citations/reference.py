@@ -25,11 +25,6 @@ class AuthorName:
     given_name: str = ""
 
     @property
-    def full_name(self) -> str:
-        """The name in its natural order."""
-        return f"{self.given_name} {self.family_name}".strip()
-
-    @property
     def inverted_name(self) -> str:
         """The name with the family name first: `Smith, John`."""
         return f"{self.family_name}, {self.given_name}" if self.given_name else self.family_name

@@ -327,8 +327,8 @@ class SearchService:
         In a large index Solr does not collapse near-duplicates, because this costs half as much as the ranking. If the
         first hits have too many of them, the request is repeated with collapsing.
         """
-        documents = self.index_state.document_count
-        is_small = documents is not None and documents <= EXACT_PAGING_HITS
+        document_count = self.index_state.document_count
+        is_small = document_count is not None and document_count <= EXACT_PAGING_HITS
         if not (is_small or match_any or request.cluster):
             params = hits_params(request, words, limit, spare_hits=SPARE_HITS, field_names=field_names)
             first_page = collapse_first_page(self.select(SolrRequest.HITS, params), limit)

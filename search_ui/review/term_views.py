@@ -14,6 +14,7 @@ from search_ui.pages.quoted_definitions import QuotedDefinition, quote_definitio
 from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
+from search_ui.review.edit_display import MAX_WAITING_EDITS
 from search_ui.review.team_display import team_values
 from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
 from search_ui.review.usage import CandidateUsage, load_usage
@@ -66,14 +67,22 @@ def show_term() -> BaseResponse:
         comments=comments,
         reviewer=team["reviewers_by_term"].get(text, ""),
         acts_and_comments=sorted([*acts, *comments], key=lambda item: -item.at),
-        row=build_term_row(term, review_service.related_terms([term])[0], review_service.rising_terms().get(term.text)),
+        row=build_term_row(
+            term,
+            review_service.related_terms([term])[0],
+            review_service.rising_terms().get(term.text),
+            proposals=review_service.proposed_edits([text], MAX_WAITING_EDITS)[1],
+        ),
         places=find_kwic_in_articles(text),
         usage=_find_usage(text),
         narrower=review_service.narrower_terms(text),
         definitions=_quoted_definitions(term),
         max_definition_chars=MAX_DEFINITION_CHARS,
         acts=acts,
-        undoable=next((act for act in acts if not act.undone and act.kind is not ReviewDecisionKind.UNDO), None),
+        undoable=next(
+            (act for act in acts if not act.undone and act.kind.has_effect and act.kind is not ReviewDecisionKind.UNDO),
+            None,
+        ),
         classes=list(TermClass),
         concept_rows=(*concept.terms, ConceptTerm("", "")) if concept else (),
         concept_statuses=list(ConceptTermStatus),

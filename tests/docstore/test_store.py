@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.reports.runs import stage_run_from_report, stages_from_json
 from docstore.store import Store
-from docstore.terms.review_history import MAX_SYNONYM_CHARS, MAX_SYNONYMS
+from docstore.terms.term_changes import MAX_SYNONYM_CHARS, MAX_SYNONYMS
 from docstore.warc_archive import WarcArchive, WarcRecordLostError, gzip_member, response_record
 from docstore.warc_reader import read_warc
 from domain.article import Article, document_id

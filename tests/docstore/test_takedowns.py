@@ -66,6 +66,8 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     takedown = store.takedowns.find_document(document_id(URL))
     assert takedown is not None and (takedown.account, takedown.reason) == ("anna", "the owner asked for it")
     assert store.takedowns.take_down(URL, "bert", "again") == []
+    store.takedowns.take_down("https://a.test/9.html", "anna", "")
+    assert store.takedowns.list_all()[0].url == "https://a.test/9.html"  # not that of the other scheme
     assert store.integrity.damaged_rows() == {}
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from domain.article import document_id
 from pipeline.demo.site import write_sites
-from tests.crash_harness import Said, SlowSites, Vertical
+from tests.crash_harness import PausableSites, Said, Vertical
 from tests.local_workers import local_workers
 
 
 class Undisturbed:
     """A vertical after each stage of an undisturbed run. Later stages are run on first use."""
 
-    def __init__(self, site: SlowSites, folder: Path) -> None:
+    def __init__(self, site: PausableSites, folder: Path) -> None:
         self.site, self._folder = site, folder
         self.new = Vertical(folder / "new").write(site.sections())
         self.begun = self._copy_after(self.new, "begun", "crawl", "--max-pages", "40")
@@ -72,7 +72,7 @@ def call_successfully(vertical: Vertical, *command: str) -> Said:
 def undisturbed_run(folder: Path) -> Iterator[Undisturbed]:
     """Yield the reference vertical, with its sites served."""
     write_sites(folder / "sites")
-    with SlowSites(folder / "sites", pause=0.0) as site:
+    with PausableSites(folder / "sites") as site:
         made = Undisturbed(site, folder)
         try:
             yield made

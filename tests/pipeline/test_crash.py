@@ -25,7 +25,7 @@ from crawler.sitemaps.origin_sitemaps import default_sitemap_urls
 from domain.article import document_id
 from locks.file_locks import stage_lock
 from pipeline.search_site.serve import open_listening_socket
-from tests.crash_harness import Kept, Said, SlowSites, Vertical, indexed_ids, until
+from tests.crash_harness import Kept, PausableSites, Said, Vertical, indexed_ids, until
 from tests.faults.verticals import Undisturbed, undisturbed_run
 from tests.local_vertical import LocalVertical
 from tests.local_workers import local_workers
@@ -76,11 +76,10 @@ class TestCrawl:
 
     def test_a_second_crawl_is_refused(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.new, vertical)
-        undisturbed.site.pause = 0.1
-        running = vertical.start("crawl")
-        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 0, running)
-        said = vertical.plumb("crawl"), vertical.plumb("run", "--until", "crawl")
-        undisturbed.site.pause = 0.0
+        with undisturbed.site.paused_after(responses=20):
+            running = vertical.start("crawl")
+            until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 0, running)
+            said = vertical.plumb("crawl"), vertical.plumb("run", "--until", "crawl")
         assert [one.status for one in said] == [1, 1]
         for one in said:
             assert f"another process (pid {running.pid}) is in the crawl stage" in one.complaint
@@ -117,13 +116,12 @@ class TestCrawl:
         check_crawled(undisturbed, vertical)
 
 
-def kill_crawl(site: SlowSites, vertical: Vertical, pages: int) -> None:
+def kill_crawl(site: PausableSites, vertical: Vertical, pages: int) -> None:
     """Kill a crawl that has kept so many pages."""
-    site.pause = 0.03
-    running = vertical.start("crawl")
-    until(lambda: vertical.number("SELECT COUNT(*) FROM pages") >= pages, running)
-    vertical.kill()
-    site.pause = 0.0
+    with site.paused_after(responses=pages + 20):
+        running = vertical.start("crawl")
+        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") >= pages, running)
+        vertical.kill()
 
 
 def check_crawled(undisturbed: Undisturbed, vertical: Vertical) -> None:

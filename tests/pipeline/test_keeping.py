@@ -21,6 +21,8 @@ from pipeline.maintenance.backup import (
     restore_backup,
 )
 from pipeline.maintenance.doctor import CheckResult, run_checks
+from pipeline.maintenance.integrity_check import iter_state_file_faults
+from pipeline.maintenance.repair import restore_or_delete_state_file
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
 from tests.docstore.test_store import keep_page
@@ -37,7 +39,7 @@ def vertical(tmp_path: Path) -> Iterator[LocalVertical]:
     add_account(made.data)
     (made.data / "sites.json").write_text('{"added": ["http://b.test/"]}')
     (made.data / "topics").mkdir()
-    (made.data / "topics" / "oil.toml").write_text('name = "oil"\n')
+    (made.data / "topics" / "oil.json").write_text('{"name": "oil"}')
     (made.data / "session.key").write_text("secret\n")
     (made.data / "logs").mkdir(exist_ok=True)
     (made.data / "logs" / "plumb.log").write_text("x")
@@ -63,13 +65,25 @@ def test_everything_comes_back(vertical: LocalVertical, tmp_path: Path) -> None:
     empty = other(tmp_path, vertical)
     restore_backup(backup, empty)
     assert content(empty.data_dir / "store.db") == before
-    for name in ("sites.json", "topics/oil.toml", "session.key"):
+    for name in ("sites.json", "topics/oil.json", "session.key"):
         assert (empty.data_dir / name).read_bytes() == (vertical.data / name).read_bytes()
     assert not (empty.data_dir / "logs").exists()
     with Engine(empty, NullProgress()) as engine:
         [(_, pointer, digest)] = engine.store.integrity.iter_warc_records()
         assert (empty.data_dir / "warc" / pointer.file_name).exists() and digest
     assert (backup / "vertical.toml").read_text() == vertical.config.read_text()
+
+
+def test_a_damaged_topic_is_restored_and_never_deleted(vertical: LocalVertical, tmp_path: Path) -> None:
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+    topic = vertical.data / "topics" / "oil.json"
+    topic.write_text('{"name": ')
+    [fault] = iter_state_file_faults(settings(vertical))
+    assert fault.keys == ("topics/oil.json",)
+    assert restore_or_delete_state_file(vertical.data, None, *fault.keys).is_loss
+    assert topic.read_text() == '{"name": '
+    assert not restore_or_delete_state_file(vertical.data, backup, *fault.keys).is_loss
+    assert topic.read_text() == '{"name": "oil"}'
 
 
 def test_it_is_its_owners_alone(vertical: LocalVertical, tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from search_ui.admin.interfaces.diagnosis import PageCause, PageCheckName, PageC
 URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
 
 
-def facts(reason: Reason | None = None, detail: str = "", **more: Any) -> PageFacts:
+def facts(reason: Reason | None = None, detail: str = "", due_at: float | None = 0.0, **more: Any) -> PageFacts:
     """Return the facts of a known URL whose last visit ended with `reason`; None: it was not visited."""
-    row = SimpleNamespace(found_at=50.0, due_at=0.0, depth=1)
+    row = SimpleNamespace(found_at=50.0, due_at=due_at, depth=1)
     visit = SimpleNamespace(stage=Stage.CRAWL, reason=reason, detail=detail, at=60.0)
     outcomes = (visit,) if reason else ()
     report = UrlReport(row, None, outcomes, None, (), (), None, None, (), (), ())
@@ -49,7 +49,8 @@ CASES = [
     (facts(due_count=9, host_visited_at=40.0), PageCause.NOT_VISITED, None),
     (facts(Reason.CRAWLER_TRAP), PageCause.CRAWLER_TRAP, PageRemedy.ADD_URL),
     (facts(Reason.FETCHED, "noindex: not saved"), PageCause.NOINDEX, None),
-    (facts(Reason.FETCHED), PageCause.EXPIRED, None),
+    (facts(Reason.FETCHED, due_at=None), PageCause.EXPIRED, None),
+    (facts(Reason.FETCHED), PageCause.DELETED, PageRemedy.CRAWL_AGAIN),
     (facts(Reason.OFF_TOPIC), PageCause.OFF_TOPIC, None),
     (facts(Reason.REDIRECTED_TO_KNOWN_URL, OTHER_URL), PageCause.REDIRECTED, None),
     (facts(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {OTHER_URL}"), PageCause.SAME_CONTENT, None),

@@ -44,7 +44,7 @@ from pipeline.runs.scheduler import (
 )
 from pipeline.runs.timetable import Timetable, configured_appointments, nightly_timetable
 from pipeline.settings import ScheduleSettings, Settings, build_settings, load_settings
-from tests.crash_harness import SlowSites, Vertical, until
+from tests.crash_harness import PausableSites, Vertical, until
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
@@ -418,10 +418,10 @@ def test_a_run_goes_on_as_long_as_its_lock_is_held_and_not_a_moment_longer(engin
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlowSites]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PausableSites]:
     folder = tmp_path_factory.mktemp("schedule")
     write_sites(folder / "sites")
-    with SlowSites(folder / "sites", pause=0.0) as running:
+    with PausableSites(folder / "sites") as running:
         yield running
 
 
@@ -429,7 +429,7 @@ NO_SOLR = {"solr_url": "http://127.0.0.1:9/solr"}
 
 
 @pytest.fixture
-def vertical(site: SlowSites, tmp_path: Path) -> Iterator[Vertical]:
+def vertical(site: PausableSites, tmp_path: Path) -> Iterator[Vertical]:
     """A vertical whose Solr does not answer: its runs are about the stages before."""
     made = Vertical(tmp_path / "vertical").write({**site.sections(max_pages=40), "index": NO_SOLR})
     yield made
@@ -449,7 +449,7 @@ def wait_for_finished_runs(vertical: Vertical, running: "subprocess.Popen[str]",
 @pytest.mark.solr
 @pytest.mark.process
 def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler_starts(
-    site: SlowSites, vertical: Vertical, solr_node: RunningSolr
+    site: PausableSites, vertical: Vertical, solr_node: RunningSolr
 ) -> None:
     """The scheduler finds that the last run is long ago and runs; kill -9 in its crawl; the next scheduler goes on."""
     index = {"solr_url": solr_node.url, "collection": "nightly"}
@@ -458,14 +458,13 @@ def test_a_killed_nightly_run_is_shown_as_killed_and_taken_up_when_the_scheduler
     with open_sqlite_store(vertical.data) as store:
         store.runs.finish(store.runs.start("schedule"), [])
     change_runs(vertical, "UPDATE runs SET started_at = started_at - 86400 * 3")
-    site.pause = 0.1
-    running = vertical.start(*table, "schedule")
-    until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 3, running)
-    found = status(vertical)
-    assert [(run["state"], run["stage"]) for run in found["runs"]] == [("running", "crawl"), ("done", "")]
-    assert found["next_run"] and not found["failed_since"]
-    vertical.kill()
-    site.pause = 0.0
+    with site.paused_after(responses=20):
+        running = vertical.start(*table, "schedule")
+        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 3, running)
+        found = status(vertical)
+        assert [(run["state"], run["stage"]) for run in found["runs"]] == [("running", "crawl"), ("done", "")]
+        assert found["next_run"] and not found["failed_since"]
+        vertical.kill()
     found = status(vertical)
     assert [(run["state"], run["stage"]) for run in found["runs"]] == [("killed", "crawl"), ("done", "")]
     assert found["failed_since"] == found["runs"][0]["started"] and found["next_run"] is None
@@ -497,18 +496,17 @@ def change_runs(vertical: Vertical, statement: str) -> None:
     ("arguments", "number"), [(["schedule"], signal.SIGINT), (["up", "--port", "0"], signal.SIGTERM)]
 )
 def test_a_stop_of_the_machine_ends_a_run_in_good_order(
-    site: SlowSites, vertical: Vertical, arguments: list[str], number: signal.Signals
+    site: PausableSites, vertical: Vertical, arguments: list[str], number: signal.Signals
 ) -> None:
     """It is taken up at the next start; a signal ends the program at once, though a run goes on and both signals were
     ignored when it started."""
     with open_sqlite_store(vertical.data) as store:
         store.runs.start("schedule")  # of which nobody holds the lock: killed
-    site.pause = 0.1
-    running = vertical.start(*arguments, ignored_signals="INT TERM")
-    until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 3, running)
-    os.kill(running.pid, number)
-    said = vertical.finished(running)
-    site.pause = 0.0
+    with site.paused_after(responses=20):
+        running = vertical.start(*arguments, ignored_signals="INT TERM")
+        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 3, running)
+        os.kill(running.pid, number)
+        said = vertical.finished(running)
     assert said.status == 130 and "Traceback" not in said.err and not vertical.processes()
     assert [(run["state"], run["stage"]) for run in status(vertical)["runs"]] == [("stopped", "crawl"), ("killed", "")]
 

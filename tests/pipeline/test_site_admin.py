@@ -11,6 +11,7 @@ from crawler.host_suggestions import HostSuggestionStats
 from docstore.articles.extraction_writer import PageExtraction
 from domain.administration import HistorySource
 from domain.article import document_id
+from domain.coded_message import coded_message
 from domain.errors import BusyError, SettingsError
 from domain.frontier import NewUrl, UrlKind
 from domain.page import Host, Link
@@ -20,6 +21,7 @@ from pipeline.settings import load_settings
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.interfaces.sites import SiteEdit, SiteOptionKind
+from search_ui.i18n import translate_message_to
 from tests.docstore.test_store import ARTICLE, keep_page
 
 A, B = "a.test", "b.test"
@@ -130,18 +132,21 @@ def test_headers_cookies_and_the_proxy_of_a_site_are_replaced_by_name_and_stay_s
 
 
 @pytest.mark.parametrize(
-    "edit",
+    ("edit", "message"),
     [
-        SiteEdit("", "soon", [], ["http://a.test/"]),
-        SiteEdit("", "", [], ["http://a.test/"], "noon"),
-        SiteEdit("", "", ["b.test"], ["http://a.test/"]),
-        SiteEdit("", "", [], ["http://b.test/x"]),
-        SiteEdit("", "", ["a.test/oil/"], ["http://a.test/"]),
+        (SiteEdit("", "soon", [], ["http://a.test/"]), "crawl.site_delays 第 1 行：应为主机和秒数"),
+        (SiteEdit("", "", [], ["http://a.test/"], "noon"), "crawl.site_quiet_hours 第 1 行：应为主机和时段"),
+        (SiteEdit("", "", ["b.test"], ["http://a.test/"]), "“b.test”不属于 a.test"),
+        (SiteEdit("", "", [], ["http://b.test/x"]), "“http://b.test/x”不是 a.test 的网址"),
+        (SiteEdit("", "", ["a.test/oil/"], ["http://a.test/"]), "crawl.seeds：http://a.test/ 不在抓取范围内"),
     ],
 )
-def test_an_invalid_change_changes_nothing(engine: Engine, sites: StoreSites, edit: SiteEdit) -> None:
-    with pytest.raises(SettingsError):
+def test_an_invalid_change_changes_nothing_and_is_explained(
+    engine: Engine, sites: StoreSites, edit: SiteEdit, message: str
+) -> None:
+    with pytest.raises(SettingsError) as raised:
         sites.change(A, edit, "anna")
+    assert translate_message_to("zh", coded_message(raised.value)).startswith(message)
     assert engine.settings.file is not None and engine.settings.file.read_text() == CONFIG
     assert engine.store.actions.find() == []
 

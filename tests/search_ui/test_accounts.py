@@ -406,6 +406,8 @@ REVIEW = {
             "comment/remove",
             "concept",
             "definition",
+            "edit/approve",
+            "edit/decline",
             "import",
             "publish",
             "relations/decide",

@@ -169,6 +169,8 @@ def test_the_searches_are_counted() -> None:
     assert cells(found, "#slow")[0][:2] == ["压裂", "480 毫秒"]
     assert "9 次搜索因数据库繁忙未记入日志" in found.text
     assert found.select("#top-queries a")[0]["href"] == "/search?q=%E9%A1%B5%E5%B2%A9%E6%B0%94"
+    some_without = FakeActions(report=replace(REPORT, top_queries_without_hits=()))
+    assert text(page(signed_in(some_without)[0], "/admin/searches"), "p.nothing").startswith("每个搜索词都")
 
 
 @pytest.mark.parametrize(
@@ -277,9 +279,7 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
     client, _ = signed_in(reports(samples=samples))
     found = page(client, "/admin/sites/news.example?lang=en")
     assert [link["href"] for link in found.select("#samples a")] == [one.url for one in samples[4:]]
-    assert "Crawl: not found 2" in text(found, "#samples") and "Extract: no article found" in text(
-        found, "#samples"
-    )
+    assert "Crawl: not found 2" in text(found, "#samples") and "Extract: no article found" in text(found, "#samples")
     assert not found.select("#samples b > b") and "<b>nothing</b>" in text(found, "#samples")
     [[_, crawl, extract]] = cells(found, "#site-runs")
     assert (crawl, extract) == (

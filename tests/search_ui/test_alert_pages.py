@@ -5,6 +5,7 @@ import pytest
 from domain.account import Role
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
+from domain.coded_message import CodedMessage
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from tests.search_ui.test_admin import cells, page, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeAlertAdministration
@@ -59,8 +60,11 @@ def test_what_does_not_fire_is_not_muted() -> None:
     [
         (None, ["尚未设置通知渠道。请在“设置”页设置 alerts.mail_to、alerts.webhook 或 alerts.apprise_urls。"]),
         (
-            [ChannelTest("mail", 0.1), ChannelTest("webhook", 0.1, "status 500 <b>")],
-            ["mail：测试消息已发送。", "webhook：发送失败：status 500 <b>"],
+            [
+                ChannelTest("mail", 0.1),
+                ChannelTest("webhook", 0.1, CodedMessage("status 500", "webhook_status", host="<b>", status="500")),
+            ],
+            ["mail：测试消息已发送。", "webhook：发送失败：<b> 的 webhook 返回状态 500"],
         ),
     ],
 )

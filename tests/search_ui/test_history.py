@@ -38,6 +38,7 @@ def test_all_areas_are_in_one_list() -> None:
     assert rows[0][3] == f"{URL}<b>court" and rows[1][3] == "crawl.threads(default) → 4"
     seeds = "crawl.seeds: https://a.test/ → https://a.test/, https://b.test/"
     assert rows[2][3] == f"a.test{seeds}crawl.js: (empty) → On"
+    assert found.select("#history a[href='/admin/sites/a.test/settings']")
     assert rows[3][3] == "bobReport viewer → Reviewer, Administrator"
     assert rows[5][2] == "a_code_of_tomorrow"
     assert [bool(row.select("form")) for row in found.select("#history tbody tr")] == [True, *[False] * 5]

@@ -47,7 +47,7 @@ class Site:
         assert response.status_code == 200, response.text
         return BeautifulSoup(response.text, "lxml")
 
-    def send(self, found: BeautifulSoup, step: str, **changes: str) -> TestResponse:
+    def send(self, found: BeautifulSoup, step: str, language: str = "en", **changes: str) -> TestResponse:
         """Send the form of a page as a browser does, with changed fields (`crawl__delay="3"`)."""
         [form] = found.select("#settings-form, #save-form")
         fields = {str(field["name"]): value_of(field) for field in form.select("[name]") if not is_unchecked(field)}
@@ -55,7 +55,7 @@ class Site:
         if cleared := changes.pop("clear", ""):
             fields[f"clear.{cleared}"] = "on"
         fields |= {f"set.{name.replace('__', '.')}": value for name, value in changes.items()}
-        return self.client.post(f"/admin/settings/{step}?lang=en", data=fields)
+        return self.client.post(f"/admin/settings/{step}?lang={language}", data=fields)
 
 
 def value_of(field: Tag) -> str:
@@ -151,7 +151,7 @@ def test_the_default_removes_the_setting_and_lists_and_tables_have_one_line_per_
         ("search.port", "99999", "search.port = 99999: the maximum port is 65535"),
         ("schedule.at", "25:00", "schedule.at = '25:00': expected a time, for example 02:30"),
         ("search.site_names", "a.test", "search.site_names: expected name = value in each line"),
-        ("crawl.quiet_hours", "noon", "crawl.quiet_hours must be like 08:00-18:30, not 'noon'"),
+        ("crawl.quiet_hours", "noon", "crawl.quiet_hours must be like 08:00-18:30, not “noon”"),
         ("crawl.revisit_longest", "1", "crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them"),
     ],
 )
@@ -207,6 +207,8 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
     assert site.backend.review_service.store.actions.find()[0].details == {}
     removal = parsed(site.send(site.page(), "review", clear="crawl.cookies"))
     assert diff_lines(removal) == ['-cookies = "(not shown)"']
+    removal = parsed(site.send(site.page("zh"), "review", "zh", clear="crawl.cookies"))
+    assert diff_lines(removal) == ['-cookies = "（不显示）"']
     assert site.send(removal, "save").status_code == 303
     assert load_settings(site.path).crawl.cookies == ()
 

@@ -38,10 +38,13 @@ def test_a_page_is_taken_down_and_back(actions: FakeActions) -> None:
     answer = client.get(f"/api/v1/articles/{document_id(URL)}")
     assert (answer.status_code, answer.json["error"]["code"]) == (410, "gone")
     assert "此前已下架" in client.post("/admin/takedowns", data=sent, follow_redirects=True).text
-    undone = client.post("/admin/takedowns/undo", data={"url": URL, "token": token}, follow_redirects=True)
-    assert "已撤销下架" in undone.text
+    undo = {"url": URL, "token": token}
+    undone = client.post("/admin/takedowns/undo", data=undo, follow_redirects=True)
+    assert "已撤销下架" in undone.text and undone.request.path == "/admin/takedowns"
     assert client.get(f"/article/{document_id(URL)}").status_code == 404
-    assert client.post("/admin/takedowns/undo", data={"url": URL, "token": token}).status_code == 404
+    assert client.post("/admin/takedowns/undo", data=undo).status_code == 404
+    client.post("/admin/takedowns", data=sent)
+    assert client.post("/admin/takedowns/undo", data=undo | {"back": "page"}).location == f"/admin/page?url={URL}"
 
 
 @pytest.fixture
@@ -71,5 +74,5 @@ def test_only_an_operator_has_the_forms(actions: FakeActions) -> None:
 def test_each_address_is_listed_once_for_both_schemes() -> None:
     takedowns = [Takedown(url, 7, "anna", "r", 1.0) for url in (OTHER_SCHEME, URL, "http://news.example/2")]
     [group, older] = group_takedowns([*takedowns, Takedown(URL, 3, "bert", "s", 0.5)])
-    assert (list(group.urls), group.account) == ([URL, "http://news.example/2"], "anna")
+    assert (list(group.urls), group.account) == ([OTHER_SCHEME, "http://news.example/2"], "anna")
     assert (list(older.urls), older.reason) == ([URL], "s")

@@ -55,6 +55,7 @@ class PageCause(StrEnum):
     OFF_TOPIC = "off_topic"
     NOINDEX = "noindex"
     EXPIRED = "expired"
+    DELETED = "deleted"
     SAME_CONTENT = "same_content"
     REDIRECTED = "duplicate"
     REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"

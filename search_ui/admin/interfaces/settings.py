@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+HIDDEN_VALUE = "(not shown)"  # in a diff, in place of a secret
+NEW_HIDDEN_VALUE = "(new value, not shown)"
+
 
 class SettingKind(StrEnum):
     """The form field of a setting, and how its value is written as text."""
