@@ -117,7 +117,7 @@ def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_th
     assert [row[1] for row in cells(found, "#runs")] == [
         "Running in the “Crawl” stage",
         "Killed in the “Extract” stage",
-        "Failed in the “Index” stage 1 minute",
+        "Failed in the “Index” stage · 1 minute",
         "1 minute",
     ]
     assert cells(found, "#runs")[2][2].startswith("no <Solr> answers")
