@@ -48,7 +48,7 @@ def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> Non
         ("en", "a note"),
         (None, "已抓取 2,000 个网页，停止抓取"),
     ]
-    assert text(found, "#figures") == "Requested pages63New or changed articles50Failures4"
+    assert text(found, "#figures") == "Requested pages63 New or changed articles50 Failures4"
     assert [a["href"] for a in found.select("#samples a")] == ["/admin/page?url=https://news.example/a?b%3D1%26c"]
     assert text(found, "#log") == "<b>line</b>" and not found.select("#log b")
     assert [a["href"] for a in found.select("nav.pages a")] == ["/admin/runs/6", "/admin/runs", "/admin/runs/8"]
