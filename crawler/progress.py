@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from crawler.schedule.throttle import HostThrottle
 from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
-from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason, Stage, StageReport
+from domain.outcome import FETCH_SUCCESS_REASONS, SUCCESS_REASONS, Outcome, Reason, Stage, StageReport
 from domain.page import Host
 
 _SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
@@ -25,6 +25,8 @@ class HostProgress:
     """One host in this run.
 
     Attributes:
+        pages: visits without a failure.
+        errors: failed visits.
         due_urls: URLs that are due and not visited.
         crawl_delay: current seconds between requests.
         response_seconds: recent mean response time.
@@ -128,7 +130,7 @@ class Tally:
     """The counts of a run and the notes for its report."""
 
     visits_by_reason: Counter[Reason] = field(default_factory=Counter)
-    rejected_links: Counter[str] = field(default_factory=Counter)  # links, not URLs of the table
+    rejected_links: Counter[str] = field(default_factory=Counter)  # links, not URLs of the table, by reason or message
     urls_added: int = 0
     pages_fetched: int = 0
     seed_outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -140,7 +142,7 @@ class Tally:
     def count_visit(self, host: Host, reason: Reason) -> None:
         """Count a finished visit by its reason."""
         self.visits_by_reason[reason] += 1
-        (self.pages_by_host if reason in FETCH_SUCCESS_REASONS else self.errors_by_host)[host] += 1
+        (self.pages_by_host if reason in SUCCESS_REASONS else self.errors_by_host)[host] += 1
 
     def add_note(self, text: str) -> None:
         """Add a line to the report, once."""
@@ -164,7 +166,7 @@ class Tally:
     def report(self, seconds: float) -> StageReport:
         """Build the report. Raises PlumblineError if neither a seed nor another page could be fetched."""
         failed_seeds = [
-            f"{url}: {outcome.reason}" + (f", {outcome.detail}" if outcome.detail else "")
+            CodedMessage(f"{url}: {outcome.summary}", "failed_seed", url=url, cause=outcome.summary)
             for url, outcome in self.seed_outcomes.items()
             if outcome.reason not in _SEED_SUCCESS_REASONS
         ]
@@ -184,6 +186,9 @@ class Tally:
         ]
         notes += self.notes
         if self.rejected_links:
-            counts = tuple(f"{count} {reason}" for reason, count in self.rejected_links.most_common())
+            counts = tuple(
+                CodedMessage(f"{count} {reason}", "link_count", n=count, reason=reason)
+                for reason, count in self.rejected_links.most_common()
+            )
             notes.append(CodedMessage(f"links not followed: {', '.join(counts)}", "note_links_rejected", counts=counts))
         return StageReport(Stage.CRAWL, dict(self.visits_by_reason), seconds, tuple(notes))

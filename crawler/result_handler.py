@@ -20,6 +20,7 @@ from domain.page import Host
 
 _MAX_SUSPECT_URLS = 20_000  # URLs that are not followed because their pattern may be a trap
 _MAX_REDIRECT_CHAINS = 10_000
+_KNOWN_VARIANT_MESSAGE = CodedMessage("another form of a known URL", "known_variant")
 # Outcomes of a probe that show that there is no such page. Many sites redirect to the home page instead of a 404.
 _NOT_FOUND_REASONS = frozenset((Reason.GONE, Reason.REDIRECTED_TO_KNOWN_URL, Reason.REDIRECTED_OUT_OF_SCOPE))
 
@@ -65,7 +66,14 @@ class ResultHandler:
                 entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {job_result.canonical_url}"[:300])
             )
         elif decision is not None and not decision.is_retained:
-            detail = f"{decision.strategy} score {decision.score:.3f} for {decision.topic}"
+            score, topic = f"{decision.score:.3f}", decision.topic
+            detail = CodedMessage(
+                f"{decision.strategy} score {score} for {topic}",
+                "topic_score",
+                strategy=decision.strategy,
+                score=score,
+                topic=topic,
+            )
             visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
         elif job_result.is_noindex:
             visit = replace(visit, outcome=Outcome(Reason.FETCHED, "noindex: not saved"))
@@ -118,7 +126,7 @@ class ResultHandler:
         trap_detector = self._trap_detectors.get(entry.host)
         is_new = entry.kind is UrlKind.UNKNOWN and not entry.digest
         trap = trap_detector.find_trap(entry.url) if trap_detector is not None and is_new else None
-        return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap)
+        return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap.message)
 
     def take_harmless_urls(self) -> list[NewUrl]:
         """Return URLs that were suspected of being traps and whose patterns proved harmless."""
@@ -222,7 +230,7 @@ class ResultHandler:
             if not self._deduplicator.is_variant(url) and (url not in reduced_by_url or reduced_by_url[url] in unknown)
         ]
         if len(unique_urls) < len(new_urls):
-            self._tally.rejected_links["another form of a known URL"] += len(new_urls) - len(unique_urls)
+            self._tally.rejected_links[_KNOWN_VARIANT_MESSAGE] += len(new_urls) - len(unique_urls)
         return unique_urls
 
     def _passes_trap_check(self, new_url: NewUrl, host: Host, parent: FrontierEntry) -> bool:
@@ -231,7 +239,7 @@ class ResultHandler:
         )
         if trap is None:
             return True
-        self._tally.rejected_links[f"trap ({trap})"] += 1
+        self._tally.rejected_links[CodedMessage(f"trap ({trap})", "link_trap", kind=trap.message)] += 1
         if len(self._suspect_urls) < _MAX_SUSPECT_URLS:
             self._suspect_urls[new_url.url] = new_url
         return False
@@ -245,7 +253,8 @@ class ResultHandler:
         """Build the visit of a redirect. The target is a new URL with the depth and kind of the redirected one."""
         reason = rejection_reason(target, self._plan.url_rules, entry.depth)
         if reason is not None:
-            reason = Reason.REDIRECTED_OUT_OF_SCOPE if reason is Reason.OUT_OF_SCOPE else reason
+            is_extension = reason is Reason.UNSUPPORTED_EXTENSION
+            reason = Reason.NOT_HTML if is_extension else Reason.REDIRECTED_OUT_OF_SCOPE
             return self.visit_without_page(
                 entry, Outcome(reason, CodedMessage(f"redirected to {target[:280]}", "redirected_to", url=target[:280]))
             )

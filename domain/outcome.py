@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from domain.coded_message import CodedMessage
+
 
 class Stage(StrEnum):
     """The stages of a run. All but `SOLR` (opening the index) record outcomes."""
@@ -40,7 +42,7 @@ class Reason(StrEnum):
     REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"
     REDIRECTED_TO_KNOWN_URL = "duplicate"  # redirected to a URL that is crawled on its own
     HTTP_ERROR = "http_error"
-    GONE = "gone"  # 404 or 410
+    GONE = "gone"  # 404 or 410, or a page that says so
     TAKEN_DOWN = "taken_down"  # an operator has excluded the page permanently
     NOT_HTML = "not_html"
     EMPTY_BODY = "empty"
@@ -75,8 +77,37 @@ class Reason(StrEnum):
     UNEXPECTED_ERROR = "failed"  # unexpected exception: the traceback is in the log
 
 
+CERTIFICATE_ERROR = "certificate"
+"""Replaces `Reason.UNREACHABLE` in the counts of a site if its certificate is invalid."""
+
 FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
 """Outcomes of a crawl visit to a page that the site returned."""
+
+SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {
+    *(Reason.REDIRECTED_TO_KNOWN_URL, Reason.TAKEN_DOWN),
+    *(Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.LIST_PAGE, Reason.CONTINUATION, Reason.ALTERNATE_VERSION),
+    *(Reason.RECOGNIZED, Reason.EMBEDDED, Reason.NOTHING_TO_EMBED, Reason.INDEXED, Reason.DELETED),
+}
+"""Outcomes of all stages that are no failures."""
+
+UNREQUESTED_REASONS: frozenset[str] = frozenset(
+    (
+        *(Reason.INVALID_URL, Reason.URL_TOO_LONG, Reason.OUT_OF_SCOPE, Reason.TOO_DEEP, Reason.CRAWLER_TRAP),
+        *(Reason.UNSUPPORTED_EXTENSION, Reason.ROBOTS_FORBIDDEN, Reason.ROBOTS_UNAVAILABLE, Reason.PRIVATE_ADDRESS),
+        *(Reason.TAKEN_DOWN, Reason.UNREACHABLE, CERTIFICATE_ERROR),
+    )
+)
+"""Outcomes of a crawl visit that sent no request for the page: a rule forbids it, or there was no connection."""
+
+
+def count_requested(counts: Mapping[str, int]) -> int:
+    """Return the number of pages that a crawl requested, from its outcome counts by reason."""
+    return sum(count for reason, count in counts.items() if reason not in UNREQUESTED_REASONS)
+
+
+def count_failures(counts: Mapping[Reason, int] | Mapping[str, int]) -> int:
+    """Return the number of failures of a stage, from its outcome counts by reason."""
+    return sum(count for reason, count in counts.items() if reason not in SUCCESS_REASONS)
 
 
 @dataclass(frozen=True)
@@ -93,6 +124,14 @@ class Outcome:
     reason: Reason
     detail: str = ""
     published_date: str = field(default="", compare=False)
+
+    @property
+    def summary(self) -> CodedMessage:
+        """Reason and detail as one message, such as `http_error, 503`."""
+        if not self.detail:
+            return CodedMessage(self.reason.value, "outcome", reason=self.reason.value)
+        text = f"{self.reason}, {self.detail}"
+        return CodedMessage(text, "outcome_detail", reason=self.reason.value, detail=self.detail)
 
 
 def has_common_cause(failed_count: int, total_count: int, max_failures: int) -> bool:

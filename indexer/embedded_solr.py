@@ -111,9 +111,9 @@ def check_solr_cloud(url: str, timeout: float) -> None:
         message = f"Solr at {address} is not responding ({cause}): start it, or correct index.solr_url"
         raise SolrUnavailableError(CodedMessage(message, "solr_silent", url=address, cause=cause)) from err
     if mode != "solrcloud":
-        raise SolrError(
-            f"the Solr at {redact_credentials(url)} runs in mode {mode!r}: start it in cloud mode (SolrCloud)"
-        )
+        address = redact_credentials(url)
+        message = f"the Solr at {address} runs in mode {mode!r}: start it in cloud mode (SolrCloud)"
+        raise SolrError(CodedMessage(message, "solr_mode", url=address, mode=str(mode)))
 
 
 class EmbeddedSolr:
@@ -245,10 +245,9 @@ class EmbeddedSolr:
             time.sleep(POLL_SECONDS)
 
     def _start_timeout_error(self) -> SolrUnavailableError:
-        return SolrUnavailableError(
-            f"the embedded Solr was not ready after {self._settings.start_timeout:g} s: "
-            f"see {self.home / 'logs'}, or increase index.start_timeout"
-        )
+        seconds, logs = f"{self._settings.start_timeout:g}", str(self.home / "logs")
+        message = f"the embedded Solr was not ready after {seconds} s: see {logs}, or increase index.start_timeout"
+        return SolrUnavailableError(CodedMessage(message, "solr_start_timeout", seconds=seconds, logs=logs))
 
 
 def choose_address(port: int, previous_address: str) -> str:

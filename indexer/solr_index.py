@@ -265,10 +265,11 @@ class SolrIndex:
         """
         cluster_state = self._fetch_cluster_state()
         if self.collection in cluster_state["collections"]:
-            raise SolrError(
+            message = (
                 f"Solr already has a collection named {self.collection}, which Plumbline did not create: "
                 "set index.collection to another name"
             )
+            raise SolrError(CodedMessage(message, "solr_other_collection", name=self.collection))
         target = cluster_state.get("aliases", {}).get(self.collection)
         is_outdated = self.add_missing_fields()
         if self.current_collection not in cluster_state["collections"]:
@@ -357,10 +358,11 @@ class SolrIndex:
             if self.current_collection not in self._fetch_cluster_state()["collections"]:
                 raise
         if not self._wait_until_active():
-            raise SolrUnavailableError(
+            message = (
                 f"Solr's new collection {self.current_collection} did not become active: see Solr's log, then run "
                 "the same command again"
             )
+            raise SolrUnavailableError(CodedMessage(message, "solr_inactive", name=self.current_collection))
 
     def _add_missing_fields(self, collection: str) -> None:
         """Add the missing fields to a collection. If Solr rejects them, the old schema is restored."""

@@ -25,6 +25,7 @@ from search_ui.query.display_text import clean_text
 
 LANGUAGES = ("zh", "en")  # the first is the default
 HTML_LANGUAGES: Mapping[str, str] = {"zh": "zh-Hans", "en": "en"}
+CODE_VALUE_NAMES = frozenset({"reason", "stage", "strategy"})  # also the prefixes of the keys of their names
 _HAN_RE = re.compile("[\u3400-\u9fff]")
 _LOCALES: Mapping[str, str] = {"zh": "zh_Hans_CN", "en": "en"}
 
@@ -137,12 +138,22 @@ def translate_message_to(language: str, message: str) -> str:
     """Return a message in one of `LANGUAGES`. Works without a request. Otherwise like `translate_message`."""
     if not isinstance(message, CodedMessage) or not has_message(f"error.{message.code}"):
         return clean_text(message)
-    values = {name: _message_value(language, value) for name, value in message.values.items()}
+    values = {name: message_value(language, name, value) for name, value in message.values.items()}
     return translate_to(language, f"error.{message.code}", **values)
 
 
-def _message_value(language: str, value: object) -> object:
+def message_value(language: str, name: str, value: object) -> object:
+    """Return the value of the placeholder `name` of a message in one of `LANGUAGES`.
+
+    Messages are translated, also in a tuple, which becomes a list. A value of CODE_VALUE_NAMES is a code whose name is
+    returned. Other values are returned unchanged.
+    """
     if isinstance(value, tuple):
         separator = "list.clauses" if any(isinstance(item, CodedMessage) for item in value) else "list.separator"
-        return translate_to(language, separator).join(str(_message_value(language, item)) for item in value)
-    return translate_message_to(language, value) if isinstance(value, str) else value
+        return translate_to(language, separator).join(str(message_value(language, name, item)) for item in value)
+    if not isinstance(value, str):
+        return value
+    key = f"{name}.{value}"
+    if name in CODE_VALUE_NAMES and has_message(key):
+        return translate_to(language, key)
+    return translate_message_to(language, value)

@@ -1,5 +1,6 @@
 """Interfaces that the search site needs besides Solr. `pipeline` provides the implementations."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -7,6 +8,7 @@ from typing import Protocol
 from domain.account import Account
 from domain.alert import Alert
 from domain.errors import PlumblineError
+from domain.outcome import Reason, Stage, count_failures, count_requested
 from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
@@ -152,6 +154,29 @@ class RunSummary:
     error: str = ""
     run_id: int = 0
     command: str = ""
+
+    @property
+    def requested_count(self) -> int:
+        """Number of pages that the crawl requested."""
+        return count_requested(self.stage_counts(Stage.CRAWL))
+
+    @property
+    def new_article_count(self) -> int:
+        """Number of new or changed articles."""
+        return self.stage_counts(Stage.EXTRACT).get(Reason.EXTRACTED, 0)
+
+    @property
+    def failure_count(self) -> int:
+        """Number of failures of all stages."""
+        return sum(count_failures(dict(stage.reason_counts)) for stage in self.stages)
+
+    def stage_counts(self, name: Stage) -> Mapping[str, int]:
+        """Return the outcome counts of all stages of this name, for example of the second extraction after OCR."""
+        counts: Counter[str] = Counter()
+        for stage in self.stages:
+            if stage.stage == name:
+                counts.update(dict(stage.reason_counts))
+        return counts
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from crawler.http.site_options import parse_site_options
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlForms, host_of, parse_url_forms, split_host_port
+from domain.coded_message import CodedMessage, coded_message
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
 from domain.outcome import Outcome, Reason
@@ -73,7 +74,8 @@ class FetchError(Exception):
 
     def __init__(self, reason: Reason, detail: str = "", host_failed: bool = False) -> None:
         super().__init__(detail)
-        self.outcome = Outcome(reason, _CONTROL_CHARS.sub(" ", detail)[:300])
+        is_coded = isinstance(detail, CodedMessage) and bool(detail.code)
+        self.outcome = Outcome(reason, detail if is_coded else _CONTROL_CHARS.sub(" ", detail)[:300])
         self.host_failed = host_failed
 
 
@@ -335,7 +337,8 @@ def to_fetch_error(error: Exception) -> FetchError:
     for kinds, reason in _REASON_BY_ERROR:
         matched_cause = next((cause for cause in chain if isinstance(cause, kinds)), None)
         if matched_cause is not None:
-            return FetchError(reason, _CONNECTION_PREFIX.sub("", str(matched_cause)), host_failed)
+            message = coded_message(matched_cause)
+            return FetchError(reason, message if message.code else _CONNECTION_PREFIX.sub("", message), host_failed)
     return FetchError(Reason.UNREACHABLE, str(error), host_failed)
 
 
@@ -412,7 +415,7 @@ def _read_body(
 ) -> bytes:
     content_length = raw_response.headers.get("Content-Length", "")
     if content_length.isdecimal() and int(content_length) > cap and not truncate:
-        raise TooLargeError(f"more than {cap} bytes: {content_length[:20]}")
+        raise TooLargeError(CodedMessage(f"more than {cap} bytes", "body_too_large", n=cap))
     parts: list[bytes] = []
     byte_count = 0
     for part in raw_response.stream(_CHUNK_BYTES, decode_content=False):
@@ -422,7 +425,7 @@ def _read_body(
         if byte_count > cap:
             if truncate and not raw_response.headers.get("Content-Encoding"):
                 break
-            raise TooLargeError(f"more than {cap} bytes")
+            raise TooLargeError(CodedMessage(f"more than {cap} bytes", "body_too_large", n=cap))
     return b"".join(parts)[: cap if truncate else None]
 
 

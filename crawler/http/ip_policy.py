@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Protocol
 
+from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError, SettingsError
 
 Resolver = Callable[[str, int], list[str]]
@@ -106,10 +107,11 @@ class PublicOnlyPolicy:
         if not self._allowed_private.allows_host(name, port):
             private_ips = [ip for ip in ips if not is_public_ip(ip) and not self._allowed_private.allows_ip(ip)]
             if private_ips or not ips:
-                raise PrivateAddressError(
+                message = (
                     f"{host} resolves to a private or reserved IP address ({', '.join(private_ips)}). "
                     "To allow it, add the host, domain or network to crawl.inside_hosts."
                 )
+                raise PrivateAddressError(CodedMessage(message, "private_ip", host=host, ips=tuple(private_ips)))
         return [(ip, port) for ip in ips]
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from crawler.http.fetch import Fetcher, FetchError
 from crawler.robots.robots_txt import RobotsTxt, parse_robots_txt
+from domain.coded_message import CodedMessage
 from domain.frontier import StoredRobots
 from domain.outcome import Outcome, Reason
 from domain.page import Origin
@@ -75,8 +76,10 @@ def parse_stored_robots(robots: StoredRobots, agent: str) -> RobotsRules:
     """Parse a stored robots.txt for the product token `agent`."""
     if robots.status in _SUCCESS_STATUSES:
         return RobotsRules(parse_robots_txt(_decode_robots(robots.body[:MAX_ROBOTS_BYTES]), agent))
-    failure = None if 400 <= robots.status < 500 else Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {robots.status}")
-    return RobotsRules(failure=failure)
+    if 400 <= robots.status < 500:
+        return RobotsRules()
+    message = CodedMessage(f"robots.txt: {robots.status}", "robots_status", status=str(robots.status))
+    return RobotsRules(failure=Outcome(Reason.ROBOTS_UNAVAILABLE, message))
 
 
 def _decode_robots(body: bytes) -> str:
@@ -166,4 +169,5 @@ def _failure_outcome(outcome: Outcome) -> Outcome:
     """Convert a fetch failure to a robots.txt failure. An unreachable or private host keeps its own reason."""
     if outcome.reason in (Reason.PRIVATE_ADDRESS, Reason.UNREACHABLE):
         return outcome
-    return Outcome(Reason.ROBOTS_UNAVAILABLE, f"robots.txt: {outcome.reason} {outcome.detail}"[:300])
+    message = CodedMessage(f"robots.txt: {outcome.summary}", "robots_failure", cause=outcome.summary)
+    return Outcome(Reason.ROBOTS_UNAVAILABLE, message)

@@ -1,1 +1,1 @@
-"""Select the next URL to fetch and the time of the next visit. Open `frontier.py` first."""
+"""Select the next URL to fetch and the time of the next visit. Read `frontier.py` first."""

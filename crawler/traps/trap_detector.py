@@ -29,6 +29,7 @@ from enum import StrEnum
 from crawler.traps.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
 from crawler.traps.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 from crawler.urls.canonical import host_of, url_origin
+from domain.coded_message import CodedMessage
 
 MAX_PAGING_LINKS = 1000
 _MAX_FAMILIES = 10_000
@@ -58,6 +59,11 @@ class TrapKind(StrEnum):
     CALENDAR = "calendar"  # a date too far from today
     ENDLESS = "endless"  # a pattern that links to itself without end
     REPETITIVE = "same_again"  # a pattern whose pages repeat others
+
+    @property
+    def message(self) -> CodedMessage:
+        """The kind as a message for people."""
+        return CodedMessage(self.value, f"trap_{self.value}")
 
 
 def detect_shape_trap(url: str, year: int) -> TrapKind | None:

@@ -41,6 +41,7 @@ from docstore.takedowns import delete_pages, load_takedowns, scheme_variants, wr
 from docstore.warc_archive import WarcArchive
 from domain.article import Article, Block, SiteTemplate, StoredArticle
 from domain.batches import batched
+from domain.coded_message import CodedMessage
 from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
 from domain.pagination import can_reference
@@ -449,7 +450,8 @@ def exclude_taken_down_pages(
             delete_pages(database, connection, {extraction.page.url_id: extraction.page.url}, now)
             extraction = PageExtraction(extraction.page, Outcome(Reason.TAKEN_DOWN))
         elif url := next((url for url in teased_urls[extraction.page.url_id] if url in takedown_by_url), ""):
-            outcome = Outcome(Reason.LIST_PAGE, f"its text is that of {url}, which is taken down")
+            message = CodedMessage(f"its text is that of {url}, which is taken down", "text_of_takedown", url=url)
+            outcome = Outcome(Reason.LIST_PAGE, message)
             extraction = replace(extraction, result=outcome)
         results.append(extraction)
     write_takedowns(database, connection, joining)

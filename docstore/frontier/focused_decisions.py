@@ -16,6 +16,7 @@ from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, a
 from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
 from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
+from domain.coded_message import CodedMessage
 from domain.focused_decision import (
     ALL_DECISIONS,
     DecisionSample,
@@ -176,7 +177,8 @@ class FocusedDecisionTable:
         removed_at = self._clock()
         for row in rows:
             remove_page(self._database, connection, row.url_id, removed_at)
-        outcome = Outcome(Reason.OFF_TOPIC, f"no longer relevant according to {strategy}")
+        message = f"no longer relevant according to {strategy}"
+        outcome = Outcome(Reason.OFF_TOPIC, CodedMessage(message, "no_longer_relevant", strategy=strategy))
         write_outcomes(
             self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in rows]
         )

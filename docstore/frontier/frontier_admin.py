@@ -13,10 +13,9 @@ from docstore.frontier.due_order import count_if
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from docstore.takedowns import is_not_taken_down
 from domain.frontier import UrlKind
-from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
+from domain.outcome import SUCCESS_REASONS, Stage
 from domain.page import WarcPointer
 
-_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 _BATCH_SIZE = 10_000
 _CRAWL_DEPTH_KEY = "crawl_depth"  # key of the depth limit of the last crawl
 _REFETCHED_COLUMNS = {"due_at": 0.0, "etag": "", "last_modified": "", "digest": ""}  # due, and not compared
@@ -75,7 +74,7 @@ class FrontierAdmin:
 
     def site_health(self, now: float) -> list[SiteHealth]:
         """Return the counts of all hosts, the host with the most URLs first. `now` is epoch seconds."""
-        is_failed = and_(outcomes.c.reason.is_not(None), outcomes.c.reason.not_in(_SUCCESS_REASONS))
+        is_failed = and_(outcomes.c.reason.is_not(None), outcomes.c.reason.not_in(SUCCESS_REASONS))
         columns = (
             urls.c.host,
             func.count(),

@@ -1,1 +1,1 @@
-"""Which pages form one article, and which articles are copies of others. Read `resolve_roles.py` first."""
+"""Which pages form one article, and which pages are lists. Read `resolve_roles.py` first."""

@@ -30,6 +30,7 @@ from docstore.page_roles.url_patterns import (
 from docstore.schema.article_tables import article_parts, articles, pattern_members, teasers
 from docstore.schema.crawl_tables import outcomes, urls
 from domain.article import Article
+from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason, Stage
 from domain.pagination import MAX_CHAIN_PAGES, find_first_page, follow_next_pages, join_pages, without_scheme
 
@@ -213,17 +214,14 @@ def list_role(graph: PageGraph, page_article: PageArticle) -> PageRole | None:
     """Return the role of a page that is a list because of its teaser or its URL pattern; None if it is not a list."""
     shown_id = graph.teased_page(page_article.url_id)
     if shown_id is not None:
-        return represented_page_role(
-            page_article, shown_id, Reason.LIST_PAGE, f"its text is that of {page_url(graph, shown_id)}"
-        )
+        shown_url = page_url(graph, shown_id)
+        message = CodedMessage(f"its text is that of {shown_url}", "text_of_page", url=shown_url)
+        return represented_page_role(page_article, shown_id, Reason.LIST_PAGE, message)
     if not graph.is_in_list_pattern(page_article.url_id):
         return None
-    return represented_page_role(
-        page_article,
-        page_article.url_id,
-        Reason.LIST_PAGE,
-        f"nearly all pages like {url_pattern(page_article.url)} are lists",
-    )
+    pattern = url_pattern(page_article.url)
+    message = CodedMessage(f"nearly all pages like {pattern} are lists", "list_pattern", pattern=pattern)
+    return represented_page_role(page_article, page_article.url_id, Reason.LIST_PAGE, message)
 
 
 def represented_page_role(page_article: PageArticle, main_url_id: int, reason: Reason, detail: str) -> PageRole:

@@ -11,10 +11,9 @@ from docstore.database import Database
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import outcomes, urls
 from docstore.schema.operation_tables import runs, site_runs
-from domain.outcome import Reason, Stage
+from domain.outcome import CERTIFICATE_ERROR, Reason, Stage
 from domain.run import SiteArticles, SiteRun
 
-CERTIFICATE_ERROR = "certificate"  # replaces `unreachable` if the certificate of the site is invalid
 CERTIFICATE_ERROR_LIKE = "%certificate verify failed%"  # message of OpenSSL
 MAX_STORED_RUNS = 60
 MAX_HOSTS = 2000  # per run: the hosts with the most outcomes

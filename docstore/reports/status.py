@@ -89,7 +89,8 @@ class StatusReports:
     def freshness(self) -> Freshness:
         """Return how far the index is behind the store."""
         with self._database.snapshot() as connection:
-            pending_count, pending_since = connection.execute(select(func.count(), func.min(index_changes.c.at))).one()
+            pending_query = select(func.count(index_changes.c.url_id.distinct()), func.min(index_changes.c.at))
+            pending_count, pending_since = connection.execute(pending_query).one()
             return Freshness(
                 article_count=connection.scalar(select(func.count()).select_from(articles)) or 0,
                 indexed_count=connection.scalar(select(func.count()).select_from(indexed_documents)) or 0,

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urljoin, urlsplit
 
 from domain.article import Teaser
+from domain.coded_message import CodedMessage
 from domain.pagination import is_same_site, site_host
 from extractor.fields.metadata import absolute_url
 from extractor.fields.title_matching import is_near_title, normalize_letters
@@ -90,7 +91,9 @@ class LineStatistics:
 
 
 def find_list_reason(signals: PageSignals, body: Body | None, size: float, settings: ExtractSettings) -> str:
-    """Return why a page is a list, or an empty string. `size` is the size of its body in Chinese characters.
+    """Return why a page is a list as a coded message, or an empty string.
+
+    `size` is the size of its body in Chinese characters.
 
     Page-level and body-level evidence describe the same links, so only the stronger of the two is counted.
     """
@@ -106,7 +109,10 @@ def find_list_reason(signals: PageSignals, body: Body | None, size: float, setti
         return ""
     strongest_evidence = min(evidence_sets, key=lambda evidence: sum(score for score, _ in evidence))
     score = sum(score for score, _ in strongest_evidence) + article_score(signals, body)
-    return "; ".join(reason for _, reason in strongest_evidence) if score < 0 else ""
+    if score >= 0:
+        return ""
+    reasons = tuple(reason for _, reason in strongest_evidence)
+    return CodedMessage("; ".join(reasons), "list_evidence", reasons=reasons)
 
 
 def find_teaser_reason(signals: PageSignals, body: Body | None, teaser: Teaser | None) -> str:
@@ -118,7 +124,7 @@ def find_teaser_reason(signals: PageSignals, body: Body | None, teaser: Teaser |
         return ""
     if teaser.sample_lines and article_score(signals, body) > 0:
         return ""
-    return f"headline links to {teaser.url}"
+    return CodedMessage(f"headline links to {teaser.url}", "headline_link", url=teaser.url)
 
 
 def article_score(signals: PageSignals, body: Body | None) -> int:
@@ -146,7 +152,7 @@ def position_score(signals: PageSignals, body: Body | None) -> int:
     )
 
 
-def page_list_evidence(layout: Layout, size: float, settings: ExtractSettings) -> list[tuple[int, str]]:
+def page_list_evidence(layout: Layout, size: float, settings: ExtractSettings) -> list[tuple[int, CodedMessage]]:
     """Return the list evidence of a page with little text, as (points below 0, reason)."""
     if size > settings.list_longest_body:
         return []
@@ -157,28 +163,29 @@ def page_list_evidence(layout: Layout, size: float, settings: ExtractSettings) -
     )
     if link_share < settings.list_link_share and (link_share < MIN_HEADLINE_LINK_SHARE or not has_many_headlines):
         return []
-    dated_evidence = (
-        [(-1, f"{page_statistics.dated_headline_count} dated headlines")]
-        if page_statistics.dated_headline_count >= MIN_DATED_HEADLINES
-        else []
-    )
-    return [(-2, f"{link_share:.0%} of the text is links"), *dated_evidence]
+    share, dated_count = f"{link_share:.0%}", page_statistics.dated_headline_count
+    evidence = [(-2, CodedMessage(f"{share} of the text is links", "list_link_share", share=share))]
+    if dated_count >= MIN_DATED_HEADLINES:
+        evidence.append((-1, CodedMessage(f"{dated_count} dated headlines", "list_dated_headlines", n=dated_count)))
+    return evidence
 
 
-def body_list_evidence(layout: Layout, body: Body | None) -> list[tuple[int, str]]:
+def body_list_evidence(layout: Layout, body: Body | None) -> list[tuple[int, CodedMessage]]:
     """Return the list evidence of the body element, as (points below 0, reason)."""
     if body is None:
         return []
-    evidence = list[tuple[int, str]]()
+    evidence = list[tuple[int, CodedMessage]]()
     span = layout.spans[body.span_index]
     statistics = line_statistics(layout.lines[span.start_line : span.end_line])
     if is_teaser_list(statistics):
-        evidence.append((-3, "the text is teasers between headlines"))
-    if statistics.read_more_count >= MIN_READ_MORE_LINKS:
-        evidence.append((-3, f'{statistics.read_more_count} "read more" links'))
+        evidence.append((-3, CodedMessage("the text is teasers between headlines", "list_teasers")))
+    if (link_count := statistics.read_more_count) >= MIN_READ_MORE_LINKS:
+        evidence.append((-3, CodedMessage(f'{link_count} "read more" links', "list_read_more", n=link_count)))
     article_elements = article_elements_in_body(layout, body)
     if len(article_elements) >= MIN_ARTICLE_ELEMENTS and (evidence or covers_most_text(layout, article_elements, span)):
-        evidence.append((-2 if evidence else -3, f"{len(article_elements)} <article> elements"))
+        message = f"{len(article_elements)} <article> elements"
+        element_reason = CodedMessage(message, "list_article_elements", n=len(article_elements))
+        evidence.append((-2 if evidence else -3, element_reason))
     return evidence
 
 

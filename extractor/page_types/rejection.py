@@ -36,6 +36,7 @@ MIN_LISTING_LINES = 5
 NON_LIST_TYPES = (PageType.PRODUCT, PageType.SERVICE, PageType.REFERENCE)
 NO_TEXT_MESSAGE = CodedMessage("no text found", "no_text")
 ONLY_TITLE_MESSAGE = CodedMessage("only the title", "only_title")
+MANUAL_INDEX_MESSAGE = CodedMessage("generated index of a manual", "manual_index")
 WORD_SEARCH_CHARS = 10_000  # length of the beginning of a body that is searched for words
 MIN_VISIBLE_SIZE = 60.0  # a page with more text outside links is not empty; in Chinese characters
 MAX_SHELL_LINES = 40  # maximum number of lines (menus of the application shell) of an empty page
@@ -113,7 +114,7 @@ def reject_documentation_index(candidate: Candidate) -> Outcome | None:
     """Reject a generated index of a manual."""
     signals = candidate.signals
     is_index = is_index_url(signals.page.url) and signals.is_documentation
-    return Outcome(Reason.LIST_PAGE, "generated index of a manual") if is_index else None
+    return Outcome(Reason.LIST_PAGE, MANUAL_INDEX_MESSAGE) if is_index else None
 
 
 def reject_breadcrumb(candidate: Candidate) -> Outcome | None:

@@ -1,1 +1,1 @@
-"""SolrCloud with several nodes: node lookup in ZooKeeper, and a local cluster for `make cluster` and tests."""
+"""SolrCloud with several nodes: nodes from ZooKeeper, and the account of Solr."""

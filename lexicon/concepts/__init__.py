@@ -1,4 +1,4 @@
-"""Concepts in and out: terms of the store as concepts, and the formats TBX-Basic, SKOS and CSV.
+"""Terms of the store as concepts, and files of concepts: TBX-Basic, SKOS, CSV, and App Search (import only).
 
 concept_groups.py  concepts of the accepted terms
 checks.py          checks concepts of a file; all errors are named, nothing is changed

@@ -1,4 +1,4 @@
-"""Incremental n-gram counting of a corpus, in the order of the data.
+"""Incremental n-gram counting of a corpus. The modules, in the order of the data flow.
 
 corpus.py             documents to mine               prose_filter.py   running text, without code and labels
 tokens.py             text -> word ids                occurrences.py    word spans with their boundary scores

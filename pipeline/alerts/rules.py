@@ -16,10 +16,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from docstore.reports.site_runs import CERTIFICATE_ERROR
 from docstore.terms.lexicons import BlockedVersion
 from domain.alert import Alert, AlertKey
-from domain.outcome import FETCH_SUCCESS_REASONS, Reason
+from domain.outcome import CERTIFICATE_ERROR, FETCH_SUCCESS_REASONS, Reason
 from domain.rising_term import RisingTerm
 from domain.run import ReasonCounts, SiteArticles, SiteRun
 from pipeline.local_time import local_minute

@@ -1,1 +1,1 @@
-"""The command line: one file a group of commands, `main.py` lists them, `console.py` says answers."""
+"""The command line: one module for each group of commands. `main.py` lists them, `console.py` prints output."""

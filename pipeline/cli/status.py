@@ -79,7 +79,7 @@ def run_json(run: "RunSummary") -> dict[str, Any]:
         "finished": format_time_or_none(run.finished_at),
         "state": run.state.value,
     }
-    return row | {"stage": run.last_stage, "error": run.error, "stages": stages}
+    return row | {"stage": run.last_stage, "error": run.error, "requested": run.requested_count, "stages": stages}
 
 
 def crawl_backlog(engine: "Engine") -> dict[str, Any]:
@@ -139,6 +139,8 @@ def format_remaining_runs(backlog: Mapping[str, Any]) -> str:
         return "cannot catch up: list pages alone fill a run; raise crawl.minutes or crawl.hub_gap"
     if all_runs == 0:
         return "no backlog"
+    if not new_runs and all_runs is not None:
+        return f"about {all_runs} more run{'s' * (all_runs != 1)}"
     new_text = f"about {new_runs} more run{'s' * (new_runs != 1)} for new URLs" if new_runs else "no new URLs"
     return new_text if all_runs in (new_runs, None) else f"{new_text}, {all_runs} for all"
 
@@ -178,12 +180,12 @@ def format_status(status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_run(run: Mapping[str, Any]) -> str:
-    """Format a run as one line: state, last stage, seconds and error."""
+    """Format a run as one line: state, requested pages or last stage, seconds and error."""
     from domain.run import RunState
 
     seconds = sum(stage["seconds"] for stage in run["stages"])
     if run["state"] == RunState.DONE:
-        return f"done, {seconds:.1f} s in stages"
+        return f"done, {run['requested']} pages requested, {seconds:.1f} s in stages"
     stage_text = f" in {run['stage']}" if run["stage"] else ""
     error_text = f": {run['error']}" if run["error"] else ""
     return (

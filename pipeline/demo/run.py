@@ -186,8 +186,8 @@ def run_demo_stages(engine: Engine, console: Console, without_embedding: bool = 
         missing_count = ACCEPTED_TERM_COUNT - len(lexicons.load_latest().entries)
         candidates = lexicons.find_terms(TermStatus.CANDIDATE, limit=2 * missing_count)[1]
         best = [term.text for term in candidates if is_domain_term(term.text, base_segmenter())]
-        StoreReview(engine.store).decide(best[:missing_count], TermStatus.ACCEPTED, "demo")
-        lexicon = StoreReview(engine.store).publish("")
+        StoreReview(engine.store).decide(best[:missing_count], TermStatus.ACCEPTED, DEMO_ACCOUNT)
+        lexicon = StoreReview(engine.store).publish(DEMO_ACCOUNT)
         update_definitions(engine.store)
         propose_relations(engine.store)
         console.print(f"lexicon: version {lexicon.version} with the {len(lexicon.entries)} best terms published")

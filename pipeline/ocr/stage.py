@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
-from domain.coded_message import CodedMessage
+from domain.coded_message import CodedMessage, coded_message
 from domain.errors import PlumblineError
 from domain.outcome import Outcome, Reason, Stage, StageReport, has_common_cause
 from domain.recognized_page import RecognizedPage
@@ -93,7 +93,7 @@ class DocumentReading:
         try:
             numbers = self.worker.call(list_unreadable_pages, data, document.url, document.content_type)
         except WorkerError as error:
-            self._complete(document, Outcome(Reason.UNEXPECTED_ERROR, str(error)))
+            self._complete(document, Outcome(Reason.UNEXPECTED_ERROR, coded_message(error)))
             return True
         saved_numbers = self._table.saved_numbers(document.url_id, document.digest)
         for number in numbers[: self._settings.pages]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
+from domain.outcome import Stage, count_failures
 from locks.private_files import replace_file
 from pipeline.progress import Advance, Progress, ShowCrawlProgress
 from search_ui.admin.interfaces.runs import LiveRun
@@ -27,7 +27,6 @@ WRITE_SECONDS = 2.0
 RATE_SECONDS = 60.0  # the rate covers this time
 MIN_RATE_SECONDS = 5.0  # no rate before this time
 MAX_FILE_BYTES = 10_000
-_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
 
 
 class LiveProgress:
@@ -56,8 +55,8 @@ class LiveProgress:
 
     def report_crawl(self, current: "CrawlProgress") -> None:
         """Record the progress of the crawl."""
-        errors = sum(count for reason, count in current.counts.items() if reason not in _SUCCESS_REASONS)
-        self._save(current.visits, current.visits + current.backlog, current.active_hosts, errors)
+        failure_count = count_failures(current.counts)
+        self._save(current.visits, current.visits + current.backlog, current.active_hosts, failure_count)
         self._progress.report_crawl(current)
 
     @contextmanager

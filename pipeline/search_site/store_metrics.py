@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from domain.errors import PlumblineError
+from domain.outcome import count_requested
 from domain.run import PipelineRun, RunState
 from pipeline.alerts.rules import ALERT_KINDS
 from pipeline.engine import Engine
@@ -16,7 +17,7 @@ from search_ui.interfaces import RunHistory
 
 CACHE_SECONDS = 30.0  # counting a store of a million URLs is too slow for every scrape
 STAGE_COUNTERS = {
-    "crawl": ("plumbline_fetches", "URLs fetched, by outcome"),
+    "crawl": ("plumbline_fetches", "URLs visited by crawls, by outcome"),
     "extract": ("plumbline_extractions", "Pages extracted, by outcome"),
 }
 
@@ -100,6 +101,8 @@ class StoreMetrics:
             for code, count in self._stage_totals[stage].items():
                 counter.add_metric([code], count)
             yield counter
+        requested_count = count_requested(self._stage_totals["crawl"])
+        yield CounterMetricFamily("plumbline_requested_pages", "Pages that crawls requested", requested_count)
         runs = CounterMetricFamily("plumbline_runs", "Finished runs, by state", labels=["state"])
         for state in RunState:
             if state is not RunState.RUNNING:

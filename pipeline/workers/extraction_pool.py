@@ -184,13 +184,12 @@ def outcome_for_error(exc: WorkerError, url: str, is_document: bool = False) -> 
     if isinstance(exc, WorkerMemoryError):
         return Outcome(Reason.TOO_LARGE, _extraction_message(exc))
     if is_document and isinstance(exc, WorkerDiedError) and exc.cause_name in CRASH_SIGNALS:
-        return Outcome(
-            Reason.UNPARSABLE, f"extraction: {exc}: the document is damaged, or needs more memory than the limit"
-        )
+        message = f"extraction: {exc}: the document is damaged, or needs more memory than the limit"
+        return Outcome(Reason.UNPARSABLE, CodedMessage(message, "document_crash", cause=coded_message(exc)))
     log.error(
         "extraction failed on %s: %s\n%s", url, exc, exc.traceback if isinstance(exc, WorkerExceptionError) else ""
     )
-    return Outcome(Reason.UNEXPECTED_ERROR, str(exc))
+    return Outcome(Reason.UNEXPECTED_ERROR, coded_message(exc))
 
 
 def _extraction_message(exc: WorkerError) -> CodedMessage:

@@ -50,7 +50,7 @@ class WorkerDiedError(WorkerError):
     """The worker process ended by itself or was killed. `cause_name` is the name of the signal or the exit code."""
 
     def __init__(self, message: str, cause_name: str) -> None:
-        super().__init__(f"{message}: {cause_name}")
+        super().__init__(CodedMessage(f"{message}: {cause_name}", "worker_died", cause=cause_name))
         self.cause_name = cause_name
 
 

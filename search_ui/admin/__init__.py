@@ -1,1 +1,1 @@
-"""The pages of administrators: reports, alerts and metrics."""
+"""The pages of administrators: overview, runs, sites, settings, accounts, alerts, history and takedowns; metrics."""

@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Account, Role, normalize_account_name
 from domain.errors import AccountError
 from search_ui.accounts import SESSION_SECONDS, add_no_store_headers, require_role
-from search_ui.admin.views import format_day
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error
+from search_ui.local_dates import format_day
 from search_ui.passwords import hash_password
 from search_ui.review.term_display import current_account_name
 

@@ -3,20 +3,12 @@
 import time
 from collections.abc import Iterable, Sequence
 
-from domain.outcome import Reason
+from domain.outcome import UNREQUESTED_REASONS, Reason, Stage, count_failures, count_requested
 from domain.run import RunState, SiteRun
 from search_ui.charts import ChartPoint
 from search_ui.interfaces import RunSummary
 
 FAILED_STATES = (RunState.FAILED, RunState.KILLED)
-SUCCESS_REASONS = frozenset(
-    {
-        *(Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC, Reason.REDIRECTED_TO_KNOWN_URL),
-        *(Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.LIST_PAGE, Reason.CONTINUATION, Reason.ALTERNATE_VERSION),
-        *(Reason.EMBEDDED, Reason.NOTHING_TO_EMBED, Reason.INDEXED, Reason.DELETED),
-    }
-)
-"""Outcomes of all stages that are no failures."""
 
 
 def run_duration_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
@@ -39,21 +31,21 @@ def effective_end(run: RunSummary) -> float:
 def run_visit_points(runs: Iterable[RunSummary]) -> list[ChartPoint]:
     """Return the number of pages requested per run. The part is the number of new or changed pages."""
     return [
-        ChartPoint(format_month_day(run.started_at), sum(counts.values()), counts.get(Reason.FETCHED, 0))
+        ChartPoint(
+            format_month_day(run.started_at),
+            run.requested_count,
+            run.stage_counts(Stage.CRAWL).get(Reason.FETCHED, 0),
+        )
         for run in sort_by_start(runs)
-        for counts in [dict(next((stage.reason_counts for stage in run.stages if stage.stage == "crawl"), ()))]
     ]
 
 
 def site_visit_points(runs: Sequence[SiteRun]) -> list[ChartPoint]:
-    """Return the number of pages of a site requested per run. The part is the number of failures."""
+    """Return the number of pages of a site requested per run. The part is the number of failures among them."""
     return [
-        ChartPoint(
-            format_month_day(run.started_at),
-            sum(run.crawl_counts.values()),
-            sum(count for code, count in run.crawl_counts.items() if code not in SUCCESS_REASONS),
-        )
+        ChartPoint(format_month_day(run.started_at), count_requested(requests), count_failures(requests))
         for run in reversed(runs)
+        for requests in [{code: n for code, n in run.crawl_counts.items() if code not in UNREQUESTED_REASONS}]
     ]
 
 

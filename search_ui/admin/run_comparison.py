@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 
-from domain.outcome import Reason, Stage
 from domain.run import RunState
-from search_ui.admin.run_charts import SUCCESS_REASONS, effective_end
+from search_ui.admin.run_charts import effective_end
 from search_ui.interfaces import RunSummary
 
 MIN_EARLIER_RUNS = 3
@@ -24,40 +24,15 @@ class UsualDifference:
     percent: int
 
 
-def count_new_articles(run: RunSummary) -> int:
-    """Return the number of new or changed articles."""
-    return _stage_counts(run, Stage.EXTRACT).get(Reason.EXTRACTED, 0)
-
-
-def _stage_counts(run: RunSummary, name: str) -> Mapping[str, int]:
-    """Return the outcome counts of all stages of this name, for example the second extraction after OCR."""
-    counts: dict[str, int] = {}
-    for stage in run.stages:
-        if stage.stage == name:
-            for reason, count in stage.reason_counts:
-                counts[reason] = counts.get(reason, 0) + count
-    return counts
-
-
-def count_visits(run: RunSummary) -> int:
-    """Return the number of requested pages."""
-    return sum(_stage_counts(run, Stage.CRAWL).values())
-
-
-def count_failures(run: RunSummary) -> int:
-    """Return the number of failures of all stages."""
-    return sum(count for stage in run.stages for reason, count in stage.reason_counts if reason not in SUCCESS_REASONS)
-
-
 def count_minutes(run: RunSummary) -> int:
     """Return the duration in minutes."""
     return round((effective_end(run) - run.started_at) / 60)
 
 
 FIGURES: Mapping[str, Callable[[RunSummary], int]] = {
-    "articles": count_new_articles,
-    "visits": count_visits,
-    "failures": count_failures,
+    "articles": attrgetter("new_article_count"),
+    "visits": attrgetter("requested_count"),
+    "failures": attrgetter("failure_count"),
     "minutes": count_minutes,
 }
 

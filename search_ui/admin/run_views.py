@@ -6,12 +6,11 @@ from flask import Blueprint, Response, abort, make_response, render_template, re
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
-from domain.outcome import Reason, Stage
+from domain.outcome import SUCCESS_REASONS, Reason, Stage
 from domain.run import OutcomeSample
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin import run_comparison
 from search_ui.admin.figure_forecast import days_until_disk_full, figure_charts
-from search_ui.admin.run_charts import SUCCESS_REASONS
 from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate_code
@@ -37,7 +36,6 @@ def run_list() -> BaseResponse:
         live=reports.live_run() if before_id is None else None,
         charts=figure_charts(figures),
         disk_days=days_until_disk_full(figures, current_site().clock()),
-        count=run_comparison,
         now=current_site().clock(),
         moment=format_timestamp,
         duration=format_duration,

@@ -7,10 +7,11 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Account, Role
 from domain.administration import ApiToken
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.views import format_day, format_timestamp
+from search_ui.admin.views import format_timestamp
 from search_ui.api_tokens import create_token, hash_token, permitted_scopes
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate
+from search_ui.local_dates import format_day
 
 blueprint = Blueprint("api_tokens", __name__, url_prefix="/admin/tokens")
 blueprint.after_request(add_no_store_headers)

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import LexiconError, SolrError
 from domain.focused_decision import HostHarvest
-from domain.outcome import Reason, Stage
+from domain.outcome import SUCCESS_REASONS, Reason, Stage, count_requested
 from domain.review import ReviewDecisionKind
 from domain.run import OutcomeSample
 from domain.term import TermStatus
@@ -19,6 +19,7 @@ from search_ui.charts import ChartPoint, bar_chart
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.interfaces import SiteReport
+from search_ui.local_dates import format_day
 from search_ui.query.query_parser import parse_query
 from search_ui.query.results import parse_site_counts
 from search_ui.query.solr_requests import site_counts_params
@@ -145,6 +146,7 @@ def sites() -> BaseResponse:
         "admin_sites.html",
         rows=rows,
         harvest=harvest,
+        count_requested=count_requested,
         nights=nights,
         moment=format_timestamp,
         day=format_day,
@@ -161,7 +163,7 @@ def site_detail(host: str) -> BaseResponse:
         abort(404)
     by_reason: dict[tuple[Stage, Reason], list[OutcomeSample]] = {}
     for sample in detail.samples:
-        if sample.reason not in run_charts.SUCCESS_REASONS:
+        if sample.reason not in SUCCESS_REASONS:
             by_reason.setdefault((sample.stage, sample.reason), []).append(sample)
     return render_page(
         "admin_site.html",
@@ -185,16 +187,9 @@ def _site_display_name(host: str) -> str:
 def _failure_counts(report: SiteReport) -> list[tuple[Reason, int]]:
     """Return the failures with their counts, most frequent first."""
     failures = [
-        (reason, count)
-        for reason, count in report.totals.outcome_counts.items()
-        if reason not in run_charts.SUCCESS_REASONS
+        (reason, count) for reason, count in report.totals.outcome_counts.items() if reason not in SUCCESS_REASONS
     ]
     return sorted(failures, key=lambda pair: (-pair[1], pair[0]))
-
-
-def format_day(seconds: float) -> str:
-    """Return epoch seconds as a date in the server's time zone."""
-    return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
 def format_timestamp(seconds: float) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from flask import Response, request
 
 from search_ui.citations.formats import CITATION_FORMATS, CitationFormat
 from search_ui.citations.reference import CitedDocument, Reference, build_reference
 from search_ui.context import current_site, external_url
+from search_ui.local_dates import format_day
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest
 
@@ -30,8 +30,8 @@ def requested_citation_format() -> CitationFormat | None:
 
 
 def build_current_reference(document: CitedDocument) -> Reference:
-    """Build the reference to a document that the reader accesses today (UTC)."""
-    access_date = datetime.fromtimestamp(current_site().clock(), UTC).date().isoformat()
+    """Build the reference to a document that the reader accesses today."""
+    access_date = format_day(current_site().clock())
     return build_reference(document, access_date, external_url("public.article", doc_id=document.doc_id))
 
 

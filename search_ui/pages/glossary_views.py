@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
+from search_ui.local_dates import format_day
 from search_ui.pages.article import parse_related
 from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.rising_terms import current_rising_terms
@@ -87,7 +87,7 @@ def term(name: str) -> BaseResponse:
         definitions=definitions,
         json_ld=term_to_json_ld(glossary_term, label, definitions),
         search_link=lambda **filters: search_url(glossary_term.text, **filters),
-        day=_format_day,
+        day=format_day,
         min_month_articles=MIN_MONTH_ARTICLES,
         query_box="",
     )
@@ -148,7 +148,7 @@ def printed_terms() -> BaseResponse:
         filter=term_filter,
         definition_by_term=current_site().backend.review_service.best_definitions([term.text for term in terms]),
         safe_url=safe_url,
-        published=_format_day(glossary.published_at),
+        published=format_day(glossary.published_at),
         label=display_name,
         query_box="",
     )
@@ -167,7 +167,7 @@ def sitemap() -> Response:
         pages=range(1, page_count + 1),
         terms=() if is_index else glossary.terms[(page - 1) * MAX_SITEMAP_TERMS : page * MAX_SITEMAP_TERMS],
         external_url=external_url,
-        published=_format_day(glossary.published_at),
+        published=format_day(glossary.published_at),
     )
     return Response(body, content_type="application/xml; charset=utf-8")
 
@@ -283,14 +283,10 @@ def _term_source(term: GlossaryTerm, glossary: Glossary, label: str) -> TermSour
         label,
         site.settings.title,
         glossary.version,
-        _format_day(glossary.published_at),
+        format_day(glossary.published_at),
         external_url("glossary.term", name=term.text),
-        _format_day(site.clock()),
+        format_day(site.clock()),
     )
-
-
-def _format_day(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def term_to_json_ld(term: GlossaryTerm, label: str, definitions: Sequence[QuotedDefinition]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from search_ui.citations.formats import CITATION_FORMATS
 from search_ui.citations.gb7714 import format_gb7714
 from search_ui.context import can_use_developer_tools, current_site, external_url, render_page, wants_json
 from search_ui.glossary import GlossaryTerm, current_glossary
+from search_ui.local_dates import local_day
 from search_ui.pages.active_filters import active_filters, facet_label, language_name
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.article_loader import load_article
@@ -202,10 +203,10 @@ _PRESET_DAYS = {"week": 7, "month": 30, "year": 365}
 
 
 def _date_presets(request: SearchRequest) -> dict[str, SearchRequest]:
-    """Return the searches for the last week, month and year, by the end of their message key."""
-    today = datetime.fromtimestamp(current_site().clock(), UTC).date()
+    """Return the searches for the last week, month and year, today included, by the end of their message key."""
+    today = local_day(current_site().clock())
     return {
-        name: request.with_changes(since=(today - timedelta(days=days)).isoformat(), until="")
+        name: request.with_changes(since=(today - timedelta(days=days - 1)).isoformat(), until="")
         for name, days in _PRESET_DAYS.items()
     }
 

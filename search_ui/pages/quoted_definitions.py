@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from domain.article import document_id
 from domain.term import Definition
 from search_ui.context import current_site
+from search_ui.local_dates import format_day
 from search_ui.pages.article import RelatedArticle, parse_related
 from search_ui.pages.term_usage import articles_by_id_params
 from search_ui.query.display_text import safe_url
@@ -57,5 +57,5 @@ def _quote_definition(definition: Definition, doc_id: str, article: RelatedArtic
         article,
         document_id(successor.url) if successor else "",
         doc_id if saved_copy else "",
-        datetime.fromtimestamp(saved_copy.fetched_at, UTC).date().isoformat() if saved_copy else "",
+        format_day(saved_copy.fetched_at) if saved_copy else "",
     )

@@ -1,7 +1,7 @@
 """Public page and feed of the published terms that rise in the news."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from urllib.parse import quote
 
 from flask import Blueprint, Response, render_template
@@ -9,6 +9,7 @@ from flask import Blueprint, Response, render_template
 from domain.rising_term import RisingTerm
 from search_ui.context import current_site, external_url, render_page
 from search_ui.i18n import translate
+from search_ui.local_dates import local_day
 from search_ui.pages.feeds import FeedEntry, feed_response, parse_timestamp
 
 blueprint = Blueprint("rising_terms", __name__)
@@ -40,7 +41,7 @@ def rising_terms_feed() -> Response:
 def current_rising_terms() -> Sequence[RisingTerm]:
     """Return the rising terms of the site that are not out of date, the newest first."""
     site = current_site()
-    oldest = datetime.fromtimestamp(site.clock(), UTC).date() - timedelta(days=MAX_AGE_DAYS)
+    oldest = local_day(site.clock()) - timedelta(days=MAX_AGE_DAYS)
     return [term for term in site.backend.rising_terms() if term.since >= oldest.isoformat()]
 
 

@@ -205,7 +205,8 @@ def length_chart(statistics: TermStatistics) -> Chart:
         total_and_accepted[0] += count
         total_and_accepted[1] += count if status in ACCEPTED_STATUSES else 0
     used = max((size for size, total_and_accepted in counts.items() if total_and_accepted[0]), default=1)
-    return bar_chart([ChartPoint(str(size), *counts[size]) for size in range(1, used + 1)])
+    labels = {MAX_LENGTH_BAR: f"≥ {MAX_LENGTH_BAR}"}  # the last bar has all longer terms
+    return bar_chart([ChartPoint(labels.get(size, str(size)), *counts[size]) for size in range(1, used + 1)])
 
 
 def score_chart(statistics: TermStatistics) -> Chart:

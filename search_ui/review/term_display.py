@@ -1,7 +1,6 @@
 """Shared parts of the review pages: the current account, and terms as they are shown."""
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from domain.rising_term import RisingTerm
 from domain.term import Term, TermStatus
 from search_ui.context import current_account
 from search_ui.i18n import translate
+from search_ui.local_dates import format_day
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
 from search_ui.review.edit_display import EditDescription, describe_edits
 from search_ui.review.interfaces import RelatedTerms
@@ -66,12 +66,8 @@ def build_term_row(
     term_proposals = edits_of_term(term.text, proposals)
     acceptance = waiting_note(term, term_proposals), is_own_acceptance(term)
     edits = describe_edits(term_proposals, current_account_name())
-    return TermRow(term, contexts, related_terms, format_day(term.first_seen), rise, kind, *acceptance, edits)
-
-
-def format_day(seconds: float | None) -> str:
-    """Return epoch seconds as a date in the server's time zone; "" for None."""
-    return "" if seconds is None else time.strftime("%Y-%m-%d", time.localtime(seconds))
+    first_seen = "" if term.first_seen is None else format_day(term.first_seen)
+    return TermRow(term, contexts, related_terms, first_seen, rise, kind, *acceptance, edits)
 
 
 def current_account_name() -> str:

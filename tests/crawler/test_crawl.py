@@ -234,7 +234,7 @@ def test_redirects_make_the_target_an_address_of_its_own(tmp_path: Path) -> None
     reasons = table.reasons()
     assert [reasons[path] for path in ("/", "/home", "/old", "/off", "/loop", "/e4", "/e5", "/file.zip-alias")] == [
         *("duplicate", "fetched", "duplicate", "redirected_off_scope", "too_many_redirects"),
-        *("duplicate", "too_many_redirects", "not_text"),
+        *("duplicate", "too_many_redirects", "not_html"),
     ]
     assert table.rows[table.ids[f"http://{site.host}/home"]].kind is UrlKind.SEED
 

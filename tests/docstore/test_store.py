@@ -300,8 +300,8 @@ class TestChanges:
             keep_page(store, f"http://a.test/{number}", str(number).encode())
         extract_each(store, ARTICLE)
         store.change_log.acknowledge(store.change_log.pending(10), [])
-        assert store.change_log.enqueue_all() == 3
-        assert store.change_log.pending_document_count() == 3
+        assert store.change_log.enqueue_all() == store.change_log.enqueue_all() == 3
+        assert store.change_log.pending_document_count() == store.status.freshness().pending_count == 3
 
 
 def term(text: str, score: float = 4.0, **changes: object) -> Term:

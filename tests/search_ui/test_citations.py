@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
@@ -187,6 +188,17 @@ def test_number_of_exported_results_is_limited() -> None:
     response = site_app(search).test_client().get("/api/v1/search?q=页岩气&format=csl")
     assert len(json.loads(response.text)) == MAX_EXPORTED_RESULTS
     assert not any("hl" in dict(params) for params in search.asked)
+
+
+def test_the_access_date_is_the_day_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        client = site_app(FakeSearch(DOCUMENTS), clock=lambda: 1_714_600_800.0).test_client()  # 2024-05-01 22:00 UTC
+        assert "[2024-05-02]" in client.get("/api/v1/articles/doc1?format=gbt7714").text
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_unknown_format_and_article() -> None:

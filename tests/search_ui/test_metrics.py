@@ -98,7 +98,8 @@ def run_of(engine: Engine, *stages: StageRun) -> None:
 
 def test_what_the_store_knows(tmp_path: Path) -> None:
     with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
-        crawled = stage_run_from_report(StageReport(Stage.CRAWL, {Reason.FETCHED: 7, Reason.GONE: 2}))
+        crawl_counts = {Reason.FETCHED: 7, Reason.GONE: 2, Reason.ROBOTS_FORBIDDEN: 4}
+        crawled = stage_run_from_report(StageReport(Stage.CRAWL, crawl_counts))
         run_of(engine, crawled, stage_run_from_report(StageReport(Stage.EXTRACT, {Reason.EXTRACTED: 5})))
         run_of(engine, crawled)
         run_of(engine, StageRun("crawl", state=RunState.FAILED, error="x"))
@@ -108,6 +109,7 @@ def test_what_the_store_knows(tmp_path: Path) -> None:
         asking = client(SiteMetrics(stored))
         found = figures(asking.get("/metrics").text)
         assert found["plumbline_fetches_total", (("outcome", "fetched"),)] == 14
+        assert found["plumbline_requested_pages_total", ()] == 18
         assert found["plumbline_extractions_total", (("outcome", "extracted"),)] == 5
         assert found["plumbline_runs_total", (("state", "done"),)] == 2
         assert found["plumbline_runs_total", (("state", "failed"),)] == 1

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,24 @@ from flask import g
 from werkzeug.test import TestResponse
 
 import search_ui
-from domain.coded_message import CodedMessage
+from crawler.progress import Tally
+from crawler.traps.trap_detector import TrapKind
+from domain.coded_message import CodedMessage, parse_message, serialize_message
 from domain.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
+from domain.outcome import CERTIFICATE_ERROR, SUCCESS_REASONS, Outcome, Reason, Stage
 from domain.run import RunState
 from domain.term import Lexicon, LexiconEntry
 from extractor.documents.content import damaged_error, no_text_error
 from lexicon.jieba_dictionary import find_term_error
-from search_ui.i18n import LANGUAGES, has_message, load_catalog, translate, translate_error, translate_message_to
+from search_ui.i18n import (
+    LANGUAGES,
+    has_message,
+    load_catalog,
+    translate,
+    translate_error,
+    translate_message_to,
+    translate_to,
+)
 from search_ui.interfaces import RunHistory, RunSummary
 from search_ui.pages.public_views import page_number_window
 from search_ui.settings import SearchSettings
@@ -200,7 +212,7 @@ def test_dates_can_be_chosen_and_the_oldest_can_come_first() -> None:
     client = site_app(FakeSearch(TWENTY_FIVE), clock=lambda: 1_463_011_200.0).test_client()  # 2016-05-12
     page = soup(client.get("/search?q=页岩气&sort=oldest"))
     links = [link["href"].partition("from=")[2] for link in page.select(".presets a")]
-    assert links == ["2016-05-05&sort=oldest", "2016-04-12&sort=oldest", "2015-05-13&sort=oldest"]
+    assert links == ["2016-05-06&sort=oldest", "2016-04-13&sort=oldest", "2015-05-14&sort=oldest"]
     assert page.select_one(".sorts [aria-current]").text == "最早"
 
 
@@ -531,6 +543,52 @@ def test_every_code_of_an_error_has_a_message() -> None:
     codes = {str(code.value) for call in messages for code in call.args[1:] if isinstance(code, ast.Constant)}
     assert len(codes) > 30
     assert not [code for code in codes if not has_message(f"error.{code}")]
+
+
+def test_every_code_that_a_run_records_has_a_name() -> None:
+    keys = [f"reason.{code}" for code in (*Reason, CERTIFICATE_ERROR)]
+    keys += [*(f"stage.{stage}" for stage in Stage), *(f"run.{state}" for state in RunState)]
+    keys += [f"error.{kind.message.code}" for kind in TrapKind]
+    for language in LANGUAGES:
+        assert len({translate_to(language, key) for key in keys if key.startswith("reason.")}) == len(Reason) + 1
+    assert not [key for key in keys if not has_message(key)]
+
+
+def test_links_that_are_not_followed_are_counted_in_the_language_of_the_reader() -> None:
+    traps = [CodedMessage(f"trap ({kind})", "link_trap", kind=kind.message) for kind in TrapKind]
+    causes: list[str] = [*Reason, *traps]
+    seed = Outcome(Reason.ROBOTS_FORBIDDEN)
+    tally = Tally(rejected_links=Counter(dict.fromkeys(causes, 2)), pages_fetched=1, seed_outcomes={"http://a/": seed})
+    notes = [parse_message(serialize_message(note)) for note in tally.report(1.0).notes]
+    assert notes[0] == "seed not fetched: http://a/: robots_forbidden"
+    assert "2 off_scope" in notes[1] and "2 trap (endless)" in notes[1]
+    assert translate_message_to("zh", notes[0]) == "起始网址未能抓取：http://a/（robots.txt 禁止抓取）"
+    chinese = translate_message_to("zh", notes[1])
+    assert "2 个超出抓取范围" in chinese and "2 个爬虫陷阱（同类网址无穷无尽）" in chinese
+    assert "_" not in chinese
+
+
+def has_english_text(node: ast.expr) -> bool:
+    """Return whether an expression is a text with words that is no `CodedMessage`."""
+    if isinstance(node, ast.JoinedStr):
+        return any(map(has_english_text, node.values))
+    if isinstance(node, ast.Subscript):
+        return has_english_text(node.value)
+    return isinstance(node, ast.Constant) and re.search("[A-Za-z]{3}", str(node.value)) is not None
+
+
+def test_details_of_failures_can_be_translated() -> None:
+    root, found = Path(search_ui.__file__).parents[1], []
+    for folder in ("crawler", "extractor", "docstore/articles", "docstore/frontier", "docstore/page_roles", "pipeline"):
+        for file in (root / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Outcome"):
+                    continue
+                reason = getattr(node.args[0], "attr", "")
+                if reason in Reason.__members__ and Reason[reason] in SUCCESS_REASONS - {Reason.LIST_PAGE}:
+                    continue
+                found += [f"{file}:{node.lineno}" for detail in node.args[1:] if has_english_text(detail)]
+    assert found == []
 
 
 @pytest.mark.parametrize("address", ["/?lang=en", "/search?q=页岩气&lang=en", "/article/doc1?q=页岩气&lang=en"])

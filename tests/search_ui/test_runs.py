@@ -20,7 +20,9 @@ NOTE = CodedMessage("stopped after 2000 pages", "note_max_pages", n=2000)
 
 
 def summary(run_id: int, articles: int = 50, minutes: int = 10, state: RunState = RunState.DONE) -> RunSummary:
-    crawl = StageSummary("crawl", (("fetched", 60), ("gone", 3)), 300.0, 60.0, ("a note", NOTE))
+    crawl = StageSummary(
+        "crawl", (("fetched", 60), ("gone", 3), ("robots_forbidden", 1)), 300.0, 60.0, ("a note", NOTE)
+    )
     extract = StageSummary("extract", (("extracted", articles),), 60.0, 360.0)
     return RunSummary(60.0, 60.0 + 60 * minutes, state, (crawl, extract), run_id=run_id, command="schedule")
 
@@ -40,12 +42,13 @@ def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> Non
     found = page(client, "/admin/runs/7?lang=en")
     [crawl, extract] = cells(found, "#stages")
     assert (crawl[0], crawl[2], crawl[3]) == ("Crawl", "5 minutes", "13")
-    assert "(404 or 410) 3" in crawl[4] and "a note" in crawl[4] and extract[3] == "50"
+    assert "not found 3" in crawl[4] and "a note" in crawl[4] and extract[3] == "50"
     chinese = page(client, "/admin/runs/7?lang=zh").select("#stages .stage.muted")
     assert [(note.get("lang"), note.text) for note in chinese] == [
         ("en", "a note"),
         (None, "已抓取 2,000 个网页，停止抓取"),
     ]
+    assert text(found, "#figures") == "Requested pages63New or changed articles50Failures4"
     assert [a["href"] for a in found.select("#samples a")] == ["/admin/page?url=https://news.example/a?b%3D1%26c"]
     assert text(found, "#log") == "<b>line</b>" and not found.select("#log b")
     assert [a["href"] for a in found.select("nav.pages a")] == ["/admin/runs/6", "/admin/runs", "/admin/runs/8"]
@@ -65,6 +68,7 @@ def test_runs_are_listed_page_by_page() -> None:
     while address:
         found = page(client, address)
         addresses += [a["href"] for a in found.select("#runs a")]
+        assert {tuple(row[2:5]) for row in cells(found, "#runs")} == {("63", "50", "4")}
         address = next((str(a["href"]) for a in found.select("a[rel=next]")), "")
     assert addresses == [f"/admin/runs/{n}" for n in range(60, 0, -1)]
 

@@ -361,6 +361,7 @@ def test_new_terms_are_those_of_the_last_two_versions() -> None:
 
 def test_the_list_is_filtered_by_class_and_printed(reader: FlaskClient, actions: FakeActions) -> None:
     page = soup(reader, "/terms?class=subject&lang=en")
+    assert page.select_one("#term-list > p").text.startswith("1 of 3 terms in lexicon version 1")
     assert listed(page) == ["页岩气"] and page.select_one('nav.initials a[aria-current="page"]').text == "Subject"
     assert listed(soup(reader, "/terms?class=x")) == ["水平井", "tcp/ip", "页岩气"]
     save_definitions(actions)

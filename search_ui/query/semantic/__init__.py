@@ -1,1 +1,1 @@
-"""Finding by meaning beside words: fused lists, answers that quote, related articles. Pure."""
+"""Semantic search: fused lists of hits, quoted answers, related articles. Pure functions."""
