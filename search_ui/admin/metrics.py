@@ -67,9 +67,9 @@ class SiteMetrics:
     def render(self) -> bytes:
         """Return all metrics of all processes."""
         folder = os.environ.get(METRICS_FOLDER_ENV)
-        registries = [registry_of(ProcessCollector(Path(folder))) if folder else self.registry]
+        registries = [single_collector_registry(ProcessCollector(Path(folder))) if folder else self.registry]
         if self.store_collector is not None:
-            registries.append(registry_of(self.store_collector))
+            registries.append(single_collector_registry(self.store_collector))
         return b"".join(generate_latest(part) for part in registries)
 
 
@@ -90,7 +90,7 @@ class ProcessCollector:
         return metrics
 
 
-def registry_of(collector: MetricsCollector) -> CollectorRegistry:
+def single_collector_registry(collector: MetricsCollector) -> CollectorRegistry:
     """Return a registry with one collector."""
     registry = CollectorRegistry()
     registry.register(collector)

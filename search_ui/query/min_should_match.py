@@ -15,9 +15,8 @@ from search_ui.query.solr_query import MATCH_ALL, FieldClause, QueryParam, Query
 from search_ui.query.thesaurus import synonym_lookup
 from solr_client import solr_fields
 
-_BIGRAM_FIELDS = (
-    f"{solr_fields.TITLE} {solr_fields.BODY}"  # a phrase of bigrams costs a third of a phrase of characters
-)
+# A phrase of bigrams costs a third of a phrase of characters.
+_BIGRAM_FIELDS = f"{solr_fields.TITLE} {solr_fields.BODY}"
 _CHAR_FIELD = solr_fields.BODY_CHARS  # contains the title as well, single characters and stop words
 _HAN_RUN_RE = re.compile("[\u4e00-\u9fff]{2,}")
 
@@ -60,24 +59,24 @@ def is_ranked(request: SearchRequest) -> bool:
     return request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
 
 
-def enough_parts_query(request: SearchRequest, words: QueryWords) -> QueryParam:
-    """Build the query `enough_parts`, which matches documents with the minimum share of the query's parts.
+def full_matches_query(request: SearchRequest, words: QueryWords) -> QueryParam:
+    """Build the query `full_matches`, which matches documents with the minimum share of the query's parts.
 
     Counts use it: terms are OR-ed, so nearly every document matches a long query in some way. Sorted by date, every
     word is required anyway.
     """
-    if request.sort is not SortOrder.RELEVANCE or not request.parsed_query.ranking_text:
-        return QueryParam("enough_parts", MATCH_ALL)
+    if not is_ranked(request):
+        return QueryParam("full_matches", MATCH_ALL)
     parts = content_parts(words)
     if not parts:  # symbols and emoji, matched one by one
         char_clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE_CHARS, 1.0), (solr_fields.BODY_CHARS, 1.0)))
         return QueryParam(
-            "enough_parts",
+            "full_matches",
             char_clause.to_query(
                 {char_clause.variant: QueryParam(char_clause.variant, request.parsed_query.ranking_text)}
             ),
         )
-    return QueryParam("enough_parts", _min_parts_query(parts, min_required_parts(len(parts)), words))
+    return QueryParam("full_matches", _min_parts_query(parts, min_required_parts(len(parts)), words))
 
 
 def all_parts_query(words: QueryWords) -> QueryParam:

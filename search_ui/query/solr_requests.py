@@ -11,7 +11,7 @@ from typing import Any
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.filter_fields import FILTER_NAMES, FILTERS_WITH_SITE_VALUES, PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.filters import build_filter_queries
-from search_ui.query.min_should_match import any_part_query, enough_parts_query, ranks_full_matches_first
+from search_ui.query.min_should_match import any_part_query, full_matches_query, ranks_full_matches_first
 from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, WORK_PARTS_QUERY, build_query_texts, build_rank_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import (
@@ -83,7 +83,7 @@ def hits_params(
         *_exclude_clusters(excluded_clusters),
     ]
     if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text:
-        full_match_param = enough_parts_query(request, words)
+        full_match_param = full_matches_query(request, words)
         field_names = [*field_names, full_match_field(full_match_param)]
         extra_params += full_match_param.to_params()
     return select_params(
@@ -221,7 +221,7 @@ def results_query(request: SearchRequest, words: QueryWords, summands: Sequence[
     q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
     if not ranks_full_matches_first(request, words):
         return q
-    full = replace(enough_parts_query(request, words), template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")
+    full = replace(full_matches_query(request, words), template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")
     return SolrQuery.boolean([QueryParam("full", SolrQuery("lucene", (("v", full),)))], must=[QueryParam("ranked", q)])
 
 
@@ -238,19 +238,19 @@ def is_full_match(doc: Mapping[str, Any]) -> bool:
     return float(doc.get(FULL_MATCH_FIELD, 0.0)) > 0
 
 
-def _enough_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
+def _full_match_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
     """Build the filter for full matches. Solr caches its results, so the requests of one page share them.
 
     A profile without character fields can miss full matches. Then only its own matches are counted.
     """
-    enough_query = enough_parts_query(request, words).as_clause()
+    full_matches = full_matches_query(request, words).as_clause()
     if any(
         name == solr_fields.BODY_CHARS
         for clause in PROFILES[request.profile].field_clauses
         for name, _ in clause.weights
     ):
-        return [enough_query]
-    return [enough_query, QueryParam("found", ranking_query(request, words)).as_clause()]
+        return [full_matches]
+    return [full_matches, QueryParam("found", ranking_query(request, words)).as_clause()]
 
 
 def _hit_filters(
@@ -300,7 +300,7 @@ def count_params(request: SearchRequest, words: QueryWords) -> Params:
 
     It is a separate request because facets run over the full matches (hundreds), not over all documents with any term.
     """
-    filter_queries = [*_enough_filters(request, words), *_hit_filters(request, words)]
+    filter_queries = [*_full_match_filters(request, words), *_hit_filters(request, words)]
     relatedness_params = [("results", "{!filters param=$fq}"), ("whole_index", MATCH_ALL.to_syntax())]
     return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request), extra_params=relatedness_params)
 
@@ -409,10 +409,7 @@ def exact_title_params(text: str) -> Params:
 
 def site_counts_params() -> Params:
     """Build the request for the counts of the index: documents, sites, latest publication."""
-    sites_facet = {
-        "type": "terms",
-        "field": solr_fields.SITE,
-        "limit": -1,
-    }  # `unique` is an estimate on several shards
+    # All sites are listed, because `unique` is an estimate on several shards.
+    sites_facet = {"type": "terms", "field": solr_fields.SITE, "limit": -1}
     facets = {"sites": sites_facet, "newest": f"max({solr_fields.PUBLISHED})"}
     return select_params(MATCH_ALL, facets=facets)

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
-from search_ui.query.min_should_match import all_parts_query, content_parts, enough_parts_query
+from search_ui.query.min_should_match import all_parts_query, content_parts, full_matches_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrBackend, SolrResponse
@@ -230,13 +230,13 @@ def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
     """Build one request that counts the hits of several requests, near-duplicates once."""
     facets, params = {}, []
     for n, (request, words) in enumerate(requests):
-        enough_param, all_parts_param = QueryParam("all", _request_clause(request, words)), all_parts_query(words)
-        params += [*enough_param.to_params(f"o{n}_"), *all_parts_param.to_params(f"o{n}_")]
+        full_matches_param, all_parts_param = QueryParam("all", _request_clause(request, words)), all_parts_query(words)
+        params += [*full_matches_param.to_params(f"o{n}_"), *all_parts_param.to_params(f"o{n}_")]
         counts = {
             "total": "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})",
             "whole": {"type": "query", "q": all_parts_param.as_clause().to_syntax(f"o{n}_")},
         }
-        facets[f"o{n}"] = {"type": "query", "q": enough_param.as_clause().to_syntax(f"o{n}_"), "facet": counts}
+        facets[f"o{n}"] = {"type": "query", "q": full_matches_param.as_clause().to_syntax(f"o{n}_"), "facet": counts}
     return select_params(MATCH_ALL, facets=facets, extra_params=params)
 
 
@@ -245,7 +245,7 @@ def _request_clause(request: SearchRequest, words: QueryWords) -> SolrQuery:
     filter_params = (
         QueryParam(f"must{n}", clause) for n, clause in enumerate(build_filter_queries(request, words), start=1)
     )
-    return SolrQuery.boolean(must=[enough_parts_query(request, words), *filter_params])
+    return SolrQuery.boolean(must=[full_matches_query(request, words), *filter_params])
 
 
 def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[tuple[int, int]]:

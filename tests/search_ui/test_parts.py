@@ -10,7 +10,7 @@ from domain.article import Article, StoredArticle, document_id
 from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
-from search_ui.query.min_should_match import enough_parts_query, min_required_parts
+from search_ui.query.min_should_match import full_matches_query, min_required_parts
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import QueryVariant
@@ -22,16 +22,16 @@ from text.solr_words import WORD_SEPARATOR
 
 def sent(*words: str, synonyms: tuple[str, ...] = ()) -> dict[str, str]:
     asked = SearchRequest(raw_query=" ".join(words), text=" ".join(words))
-    return dict(enough_parts_query(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}).to_params())
+    return dict(full_matches_query(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}).to_params())
 
 
-def test_how_many_parts_are_enough() -> None:
+def test_how_many_parts_a_full_match_needs() -> None:
     assert [min_required_parts(parts) for parts in (1, 2, 3, 4, 5, 6, 7, 9, 12)] == [1, 2, 2, 2, 3, 3, 3, 4, 5]
 
 
 def test_a_word_is_one_part_whatever_its_length() -> None:
     named = sent("天然气", "价格")
-    assert named["enough_parts"] == "{!bool mm=2 should=$part0 should=$part1}"
+    assert named["full_matches"] == "{!bool mm=2 should=$part0 should=$part1}"
     assert (named["part0_text"], named["part1_text"]) == ('"天然气"', '"价格"')
 
 
@@ -58,8 +58,8 @@ def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
 
 def test_signs_alone_are_looked_for_one_by_one() -> None:
     asked = SearchRequest(raw_query="☃", text="☃")
-    named = dict(enough_parts_query(asked, {QueryVariant.DOMAIN: ()}).to_params("o1_"))
-    assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_enough_parts"]
+    named = dict(full_matches_query(asked, {QueryVariant.DOMAIN: ()}).to_params("o1_"))
+    assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_full_matches"]
 
 
 # -- in a real Solr

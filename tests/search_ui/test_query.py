@@ -170,13 +170,13 @@ def test_near_duplicates_count_once_unless_they_are_opened_out() -> None:
 
 @pytest.mark.parametrize("pairs", [[("q", "a"), ("sort", "date")], [("q", "site:a.example")]])
 def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[str, str]]) -> None:
-    assert dict(count_params(ask(*pairs), WORDS))["enough_parts"] == "*:*"
+    assert dict(count_params(ask(*pairs), WORDS))["full_matches"] == "*:*"
 
 
 def test_only_named_fields_come_back() -> None:
     named = dict(params(("q", "a"), ("page", "3")))
     assert (named["fl"], named["start"], named["rows"]) == (
-        "id,cluster,series,picture,format,full:query($enough_parts,0)", "20", "10",
+        "id,cluster,series,picture,format,full:query($full_matches,0)", "20", "10",
     )  # fmt: skip
     shown = dict(details_params(ask(("q", "a")), WORDS, ["d1", "d2"], []))
     assert shown["fl"] == (

@@ -21,7 +21,7 @@ from statistics import pstdev
 from typing import Protocol
 
 from search_ui.query.filters import build_filter_queries
-from search_ui.query.min_should_match import enough_parts_query
+from search_ui.query.min_should_match import full_matches_query
 from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrDocument, SolrResponse, documents, with_documents
@@ -176,7 +176,7 @@ def vector_search_params(
     nearest = SolrQuery(
         "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector.solr_text)))
     )
-    full_match_param = enough_parts_query(request, words)
+    full_match_param = full_matches_query(request, words)
     return select_params(
         nearest,
         build_filter_queries(request, words),
