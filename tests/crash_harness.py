@@ -273,7 +273,7 @@ class PausableSites(DemoServer):
 
     @contextmanager
     def paused_after(self, responses: int) -> Iterator[None]:
-        """Pause after so many more responses: a crawl does not end before the test reacts, however busy the machine."""
+        """Pause after `responses` more responses: the crawl cannot end before a slow test reacts."""
         self.resumed.clear()
         self.max_responses = len(self.log) + responses
         try:

@@ -9,6 +9,7 @@ import hmac
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from flask import Blueprint, Flask, Response, abort, current_app, g
@@ -65,17 +66,34 @@ class SiteMetrics:
 
     def render(self) -> bytes:
         """Return all metrics of all processes."""
-        registries = [multiprocess_registry() if os.environ.get(METRICS_FOLDER_ENV) else self.registry]
+        folder = os.environ.get(METRICS_FOLDER_ENV)
+        registries = [single_collector_registry(ProcessCollector(Path(folder))) if folder else self.registry]
         if self.store_collector is not None:
-            registries.append(CollectorRegistry())
-            registries[-1].register(self.store_collector)
+            registries.append(single_collector_registry(self.store_collector))
         return b"".join(generate_latest(part) for part in registries)
 
 
-def multiprocess_registry() -> CollectorRegistry:
-    """Return a registry of the metrics of all processes that share the folder."""
+@dataclass(frozen=True)
+class ProcessCollector:
+    """Sums the metrics of all processes that share a folder.
+
+    The collector of prometheus-client fails on an empty file. A process that is starting has one for a moment, and a
+    process killed at that moment leaves it for ever.
+    """
+
+    folder: Path
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the sums."""
+        files = [str(file) for file in self.folder.glob("*.db") if file.stat().st_size]
+        metrics: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
+        return metrics
+
+
+def single_collector_registry(collector: MetricsCollector) -> CollectorRegistry:
+    """Return a registry with one collector."""
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    registry.register(collector)
     return registry
 
 

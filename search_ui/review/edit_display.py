@@ -23,6 +23,15 @@ class FieldChange:
 
 
 @dataclass(frozen=True)
+class EditedTerm:
+    """A term with the fields that an edit changes. `is_new` is True if the edit adds the term."""
+
+    text: str
+    is_new: bool
+    fields: Sequence[FieldChange]
+
+
+@dataclass(frozen=True)
 class EditDescription:
     """An edit that waits for a second reviewer.
 
@@ -31,7 +40,7 @@ class EditDescription:
         at: Epoch seconds.
         by: Account that proposed the edit.
         is_own: True if the reader proposed it.
-        changes: (term, its changed fields) of the first terms.
+        terms: The first terms.
         hidden_count: Number of the other terms.
     """
 
@@ -39,7 +48,7 @@ class EditDescription:
     at: float
     by: str
     is_own: bool
-    changes: Sequence[tuple[str, Sequence[FieldChange]]]
+    terms: Sequence[EditedTerm]
     hidden_count: int
 
 
@@ -51,7 +60,10 @@ def describe_edits(proposals: Sequence[ReviewDecision], account: str) -> list[Ed
             proposal.at,
             proposal.by,
             proposal.by == account,
-            [(change.text, _field_changes(change)) for change in proposal.changes[:MAX_TERMS_PER_EDIT]],
+            [
+                EditedTerm(change.text, change.before is None, _field_changes(change))
+                for change in proposal.changes[:MAX_TERMS_PER_EDIT]
+            ],
             max(0, len(proposal.changes) - MAX_TERMS_PER_EDIT),
         )
         for proposal in proposals

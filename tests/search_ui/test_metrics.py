@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from prometheus_client.mmap_dict import MmapedDict, mmap_key
 from prometheus_client.parser import text_string_to_metric_families
 
 from docstore.reports.runs import stage_run_from_report
@@ -19,7 +20,7 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.store_metrics import StoreMetrics
 from pipeline.settings import build_settings
 from search_ui.admin.metrics import SiteMetrics
-from search_ui.settings import SearchSettings
+from search_ui.settings import METRICS_FOLDER_ENV, SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -132,6 +133,19 @@ def test_a_store_that_does_not_answer_is_a_figure(tmp_path: Path, monkeypatch: p
         monkeypatch.setattr(engine.store.status, "freshness", gone)
         found = figures(client(SiteMetrics(StoreMetrics(engine))).get("/metrics").text)
     assert found["plumbline_store_up", ()] == 0
+
+
+def test_an_empty_file_of_a_process_that_starts_or_was_killed_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = client()
+    counted = MmapedDict(str(tmp_path / "counter_1.db"))  # type: ignore[no-untyped-call]
+    counted.write_value(mmap_key("plumbline_responses", "plumbline_responses_total", ["status"], ["2xx"], ""), 3, 0)  # type: ignore[no-untyped-call]
+    counted.close()  # type: ignore[no-untyped-call]
+    (tmp_path / "counter_2.db").touch()
+    monkeypatch.setenv(METRICS_FOLDER_ENV, str(tmp_path))
+    found = figures(metrics.get("/metrics").text)
+    assert found["plumbline_responses_total", (("status", "2xx"),)] == 3
 
 
 NAMES = re.compile(r"\bplumbline_[a-z_]+\b")
