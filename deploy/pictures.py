@@ -59,20 +59,26 @@ SIGNED_IN_PAGES: Mapping[str, str] = {
     "searches": "/admin/searches",
     "sites": "/admin/sites",
     "alerts": "/admin/alerts",
+    "runs": "/admin/runs",
     "actions": "/admin/history",
     "settings": "/admin/settings",
     "page": "/admin/page?url=https://elsewhere.example/page.html",
     "account": "/admin/account",
+    "connect": "/admin/connect",
 }
 LINKED_PAGES: Mapping[str, tuple[str, str]] = {
     "article": (PUBLIC_PAGES["results"], "#hits a[href^='/article/']"),
     "story": (PUBLIC_PAGES["results"], "#hits a.story"),
     "saved": (PUBLIC_PAGES["results"], "#hits a[href^='/article/'] >> nth=0"),
     "site": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
+    "site-form": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
     "run": (SIGNED_IN_PAGES["overview"], "#runs tbody a"),
     "definition": (f"/search?q={quote('液化天然气常识')}", "#hits a[href^='/article/']"),
 }
 """Pages with an id in their URL: the page with a link to them, and the selector of the link."""
+SUFFIXES: Mapping[str, str] = {"saved": "/original", "site-form": "/settings"}
+"""Ends of URLs, after the link of `LINKED_PAGES` without its query."""
+CHANGED_SETTINGS: Mapping[str, str] = {"vertical.name": "Energy news", "crawl.depth": "5"}
 
 
 class Demo(NamedTuple):
@@ -92,7 +98,7 @@ def main() -> None:
     with running_demo() as demo, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         for language, locale in LANGUAGES.items():
-            take_setup_picture(browser, demo_urls(demo.site_port), locale, folder / f"{language}-setup")
+            take_setup_pictures(browser, demo_urls(demo.site_port), locale, folder, f"{language}-setup")
         open_alerts(demo)
         change_site_and_alert(browser, demo.url)
         take_pictures(browser, demo.url, folder)
@@ -159,8 +165,8 @@ def running_setup() -> Iterator[str]:
             process.wait()
 
 
-def take_setup_picture(browser: Browser, urls: Sequence[str], locale: str, path: Path) -> None:
-    """Take the screenshots of the setup after the check of these sites."""
+def take_setup_pictures(browser: Browser, urls: Sequence[str], locale: str, folder: Path, name: str) -> None:
+    """Take the screenshots of each step of the setup for these sites, up to the button that creates the vertical."""
     with running_setup() as link:
         context = browser.new_context(locale=locale)
         context.set_default_timeout(PATIENCE_MS)
@@ -169,11 +175,24 @@ def take_setup_picture(browser: Browser, urls: Sequence[str], locale: str, path:
         page.locator("#name").fill(ACCOUNT)
         for name in ("#password", "#repeated"):
             page.locator(name).fill(PASSWORD)
+        save_screenshots(page, folder, f"{name}-account")
         page.locator("#repeated").press("Enter")
         page.locator("#urls").fill("\n".join(urls))
         page.locator("#check").click()
         page.locator("#next").wait_for()
-        take_picture(page, page.url, path.parent, path.name)
+        save_screenshots(page, folder, name)
+        page.locator("#next").click()
+        page.locator(".answers").first.wait_for()
+        save_screenshots(page, folder, f"{name}-samples")
+        for index in range(page.locator(".sample").count()):
+            page.press(f"input[name=answer-{index}][value=yes]", "Space")
+        page.locator("#next").click()
+        page.locator("#title").fill("Plumbline")
+        page.locator("#contact").fill("operator@company.com")
+        save_screenshots(page, folder, f"{name}-details")
+        page.locator("#next").click()
+        page.locator("#start").wait_for()
+        save_screenshots(page, folder, f"{name}-start")
         context.close()
 
 
@@ -205,17 +224,24 @@ def take_pictures(browser: Browser, url: str, folder: Path) -> None:
         for name, (origin, selector) in LINKED_PAGES.items():
             page.goto(origin)
             path = page.locator(selector).first.get_attribute("href") or ""
-            if name == "saved":
-                path = f"{path.partition('?')[0]}/original"
+            if name in SUFFIXES:
+                path = path.partition("?")[0] + SUFFIXES[name]
             take_picture(page, path, folder, f"{language}-{name}")
+        show_diff(page)
+        save_screenshots(page, folder, f"{language}-diff")
         context.close()
 
 
 def take_picture(page: Page, path: str, folder: Path, name: str) -> None:
-    """Save the screenshots of a page, with few colours, so that the files are small. `definition` has an open card."""
+    """Open a page and save its screenshots."""
+    page.goto(path)
+    save_screenshots(page, folder, name)
+
+
+def save_screenshots(page: Page, folder: Path, name: str) -> None:
+    """Save the current page at all widths with few colours, for small files. `definition` has an open card."""
     for width, height in WIDTHS_AND_HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
-        page.goto(path)
         page.wait_for_load_state("networkidle")
         if name.endswith("-definition"):
             page.locator("a.defined").first.focus()
@@ -250,6 +276,15 @@ def change_site_and_alert(browser: Browser, url: str) -> None:
         page.locator(f"form[action$='/{action}'] button").click()
         page.wait_for_load_state("networkidle")
     context.close()
+
+
+def show_diff(page: Page) -> None:
+    """Change settings in the form and open the page with the difference."""
+    page.goto(SIGNED_IN_PAGES["settings"])
+    for path, text in CHANGED_SETTINGS.items():
+        page.locator(f"[name='set.{path}']").fill(text)
+    page.locator("#settings-form .save-bar button").click()
+    page.locator("#diff").wait_for()
 
 
 def accept_terms(page: Page) -> None:

@@ -138,6 +138,10 @@ def _answering(site: Site) -> type[BaseHTTPRequestHandler]:
             if not unchanged:
                 self.wfile.write(answer.body)
 
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.do_GET()
+
         def log_message(self, *_: object) -> None:
             pass
 
