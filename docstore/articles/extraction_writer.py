@@ -41,7 +41,7 @@ HUB_REASONS = frozenset({Reason.LIST_PAGE, Reason.NO_BODY, Reason.NEEDS_JAVASCRI
 ARTICLE_REASONS = frozenset(
     {Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.CONTINUATION, Reason.ALTERNATE_VERSION, Reason.INCOMPLETE_BODY}
 )
-ARTICLE_REASONS = frozenset({Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED})  # a warning replaces them
+OWN_ARTICLE_REASONS = frozenset({Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED})  # a warning replaces them
 NO_OVERRIDES: Mapping[int, Reason] = {}
 
 
@@ -244,7 +244,7 @@ def warnings_by_url_id(
     warning_by_id = {}
     for extraction in extractions:
         outcome = outcome_by_id.get(extraction.page.url_id)
-        if extraction.warning is not None and outcome is not None and outcome.reason in ARTICLE_REASONS:
+        if extraction.warning is not None and outcome is not None and outcome.reason in OWN_ARTICLE_REASONS:
             warning_by_id[extraction.page.url_id] = extraction.warning
     return warning_by_id
 

@@ -84,7 +84,7 @@ def test_only_an_operator_changes_the_crawl() -> None:
     actions = with_diagnoses(FORBIDDEN, REDIRECTED)
     client, token = signed_in(actions)
     reply = client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token}, follow_redirects=True)
-    assert "已安排在下次任务时抓取" in reply.text and actions.page_diagnosis.scheduled == [PAGE_URL]
+    assert "已安排在下次运行任务时抓取" in reply.text and actions.page_diagnosis.scheduled == [PAGE_URL]
     assert client.post("/admin/page/schedule", data={"url": "https://x.example/", "token": token}).status_code == 404
     assert client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token, "now": "1"}).status_code == 303
     assert actions.page_diagnosis.scheduled.count(PAGE_URL) == 2 and actions.run_control.status().is_running
