@@ -173,8 +173,8 @@ def take_setup_pictures(browser: Browser, urls: Sequence[str], locale: str, fold
         page = context.new_page()
         page.goto(link)
         page.locator("#name").fill(ACCOUNT)
-        for name in ("#password", "#repeated"):
-            page.locator(name).fill(PASSWORD)
+        for field in ("#password", "#repeated"):
+            page.locator(field).fill(PASSWORD)
         save_screenshots(page, folder, f"{name}-account")
         page.locator("#repeated").press("Enter")
         page.locator("#urls").fill("\n".join(urls))
