@@ -84,7 +84,7 @@ class ProcessCollector:
     folder: Path
 
     def collect(self) -> Iterable[Metric]:
-        """Return the sums."""
+        """Return each metric, summed over the processes."""
         files = [str(file) for file in self.folder.glob("*.db") if file.stat().st_size]
         metrics: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
         return metrics
