@@ -75,10 +75,8 @@ class MailChannel:
         try:
             run_with_timeout(settings.seconds, lambda: self._send(self._build_message(notification), password))
         except TimeoutError as error:
-            text, seconds = (
-                f"mail server {settings.smtp} timed out after {settings.seconds:g} s",
-                f"{settings.seconds:g}",
-            )
+            seconds = f"{settings.seconds:g}"
+            text = f"mail server {settings.smtp} timed out after {seconds} s"
             raise DeliveryError(CodedMessage(text, "mail_timeout", server=settings.smtp, seconds=seconds)) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
             reason = describe_smtp_error(error)

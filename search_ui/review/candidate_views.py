@@ -253,10 +253,8 @@ def approve_edit() -> BaseResponse:
 @require_role(Role.REVIEWER)
 def decline_edit() -> BaseResponse:
     """Decline the proposed edit `act` with a `comment`, or withdraw it if this account proposed it."""
-    act_id, comment = (
-        parse_number(request.form.get("act", "")),
-        request.form.get("comment", "")[: 10 * MAX_COMMENT_CHARS],
-    )
+    act_id = parse_number(request.form.get("act", ""))
+    comment = request.form.get("comment", "")[: 10 * MAX_COMMENT_CHARS]
     return apply_and_respond(
         lambda review_service: review_service.decline_edit(act_id, current_account_name(), comment),
         lambda decision: translate(f"review.edit_{decision.kind}"),
