@@ -273,6 +273,7 @@ class TestIndex:
         assert vertical.number("SELECT COUNT(*) FROM changes") > 0
         check_indexed_by("index", undisturbed, vertical)
 
+    @pytest.mark.exhaustive  # in `make test`, Solr is killed under the search site and in a cluster
     def test_solr_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.decided, vertical)
         running = vertical.start("index")
