@@ -126,9 +126,10 @@ def _check_values(settings: CrawlSettings) -> None:
     if settings.revisit_shortest > settings.revisit_longest:
         raise SettingsError("crawl.revisit_shortest must be at most crawl.revisit_longest")
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
-        raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
+        text = "crawl.user_agent must be a product name in printable ASCII"
+        raise SettingsError(CodedMessage(text, "user_agent"))
     if not settings.contact.isascii() or not settings.contact.isprintable():
-        raise SettingsError("crawl.contact must be printable ASCII")
+        raise SettingsError(CodedMessage("crawl.contact must be printable ASCII", "contact"))
 
 
 def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
@@ -147,7 +148,10 @@ def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
             continue
         scope = parse_scope(text)
         if scope is None or scope.path_prefix != "/":
-            raise SettingsError(f"crawl.rendered: {text[:200]!r} is not a host or *.host")
+            value = repr(text[:200])
+            raise SettingsError(
+                CodedMessage(f"crawl.rendered: {value} is not a host or *.host", "rendered", value=value)
+            )
         scopes.append(scope)
     return tuple(scopes)
 

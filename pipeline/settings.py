@@ -97,16 +97,17 @@ class StoreSettings:
     )
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a line of `keep_days_by_site` is invalid."""
+        """Raise SettingsError if a line of `keep_days_by_site` is invalid."""
         self.days_by_host()
 
     def days_by_host(self) -> dict[str, int]:
-        """Return the days of `keep_days_by_site` by host. Raises ValueError."""
+        """Return the days of `keep_days_by_site` by host. Raises SettingsError with the line number."""
         days_by_host = {}
         for number, line in enumerate(self.keep_days_by_site, 1):
             host, _, days = line.strip().partition(" ")
             if not days.strip().isdecimal():
-                raise ValueError(f"keep_days_by_site, line {number}: expected HOST DAYS, for example a.example.com 365")
+                text = f"store.keep_days_by_site, line {number}: expected HOST DAYS, for example a.example.com 365"
+                raise SettingsError(CodedMessage(text, "keep_days", n=number))
             days_by_host[host.lower()] = int(days)
         return days_by_host
 
@@ -141,20 +142,22 @@ class ScheduleSettings:
 
     def __post_init__(self) -> None:
         if len(parse_times_of_day(self.at, "schedule.at")) > 1:
-            raise SettingsError(
+            text = (
                 f"schedule.at = {self.at!r}: expected one time, for example 02:30; for more times use schedule.stages"
             )
+            raise SettingsError(CodedMessage(text, "schedule_at", value=repr(self.at)))
         for key, times_by_name in (("stages", self.stages), ("sites", self.sites)):
             for name, text in times_by_name.items():
                 parse_times_of_day(text, f"schedule.{key} {name!r}")
         if unknown := self.stages.keys() - SCHEDULABLE_STAGES:
             names = ", ".join(SCHEDULABLE_STAGES)
-            raise SettingsError(f"schedule.stages: unknown stage {min(unknown)!r}; use one of {names}")
+            stage = repr(min(unknown))
+            text = f"schedule.stages: unknown stage {stage}; use one of {names}"
+            raise SettingsError(CodedMessage(text, "schedule_stage", value=stage, names=names))
         for host in (host for names in self.sites for host in parse_hosts(names)):
             if not HOST_PATTERN.fullmatch(host):
-                raise SettingsError(
-                    f"schedule.sites: {host!r} is not a host; expected for example news.example.org or intra:8080"
-                )
+                text = f"schedule.sites: {host!r} is not a host; expected for example news.example.org or intra:8080"
+                raise SettingsError(CodedMessage(text, "setting_host", path="schedule.sites", value=repr(host)))
 
 
 def parse_hosts(names: str) -> tuple[str, ...]:
@@ -169,7 +172,8 @@ def parse_times_of_day(value: str, setting_path: str) -> list[time]:
     except ValueError:
         times = []
     if not times:
-        raise SettingsError(f"{setting_path} = {value!r}: expected a time, for example 02:30")
+        text = f"{setting_path} = {value!r}: expected a time, for example 02:30"
+        raise SettingsError(CodedMessage(text, "setting_time", path=setting_path, value=repr(value)))
     return times
 
 
@@ -365,10 +369,7 @@ def build_section(expected_type: type[S], raw: Mapping[str, Any], path: str) -> 
         if key not in hints:
             raise SettingsError(f"unknown setting {setting_path}{suggest_name(key, hints)}")
         values[key] = validate_value(setting_path, value, hints[key])
-    try:
-        return expected_type(**values)
-    except ValueError as error:  # a class may have checks of its own in __post_init__
-        raise SettingsError(f"[{path}] {error}") from error
+    return expected_type(**values)
 
 
 def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
@@ -406,7 +407,10 @@ def check_constraints(setting_path: str, value: Any) -> None:
         text = f"{setting_path} = {value!r}: expected one of {names}"
         raise SettingsError(CodedMessage(text, "setting_choice", path=setting_path, value=repr(value), names=names))
     if setting_path.endswith("port") and value > MAX_PORT:
-        raise SettingsError(f"{setting_path} = {value}: the maximum port is {MAX_PORT}")
+        text = f"{setting_path} = {value}: the maximum port is {MAX_PORT}"
+        raise SettingsError(
+            CodedMessage(text, "setting_port", path=setting_path, value=str(value), maximum=str(MAX_PORT))
+        )
     if isinstance(value, int | float) and not isinstance(value, bool):
         section, _, key = setting_path.partition(".")
         metadata = SECTIONS[section].__dataclass_fields__[key].metadata
@@ -420,23 +424,28 @@ def check_combination(settings: Settings) -> None:
     """Raise SettingsError for settings that contradict each other."""
     crawl, search = settings.crawl, settings.search
     if crawl.revisit_longest < crawl.revisit_shortest:
-        raise SettingsError("crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them")
+        text = "crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them"
+        raise SettingsError(CodedMessage(text, "revisit_order"))
     if search.page_size > search.deepest_result:
-        raise SettingsError("search.page_size is larger than search.deepest_result: lower it")
+        text = "search.page_size is larger than search.deepest_result: lower it"
+        raise SettingsError(CodedMessage(text, "page_size"))
     if settings.cluster.engine == DASK and not settings.cluster.scheduler:
-        raise SettingsError(
+        text = (
             "cluster.engine is dask: set cluster.scheduler to the address of its scheduler, for example tcp://host:8786"
         )
+        raise SettingsError(CodedMessage(text, "dask_scheduler"))
     if settings.cluster.engine == DASK and not settings.store.url.startswith("postgresql"):
-        raise SettingsError("cluster.engine is dask, but its workers cannot open a SQLite file: set store.url")
+        text = "cluster.engine is dask, but its workers cannot open a SQLite file: set store.url"
+        raise SettingsError(CodedMessage(text, "dask_store"))
     if settings.index.solr_url and settings.index.solr_port:
-        raise SettingsError("index.solr_url and index.solr_port contradict each other: set only one of them")
+        text = "index.solr_url and index.solr_port contradict each other: set only one of them"
+        raise SettingsError(CodedMessage(text, "solr_url_and_port"))
     if max(settings.index.shards, settings.index.replicas) > 1 and not settings.index.solr_url:
-        raise SettingsError("index.shards and index.replicas need your own SolrCloud: set index.solr_url")
+        text = "index.shards and index.replicas need your own SolrCloud: set index.solr_url"
+        raise SettingsError(CodedMessage(text, "shards_need_solr_url"))
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):
-        raise SettingsError(
-            "search.port is used by Solr (index.solr_port) or its ZooKeeper (index.solr_port + 1000): change one"
-        )
+        text = "search.port is used by Solr (index.solr_port) or its ZooKeeper (index.solr_port + 1000): change one"
+        raise SettingsError(CodedMessage(text, "search_port_used"))
 
 
 def suggest_name(name: str, candidates: Collection[str]) -> str:

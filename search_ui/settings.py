@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 
 # Solr allows 1,024 clauses. A character adds at most six: a bigram, itself and a word, each in title and body.
@@ -95,4 +96,7 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         if not 1 <= self.longest_query <= MAX_QUERY_UNITS:
-            raise SettingsError(f"search.longest_query must be 1 to {MAX_QUERY_UNITS}, not {self.longest_query}")
+            text = f"search.longest_query must be 1 to {MAX_QUERY_UNITS}, not {self.longest_query}"
+            raise SettingsError(
+                CodedMessage(text, "longest_query", maximum=str(MAX_QUERY_UNITS), value=str(self.longest_query))
+            )

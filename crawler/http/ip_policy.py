@@ -85,10 +85,12 @@ def _parse_network(text: str) -> IPv4Network | IPv6Network:
     try:
         return ip_network(text, strict=False)
     except ValueError:
-        raise SettingsError(
-            f"crawl.inside_hosts: {text[:200]!r} is neither a host, e.g. intra.example.com or intra:8080, nor a "
+        value = repr(text[:200])
+        message = (
+            f"crawl.inside_hosts: {value} is neither a host, e.g. intra.example.com or intra:8080, nor a "
             "domain, e.g. *.example.com, nor a network, e.g. 10.0.0.0/8"
-        ) from None
+        )
+        raise SettingsError(CodedMessage(message, "inside_hosts", value=value)) from None
 
 
 class PublicOnlyPolicy:

@@ -100,7 +100,9 @@ def parse_paused_hosts(settings: CrawlSettings) -> tuple[str, ...]:
     for host in settings.paused_sites:
         scope = parse_scope(host)
         if scope is None or scope.path_prefix != "/" or scope.includes_subdomains:
-            raise SettingsError(f"crawl.paused_sites: {host[:200]!r} is not a host")
+            value = repr(host[:200])
+            text = f"crawl.paused_sites: {value} is not a host"
+            raise SettingsError(CodedMessage(text, "setting_host", path="crawl.paused_sites", value=value))
         hosts.append(scope.host)
     return tuple(hosts)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 
 LANGUAGES = ("en", "zh")
@@ -73,16 +74,19 @@ class AlertSettings:
     def __post_init__(self) -> None:
         host, _, port = self.smtp.rpartition(":")
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-            raise SettingsError(f"alerts.smtp = {self.smtp!r}: expected host:port, for example localhost:25")
-        for address in (*self.mail_to, *filter(None, [self.mail_from])):
-            if "@" not in address or any(character.isspace() or character in ",;<>" for character in address):
-                raise SettingsError(
-                    f"alerts: {address!r} is not a mail address (expected for example operator@example.org)"
-                )
+            text = f"alerts.smtp = {self.smtp!r}: expected host:port, for example localhost:25"
+            raise SettingsError(CodedMessage(text, "setting_host_port", path="alerts.smtp", value=repr(self.smtp)))
+        for path, addresses in (("alerts.mail_to", self.mail_to), ("alerts.mail_from", filter(None, [self.mail_from]))):
+            for address in addresses:
+                if "@" not in address or any(character.isspace() or character in ",;<>" for character in address):
+                    text = f"{path}: {address!r} is not a mail address (expected for example operator@example.org)"
+                    raise SettingsError(CodedMessage(text, "mail_address", path=path, value=repr(address)))
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
-            raise SettingsError("alerts.webhook: expected an http or https URL such as https://chat.example/hook")
+            text = "alerts.webhook: expected an http or https URL such as https://chat.example/hook"
+            raise SettingsError(CodedMessage(text, "setting_http_url", path="alerts.webhook"))
         if any("://" not in url for url in self.apprise_urls):  # the message must not contain the URL
-            raise SettingsError("alerts.apprise_urls: expected URLs such as ntfy://topic or tgram://token/chat")
+            text = "alerts.apprise_urls: expected URLs such as ntfy://topic or tgram://token/chat"
+            raise SettingsError(CodedMessage(text, "apprise_url"))
 
     @property
     def has_channels(self) -> bool:

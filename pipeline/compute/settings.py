@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 
 LOCAL, DASK = "local", "dask"
@@ -58,7 +59,5 @@ class ClusterSettings:
 
     def __post_init__(self) -> None:
         if self.dashboard and not is_http_url(self.dashboard):
-            raise SettingsError(
-                f"cluster.dashboard = {self.dashboard!r}: expected an http or https URL, such as "
-                "https://dask.example.org/status"
-            )
+            text = "cluster.dashboard: expected an http or https URL such as https://dask.example.org/status"
+            raise SettingsError(CodedMessage(text, "setting_http_url", path="cluster.dashboard"))

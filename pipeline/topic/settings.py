@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 
 
@@ -22,4 +23,5 @@ class TopicSettings:
 
     def __post_init__(self) -> None:
         if not 0 < self.precision < 1:
-            raise SettingsError(f"topic.precision = {self.precision!r}: expected a share between 0 and 1, such as 0.8")
+            text = f"topic.precision = {self.precision!r}: expected a share between 0 and 1, such as 0.8"
+            raise SettingsError(CodedMessage(text, "topic_precision", value=str(self.precision)))

@@ -11,7 +11,8 @@ from werkzeug.test import TestResponse
 from domain.account import Role
 from pipeline.settings import SECTIONS, load_settings
 from pipeline.site_admin.setting_groups import GROUPS
-from search_ui.i18n import load_catalog
+from pipeline.site_admin.settings_editor import SPECS
+from search_ui.i18n import load_catalog, translate_message_to
 from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
 
 TEXT = """\
@@ -140,6 +141,16 @@ def test_the_default_removes_the_setting_and_lists_and_tables_have_one_line_per_
         "+[search]",
         '+site_names = {"a.test" = "A = B"}',
     ]
+
+
+def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
+    editor = Site(tmp_path).backend.settings_editor
+    digest = editor.load_form().digest
+    values = ("-1", "", "a b = c", "http://", "99999999999", "é\x00")
+    reviews = [editor.review({path: value}, digest) for path in SPECS for value in values]
+    errors = {error for review in reviews for error in review.errors.values()}
+    assert len(errors) > 100
+    assert {error for error in errors if not re.search("[\u4e00-\u9fff]", translate_message_to("zh", error))} == set()
 
 
 @pytest.mark.parametrize(
