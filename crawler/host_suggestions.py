@@ -22,7 +22,7 @@ MAX_EXTERNAL_HOSTS_PER_PAGE = 50  # hosts counted per page
 _MAX_HOSTS = 5000
 _MAX_LINKING_HOSTS = 20
 _MAX_LINKED_URLS = 100
-_ADDED_SITES_FILE = "sites.json"
+ADDED_SITES_FILE = "sites.json"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def load_host_suggestions(folder: Path) -> list[HostSuggestion]:
 
 def load_added_seeds(folder: Path) -> tuple[str, ...]:
     """Return the seed URLs of the added hosts."""
-    return tuple(str(seed) for seed in read_state(folder / _ADDED_SITES_FILE).get("added", ()))
+    return tuple(str(seed) for seed in read_state(folder / ADDED_SITES_FILE).get("added", ()))
 
 
 def add_site(folder: Path, text: str) -> str:
@@ -133,7 +133,7 @@ def with_added_sites(settings: CrawlSettings, folder: Path) -> CrawlSettings:
 
 
 def _save_added_seeds(folder: Path, seeds: Iterable[str]) -> None:
-    write_state(folder / _ADDED_SITES_FILE, {"added": list(seeds)})
+    write_state(folder / ADDED_SITES_FILE, {"added": list(seeds)})
 
 
 def _append_bounded(values: list[Any], value: Any, max_length: int) -> None:

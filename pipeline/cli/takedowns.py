@@ -32,7 +32,9 @@ def add_takedown(engine: "Engine", url: str, reason: str) -> None:
     new_takedowns = StoreTakedowns(engine, opens_solr=True).take_down(url, terminal_user(), reason)
     if not new_takedowns:
         raise PlumblineError(f"{url[:200]} is taken down already: `plumb takedown list` shows all")
-    print_line(f"took down {new_takedowns[0].url}; {len(new_takedowns)} URLs are excluded")
+    count = len(new_takedowns)
+    counted = "1 URL is" if count == 1 else f"{count} URLs are"
+    print_line(f"took down {new_takedowns[0].url}; {counted} excluded")
 
 
 @takedown.command("undo")

@@ -23,6 +23,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from crawler.host_suggestions import ADDED_SITES_FILE
 from docstore.integrity.page_checksums import delete_checksums, repair_pages
 from docstore.integrity.salvage import SalvageReport, salvage_store
 from domain.batches import batched
@@ -216,7 +217,10 @@ def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[
 
 
 def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str) -> RepairStep:
-    """Restore a damaged state file from the backup, or delete it if it is not a topic; returns the repair."""
+    """Restore a damaged state file from the backup, or delete it; returns the repair.
+
+    Files with work of the administrator, the topics and the added hosts, are never deleted.
+    """
     target = data_dir / name
     if target.is_dir():
         delete_if_damaged(target)
@@ -225,6 +229,9 @@ def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str)
         return RepairStep(f"{name} was restored from {backup}")
     elif target.parent.name == TOPIC_DIR:
         return RepairStep(f"{name} is in no backup: correct the file, or define the topic again", is_loss=True)
+    elif name == ADDED_SITES_FILE:
+        advice = "correct the file, or delete it and add the hosts again with `plumb sites add`"
+        return RepairStep(f"{name} is in no backup: {advice}", is_loss=True)
     else:
         target.unlink(missing_ok=True)
     return RepairStep(f"{name} was deleted; it is recreated at its next use")

@@ -86,6 +86,19 @@ def test_a_damaged_topic_is_restored_and_never_deleted(vertical: LocalVertical, 
     assert topic.read_text() == '{"name": "oil"}'
 
 
+def test_a_damaged_list_of_added_hosts_is_restored_and_never_deleted(vertical: LocalVertical, tmp_path: Path) -> None:
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
+    added_hosts = vertical.data / "sites.json"
+    whole = added_hosts.read_bytes()
+    added_hosts.write_bytes(whole[:-1])
+    [fault] = iter_state_file_faults(settings(vertical))
+    repaired = restore_or_delete_state_file(vertical.data, None, *fault.keys)
+    assert repaired.is_loss and "plumb sites add" in repaired.text
+    assert added_hosts.read_bytes() == whole[:-1]
+    assert not restore_or_delete_state_file(vertical.data, backup, *fault.keys).is_loss
+    assert added_hosts.read_bytes() == whole
+
+
 def test_it_is_its_owners_alone(vertical: LocalVertical, tmp_path: Path) -> None:
     backup = create_backup(settings(vertical), vertical.config, tmp_path / "backups")
     assert stat.S_IMODE(backup.stat().st_mode) == 0o700
