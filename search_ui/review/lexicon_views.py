@@ -21,7 +21,12 @@ from search_ui.i18n import translate, translate_error, translate_message
 from search_ui.query.display_text import clean_text
 from search_ui.review.interfaces import VersionProposal
 from search_ui.review.preview import compare_rankings, segment_changed_sentences
-from search_ui.review.term_display import MAX_NOTE_CHARS, MAX_TERM_CHARS, current_account_name
+from search_ui.review.term_display import (
+    MAX_NOTE_CHARS,
+    MAX_TERM_CHARS,
+    current_account_name,
+    find_terms_of_decisions,
+)
 
 blueprint = Blueprint("pages", __name__)
 
@@ -60,7 +65,15 @@ def history() -> BaseResponse:
     )
     last = max(1, -(-total // DECISIONS_PER_PAGE))
     pagination = {"number": page_number, "last": last}
-    return render_page("review_history.html", acts=acts, text=text, by=by, moment=format_timestamp, pages_of=pagination)
+    return render_page(
+        "review_history.html",
+        acts=acts,
+        existing_terms=find_terms_of_decisions(acts),
+        text=text,
+        by=by,
+        moment=format_timestamp,
+        pages_of=pagination,
+    )
 
 
 @blueprint.get("/versions")

@@ -10,7 +10,7 @@ from flask import abort
 from domain.review import CandidateKind, ReviewDecision
 from domain.rising_term import RisingTerm
 from domain.term import Term, TermStatus
-from search_ui.context import current_account
+from search_ui.context import current_account, current_site
 from search_ui.i18n import translate
 from search_ui.local_dates import format_day
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
@@ -21,6 +21,7 @@ MAX_TERM_CHARS = 200  # all lexicon terms are much shorter
 MAX_NOTE_CHARS = 300  # of a published version
 MAX_CONTEXT_CHARS = 120
 MAX_EXCERPT_CHARS = 60  # of a definition in the history
+CHANGES_SHOWN = 5  # of a decision in the history (acts_table in _review_parts.html)
 KWIC_CONTEXT_CHARS = 24  # on each side
 
 
@@ -113,6 +114,12 @@ def waiting_note(term: Term, proposals: Sequence[ReviewDecision]) -> str:
     if proposals:
         notes.append(translate("review.edits_wait", n=len(proposals)))
     return " · ".join(notes)
+
+
+def find_terms_of_decisions(decisions: Sequence[ReviewDecision]) -> dict[str, Term]:
+    """Return the terms that the history shows with `decisions` and that still exist, by text."""
+    texts = {change.text for decision in decisions for change in decision.changes[:CHANGES_SHOWN]}
+    return current_site().backend.review_service.find_terms(list(texts))
 
 
 def is_own_acceptance(term: Term) -> bool:

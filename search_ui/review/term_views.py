@@ -16,7 +16,13 @@ from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.review.edit_display import MAX_WAITING_EDITS
 from search_ui.review.team_display import team_values
-from search_ui.review.term_display import MAX_TERM_CHARS, KwicLine, build_term_row, find_kwic_lines
+from search_ui.review.term_display import (
+    MAX_TERM_CHARS,
+    KwicLine,
+    build_term_row,
+    find_kwic_lines,
+    find_terms_of_decisions,
+)
 from search_ui.review.usage import CandidateUsage, load_usage
 from solr_client import solr_fields
 
@@ -66,6 +72,7 @@ def show_term() -> BaseResponse:
         **team,
         comments=comments,
         reviewer=team["reviewers_by_term"].get(text, ""),
+        existing_terms=find_terms_of_decisions(acts),
         acts_and_comments=sorted([*acts, *comments], key=lambda item: -item.at),
         row=build_term_row(
             term,

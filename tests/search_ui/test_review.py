@@ -420,6 +420,16 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
     assert len(page.select("#acts tbody tr")) == 1 and page.select("#acts form") == []
 
 
+def test_the_history_links_terms_that_exist() -> None:
+    held = actions()
+    client, _ = reviewing(held)
+    held.review_service.decide(["词1"], TermStatus.DEFERRED, "bert")
+    held.review_service.undo("bert", held.review_service.propose("新词", "bert").act_id)
+    table = get(client, "/admin/lexicon/history").select_one("#acts")
+    assert "新词" in table.text
+    assert {link.text for link in table.select("a.near")} == {"词1"}
+
+
 def test_the_history_lists_synonyms() -> None:
     held = actions()
     client, _ = reviewing(held)
