@@ -175,7 +175,7 @@ def format_status(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"no successful run since {status['failed_since'][:19]}"
     yield f"last successful run {(status['last_good_run'] or 'never')[:19]}"
     next_run = status["next_run"]
-    yield f"next run {next_run[:19] if next_run else 'not scheduled (plumb schedule is not running)'}"
+    yield f"next run {next_run[:19] if next_run else 'not scheduled (neither plumb up nor plumb schedule is running)'}"
     yield from (f"run of {run['started'][:19]}: {format_run(run)}" for run in status["runs"])
 
 

@@ -96,6 +96,8 @@ def detail_values(entry: HistoryEntry) -> list[str]:
         if entry.kind == ROLES_ACTION:
             values = [role_names(value) for value in values]
         texts.append(" → ".join(map(readable_value, values)))
+    elif entry.kind == "setting_change":
+        texts.append(translate("history.secret"))
     if entry.kind.startswith("site_") and isinstance(changes := details.get("changes"), Mapping):
         for path, (before, after) in changes.items():
             change = f"{readable_value(before)} → {readable_value(after)}"

@@ -139,7 +139,7 @@ def test_a_stage_without_counted_outcomes_has_not_done_nothing() -> None:
 def test_good_runs_raise_no_alarm_and_a_missing_scheduler_is_said() -> None:
     found = overview_of(ONE_GOOD_RUN)
     assert not found.select("#failing")
-    assert "“plumb schedule” is not running" in text(found, ".tiles")
+    assert "neither “plumb up” nor “plumb schedule” is running" in text(found, ".tiles")
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

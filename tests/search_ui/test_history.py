@@ -22,6 +22,7 @@ ENTRIES = [
     HistoryEntry(HistorySource.ACTION, 5, 80.0, "ann", "account_roles", "bob", ROLE_CHANGE),
     HistoryEntry(HistorySource.REVIEW, 7, 60.0, "", "decide", "页岩气, 钻井", {}, is_undone=True),
     HistoryEntry(HistorySource.ACTION, 1, 30.0, "ann", "a_code_of_tomorrow", "x"),
+    HistoryEntry(HistorySource.ACTION, 0, 10.0, "bob", "setting_change", "alerts.webhook"),
 ]
 
 
@@ -33,7 +34,7 @@ def test_all_areas_are_in_one_list() -> None:
     client, _ = signed_in(history())
     found = page(client, "/admin/history?lang=en")
     rows = cells(found, "#history")
-    assert [row[1] for row in rows] == ["ann", "bob", "ann", "ann", "System", "ann"]
+    assert [row[1] for row in rows] == ["ann", "bob", "ann", "ann", "System", "ann", "bob"]
     assert [row[2] for row in rows][:2] == ["Take page down", "Change setting"] and rows[4][2].endswith("undone")
     assert rows[0][3] == f"{URL}<b>court" and rows[1][3] == "crawl.threads(default) → 4"
     seeds = "crawl.seeds: https://a.test/ → https://a.test/, https://b.test/"
@@ -41,7 +42,8 @@ def test_all_areas_are_in_one_list() -> None:
     assert found.select("#history a[href='/admin/sites/a.test/settings']")
     assert rows[3][3] == "bobReport viewer → Reviewer, Administrator"
     assert rows[5][2] == "a_code_of_tomorrow"
-    assert [bool(row.select("form")) for row in found.select("#history tbody tr")] == [True, *[False] * 5]
+    assert rows[6][3] == "alerts.webhooksecret value, not recorded; it cannot be undone"
+    assert [bool(row.select("form")) for row in found.select("#history tbody tr")] == [True, *[False] * 6]
     assert not page(signed_in(history(), Role.REPORTS)[0], "/admin/history").select("#history form")
 
 
