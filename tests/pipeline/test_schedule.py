@@ -523,7 +523,10 @@ def test_runs_that_fail_are_told_with_stage_and_reason_where_people_look(vertica
     assert found["failed_since"] == found["runs"][2]["started"]
     assert (found["last_good_run"], found["next_run"]) == (None, None)
     lines = vertical.call("status").out.splitlines()
-    assert "next run not scheduled (neither plumb up nor plumb schedule is running)" in lines and "last successful run never" in lines
+    assert (
+        "next run not scheduled (neither plumb up nor plumb schedule is running)" in lines
+        and "last successful run never" in lines
+    )
     assert sum("failed in crawl after" in line and "Connection refused" in line for line in lines) == 3
     assert vertical.log().count("none of the seeds could be fetched") == 3
 

@@ -55,6 +55,14 @@ def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> Non
     assert not found.select("#comparison") and not found.select("#live-run")
 
 
+def test_a_run_page_says_why_stages_of_a_first_run_are_listed_twice() -> None:
+    daily = summary(7)
+    first = replace(daily, stages=daily.stages * 2, run_id=6)
+    client, _ = signed_in(FakeActions(run_reports=FakeRunReports([detail(first), detail(daily)])))
+    assert "first pages of each site" in text(page(client, "/admin/runs/6?lang=en"), "#stages-twice")
+    assert not page(client, "/admin/runs/7?lang=en").select("#stages-twice")
+
+
 @pytest.mark.parametrize("address", ["9", "0", "-1", "x", "1" * 30])
 def test_an_unknown_run_is_not_found(address: str) -> None:
     client, _ = signed_in(FakeActions(run_reports=FakeRunReports([detail(summary(7))])))
