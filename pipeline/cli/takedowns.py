@@ -33,8 +33,8 @@ def add_takedown(engine: "Engine", url: str, reason: str) -> None:
     if not new_takedowns:
         raise PlumblineError(f"{url[:200]} is taken down already: `plumb takedown list` shows all")
     count = len(new_takedowns)
-    counted = "1 URL is" if count == 1 else f"{count} URLs are"
-    print_line(f"took down {new_takedowns[0].url}; {counted} excluded")
+    urls_are = "URL is" if count == 1 else "URLs are"
+    print_line(f"took down {new_takedowns[0].url}; {count} {urls_are} excluded")
 
 
 @takedown.command("undo")
