@@ -10,7 +10,7 @@ A size is a number of pages, on a number of hosts. Every figure is linear in pag
 linear (one writer, one machine's disk, the crawl delay of a host) is a limit, and the table has its size.
 Keys of near-duplicates are rows while their month is open, and parts once it is over
 (docstore/near_duplicates/key_compaction.py): so rows and bytes of the database are two figures, when the first crawl
-ends, and after its last month. Slopes of this run come from `benchmarks/out/scale_slopes.jsonl` where there is one,
+ends, and after its last month. Slopes of this run come from `benchmarks/out/scale_model.jsonl` where there is one,
 else from `SLOPES` below.
 """
 
@@ -39,7 +39,7 @@ from pipeline.engine import Engine
 from pipeline.index_stage import force_merge_index
 from pipeline.progress import NullProgress
 
-NAME, SET, OURS = "scale_slopes", "slopes", "plumbline"
+NAME, SET, OURS = "scale_model", "slopes", "plumbline"
 MEASURED_PAGES = 1000
 DAY, HOUR = 86_400.0, 3600.0
 MAX_MONTH = 31  # days
