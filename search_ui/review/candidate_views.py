@@ -24,7 +24,7 @@ from search_ui.review import lexicon_views as review_pages
 from search_ui.review import relation_views as review_relations
 from search_ui.review import team_views as review_team
 from search_ui.review import term_views as review_term
-from search_ui.review.edit_display import MAX_WAITING_EDITS, describe_edits
+from search_ui.review.edit_display import MAX_EDITS_OF_TERMS, MAX_WAITING_EDITS, describe_edits
 from search_ui.review.interfaces import ReviewService
 from search_ui.review.listing import (
     ANY_VALUE,
@@ -71,7 +71,7 @@ def review_list() -> BaseResponse:
     total, terms = site.backend.review_service.find_page(listing.query)
     review_service = site.backend.review_service
     related_terms, rise_by_text = review_service.related_terms(terms), review_service.rising_terms()
-    proposals = review_service.proposed_edits([term.text for term in terms], MAX_WAITING_EDITS)[1]
+    proposals = review_service.proposed_edits([term.text for term in terms], MAX_EDITS_OF_TERMS)[1]
     waiting_edits: Sequence[ReviewDecision] = ()
     if listing.query.status is TermStatus.PROVISIONAL:
         waiting_edits = review_service.proposed_edits(None, MAX_WAITING_EDITS)[1]
@@ -294,7 +294,7 @@ def apply_and_respond(
         return redirect_back()
     texts = [change.text for change in decision.changes]
     term_by_text = review_service.find_terms(texts)
-    proposals = review_service.proposed_edits(texts, MAX_WAITING_EDITS)[1]
+    proposals = review_service.proposed_edits(texts, MAX_EDITS_OF_TERMS)[1]
     changed = [term_to_json(text, term_by_text.get(text), proposals) for text in texts]
     return jsonify(act=decision.act_id, message=message, terms=changed, **review_state())
 

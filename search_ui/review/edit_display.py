@@ -10,6 +10,7 @@ from search_ui.i18n import translate
 from search_ui.query.display_text import clean_text
 
 MAX_WAITING_EDITS = 50  # on a page; the next ones follow when these are decided
+MAX_EDITS_OF_TERMS = 1_000  # counted in the notes of the terms of a page
 MAX_TERMS_PER_EDIT = 20  # an import can change many more
 
 
