@@ -31,7 +31,7 @@ TIME_COLUMNS = frozenset(
     {"at", "since", "until", "due_at", "visited_at", "found_at", "fetched_at", "extracted_at", "indexed_at"}
     | {"decided_at", "mined_at", "first_seen", "published_at", "applied_at", "started_at", "finished_at"}
 )
-DECISION_TIME_RE = re.compile(r'("decided_at": )[0-9.e+]+')  # in the JSON of a term before and after
+UNSTABLE_JSON_RE = re.compile(r'("decided_at": |"concept_id": )(?:[0-9.e+]+|"\w+")')  # of a term before and after
 STATED_TIMES = frozenset({("articles", "published_at")})  # the page states them
 URL_ID_COLUMNS = frozenset({"url_id", "whole_id", "target"})
 REVISITED = ("fetched", "unchanged")  # a seed is visited again after a kill
@@ -78,7 +78,7 @@ def comparable_row(
         elif column in URL_ID_COLUMNS:
             value_by_column[column] = url_by_id.get(value, value)
         elif table == "term_changes" and isinstance(value, str):
-            value_by_column[column] = DECISION_TIME_RE.sub(r"\1true", value)
+            value_by_column[column] = UNSTABLE_JSON_RE.sub(r"\1true", value)
     return tuple(value_by_column.values())
 
 
