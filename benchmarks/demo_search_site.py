@@ -17,7 +17,7 @@ from pipeline.search_site.serve import SearchSite
 @contextmanager
 def open_demo_site() -> Iterator[tuple[Engine, SearchSite]]:
     """Yield the engine of the demo and its searchable site, in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="plumbline-demo-") as name:
+    with tempfile.TemporaryDirectory(prefix="plumbline-demo-", ignore_cleanup_errors=True) as name:  # Solr ends later
         folder = Path(name)
         write_sites(folder / "sites")
         (folder / "demo").mkdir()
