@@ -38,12 +38,13 @@ def memory_peak_bytes() -> int | None:
 
 
 def folder_bytes(folder: Path) -> int:
-    """Return the total size of the files below `folder`. Files that disappear meanwhile do not count."""
+    """Return the disk space of the files below `folder`. Files that disappear meanwhile do not count."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
             with suppress(OSError):
-                total += os.stat(os.path.join(parent, name), follow_symlinks=False).st_size
+                # Not st_size: each start of ZooKeeper adds a log of 64 MB with a few KB on disk.
+                total += 512 * os.stat(os.path.join(parent, name), follow_symlinks=False).st_blocks
     return total
 
 

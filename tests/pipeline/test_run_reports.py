@@ -17,7 +17,7 @@ from pipeline.logs import MASK
 from pipeline.progress import NullProgress
 from pipeline.runs.live_progress import LIVE_PROGRESS_FILE, LiveProgress, read_live_run
 from pipeline.runs.log_excerpt import MAX_EXCERPT_LINES, read_log_excerpt
-from pipeline.runs.run_figures import FIGURES_FILE, MAX_ROWS, read_figures
+from pipeline.runs.run_figures import FIGURES_FILE, MAX_ROWS, folder_bytes, read_figures
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.settings import load_settings
 from search_ui.admin.interfaces.runs import LiveRun
@@ -153,3 +153,11 @@ def test_a_long_log_is_cut(tmp_path: Path) -> None:
     log.write_text("".join(f"2024-05-01 12:00:00 INFO a {n} {'x' * 5000}\n" for n in range(MAX_EXCERPT_LINES + 3)))
     lines, is_cut = read_log_excerpt(log, at("12:00:00"), at("12:00:00"))
     assert is_cut and len(lines) == MAX_EXCERPT_LINES and " 202 x" in lines[-1] and max(map(len, lines)) <= 600
+
+
+def test_the_size_of_a_folder_is_its_disk_space(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "text").write_bytes(b"x" * 10_000)
+    with (tmp_path / "log").open("wb") as preallocated:
+        preallocated.truncate(64 << 20)
+    assert 10_000 <= folder_bytes(tmp_path) < 100_000
