@@ -61,10 +61,11 @@ PORT_RELEASE_SECONDS = 5.0  # time for a killed Solr to release its port
 
 
 class _NodeState(Enum):
-    """How far the start of a node has come: not in its cluster, in its cluster, or serving the collection."""
+    """How far the start of a node has come: not in its cluster, in its cluster, or serving the collection or not."""
 
     ABSENT = auto()
     JOINED = auto()
+    DAMAGED = auto()  # a core of the collection cannot be opened
     READY = auto()
 
 
@@ -203,6 +204,12 @@ class EmbeddedSolr:
             state = _node_state(self._read_address(), self._settings.collection, read_secret(self.home))
             if state is _NodeState.READY:
                 return
+            if state is _NodeState.DAMAGED:
+                message = (
+                    f"Solr cannot open its index: stop all programs of this search engine, delete {self.home}, and run "
+                    "`plumb index`, which fills a new one from the store"
+                )
+                raise SolrError(CodedMessage(message, "solr_damaged", folder=str(self.home)))
             is_restart_due = state is _NodeState.ABSENT and start_count == 1 and time.monotonic() > restart_at
             if is_restart_due and supervisor is not None:
                 supervisor.terminate()
@@ -399,11 +406,14 @@ def _node_state(address: str, collection: str, secret: str) -> _NodeState:
     try:
         with SolrSession(url, REQUEST_TIMEOUT_SECONDS) as session:
             cluster = session.cluster_status()
-        if node not in cluster["live_nodes"]:
-            return _NodeState.ABSENT
-        collection_name = cluster.get("aliases", {}).get(collection, collection)
-        replicas = collection_replicas(cluster["collections"].get(collection_name, {"shards": {}}))
+            if node not in cluster["live_nodes"]:
+                return _NodeState.ABSENT
+            collection_name = cluster.get("aliases", {}).get(collection, collection)
+            replicas = collection_replicas(cluster["collections"].get(collection_name, {"shards": {}}))
+            if all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas):
+                return _NodeState.READY
+            cores = session.request_json("admin/cores", {"action": "STATUS", "indexInfo": "false"})
     except (requests.RequestException, ValueError, KeyError):
         return _NodeState.ABSENT
-    is_serving = all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas)
-    return _NodeState.READY if is_serving else _NodeState.JOINED
+    is_damaged = any(core.startswith(f"{collection_name}_shard") for core in cores["initFailures"])
+    return _NodeState.DAMAGED if is_damaged else _NodeState.JOINED
