@@ -189,7 +189,7 @@ def core_is_damaged(vertical: Vertical) -> bool:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     said = vertical.plumb("check")
     shutil.rmtree(vertical.data / "solr")  # as its message advises
-    return said.status == 1
+    return said.status == 1 and f"delete {vertical.data / 'solr'}" in said.complaint
 
 
 SOLR: Mapping[str, Callable[[Vertical], bool]] = {

@@ -73,6 +73,15 @@ def test_killed_when_the_index_is_made_anew(made: Undisturbed, tmp_path: Path) -
     survived(processes.kill9_faults(made, tmp_path, {"swap_dictionary": (0.75,)}))
 
 
+@pytest.mark.solr
+@pytest.mark.process
+@pytest.mark.exhaustive
+def test_a_damaged_index_is_named_and_made_anew(made: Undisturbed, tmp_path: Path) -> None:
+    tally = processes.solr_faults(made, tmp_path, ("core_damaged",))
+    survived(tally)
+    assert tally.figures == {"detected": 1}
+
+
 @pytest.mark.postgres
 @pytest.mark.process
 def test_a_crawl_that_lost_its_lease_commits_and_requests_nothing(postgres_store: str, tmp_path: Path) -> None:
