@@ -79,7 +79,7 @@ def test_killed_when_the_index_is_made_anew(made: Undisturbed, tmp_path: Path) -
 def test_a_damaged_index_is_named_and_made_anew(made: Undisturbed, tmp_path: Path) -> None:
     tally = processes.solr_faults(made, tmp_path, ("core_damaged",))
     survived(tally)
-    assert tally.figures == {"detected": 1}
+    assert tally.detected == 1
 
 
 @pytest.mark.postgres
