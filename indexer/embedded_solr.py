@@ -61,12 +61,12 @@ PORT_RELEASE_SECONDS = 5.0  # time for a killed Solr to release its port
 
 
 class _NodeState(Enum):
-    """How far the start of a node has come: not in its cluster, in its cluster, or serving the collection or not."""
+    """How far the start of a node has come."""
 
-    ABSENT = auto()
-    JOINED = auto()
-    DAMAGED = auto()  # a core of the collection cannot be opened
-    READY = auto()
+    ABSENT = auto()  # not in its cluster
+    JOINED = auto()  # in its cluster
+    DAMAGED = auto()  # in its cluster, but it cannot open a core of the collection
+    READY = auto()  # serves the collection
 
 
 def open_solr(
@@ -401,7 +401,7 @@ def _node_base_url(address: str, secret: str) -> str:
 
 
 def _node_state(address: str, collection: str, secret: str) -> _NodeState:
-    """Return whether the node is part of its cluster and, if the collection exists, serves it."""
+    """Return the state of a node; without the collection, it is ready when it is part of its cluster."""
     url, node = _node_base_url(address, secret), f"{address}_solr"
     try:
         with SolrSession(url, REQUEST_TIMEOUT_SECONDS) as session:
@@ -413,7 +413,7 @@ def _node_state(address: str, collection: str, secret: str) -> _NodeState:
             if all(replica["state"] == "active" and replica["node_name"] == node for replica in replicas):
                 return _NodeState.READY
             cores = session.request_json("admin/cores", {"action": "STATUS", "indexInfo": "false"})
+            is_damaged = any(core.startswith(f"{collection_name}_shard") for core in cores["initFailures"])
     except (requests.RequestException, ValueError, KeyError):
         return _NodeState.ABSENT
-    is_damaged = any(core.startswith(f"{collection_name}_shard") for core in cores["initFailures"])
     return _NodeState.DAMAGED if is_damaged else _NodeState.JOINED

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import requests
 
+from pipeline.runs.run_figures import folder_bytes
 from tests.crash_harness import Vertical, all_processes, indexed_ids
 from tests.faults.comparison import compare_content, compare_requests
 from tests.faults.processes import JAVA, StageResult, copied
@@ -117,7 +118,7 @@ def soak_faults(made: Undisturbed, folder: Path, rounds: int) -> Tally:
                 with vertical.solr() as index:
                     tally.account(made.ids, indexed_ids(index), f"round {number}")
                 vertical.end()
-                sizes.append(sum(file.stat().st_size for file in vertical.data.rglob("*") if file.is_file()) / 1e6)
+                sizes.append(folder_bytes(vertical.data) / 1e6)
         tally.peak_mb = round(max(sizes, default=0.0), 1)
         print(f"soak: {rounds} rounds, data folder {' '.join(f'{size:.1f}' for size in sizes)} MB")
     return tally
