@@ -58,9 +58,12 @@ def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> Non
 def test_a_run_page_says_why_stages_of_a_first_run_are_listed_twice() -> None:
     daily = summary(7)
     first = replace(daily, stages=daily.stages * 2, run_id=6)
-    client, _ = signed_in(FakeActions(run_reports=FakeRunReports([detail(first), detail(daily)])))
+    embedded_again = replace(daily, stages=(*daily.stages, *[StageSummary("embed", (), 1.0, 500.0)] * 2), run_id=8)
+    reports = FakeRunReports([detail(run) for run in (first, daily, embedded_again)])
+    client, _ = signed_in(FakeActions(run_reports=reports))
     assert "first pages of each site" in text(page(client, "/admin/runs/6?lang=en"), "#stages-twice")
-    assert not page(client, "/admin/runs/7?lang=en").select("#stages-twice")
+    for run_id in (7, 8):
+        assert not page(client, f"/admin/runs/{run_id}?lang=en").select("#stages-twice")
 
 
 @pytest.mark.parametrize("address", ["9", "0", "-1", "x", "1" * 30])
