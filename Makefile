@@ -30,7 +30,7 @@ test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, eleven mi
 	@$(MAKE) --no-print-directory -j2 lint all-tests
 
 all-tests: $(TEST_STAMP)
-	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
 release-check: test  ## before a release: all that is too long for `make test`
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive

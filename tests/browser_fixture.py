@@ -49,6 +49,11 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--in-process-gpu",
+    "--disable-software-rasterizer",
+    "--disable-gpu-compositing",
+    "--renderer-process-limit=1",
+    "--process-per-site",
 ]
 
 Visit = Callable[..., Page]

@@ -524,7 +524,7 @@ def hostile_document(n: int, title: str, body: str, vertical: Vertical) -> dict[
 
 
 @pytest.fixture(
-    params=[pytest.param(7, id="every seventh pair"), pytest.param(1, id="all pairs", marks=pytest.mark.exhaustive)]
+    params=[pytest.param(19, id="every 19th pair"), pytest.param(1, id="all pairs", marks=pytest.mark.exhaustive)]
 )
 def hostile_documents(vertical: Vertical, request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """Index payloads as title or body of documents that `MARKER` finds, and return the titles."""

@@ -242,7 +242,7 @@ def save_candidates(vertical: Vertical) -> Term:
     return found
 
 
-@pytest.mark.parametrize(("width", "language"), [(360, "en"), (1280, "zh")])
+@pytest.mark.parametrize(("width", "language"), [pytest.param(360, "en", marks=pytest.mark.exhaustive), (1280, "zh")])
 def test_a_definition_is_chosen_with_one_key(visit: Visit, vertical: Vertical, width: int, language: str) -> None:
     name = save_candidates(vertical).text
     page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
@@ -302,7 +302,8 @@ def test_relations_are_decided_with_one_key(visit: Visit, vertical: Vertical) ->
     expect(page.locator("#total")).to_have_text(str(total))
 
 
-@pytest.mark.parametrize(("width", "language"), [(360, "en"), (1280, "zh")])  # English is the wider
+# English is the wider.
+@pytest.mark.parametrize(("width", "language"), [(360, "en"), pytest.param(1280, "zh", marks=pytest.mark.exhaustive)])
 def test_axe_finds_nothing_to_say(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
     page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
     name = page.locator(".term h2 bdi").first.inner_text()
@@ -365,7 +366,7 @@ def test_terms_and_seeds_of_a_topic_are_judged(visit: Visit, vertical: Vertical,
     assert files.read(name) == after
 
 
-@pytest.mark.parametrize(("language", "width"), [("zh", 1280), ("en", 360)])
+@pytest.mark.parametrize(("language", "width"), [pytest.param("zh", 1280, marks=pytest.mark.exhaustive), ("en", 360)])
 def test_pages_of_topics_are_accessible(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
     name = f"页岩油 {language}"
     TopicFileStore(vertical.engine.settings.data_dir).create(topic(name))
@@ -405,7 +406,7 @@ def test_the_sites_page_shows_the_harvest(visit: Visit, vertical: Vertical) -> N
     assert [("50%" in text, "(1 / 2)" in text) for text in said] == [(True, True)] if same_host else len(said) == 2
 
 
-@pytest.mark.parametrize(("width", "language"), [(1280, "zh"), (390, "en")])
+@pytest.mark.parametrize(("width", "language"), [(1280, "zh"), pytest.param(390, "en", marks=pytest.mark.exhaustive)])
 def test_several_rows_are_decided_with_one_key(visit: Visit, vertical: Vertical, width: int, language: str) -> None:
     page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 900}))
     rows = page.locator(".term")

@@ -22,7 +22,7 @@ WORDS = [
     *("привет", "don't", "foo_bar", "hp1010", "IoT", "日本", "カタカナ", "한국", "e.g"),
 ]
 SIGNS = [*string.punctuation, *" \t\n\u00a0\u3000\u200b\u200d\u00ad\ufeff·‧：．＇’“、，。", "́"]
-TEXTS, TERMS = 150, 60
+TEXTS, TERMS = 100, 30
 
 
 @pytest.mark.parametrize(
