@@ -164,7 +164,7 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
             fcntl.flock(self._lock_fd, fcntl.LOCK_UN)
 
     def _reopen_if_rotated(self) -> None:
-        """Reopen the file if another process has rotated it."""
+        """Close the file if another process has rotated it or it was removed; `emit` opens it again if it can."""
         try:
             if self.stream is not None and not os.path.samestat(
                 os.fstat(self.stream.fileno()), os.stat(self.baseFilename)
@@ -173,7 +173,7 @@ class SharedFileHandler(logging.handlers.RotatingFileHandler):
         except OSError:
             if self.stream is not None:
                 self.stream.close()
-            self.stream = self._open()
+            self.stream = None
 
     def close(self) -> None:
         """Close the log file and the lock file."""

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -143,6 +144,18 @@ def test_processes_that_write_and_rotate_at_the_same_time_lose_no_line(tmp_path:
     lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     assert len(files) > 10 and max(file.stat().st_size for file in files) <= 4000
     assert sorted((one["who"], one["n"]) for one in lines) == sorted((str(w), n) for w in range(4) for n in range(150))
+
+
+def test_a_log_whose_folder_is_removed_stops_no_work(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "plumb.log"
+    path.parent.mkdir()
+    configure_logging(path)
+    logging.getLogger("crawler").info("before")
+    shutil.rmtree(path.parent)
+    logging.getLogger("crawler").info("lost")
+    path.parent.mkdir()
+    logging.getLogger("crawler").info("after")
+    assert [line.split()[-1] for line in path.read_text("utf-8").splitlines()] == ["after"]
 
 
 def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
