@@ -116,7 +116,7 @@ $(FRONTIER_PEERS)/.installed: benchmarks/peers/frontiers.txt | $(VENV)/bin/pytho
 	$(BIN)/python -m venv $(FRONTIER_PEERS)
 	$(FRONTIER_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
 
-bench-release: $(RELEASE)/.installed
+bench-release: dist
 
 bench-terms: $(TERM_PEERS)/.installed
 

@@ -12,8 +12,9 @@ from zlib import crc32
 
 from crawler.rendered_sites import with_rendered_hosts
 from crawler.settings import CrawlSettings
-from crawler.state_files import read_state, write_state
+from crawler.state_files import parse_state, read_state, write_state, write_state_or_raise
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
+from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from domain.page import Link
@@ -108,7 +109,10 @@ def load_added_seeds(folder: Path) -> tuple[str, ...]:
 
 
 def add_site(folder: Path, text: str) -> str:
-    """Add a host, given by name or URL. Returns its seed URL. Raises SettingsError for other text."""
+    """Add a host, given by name or URL. Returns its seed URL.
+
+    Raises SettingsError for other text, and if the list of added hosts is damaged or cannot be written.
+    """
     url = canonicalize_url(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
         raise SettingsError(f"{text[:200]!r} is neither a host nor an http or https URL")
@@ -118,11 +122,14 @@ def add_site(folder: Path, text: str) -> str:
 
 
 def remove_site(folder: Path, text: str) -> bool:
-    """Remove an added host. Returns False if it was not added. Its URLs stay in the frontier."""
-    remaining = [seed for seed in load_added_seeds(folder) if text not in (host_of(seed), seed)]
-    was_added = len(remaining) < len(load_added_seeds(folder))
+    """Remove an added host. Returns False if it was not added. Its URLs stay in the frontier.
+
+    Raises SettingsError if the list of added hosts is damaged or cannot be written.
+    """
+    added = load_added_seeds(folder)
+    remaining = [seed for seed in added if text not in (host_of(seed), seed)]
     _save_added_seeds(folder, remaining)
-    return was_added
+    return len(remaining) < len(added)
 
 
 def with_added_sites(settings: CrawlSettings, folder: Path) -> CrawlSettings:
@@ -133,7 +140,15 @@ def with_added_sites(settings: CrawlSettings, folder: Path) -> CrawlSettings:
 
 
 def _save_added_seeds(folder: Path, seeds: Iterable[str]) -> None:
-    write_state(folder / ADDED_SITES_FILE, {"added": list(seeds)})
+    """Replace the list of added hosts, which no crawl collects again. A damaged list is not overwritten."""
+    path = folder / ADDED_SITES_FILE
+    try:
+        if path.exists():
+            parse_state(path.read_bytes())
+        write_state_or_raise(path, {"added": list(seeds)})
+    except (OSError, ValueError) as error:
+        text = f"cannot change the added hosts in {path}: {error}; `plumb check --repair` restores a damaged file"
+        raise SettingsError(CodedMessage(text, "added_sites", error=str(error))) from error
 
 
 def _append_bounded(values: list[Any], value: Any, max_length: int) -> None:

@@ -1,5 +1,6 @@
 """Hosts that are proposed: what counts, what is bounded, what outlives a run."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -55,6 +56,26 @@ def test_what_several_processes_met_is_one_list(tmp_path: Path) -> None:
 def test_a_damaged_file_is_as_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "proposed.json").write_text(text)
     assert load_host_suggestions(tmp_path) == []
+
+
+def test_a_damaged_list_of_added_hosts_is_not_overwritten(tmp_path: Path) -> None:
+    add_site(tmp_path, "a.test")
+    file = tmp_path / "sites.json"
+    damaged = file.read_bytes()[:-9]
+    file.write_bytes(damaged)
+    for change in (add_site, remove_site):
+        with pytest.raises(SettingsError, match="plumb check --repair"):
+            change(tmp_path, "b.test")
+    assert file.read_bytes() == damaged
+
+
+def test_a_full_disk_is_an_error_of_the_addition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("crawler.state_files.write_private_file", fail)
+    with pytest.raises(SettingsError, match="No space left"):
+        add_site(tmp_path, "a.test")
 
 
 def test_added_hosts_are_seeds_and_in_scope(tmp_path: Path) -> None:
