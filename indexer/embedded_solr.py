@@ -281,6 +281,7 @@ def solr_java_command(home: Path, address: str, heap: str, jars: Path, options: 
         "zkRun": "",
         "zkServerConfDir": JETTY_DIR,
         "zookeeper.admin.enableServer": "false",
+        "disable.v2.api": "true",  # unused, and a third of the CPU time of a start
         "log4j2.configurationFile": JETTY_DIR / "log4j2.xml",
         "java.util.logging.config.file": JETTY_DIR / "logging.properties",
         "plumbline.webapp": home / "webapp",
