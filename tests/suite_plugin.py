@@ -3,7 +3,7 @@
 - The environment of the shell (signals, locale, time zone, terminal, PLUMB_* variables) does not reach the tests.
 - `tests/durations.json` has the recorded durations (`--record-durations` rewrites it): the longest files start first,
   and tests that took a quarter of a second or more are marked `slow`, so `make check` leaves them out.
-- Temporary files are in memory where it is large enough: on a disk, tests of stores take a quarter more CPU time.
+- Temporary files are in memory where it is large enough: on a disk, tests of stores take 30% more CPU time.
 - Every process of a run inherits PLUMB_TEST_RUN. Those that still live at the end are listed, killed, and fail the run.
 - A failed test shows the ends of the logs in its folder and the command that repeats it alone.
 """
