@@ -56,8 +56,8 @@ def measure_run(engine: "Engine", run_id: int) -> RunFigures:
     return RunFigures(
         run_id,
         now,
-        disk_used_bytes=disk.total - disk.free,
-        disk_total_bytes=disk.total,
+        disk_used_bytes=disk.used,
+        disk_total_bytes=disk.used + disk.free,  # disk.total has the space that only root may use as well
         due_count=engine.store.status.due_count(now),
         memory_peak_bytes=memory_peak_bytes(),
         index_bytes=folder_bytes(data_dir / "solr") if has_own_solr else None,

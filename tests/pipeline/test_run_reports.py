@@ -3,6 +3,7 @@
 import json
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,7 @@ from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.logs import MASK
 from pipeline.progress import NullProgress
+from pipeline.runs import run_figures
 from pipeline.runs.live_progress import LIVE_PROGRESS_FILE, LiveProgress, read_live_run
 from pipeline.runs.log_excerpt import MAX_EXCERPT_LINES, read_log_excerpt
 from pipeline.runs.run_figures import FIGURES_FILE, MAX_ROWS, folder_bytes, read_figures
@@ -95,6 +97,13 @@ def test_a_progress_file_of_a_killed_run_is_not_the_progress_of_the_next(engine:
     with engine.lock("run"):
         run_id = engine.store.runs.start("run")
         assert StoreRunReports(engine).live_run() == LiveRun(run_id)
+
+
+def test_reserved_disk_space_is_neither_used_nor_available(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = SimpleNamespace(total=100, used=30, free=60)
+    monkeypatch.setattr(run_figures.shutil, "disk_usage", lambda _folder: disk)
+    row = run_figures.measure_run(engine, 1)
+    assert (row.disk_used_bytes, row.disk_total_bytes) == (30, 90)
 
 
 def test_a_failed_run_leaves_its_figures_too_and_old_rows_go(engine: Engine) -> None:

@@ -43,7 +43,7 @@ class RunFigures:
 
     Attributes:
         disk_used_bytes: Used space of the file system with the data folder.
-        disk_total_bytes: Size of this file system.
+        disk_total_bytes: Size of this file system without its reserved space.
         due_count: URLs that are due.
         memory_peak_bytes: Peak memory of the main process of the run; None if unknown.
         index_bytes: Size of the embedded Solr; None with an external Solr.
