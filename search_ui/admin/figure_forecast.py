@@ -13,6 +13,7 @@ MAX_POINTS = 60  # in a chart
 FORECAST_DAYS = 28  # the forecast uses the runs of this time
 MIN_FORECAST_POINTS = 5
 MIN_FORECAST_SPAN_DAYS = 7.0
+MAX_SIZE_RATIO = 1.01  # file systems that allocate metadata on demand (btrfs, ZFS) change their size a little
 MIN_CORRELATION = 0.8  # between time and used space; below it, the growth is not linear
 MAX_DAYS_AHEAD = 365
 MEGABYTE, GIGABYTE = 10**6, 10**9
@@ -35,7 +36,8 @@ def days_until_disk_full(figures: Sequence[RunFigures], now: float) -> int | Non
     lasts longer than MAX_DAYS_AHEAD days.
     """
     recent = [row for row in figures if now - row.recorded_at <= FORECAST_DAYS * SECONDS_PER_DAY]
-    if len(recent) < MIN_FORECAST_POINTS or len({row.disk_total_bytes for row in recent}) > 1:
+    sizes = [row.disk_total_bytes for row in recent]
+    if len(recent) < MIN_FORECAST_POINTS or max(sizes) > MAX_SIZE_RATIO * min(sizes):
         return None
     days = [(row.recorded_at - now) / SECONDS_PER_DAY for row in recent]
     used = [float(row.disk_used_bytes) for row in recent]

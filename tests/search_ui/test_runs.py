@@ -151,6 +151,11 @@ def test_the_day_on_which_the_disk_is_full() -> None:
     assert days_until_disk_full(rows, rows[-1].recorded_at + 20 * SECONDS_PER_DAY) == 6
 
 
+def test_a_size_that_changes_a_little_is_the_same_disk() -> None:
+    rows = [replace(row, disk_total_bytes=row.disk_total_bytes + n) for n, row in enumerate(figures(15, 2 * GIGABYTE))]
+    assert days_until_disk_full(rows, rows[-1].recorded_at) == 26
+
+
 @pytest.mark.parametrize(
     "rows",
     [
