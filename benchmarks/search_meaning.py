@@ -23,7 +23,7 @@ from pipeline.embedding.embedding_pool import embed_in_processes
 from pipeline.embedding.models import Embedders, configured_models, fetch_models
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.search_site.query_vectors import compute_text_cosines
-from search_ui.query.min_should_match import ranks_full_matches_first
+from search_ui.query.full_matches import ranks_full_matches_first
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.hybrid import FusedCandidates, QueryVector, fuse, lexical_fields, vector_search_params

@@ -26,16 +26,13 @@ from indexer.solr_jars import ensure_jars
 from maven_jars.jar_cache import default_cache_folder, parse_lock
 from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.display_text import normalize_query
-from search_ui.query.min_should_match import lists_full_matches_first
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import parse_work_boosts, works_params
-from search_ui.query.results import with_full_matches_first
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords
-from search_ui.query.solr_requests import hits_params, is_full_match
-from search_ui.settings import SearchSettings
+from search_ui.query.solr_requests import hits_params
 from solr_client import solr_fields
 from text.segment import RjiebaSegmenter, base_segmenter
 from text.solr_words import WORD_SEPARATOR
@@ -133,9 +130,6 @@ class Ours:
 
     def listed(self, asked: SearchRequest, words: QueryWords, answer: SolrResponse) -> list[str]:
         """Return the Solr ids of a response, in the order of the results page."""
-        total = sum(map(is_full_match, answer["response"]["docs"]))
-        if lists_full_matches_first(asked, words, total, SearchSettings().page_size):
-            answer = with_full_matches_first(answer)
         return [str(doc[solr_fields.ID]) for doc in answer["response"]["docs"]]
 
     def words_params(self, asked: SearchRequest, words: QueryWords, shown: Sequence[str]) -> Params:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from docstore.store import Store
 from domain.batches import batched
-from indexer.document_mapping import strip_unindexable
+from text.folding import normalize_text
 from text.mixed_terms import MixedTermMatcher
 
 LOOKUP_BATCH_SIZE = 500
@@ -55,5 +55,5 @@ def iter_texts_containing(terms: Iterable[str], texts: Iterable[tuple[int, str, 
     """
     matcher = MixedTermMatcher(terms)
     for url_id, title, body in texts:
-        if any(True for _ in matcher.iter_spans(strip_unindexable(f"{title}\n{body}"))):
+        if any(True for _ in matcher.iter_spans(normalize_text(f"{title}\n{body}"))):
             yield url_id

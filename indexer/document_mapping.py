@@ -13,14 +13,15 @@ from domain.article_relations import authority_score
 from domain.page_offsets import find_page_offsets, format_page_offsets
 from domain.term import Lexicon
 from solr_client import solr_fields
-from text.folding import word_key
+from text.folding import normalize_text, word_key
 from text.pinyin import fuzzy_units
+from text.scripts import ALPHABETIC
 from text.segment import Segmenter
+from text.sign_words import find_sign_words
 from text.solr_words import join_words
 from text.titles import extract_numbers, series_name, title_lookup_keys
 
-# Characters that XML 1.0 forbids, and the separator (U+200B) between segmented words.
-UNINDEXABLE_CHARS_RE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\u200b\ud800-\udfff]")
+UNINDEXABLE_CHARS_RE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")  # XML 1.0 forbids them
 MAX_BODY_CHARS = 500_000  # a longer body is a data dump, and Solr would hold all of it in memory
 MAX_URL_CHARS = 2000  # URL of a picture
 
@@ -56,10 +57,11 @@ def to_solr_document(
     """
     article = stored_article.article
     title, body = strip_unindexable(article.title), strip_unindexable(article.body)[:MAX_BODY_CHARS]
-    base_title, base_body = analysis.base_segmenter.cut(title), analysis.base_segmenter.cut(body)
+    plain_title, plain_body = normalize_text(title), normalize_text(body)
+    base_title, base_body = analysis.base_segmenter.cut(plain_title), analysis.base_segmenter.cut(plain_body)
     title_words, body_words = base_title, base_body
     if analysis.lexicon.entries:  # without terms, both segmenters are equal
-        title_words, body_words = analysis.domain_segmenter.cut(title), analysis.domain_segmenter.cut(body)
+        title_words, body_words = analysis.domain_segmenter.cut(plain_title), analysis.domain_segmenter.cut(plain_body)
     document: dict[str, object] = {
         solr_fields.ID: stored_article.doc_id,
         solr_fields.URL: article.url,
@@ -79,7 +81,11 @@ def to_solr_document(
         solr_fields.TITLE_PINYIN: " ".join(sound for _, sound in fuzzy_units(base_title)),
         solr_fields.BODY_BASE: join_words(base_body),
         solr_fields.DOMAIN_TERMS: find_domain_terms(title_words + body_words, analysis.term_by_key),
+        solr_fields.SPELLING: " ".join(dict.fromkeys(_SPELLED_WORD_RE.findall(f"{plain_title}\n{plain_body}"))),
+        solr_fields.SIGN_WORDS: find_sign_words(f"{plain_title}\n{plain_body}"),
     }
+    if stems_field := solr_fields.STEMS_FIELD_BY_LANGUAGE.get(article.language.partition("-")[0]):
+        document[stems_field] = f"{title}\n{body}"
     return document | _optional_fields(stored_article) | vector_fields(vectors)
 
 
@@ -99,9 +105,6 @@ def _optional_fields(stored_article: StoredArticle) -> dict[str, object]:
     article = stored_article.article
     values: dict[str, object] = {
         solr_fields.PUBLISHED: date_to_solr(article.published) if article.published else "",
-        solr_fields.SPELLING: " ".join(
-            dict.fromkeys(_LATIN_WORD.findall(f"{article.title}\n{article.body}"[:MAX_BODY_CHARS]))
-        ),
         # Pages that were extracted before page types existed have none.
         solr_fields.PAGE_TYPE: article.page_type or (PageType.ARTICLE if article.published else PageType.REFERENCE),
         solr_fields.PAGE_STARTS: format_page_offsets(
@@ -142,7 +145,7 @@ def work_id(host: str, title: str) -> str:
     return hashlib.sha256(f"{host}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16] if name else ""
 
 
-_LATIN_WORD = re.compile("[A-Za-zÀ-ɏ]{4,30}")
+_SPELLED_WORD_RE = re.compile(f"{ALPHABETIC}{{4,}}")
 
 
 def strip_unindexable(text: str) -> str:

@@ -26,6 +26,10 @@ ROOT_ARTIFACTS = (
     f"org.eclipse.jetty:jetty-webapp:{JETTY_VERSION}",
     f"org.eclipse.jetty:jetty-xml:{JETTY_VERSION}",
     f"org.eclipse.jetty.http2:http2-server:{JETTY_VERSION}",
+    # Unicode tokens and folding, and Polish stems: Solr's module analysis-extras without its other languages.
+    "org.apache.lucene:lucene-analysis-icu:9.12.3",
+    "com.ibm.icu:icu4j:74.2",
+    "org.apache.lucene:lucene-analysis-stempel:9.12.3",
     "org.apache.logging.log4j:log4j-api:2.25.3",  # the POMs combine it with a newer log4j-core
 )
 LOCK_PATH = Path(__file__).with_name("solr_jars.lock")

@@ -48,7 +48,11 @@ BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words segmented with the base dictionary (baseline of WD-S3)
 BODY_BASE = "body_base"
 DOMAIN_TERMS = "domain_terms"  # string, multivalued: terms of the published lexicon that occur in the text
-SPELLING = "spelling"  # distinct Latin words of the text, unstemmed
+SPELLING = "spelling"  # distinct words of the text in scripts with blanks between words, unstemmed
+SIGN_WORDS = "signs"  # string, multivalued: C++, .NET (text/sign_words.py)
+STEMS_FIELD_BY_LANGUAGE = {language: f"stems_{language}" for language in ("de", "es", "fr", "ja", "ko", "pl", "ru")}
+"""Fields with the stems of title and body, of articles in languages that Solr has stems for. English stems are in the
+fields of all articles, because every language quotes English words."""
 
 TITLE_CHARS = "title_chars"
 BODY_CHARS = "body_chars"  # title and body together, as single characters
@@ -96,6 +100,8 @@ WRITTEN_FIELDS = (
     TITLE_BASE,
     BODY_BASE,
     SPELLING,
+    SIGN_WORDS,
+    *STEMS_FIELD_BY_LANGUAGE.values(),
     DOMAIN_TERMS,
     *(article_field.solr_name for article_field in ARTICLE_FIELDS.values() if article_field.solr_name),
 )

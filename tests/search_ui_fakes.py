@@ -172,7 +172,7 @@ def _text(doc: dict[str, Any]) -> str:
 
 def _parts(named: dict[str, str], prefix: str) -> str:
     """Return the query parts by which documents are counted."""
-    texts = [value for name, value in named.items() if re.fullmatch(prefix + r"(part\d+_text|word\d+)", name)]
+    texts = [value for name, value in named.items() if re.fullmatch(prefix + r"(part|word)\d+_text", name)]
     return " ".join(texts).replace('"', " ")
 
 

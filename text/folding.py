@@ -3,13 +3,17 @@
 Traditional characters are simplified one by one with OpenCC's table, whatever their word. 乾 becomes 干 in 乾燥 and
 should stay in 乾隆, but this does not matter, because both sides of a comparison are folded. Solr reads the same table
 from `solr_conf/lang`. After an update of the package, write it again with `python -m text.folding`.
+
+`normalize_text` treats queries, and texts that are segmented in Python, as Solr treats all text before it creates
+tokens (`tokens` in `solr_conf/schema.xml`). A test compares the two.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from importlib.resources import files
 
-from text.scripts import UNSPACED_SCRIPTS
+from text.scripts import ALPHABETIC, UNSPACED_SCRIPTS
 
 # Full-width digits and letters: `ＰＤＣ` is typed for `PDC`. Full-width punctuation is Chinese and stays.
 _FULL_WIDTH = {
@@ -32,16 +36,38 @@ _FOLDABLE_OR_SURROGATE = re.compile(f"[\ud800-\udfff{''.join(_FOLD_TABLE)}]")
 _TERM_FOLD_TABLE = _FOLD_TABLE | dict(zip("－‐‑‒–−／＋．＃＆％＿＇’\t\u00a0\u3000", "------/+.#&%_''   ", strict=True))
 _TERM_FOLDABLE = re.compile(f"[{''.join(_TERM_FOLD_TABLE)}]")
 
-ALPHABETIC = rf"[^\W_{UNSPACED_SCRIPTS}]"
-"""Regex class of letters and digits of scripts that separate words with spaces (Latin, Greek, ...)."""
-
 INSIDE_WORD_RE = re.compile(f"(?<={ALPHABETIC})(?={ALPHABETIC})")
 """Matches the empty string between two letters of a word in these scripts."""
+
+# Invisible characters inside words: soft hyphen, zero-width characters, direction marks, variation selectors.
+_INVISIBLE = (
+    "\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
+)
+INVISIBLE_RE = re.compile(f"[{_INVISIBLE}]+")
+# Apostrophes, trade marks that NFKC would join to the word, and Chinese punctuation that it would turn into signs that
+# join two numbers.
+_PLAIN_SIGNS = {
+    **dict.fromkeys("\u2018\u2019\u02bb\u02bc\u2032\uff07\ua78c", "'"),
+    **dict.fromkeys("™℠", " "),
+    **dict.fromkeys("，；", "、"),
+}
+_PLAIN_SIGN_RE = re.compile(f"[{''.join(_PLAIN_SIGNS)}]")
 
 _HAN_ONLY = re.compile("[\u4e00-\u9fff]+")  # the common case
 _BLANK_RUN = re.compile(r"\s+")
 _REDUNDANT_BLANK = re.compile(f"(?<=[{UNSPACED_SCRIPTS} ]) | (?= *[{UNSPACED_SCRIPTS}])")
 _BLANK_BESIDE_HAN = re.compile(f"(?<=[{UNSPACED_SCRIPTS}]) | (?=[{UNSPACED_SCRIPTS}])")
+
+
+def normalize_text(text: str) -> str:
+    """Return `text` without differences that nobody types: NFKC, no invisible characters, one apostrophe.
+
+    Keeps case, accents and traditional characters.
+    """
+    if text.isascii():
+        return text
+    plain_text = _PLAIN_SIGN_RE.sub(lambda match: _PLAIN_SIGNS[match[0]], INVISIBLE_RE.sub("", text))
+    return unicodedata.normalize("NFKC", plain_text)
 
 
 def fold_width(text: str) -> str:
@@ -87,9 +113,21 @@ def _lowercase_same_length(text: str) -> str:
 
 
 def render_solr_mapping() -> str:
-    """Render `SIMPLIFIED_BY_TRADITIONAL` in the format of Solr's MappingCharFilter."""
-    lines = "".join(f'"{old}" => "{new}"\n' for old, new in sorted(SIMPLIFIED_BY_TRADITIONAL.items()))
-    return f"# Traditional to simplified characters, from OpenCC (Apache License 2.0) by text/folding.py.\n{lines}"
+    """Render the characters that Solr replaces before NFKC, in the format of its MappingCharFilter."""
+    invisible_chars = (
+        chr(code) for code in (*range(0x10000), *range(0xE0100, 0xE01F0)) if INVISIBLE_RE.match(chr(code))
+    )
+    pairs = dict.fromkeys(invisible_chars, "") | _PLAIN_SIGNS | dict(SIMPLIFIED_BY_TRADITIONAL)
+    lines = "".join(f'"{_escape(old)}" => "{new}"\n' for old, new in sorted(pairs.items()))
+    return f"# Characters and their plain form, by text/folding.py; Chinese from OpenCC (Apache License 2.0).\n{lines}"
+
+
+def _escape(char: str) -> str:
+    """Return a character as Java writes it in UTF-16 units, if it is invisible; else the character."""
+    units = char.encode("utf-16-be")
+    return (
+        "".join(f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2)) if INVISIBLE_RE.match(char) else char
+    )
 
 
 if __name__ == "__main__":

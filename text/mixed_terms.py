@@ -16,7 +16,8 @@ term, not by the number of terms:
 import re
 from collections.abc import Iterable, Iterator
 
-from text.folding import ALPHABETIC, fold_term, word_key
+from text.folding import fold_term, word_key
+from text.scripts import ALPHABETIC
 
 _ALPHABETIC = re.compile(ALPHABETIC)
 _UNIT = re.compile(f"( {{0,3}})({ALPHABETIC}+|[^ ])")  # bounded, so that a page of blanks costs nothing

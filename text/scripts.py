@@ -14,12 +14,27 @@ that look like Latin ones there (confusables.txt of UTS 39).
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import groupby
 
 HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Chinese characters, for a regex class."""
 
 UNSPACED_SCRIPTS = "\u2e80-\U0003ffff"
 """Scripts without blanks between words, with their punctuation, for a regex class: Han, kana, Hangul ..."""
+
+
+def _alphabetic_ranges(first: int, categories: str) -> str:
+    """Return characters of the scripts with blanks between words, from code point `first`, as ranges for a regex."""
+    runs = groupby(map(chr, range(first, 0x2E80)), lambda char: unicodedata.category(char)[0] in categories)
+    alphabetic_runs = ("".join(chars) for is_alphabetic, chars in runs if is_alphabetic)
+    return "".join(f"{run[0]}-{run[-1]}" for run in alphabetic_runs)
+
+
+ALPHABETIC = f"[{_alphabetic_ranges(0, 'LMN')}]"
+"""Regex class of letters, digits and marks of scripts that separate words with spaces (Latin, Greek, Hindi ...)."""
+
+FOREIGN_LETTER = f"[{_alphabetic_ranges(0x80, 'LM')}]"
+"""Regex class of the letters and marks of these scripts without ASCII."""
 
 LANGUAGE_PATTERNS = {"zh": f"[{HAN}]", "en": f"^[^{HAN}]*$"}
 """Language -> regex of its terms. A term with a Chinese character is Chinese, any other English."""

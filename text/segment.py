@@ -4,23 +4,26 @@
         -> ["页岩气", "钻井", "用", "PDC钻头"]
 
 The implementation is rjieba (jieba in Rust: same dictionary, HMM and user dictionary format). Purely Chinese words are
-added to a separate jieba instance. `MixedTermMatcher` finds all other words before jieba runs.
+added to a separate jieba instance. `MixedTermMatcher` finds all other words before jieba runs. Words of other
+scripts, and Latin words with accents, stay whole.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from text.folding import fold_width, word_key
 from text.mixed_terms import MixedTermMatcher
+from text.scripts import ALPHABETIC, FOREIGN_LETTER
 
 if TYPE_CHECKING:
     import rjieba
 
 MAX_WORD_CHARS = 64
+_FOREIGN_TAG = "eng"  # jieba's tag of Latin words
 MAX_FREQUENCY = 1_000_000  # jieba's maximum is 883,634; the sum of its dictionary is 60 million
 
 DictionaryWord = tuple[str, int, str]
@@ -28,6 +31,10 @@ DictionaryWord = tuple[str, int, str]
 
 _HAN_WORD = re.compile("[\u4e00-\u9fd5]+")
 # rjieba does not split `k-means` and `0.2mg`; jieba 0.42.1, the reference, does (finalseg, re_skip).
+# Words that jieba splits into letters: those with a letter outside ASCII, and runs of katakana, hiragana and Hangul.
+_KANA_HANGUL = r"[\u30a0-\u30ff\u31f0-\u31ff]+|[\u3041-\u309f]+|[\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff]+"
+_FOREIGN_WORD = re.compile(rf"(?<!{ALPHABETIC})[A-Za-z0-9]*+{FOREIGN_LETTER}{ALPHABETIC}*|{_KANA_HANGUL}")
+_FOREIGN_CHAR = re.compile(rf"{FOREIGN_LETTER}|{_KANA_HANGUL}")
 _JOINING_SIGN = re.compile(r"[-._+#&%]")
 _LATIN_PIECE = re.compile(r"([a-zA-Z0-9]+(?:\.\d+)?%?)")
 _NUMBER = re.compile(r"[.0-9]+%?")
@@ -83,7 +90,7 @@ class RjiebaSegmenter:
         """Split a text into tagged words; see `Segmenter.tag`. A word of the lexicon has the lexicon's tag."""
         folded_text = fold_width(text)
         tagged_words = self._split_around_mixed_terms(
-            folded_text, self._tag_block, lambda word: (word, self._tag_by_mixed_key[word_key(word)])
+            folded_text, self._tag_block, lambda word: (word, self._tag_by_mixed_key.get(word_key(word), _FOREIGN_TAG))
         )
         if folded_text is text:
             return tagged_words
@@ -97,15 +104,25 @@ class RjiebaSegmenter:
     def _split_around_mixed_terms(
         self, text: str, cut_block: Callable[[str], list[_Piece]], make_term: Callable[[str], _Piece]
     ) -> list[_Piece]:
-        """Apply `make_term` to each mixed term and `cut_block` to the text around them."""
+        """Apply `make_term` to each mixed term and foreign word, and `cut_block` to the text around them."""
         pieces: list[_Piece] = []
         block_start = 0
-        for start, end in self._mixed_matcher.iter_spans(text):
+        for start, end in self._iter_whole_words(text):
             if start > block_start:
                 pieces += cut_block(text[block_start:start])
             pieces.append(make_term(text[start:end]))
             block_start = end
         return pieces + cut_block(text[block_start:]) if block_start else cut_block(text)
+
+    def _iter_whole_words(self, text: str) -> Iterator[tuple[int, int]]:
+        """Iterate over the spans that jieba must not split. Terms of the lexicon win over foreign words."""
+        start = 0
+        for term_start, term_end in chain(self._mixed_matcher.iter_spans(text), [(len(text), len(text))]):
+            if _FOREIGN_CHAR.search(text, start, term_start):  # most texts have none
+                yield from (match.span() for match in _FOREIGN_WORD.finditer(text, start, term_start))
+            if term_start < term_end:
+                yield term_start, term_end
+            start = term_end
 
     def _cut_block(self, text: str) -> list[str]:
         words: list[str] = self._jieba.cut(text)

@@ -22,6 +22,7 @@ from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
 from search_ui.pages.search_service import current_search_service
+from search_ui.query.paging import page_at
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import MAX_RANK, ResultPosition, find_position
 from search_ui.query.search_request import SearchRequest, parse_valid_parameters
@@ -77,7 +78,7 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
         elif position.word_count and len(position.missing_words) == position.word_count:
             cause, values = PageCause.NO_MATCH, {}
         return PageCheck(name, PageCheckState.FAILED, cause=cause, values=values)
-    values = {"rank": position.rank, "page": 1 + (position.rank - 1) // page_size}
+    values = {"rank": position.rank, "page": page_at(position.rank, page_size)}
     if position.listed_id != doc_id:
         url = url_for("public.article", doc_id=position.listed_id, _external=True)
         return PageCheck(name, PageCheckState.FAILED, cause=PageCause.COPY, values=values, related_url=url)

@@ -9,6 +9,7 @@ from search_ui.citations.formats import CITATION_FORMATS, CitationFormat
 from search_ui.citations.reference import CitedDocument, Reference, build_reference
 from search_ui.context import current_site, external_url
 from search_ui.local_dates import format_day
+from search_ui.query.paging import RANKED_HITS
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest
 
@@ -36,9 +37,20 @@ def build_current_reference(document: CitedDocument) -> Reference:
 
 
 def find_exported_results(search_service: SearchService, search_request: SearchRequest) -> Sequence[CitedDocument]:
-    """Return the first `MAX_EXPORTED_RESULTS` results of a search. Raises what `SearchService.execute` raises."""
-    one_page = replace(search_service.settings, page_size=MAX_EXPORTED_RESULTS, deepest_result=MAX_EXPORTED_RESULTS)
-    return replace(search_service, settings=one_page, has_snippets=False).execute(search_request.with_changes()).hits
+    """Return the full matches among the first `MAX_EXPORTED_RESULTS` results of a search, in the order of its pages.
+
+    With the URL parameter `related=1` these are the other results, and if there are no full matches all results.
+    Raises what `SearchService.execute` raises.
+    """
+    settings = replace(search_service.settings, page_size=RANKED_HITS, deepest_result=MAX_EXPORTED_RESULTS)
+    search_service = replace(search_service, settings=settings, has_snippets=False)
+    page = search_service.execute(search_request.with_changes())
+    hits = [*page.hits]
+    while page.cursor:
+        page = search_service.execute(search_request.with_changes(cursor=page.cursor))
+        hits += page.hits
+    is_related = request.args.get("related") == "1" or not page.total
+    return [hit for hit in hits if hit.is_partial is is_related]
 
 
 def citation_response(documents: Sequence[CitedDocument], citation_format: CitationFormat, file_name: str) -> Response:

@@ -37,7 +37,7 @@ from search_ui.pages.missing import abort_missing
 from search_ui.pages.rising_terms import current_rising_terms
 from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
-from search_ui.query.display_text import clean_text, normalize_query, truncate_query
+from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.filter_fields import DISPLAY_ORDER
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import SiteCounts, parse_site_counts
@@ -152,21 +152,20 @@ def _look_up_page(request: SearchRequest) -> PageLookup | None:
 
 
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
-    request, search_page, settings = outcome.request, outcome.page, current_site().settings
-    term = _find_searched_term(request)
-    feed_query = urlencode(request.with_changes(sort=SortOrder.RELEVANCE).to_url_params(settings))
+    search_request, search_page, settings = outcome.request, outcome.page, current_site().settings
+    term = _find_searched_term(search_request)
+    feed_query = urlencode(search_request.with_changes(sort=SortOrder.RELEVANCE).to_url_params(settings))
     return {
-        "asked": request,
+        "asked": search_request,
         "found": search_page,
         "is_keyword_only": current_site().query_vectors.is_preparing(),
         "replaced": outcome.is_corrected,
-        "query_box": original_request.raw_query,
-        "query_shown": clean_text(truncate_query(original_request.raw_query, settings.longest_query)),
-        "is_shortened": truncate_query(original_request.raw_query, settings.longest_query)
-        != original_request.raw_query,
+        "query_box": request.args.get("q", ""),
+        "query_shown": clean_text(original_request.raw_query),
+        "is_shortened": original_request.raw_query != request.args.get("q", ""),
         "offers": outcome.suggestions,
         "also": list_synonyms(outcome.query_words.get(QueryVariant.SYNONYMS, ())),
-        "exactly": request.with_changes(raw_query=str(request.parsed_query.with_words_quoted())),
+        "exactly": search_request.with_changes(raw_query=str(search_request.parsed_query.with_words_quoted())),
         "page_lookup": _look_up_page(original_request),
         "term_card": term,
         "term_definition": next(iter(current_site().backend.review_service.definitions(term.text)), None)
@@ -178,16 +177,13 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "export_link": _export_url,
         "coins": lambda hit: to_coins(build_current_reference(hit)),
         "diagnosis_link": _diagnosis_url,
-        "chips": active_filters(request),
+        "chips": active_filters(search_request),
         "value_label": facet_label,
         "filter_names": DISPLAY_ORDER,
         "sorts": list(SortOrder),
-        "presets": _date_presets(request),
+        "presets": _date_presets(search_request),
         "profiles": list(PROFILES),
-        "numbers": page_number_window(search_page.page, search_page.full_pages),
-        "related_numbers": page_number_window(
-            search_page.page - search_page.full_pages + 1, search_page.numbered_pages - search_page.full_pages + 1
-        ),
+        "numbers": page_number_window(search_page.page, search_page.numbered_pages),
         "feeds": {kind: f"{url_for('feeds.feed', kind=kind)}?{feed_query}" for kind in FEED_KINDS},
     }
 
@@ -218,10 +214,14 @@ def _search_url(request: SearchRequest) -> str:
     return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
 
 
-def _export_url(request: SearchRequest, citation_format: str) -> str:
-    """Return the URL of the references to the results of a search. `citation_format` is a key of CITATION_FORMATS."""
+def _export_url(request: SearchRequest, citation_format: str, is_related: bool = False) -> str:
+    """Return the URL of the references to the full matches of a search, or to its related results.
+
+    `citation_format` is a key of CITATION_FORMATS.
+    """
     params = request.with_changes().to_url_params(current_site().settings)
-    return f"{url_for('api.search')}?{urlencode([*params, ('format', citation_format)])}"
+    related_params = [("related", "1")] if is_related else []
+    return f"{url_for('api.search')}?{urlencode([*params, *related_params, ('format', citation_format)])}"
 
 
 def _diagnosis_url(request: SearchRequest) -> str:
@@ -261,7 +261,7 @@ def article(doc_id: str) -> Response:
         value_label=facet_label,
         asked=search_request,
         query_box=search_request.raw_query,
-        query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
+        query_shown=clean_text(search_request.raw_query),
         link=_search_url,
     )
     remember_switch(response)
@@ -283,7 +283,7 @@ def story(story_id: str) -> Response:
         story=story_view,
         asked=search_request,
         query_box=search_request.raw_query,
-        query_shown=clean_text(truncate_query(search_request.raw_query, site.settings.longest_query)),
+        query_shown=clean_text(search_request.raw_query),
         link=_search_url,
     )
 

@@ -6,9 +6,12 @@ guesses them for unknown words (it takes 借据 for a preposition).
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from search_ui.query.display_text import has_word
 from text.folding import fold_width
+from text.scripts import ALPHABETIC
+from text.sign_words import SIGN_WORD
 
 _HAN_RE = re.compile("[\u3400-\u9fff]")
 _SUPERLATIVE_RE = re.compile("最.{0,2}")
@@ -37,10 +40,13 @@ best highest lowest largest biggest smallest s t don
 """
 _ENGLISH_QUESTION_WORDS = frozenset(["what", "which", "who", "whom", "whose", "when", "where", "why", "how"])
 _FUNCTION_WORDS = frozenset(f"{_CHINESE_FUNCTION_WORDS}{_ENGLISH_FUNCTION_WORDS}".split())
-# A number and its measure word are one word: 第3期 does not match a 3. A year is also a year without 年.
-_COUNTED_NUMBER_RE = re.compile(
-    r"第\s*\d+\s*[\u4e00-\u9fff]?|(?P<year>(?<!\d)[12]\d{3})年|\d+(?:\.\d+)?[月日期届号条章集回卷版季周]"
+# A number and its measure word are one word: 第3期 does not match a 3. A year is also a year without 年. So is what is
+# typed without blanks (O'Neill, x-ray, 192.168.1.10, mg/m3), and a word whose sign is part of the name (C++).
+_JOINED_WORD_RE = re.compile(
+    r"(?P<number>第\s*\d+\s*[\u4e00-\u9fff]?|(?P<year>(?<!\d)[12]\d{3})年|\d+(?:\.\d+)?[月日期届号条章集回卷版季周])"
+    rf"|{SIGN_WORD}|{ALPHABETIC}++(?:(?:[-‐-–'./:&@%+#_·]|(?<=[0-9])[,;](?=[0-9])){ALPHABETIC}++)++"
 )
+_SHORT_HIRAGANA_RE = re.compile("[\u3041-\u309f]{1,2}")  # particles and endings
 
 
 def split_content_words(text: str, tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -57,7 +63,7 @@ def split_content_words(text: str, tokens: Sequence[str]) -> tuple[tuple[str, ..
     Returns:
         The content words and the residual characters.
     """
-    words_with_offset = [(word, offset) for word, offset in _iter_words_with_numbers(text, tokens) if has_word(word)]
+    words_with_offset = [(word, offset) for word, offset in _iter_joined_words(text, tokens) if has_word(word)]
     words = [word for word, _ in words_with_offset]
     is_all_caps = all(word == word.upper() for word in words)
     content = [
@@ -98,20 +104,27 @@ def _is_residual_char(text: str, word: str, offset: int) -> bool:
     return bool(_HAN_RE.fullmatch(word) and _HAN_RE.search(neighbours))
 
 
-def _iter_words_with_numbers(text: str, tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the words with their offsets in `text`. A number and its measure word are one word."""
-    number_matches = {match.start(): match for match in _COUNTED_NUMBER_RE.finditer(text)}
-    offset, consumed_until = 0, 0
-    for word in tokens:
-        for position in range(offset, offset + len(word)):
-            if match := number_matches.get(position):
-                yield match["year"] or match[0], position
-                consumed_until = match.end()
-        if offset >= consumed_until:
-            yield word, offset
-        elif offset + len(word) > consumed_until > offset:
-            yield text[consumed_until : offset + len(word)], consumed_until
-        offset += len(word)
+def _iter_joined_words(text: str, tokens: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the words with their offsets in `text`, the tokens of a joined word (`_JOINED_WORD_RE`) as one."""
+    ends = list(accumulate(map(len, tokens)))
+    boundaries = {0, *ends}
+    matches = [match for match in _JOINED_WORD_RE.finditer(text) if not _is_joined_by_grammar(match[0])]
+    match_by_start = {match.start(): match for match in matches if match["number"] or {*match.span()} <= boundaries}
+    consumed_until = 0
+    for token, end in zip(tokens, ends, strict=True):
+        offset = end - len(token)
+        if offset >= consumed_until and (match := match_by_start.get(offset)):
+            yield match["year"] or match[0], offset
+            consumed_until = match.end()
+        elif offset >= consumed_until:
+            yield token, offset
+        if offset < consumed_until < end:
+            yield text[consumed_until:end], consumed_until
+
+
+def _is_joined_by_grammar(word: str) -> bool:
+    """Return True for words such as `what's` and `and/or`."""
+    return all(part.lower() in _FUNCTION_WORDS for part in re.findall(f"{ALPHABETIC}+", word))
 
 
 def is_function_word(word: str) -> bool:
@@ -125,7 +138,7 @@ def _is_function_word(word: str, next_words: Sequence[str], is_all_caps: bool) -
         return word.lower() in _FUNCTION_WORDS and not _is_abbreviation(word, is_all_caps)
     if _SUPERLATIVE_RE.fullmatch(word):  # 最高的, or at the end; 最高法院 is a court
         return not next_words or next_words[0] == "的"
-    return is_function_word(fold_width(word))
+    return is_function_word(fold_width(word)) or bool(_SHORT_HIRAGANA_RE.fullmatch(word))
 
 
 def _is_question_word(word: str, is_all_caps: bool) -> bool:

@@ -8,6 +8,7 @@ from itertools import islice
 from urllib.parse import unquote, urlsplit
 
 from search_ui.settings import SearchSettings
+from text.folding import normalize_text
 from text.solr_words import WORD_SEPARATOR
 
 # Characters that reorder or hide the text around them: embeddings, overrides, isolates, marks, BOM.
@@ -65,11 +66,11 @@ def truncate_query(text: str, max_units: int) -> str:
 
 
 def normalize_query(text: str, max_units: int) -> str:
-    """Return the text to search for: NFKC, without control and hidden characters, at most `max_units` units.
+    """Return the text to search for: normalized, without control and hidden characters, at most `max_units` units.
 
     The units are those of `truncate_query`. Returns "" if the text contains nothing searchable.
     """
-    normal = unicodedata.normalize("NFKC", truncate_query(text, max_units))
+    normal = normalize_text(truncate_query(text, max_units))
     searchable_text = "".join(_searchable_char(char) for char in normal)
     normalized_query = truncate_query(
         " ".join(searchable_text.split()), max_units

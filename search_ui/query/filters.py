@@ -11,7 +11,7 @@ from datetime import date
 import idna
 
 from search_ui.query.filter_fields import PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
-from search_ui.query.min_should_match import content_parts
+from search_ui.query.full_matches import contains_phrase_query, contains_query, content_parts
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, QueryVariant, QueryWords, SolrQuery
@@ -20,8 +20,6 @@ from solr_client import solr_fields
 
 SynonymLookup = Callable[[str], Sequence[str]]
 """Returns the synonyms of a word in the lexicon, possibly none."""
-
-_TITLE_AND_BODY = f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}"
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,8 @@ def _text_condition_filter(tag: str, part: QueryPart, synonyms_for: SynonymLooku
     """Build the filter of a quoted, excluded or title text. Only title texts also match by synonym."""
     in_title = part.kind is PartKind.TITLE
     texts = (part.text, *synonyms_for(part.text)) if in_title else (part.text,)
-    contains = _contains_any(tag, tag, texts, solr_fields.TITLE_CHARS if in_title else _TITLE_AND_BODY)
+    fields = solr_fields.TITLE_CHARS if in_title else solr_fields.BODY_CHARS  # the latter contains the title as well
+    contains = contains_phrase_query(tag, texts, fields, tag)
     return RequestFilter(tag, (_excluding(tag, contains) if part.is_excluded else contains,), (part,))
 
 
@@ -102,18 +101,9 @@ def _all_words_filter(request: SearchRequest, words: Sequence[str], synonyms_for
         word for word in dict.fromkeys(words) if word not in request.parsed_query.required_texts(PartKind.PHRASE)
     ]
     clauses = tuple(
-        _contains_any("words", f"word{n}", (word, *synonyms_for(word)), _TITLE_AND_BODY)
-        for n, word in enumerate(unquoted_words)
+        contains_query(f"word{n}", (word, *synonyms_for(word)), tag="words") for n, word in enumerate(unquoted_words)
     )
     return [RequestFilter("words", clauses, request_field="sort")] if clauses else []
-
-
-def _contains_any(tag: str, name: str, texts: Sequence[str], query_fields: str) -> SolrQuery:
-    """Build a query for documents that contain one of `texts` as consecutive characters.
-
-    Character runs match independently of the lexicon that a document was segmented with.
-    """
-    return SolrQuery.phrases(query_fields, name, texts, "OR", tag)
 
 
 def _excluding(tag: str, query: SolrQuery) -> SolrQuery:

@@ -1,47 +1,39 @@
-"""Divides a ranked list of hits into pages.
+"""Divides the list of results into pages of one length.
 
-Pages have the same length, with two exceptions. If full matches are listed first, the page with the last of them has
-one page length of related results as well, and the following pages have related results only. The last page with a
-number ends where the list that was fetched for the numbered pages ends.
+The first `RANKED_HITS` results are one ranked list, whatever the page length; its pages have numbers. Further pages
+continue in the order of the words and are reached by cursor. The last page with a number ends where the ranked list
+ends.
 """
 
-from collections.abc import Iterator
-from itertools import islice, takewhile
 from typing import NamedTuple
+
+RANKED_HITS = 100
+"""Results that are ranked together, by words and meaning."""
 
 
 class PageSpan(NamedTuple):
-    """The hits of one page: offsets in the ranked list, `end` exclusive."""
+    """The hits of one page: offsets in the list of results, `end` exclusive."""
 
     start: int
     end: int
 
 
-def iter_page_spans(page_size: int, fetched_hits: int, full_matches: int) -> Iterator[PageSpan]:
-    """Yield the spans of all pages, from the first, without end.
-
-    Args:
-        page_size: Number of hits of an ordinary page.
-        fetched_hits: Number of hits that are fetched for the numbered pages, a multiple of `page_size`.
-        full_matches: Number of full matches at the start of the list; 0 if they are not listed first.
-    """
-    start = 0
-    while True:
-        remaining = max(0, full_matches - start)
-        end = start + (remaining + page_size if 0 < remaining <= page_size else page_size)
-        if start < fetched_hits < end + page_size and end != fetched_hits:
-            end = fetched_hits
-        yield PageSpan(start, end)
-        start = end
+def page_span(page: int, page_size: int) -> PageSpan:
+    """Return the span of page `page`, from 1."""
+    last_numbered_page = count_numbered_pages(RANKED_HITS, page_size)
+    if page > last_numbered_page:
+        start = RANKED_HITS + (page - last_numbered_page - 1) * page_size
+        return PageSpan(start, start + page_size)
+    return PageSpan((page - 1) * page_size, min(page * page_size, RANKED_HITS))
 
 
-def page_span(page: int, page_size: int, fetched_hits: int, full_matches: int) -> PageSpan:
-    """Return the span of page `page`, from 1. See `iter_page_spans`."""
-    return next(islice(iter_page_spans(page_size, fetched_hits, full_matches), page - 1, None))
+def page_at(rank: int, page_size: int) -> int:
+    """Return the page that lists the result with this rank, from 1."""
+    if rank <= RANKED_HITS:
+        return -(-rank // page_size)
+    return count_numbered_pages(RANKED_HITS, page_size) - (RANKED_HITS - rank) // page_size
 
 
-def count_numbered_pages(hits: int, page_size: int, fetched_hits: int, full_matches: int) -> int:
-    """Return the number of pages with a number of a list with `hits` hits; at least 1. See `iter_page_spans`."""
-    listed_hits = min(hits, fetched_hits)
-    spans = takewhile(lambda span: span.start < listed_hits, iter_page_spans(page_size, fetched_hits, full_matches))
-    return max(1, sum(1 for _ in spans))
+def count_numbered_pages(hits: int, page_size: int) -> int:
+    """Return the number of pages with a number of a list with `hits` hits; at least 1."""
+    return max(1, -(-min(hits, RANKED_HITS) // page_size))

@@ -9,8 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from search_ui.query.compound_words import split_compounds
-from search_ui.query.min_should_match import all_parts, all_parts_query
+from search_ui.query.full_matches import (
+    MAX_STEMMED_PARTS,
+    all_parts,
+    all_parts_query,
+    content_parts,
+    find_stem_fields,
+)
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import (
     FieldClause,
@@ -42,7 +47,7 @@ class RankingProfile:
         work_weight: Weight of the mean score of the best documents of the same work (`parse_work_boosts`).
         exact_title_weight: Weight of a title that contains the query as one phrase.
         synonym_weight: Weight of a body that contains a synonym of a query term.
-        subword_weight: Weight of a title or body that contains a subword of a compound.
+        stem_weight: Weight of another form of a word, in languages with a field of stems.
         number_weight: Weight of a title that contains a number of the query.
         all_parts_score: Score added to a document that contains every content word.
         exact_title_first: Whether documents whose whole title equals the query come first.
@@ -55,7 +60,7 @@ class RankingProfile:
     work_weight: float = 0.0
     exact_title_weight: float = 0.0
     synonym_weight: float = 0.0
-    subword_weight: float = 0.0
+    stem_weight: float = 0.0
     number_weight: float = 0.0
     all_parts_score: float = 0.0
     exact_title_first: bool = False
@@ -84,7 +89,7 @@ PROFILES: Mapping[str, RankingProfile] = {
         work_weight=1.0,
         exact_title_weight=0.5,
         synonym_weight=0.5,
-        subword_weight=0.5,
+        stem_weight=0.5,
         number_weight=4.0,
         all_parts_score=10.0,
         exact_title_first=True,
@@ -153,12 +158,10 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
     if profile.number_weight and extract_numbers(text):
         number_clause = FieldClause(QueryVariant.NUMBERS, ((solr_fields.TITLE_NUMBERS, profile.number_weight),))
         yield QueryParam("title_numbers", number_clause.to_query(texts))
-    if profile.subword_weight and _significant_subwords(text):
-        subword_clause = FieldClause(
-            QueryVariant.SUBWORDS,
-            ((solr_fields.TITLE, profile.subword_weight), (solr_fields.BODY, profile.subword_weight)),
-        )
-        yield QueryParam("subword_match", subword_clause.to_query(texts))
+    has_stems = profile.stem_weight and len(content_parts(words)) <= MAX_STEMMED_PARTS
+    if has_stems and (stem_fields := find_stem_fields(text)):
+        weighted_fields = " ".join(f"{name}^{profile.stem_weight:g}" for name in stem_fields.split())
+        yield QueryParam("stems_match", SolrQuery.simple(weighted_fields, texts[QueryVariant.TEXT], "OR", "''"))
     if (weight := lexicon_term_weight(profile)) and words.get(QueryVariant.NEW_WORDS):
         yield QueryParam("new_words_match", _new_words_query(weight, texts))
     if (weight := profile.synonym_weight) and list_synonyms(words.get(QueryVariant.SYNONYMS, ())):
@@ -254,7 +257,6 @@ def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
     new_words = words.get(QueryVariant.NEW_WORDS, ())
     texts = {
         QueryVariant.TEXT: _strip_quotes(" ".join(words.get(QueryVariant.TEXT, (text,)))),
-        QueryVariant.SUBWORDS: " ".join(_significant_subwords(text)),
         QueryVariant.NUMBERS: " ".join(extract_numbers(text)),
         **dict(zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT), title_lookup_keys(text), strict=False)),
         QueryVariant.DOMAIN: join_words(words_by_variant[QueryVariant.DOMAIN]),
@@ -266,11 +268,6 @@ def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
         QueryVariant.WORK_BOOSTS: " ".join(words.get(QueryVariant.WORK_BOOSTS, ())),
     }
     return {variant: QueryParam(variant, variant_text) for variant, variant_text in texts.items()}
-
-
-def _significant_subwords(text: str) -> list[str]:
-    """Return the subwords of the compounds in `text`. Single characters (the 4 of `neo4j`) are too frequent."""
-    return [piece for piece in split_compounds(text) if len(piece) > 1]
 
 
 def _lexicon_only_words(words: QueryWords) -> list[str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from search_ui.query.filters import RequestFilter, build_filters
-from search_ui.query.min_should_match import content_parts, part_queries
+from search_ui.query.full_matches import content_parts, part_queries
 from search_ui.query.search import SearchService, SolrRequest
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import documents

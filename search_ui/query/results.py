@@ -21,10 +21,10 @@ from search_ui.query.display_text import (
 )
 from search_ui.query.facets import Facet, build_date_facets, build_facet, facet_counts
 from search_ui.query.filter_fields import FILTER_NAMES, FilterFields
+from search_ui.query.full_matches import is_ranked
 from search_ui.query.highlight import MarkRefiner, build_mark_refiner
-from search_ui.query.min_should_match import is_ranked
 from search_ui.query.paging import PageSpan, count_numbered_pages, page_span
-from search_ui.query.search_request import SearchRequest, max_numbered_hits
+from search_ui.query.search_request import SearchRequest, last_numbered_page
 from search_ui.query.semantic.answer_extraction import Quotation, paragraph_number
 from search_ui.query.solr_client import SolrResponse, buckets, documents, match_count, with_documents
 from search_ui.query.solr_requests import (
@@ -108,13 +108,13 @@ class SearchPage(FilterFields[Facet]):
     """The content of one results page, with the counted values of each filter (`FilterFields`).
 
     Attributes:
-        total: Number of full matches (`min_should_match`), near-duplicates counted once.
-        documents: Number of full matches including near-duplicates.
-        match_count: Number of documents that match in some way: full matches and related results.
+        total: Number of full matches (`full_matches`), near-duplicates counted once.
+        partial_total: If there are none, the number of documents with at least one content word.
+        documents: Number of these documents including near-duplicates.
+        match_count: Number of documents that the pages list: full matches and related results.
         full_first: The full matches come first. Otherwise related results stand among them.
         partial: Solr timed out and returned partial results.
         numbered_pages: Number of pages that can be requested by number.
-        full_pages: Number of the first of these pages that have full matches, if those come first; else all of them.
         span: Offsets of the hits of this page among all hits.
         cursor: Signed start of the next page if that has no number; "" if there is none.
         quotations: Quotations that answer a question; () if there is no answer.
@@ -122,13 +122,13 @@ class SearchPage(FilterFields[Facet]):
     """
 
     total: int = 0
+    partial_total: int = 0
     documents: int = 0
     match_count: int = 0
     full_first: bool = False
     partial: bool = False
     page: int = 1
     numbered_pages: int = 1
-    full_pages: int = 1
     span: PageSpan = field(default=PageSpan(0, 0))
     cursor: str = ""
     hits: tuple[Hit, ...] = ()
@@ -167,30 +167,29 @@ def build_search_page(
     request: SearchRequest,
     settings: SearchSettings,
     words: Sequence[str] = (),
+    is_partial: bool = False,
     full_first: bool = False,
 ) -> SearchPage:
     """Build the results page from the responses to `request`.
 
     Documents that were deleted between two of the Solr requests are omitted. `words` are the words of the query, which
-    are highlighted as a whole. `full_first`: the full matches come first in the list.
+    are highlighted as a whole. `is_partial`: no document is a full match, and the counts are those of documents with a
+    content word. `full_first`: the full matches come first in the list.
     """
     count_response, hit_count = answers.count, match_count(answers.hits)
-    total, size, fetched_hits = parse_total(count_response), settings.page_size, max_numbered_hits(settings)
-    full_first = full_first and total > 0
-    paging = (size, fetched_hits, total if full_first else 0)
-    numbered_pages = count_numbered_pages(hit_count, *paging)
+    total = parse_total(count_response)
     responses = (answers.hits, answers.count, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
-        total=total,
+        total=0 if is_partial else total,
+        partial_total=total if is_partial else 0,
         full_first=full_first,
         documents=match_count(count_response),
         match_count=hit_count,
         partial=any(header.get("partialResults", False) for header in headers),
         page=request.page,
-        numbered_pages=numbered_pages,
-        full_pages=min(numbered_pages, -(-total // size)) if full_first else numbered_pages,
-        span=page_span(request.page, *paging),
+        numbered_pages=min(count_numbered_pages(hit_count, settings.page_size), last_numbered_page(settings)),
+        span=page_span(request.page, settings.page_size),
         hits=tuple(_iter_hits(answers, request, settings, words)),
         **{name: build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
         dates=build_date_facets(count_response, request),
@@ -282,12 +281,6 @@ def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple
     paragraph = paragraph_number(body, text_start) if end else 0
     page = page_number_at(parse_page_offsets(_get_text(doc, solr_fields.PAGE_STARTS)), start) if end else 0
     return replace(hit, snippet=snippet, by_meaning=True, paragraph=paragraph, page=page)
-
-
-def with_full_matches_first(response: SolrResponse) -> SolrResponse:
-    """Return a response with its full matches first, in their order."""
-    docs = sorted(documents(response), key=lambda doc: not is_full_match(doc))
-    return with_documents(response, docs)
 
 
 def digest_by_id(response: SolrResponse) -> dict[str, str]:

@@ -20,8 +20,8 @@ from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
 from search_ui.interfaces import LexiconBackend
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
-from search_ui.query.min_should_match import content_parts, lists_full_matches_first, ranks_full_matches_first
-from search_ui.query.paging import PageSpan, page_span
+from search_ui.query.full_matches import content_parts, is_ranked, ranks_full_matches_first
+from search_ui.query.paging import RANKED_HITS, PageSpan, page_span
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
 from search_ui.query.results import (
@@ -35,12 +35,13 @@ from search_ui.query.results import (
     distinct_series,
     ids_and_clusters,
     parse_total,
-    with_full_matches_first,
 )
-from search_ui.query.search_request import SearchRequest, SortOrder, last_page, max_numbered_hits
+from search_ui.query.search_request import SearchRequest, SortOrder, last_page
 from search_ui.query.segmentation import segment_query
 from search_ui.query.semantic.answer_extraction import ANSWER_MODELS, MAX_QUOTES, Quotation
 from search_ui.query.semantic.hybrid import (
+    ANY_PART_FIELD,
+    LEXICAL_MATCH_FIELD,
     FusedCandidates,
     QueryVector,
     QueryVectors,
@@ -91,7 +92,7 @@ class SolrRequest(StrEnum):
     """
 
     EXACT_TITLE = "exact_title"  # only for queries with operators
-    COUNT = "count"  # total, facets, spelling of Latin words, size of the index
+    COUNT = "count"  # total, facets, spelling of Latin words, size of the index; twice if there is no full match
     VECTORS = "vectors"  # nearest neighbours
     WORKS = "works"  # only if the index has works (documents in several parts)
     HITS = "hits"  # twice if Solr has to collapse near-duplicates, or if there is no full match
@@ -220,7 +221,8 @@ class SearchService:
         """Return the requested results page.
 
         Returns an empty page without a Solr request if the request has no criteria. If no document is a full match,
-        documents with at least one content word are returned. `words` is the segmented query, if the caller has it.
+        documents with at least one content word are listed and counted. `words` is the segmented query, if the caller
+        has it.
         """
         if not request.has_criteria():
             return SearchPage()
@@ -229,29 +231,34 @@ class SearchService:
         request = replace(request, page=position.page)
         spelling_params = spellcheck_params(request.parsed_query) if request.page == 1 else []
         count_future = self._start(SolrRequest.COUNT, [*count_params(request, words), *spelling_params])
-        vector_search = self._start_vector_search(request, words)
         words = self.add_work_boosts(request, words)
+        vector_search = self._start_vector_search(request, words)
         ranked_hits = self._rank(request, words, vector_search) if vector_search or not request.cursor else None
         count_response = count_future.result()
+        spelling = parse_spellcheck(count_response)
         self.index_state.document_count, self.index_state.work_part_count = parse_index_counts(count_response)
-        total = parse_total(count_response)
-        is_related = request.sort is SortOrder.RELEVANCE and bool(content_parts(words)) and not total
-        if is_related and (vector_search or not request.cursor):
-            ranked_hits = self._rank(request, words, vector_search, match_any=True)
-        full_first = lists_full_matches_first(request, words, total, self.settings.page_size)
-        span = page_span(
-            request.page, self.settings.page_size, max_numbered_hits(self.settings), total if full_first else 0
-        )
+        is_partial = is_ranked(request) and bool(content_parts(words)) and not parse_total(count_response)
+        if is_partial:
+            count_future = self._start(SolrRequest.COUNT, count_params(request, words, match_any=True))
+            if ranked_hits is not None:
+                ranked_hits = self._rank(request, words, vector_search, match_any=True)
+            count_response = count_future.result()
+        span = page_span(request.page, self.settings.page_size)
         candidates = ranked_hits.candidates if ranked_hits else None
         if ranked_hits is None or request.cursor:
-            ranked_hits = self._continue_at_cursor(request, words, position.solr_mark, span, candidates, is_related)
+            ranked_hits = self._continue_at_cursor(request, words, position.solr_mark, span, candidates, is_partial)
             hits_response = ranked_hits.response
         else:
-            if full_first:
-                ranked_hits = replace(ranked_hits, response=with_full_matches_first(ranked_hits.response))
             hits_response = ranked_hits.page_response(span)
         responses = self._fetch_details(request, words, hits_response, count_response, candidates)
-        page = build_search_page(responses, request, self.settings, words[QueryVariant.DOMAIN], full_first)
+        page = build_search_page(
+            responses,
+            request,
+            self.settings,
+            words[QueryVariant.DOMAIN],
+            is_partial=is_partial,
+            full_first=not is_partial and ranks_full_matches_first(request, words),
+        )
         segmenter, question = self.lexicon_backend.base_segmenter(), request.parsed_query.ranking_text
         quotations: tuple[Quotation, ...] = ()
         if candidates and request.page == 1:
@@ -260,9 +267,9 @@ class SearchService:
         return replace(
             page,
             quotations=quotations,
-            cursor=self._next_cursor(request, words, ranked_hits, span, is_related),
+            cursor=self._next_cursor(request, words, ranked_hits, span, is_partial),
             terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
-            spelling=parse_spellcheck(count_response),
+            spelling=spelling,
         )
 
     def _start_vector_search(self, request: SearchRequest, words: QueryWords) -> "VectorSearch | None":
@@ -297,7 +304,7 @@ class SearchService:
 
         The ranking is lexical only if there was no kNN request or it failed.
         """
-        limit, request = max_numbered_hits(self.settings), replace(request, page=1)
+        limit, request = RANKED_HITS, replace(request, page=1)
         field_names: Sequence[str] = HIT_FIELDS
         if vector_search is not None:
             field_names = lexical_fields(request, vector_search.query_vector, HIT_FIELDS)
@@ -316,6 +323,7 @@ class SearchService:
             limit,
             match_count(lexical_response),
             ranks_full_matches_first(request, words),
+            ANY_PART_FIELD if match_any else LEXICAL_MATCH_FIELD,
         )
         return RankedHits(candidates.page_response(0), candidates)
 
@@ -436,13 +444,8 @@ class SearchService:
         self, request: SearchRequest, words: QueryWords, ranked_hits: RankedHits, span: PageSpan, match_any: bool
     ) -> str:
         """Return the cursor of the next page; "" if there is none or it has a number."""
-        fetched_hits = max_numbered_hits(self.settings)
-        if (
-            span.end < fetched_hits
-            or request.page >= last_page(self.settings)
-            or span.end >= ranked_hits.match_count
-            or (not request.cursor and span.start >= fetched_hits)
-        ):
+        has_number = span.end < RANKED_HITS
+        if has_number or request.page >= last_page(self.settings) or span.end >= ranked_hits.match_count:
             return ""
         if request.cursor:
             cursor_mark = str(ranked_hits.response["nextCursorMark"])

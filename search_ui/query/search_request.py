@@ -11,12 +11,12 @@ from typing import Any, Protocol, Self, TypeVar
 from domain.errors import PlumblineError
 from search_ui.query.display_text import normalize_query, truncate_query
 from search_ui.query.filter_fields import PARAM_BY_FILTER, FilterFields
+from search_ui.query.paging import RANKED_HITS, count_numbered_pages, page_at
 from search_ui.query.query_parser import ParsedQuery, parse_query
 from search_ui.settings import SearchSettings
 
 MAX_FILTER_VALUES = 50  # values of one filter
 MAX_VALUE_CHARS = 200  # no section or term of the index is longer
-MAX_NUMBERED_PAGES = 10  # further pages are reached by cursor
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class SearchRequest(FilterFields[str]):
     Documents match that have any of the selected values of a filter (`FilterFields`), and all selected terms.
 
     Attributes:
-        raw_query: The query as it was sent.
+        raw_query: The query as it was sent, without what exceeds `SearchSettings.longest_query`.
         text: The normalized query; "" if it contains nothing searchable.
         cursor: Signed start of a page behind the numbered ones (`search_ui.query.cursors`).
         cluster: Only the near-duplicates of this cluster match.
@@ -113,7 +113,7 @@ class SearchRequest(FilterFields[str]):
 
     def to_url_params(self, settings: SearchSettings) -> list[tuple[str, str]]:
         """Return the request as URL parameters, without defaults."""
-        pairs = [("q", truncate_query(self.raw_query, settings.longest_query))]
+        pairs = [("q", self.raw_query)]
         for name, parameter in PARAM_BY_FILTER.items():
             pairs += [(parameter, value) for value in getattr(self, name)]
         pairs += [("cluster", self.cluster), ("from", self.since), ("to", self.until)]
@@ -158,7 +158,7 @@ def parse_valid_parameters(
             errors[name] = str(error)
             return default
 
-    raw_query = arguments.get("q", "")
+    raw_query = truncate_query(arguments.get("q", ""), settings.longest_query)
     request = SearchRequest(
         raw_query=raw_query,
         text=normalize_query(raw_query, settings.longest_query),
@@ -181,17 +181,12 @@ def parse_valid_parameters(
 
 def last_page(settings: SearchSettings) -> int:
     """Return the number of the last page that can be reached, by number or by cursor."""
-    return max(1, settings.deepest_result // settings.page_size)
+    return page_at(max(settings.page_size, settings.deepest_result), settings.page_size)
 
 
 def last_numbered_page(settings: SearchSettings) -> int:
     """Return the last page that can be requested by number."""
-    return min(MAX_NUMBERED_PAGES, last_page(settings))
-
-
-def max_numbered_hits(settings: SearchSettings) -> int:
-    """Return the number of hits on all pages that can be requested by number."""
-    return last_numbered_page(settings) * settings.page_size
+    return min(count_numbered_pages(RANKED_HITS, settings.page_size), last_page(settings))
 
 
 def _clean_values(values: Sequence[str]) -> tuple[str, ...]:

@@ -87,20 +87,17 @@ class SolrQuery:
         should: Iterable[QueryParam] = (),
         must: Iterable[QueryParam] = (),
         must_not: Iterable[QueryParam | str] = (),
-        min_should_match: int | None = None,
         tag: str = "",
     ) -> "SolrQuery":
-        """Build a query for documents that match all of `must`, none of `must_not` and `min_should_match` of `should`.
+        """Build a query for documents that match all of `must` (else one of `should`) and none of `must_not`.
 
         Scores are summed.
         """
         clauses_by_occur = (("should", should), ("must", must), ("must_not", must_not))
-        mm = "" if min_should_match is None else str(min_should_match)
         return SolrQuery(
             "bool",
             (
                 ("tag", tag),
-                ("mm", mm),
                 *((key, clause) for key, occur_clauses in clauses_by_occur for clause in occur_clauses),
             ),
         )
@@ -171,7 +168,6 @@ class QueryVariant(StrEnum):
     """The forms in which a query is sent. The value is the name of the Solr parameter."""
 
     TEXT = "text"  # as typed, without question words; Solr cuts it into bigrams or characters
-    SUBWORDS = "subwords"  # subwords of compounds (`hp1010`: `hp`, `1010`); built here
     NUMBERS = "numbers"  # its numbers, which distinguish the documents of a series; built here
     TITLE_KEY = "title_key"  # its letters and digits, as the index stores titles; built here
     TITLE_EXACT = "title_exact"  # the same with case and punctuation; built here

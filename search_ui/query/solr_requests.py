@@ -11,7 +11,7 @@ from typing import Any
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.filter_fields import FILTER_NAMES, FILTERS_WITH_SITE_VALUES, PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.filters import build_filter_queries
-from search_ui.query.min_should_match import any_part_query, full_matches_query, ranks_full_matches_first
+from search_ui.query.full_matches import any_part_query, full_matches_query, ranks_full_matches_first
 from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, WORK_PARTS_QUERY, build_query_texts, build_rank_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import (
@@ -52,7 +52,6 @@ def hits_params(
     page_size: int,
     cursor_mark: str = "",
     spare_hits: int = 0,
-    extra_hits: int = 0,
     field_names: Sequence[str] = HIT_FIELDS,
     match_any: bool = False,
     summands: Sequence[QueryParam] = (),
@@ -67,7 +66,6 @@ def hits_params(
         page_size: Number of hits on a page.
         cursor_mark: Continue after this Solr cursor mark (`*`: from the start). If empty, start at the page number.
         spare_hits: Request this many extra hits, and do not collapse near-duplicates.
-        extra_hits: Request this many hits after those of the page.
         field_names: Fields to return.
         match_any: Require at least one word of the query.
         summands: Queries whose scores are added to the ranking.
@@ -89,7 +87,7 @@ def hits_params(
     return select_params(
         q,
         filters,
-        page_size + extra_hits + spare_hits,
+        page_size + spare_hits,
         field_names,
         _SORT_CLAUSES[request.sort],
         extra_params=extra_params,
@@ -234,15 +232,18 @@ def full_match_field(full_match_param: QueryParam) -> str:
 
 
 def is_full_match(doc: Mapping[str, Any]) -> bool:
-    """Return True if a document of a response is a full match (`min_should_match`)."""
+    """Return True if a document of a response is a full match (`full_matches`)."""
     return float(doc.get(FULL_MATCH_FIELD, 0.0)) > 0
 
 
-def _full_match_filters(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
-    """Build the filter for full matches. Solr caches its results, so the requests of one page share them.
+def _counted_filters(request: SearchRequest, words: QueryWords, match_any: bool) -> list[SolrQuery]:
+    """Build the filter for what is counted: full matches or, with `match_any`, documents with a content word.
 
-    A profile without character fields can miss full matches. Then only its own matches are counted.
+    Solr caches its results, so the requests of one page share them. A profile without character fields can miss full
+    matches. Then only its own matches are counted.
     """
+    if match_any:
+        return [any_part_query(words).as_clause()]
     full_matches = full_matches_query(request, words).as_clause()
     if any(
         name == solr_fields.BODY_CHARS
@@ -295,12 +296,13 @@ def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
     ]
 
 
-def count_params(request: SearchRequest, words: QueryWords) -> Params:
+def count_params(request: SearchRequest, words: QueryWords, match_any: bool = False) -> Params:
     """Build the request for the total and the facets. It also counts the index, for `parse_index_counts`.
 
+    Counts full matches or, with `match_any`, documents with at least one content word.
     It is a separate request because facets run over the full matches (hundreds), not over all documents with any term.
     """
-    filter_queries = [*_full_match_filters(request, words), *_hit_filters(request, words)]
+    filter_queries = [*_counted_filters(request, words, match_any), *_hit_filters(request, words)]
     relatedness_params = [("results", "{!filters param=$fq}"), ("whole_index", MATCH_ALL.to_syntax())]
     return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request), extra_params=relatedness_params)
 

@@ -18,7 +18,7 @@ from search_ui.api_tokens import ApiScope, accept_api_token
 from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message
-from search_ui.query.display_text import clean_text
+from search_ui.query.display_text import clean_text, truncate_query
 from search_ui.review.interfaces import VersionProposal
 from search_ui.review.preview import compare_rankings, segment_changed_sentences
 from search_ui.review.term_display import (
@@ -170,7 +170,7 @@ def preview() -> BaseResponse:
     site = current_site()
     proposal = site.backend.review_service.proposal()
     first = next((change.text for change, _ in proposal.word_changes), "")
-    query = request.args.get("q", first)[: site.settings.longest_query]
+    query = truncate_query(request.args.get("q", first), site.settings.longest_query)
     return render_page(
         "review_preview.html",
         proposal=proposal,

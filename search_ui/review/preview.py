@@ -13,15 +13,13 @@ from domain.term import Lexicon
 from search_ui.pages.search_service import current_search_service
 from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import clean_text, normalize_query
-from search_ui.query.min_should_match import lists_full_matches_first
 from search_ui.query.ranking import PROFILES, lexicon_term_weight
-from search_ui.query.results import with_full_matches_first
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrBackend, documents
 from search_ui.query.solr_query import QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
-from search_ui.query.solr_requests import hits_params, is_full_match
+from search_ui.query.solr_requests import hits_params
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
 from search_ui.review.interfaces import VersionChange, VersionProposal
 from solr_client import solr_fields
@@ -139,11 +137,7 @@ def _search_titles(
     params = hits_params(
         request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE), summands=summands
     )
-    response = search_service.solr.select(params)
-    full_count = sum(map(is_full_match, documents(response)))
-    if lists_full_matches_first(request, words, full_count, search_service.settings.page_size):
-        response = with_full_matches_first(response)
-    docs = documents(response)
+    docs = documents(search_service.solr.select(params))
     return [(str(doc[solr_fields.ID]), clean_text(str(doc.get(solr_fields.TITLE, "")))) for doc in docs]
 
 

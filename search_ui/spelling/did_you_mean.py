@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
-from search_ui.query.min_should_match import all_parts_query, content_parts, full_matches_query
+from search_ui.query.full_matches import all_parts_query, any_part_query, content_parts, full_matches_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrBackend, SolrResponse
@@ -37,7 +37,8 @@ MAX_CORRECTIONS = 4  # per tier
 MAX_RELAXATIONS = 8  # phrases and filters
 MAX_SINGLE_WORDS = 8  # a query with more words gets no single-word suggestions
 
-RequestWithWords = tuple[SearchRequest, QueryWords]
+CountedSearch = tuple[SearchRequest, QueryWords, bool]
+"""A request, its words, and whether documents with one of the words count."""
 
 
 class DidYouMeanKind(StrEnum):
@@ -152,7 +153,10 @@ def _keep_useful(
     """Return the corrections that find anything and the other suggestions that find more, with their counts."""
     if not candidates:
         return []
-    params = suggestion_count_params([(offer.request, segment_query(offer.request)) for offer in candidates])
+    # Sorted by relevance, documents with some of the words are results too.
+    params = suggestion_count_params(
+        [(offer.request, segment_query(offer.request), offer.request_field == "sort") for offer in candidates]
+    )
     counts = parse_suggestion_counts(solr.select(params), len(candidates))
     with_counts = (
         replace(offer, hit_count=n, all_words_count=all_words_count)
@@ -226,11 +230,15 @@ def _with_query(request: SearchRequest, query: ParsedQuery) -> SearchRequest:
     return request.with_changes(raw_query=str(query), text=str(query))
 
 
-def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
-    """Build one request that counts the hits of several requests, near-duplicates once."""
+def suggestion_count_params(searches: Sequence[CountedSearch]) -> Params:
+    """Build one request that counts the hits of several searches, near-duplicates once."""
     facets, params = {}, []
-    for n, (request, words) in enumerate(requests):
-        full_matches_param, all_parts_param = QueryParam("all", _request_clause(request, words)), all_parts_query(words)
+    for n, (request, words, match_any) in enumerate(searches):
+        matches = any_part_query(words) if match_any else full_matches_query(request, words)
+        full_matches_param, all_parts_param = (
+            QueryParam("all", _filtered(matches, request, words)),
+            all_parts_query(words),
+        )
         params += [*full_matches_param.to_params(f"o{n}_"), *all_parts_param.to_params(f"o{n}_")]
         counts = {
             "total": "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})",
@@ -240,12 +248,12 @@ def suggestion_count_params(requests: Sequence[RequestWithWords]) -> Params:
     return select_params(MATCH_ALL, facets=facets, extra_params=params)
 
 
-def _request_clause(request: SearchRequest, words: QueryWords) -> SolrQuery:
-    """Build a query for the full matches of a request that pass all its filters."""
+def _filtered(matches: QueryParam, request: SearchRequest, words: QueryWords) -> SolrQuery:
+    """Build a query for the documents of `matches` that pass all filters of the request."""
     filter_params = (
         QueryParam(f"must{n}", clause) for n, clause in enumerate(build_filter_queries(request, words), start=1)
     )
-    return SolrQuery.boolean(must=[full_matches_query(request, words), *filter_params])
+    return SolrQuery.boolean(must=[matches, *filter_params])
 
 
 def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[tuple[int, int]]:

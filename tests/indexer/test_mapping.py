@@ -41,7 +41,7 @@ def test_every_field_is_one_that_the_schema_knows() -> None:
         ),
         ANALYSIS,
     )
-    assert set(document) == set(solr_fields.WRITTEN_FIELDS)
+    assert set(document) == set(solr_fields.WRITTEN_FIELDS) - set(solr_fields.STEMS_FIELD_BY_LANGUAGE.values())
     assert document[solr_fields.ID] == document_id("http://a.test/1")
     assert document[solr_fields.FETCHED] == "2016-05-09T00:00:00Z"
     assert document[solr_fields.LEXICON_VERSION] == 3
@@ -81,8 +81,23 @@ def test_what_a_page_does_not_state_is_no_field() -> None:
         solr_fields.SOURCE, solr_fields.WORK_ID, solr_fields.PICTURE,
         solr_fields.TITLE_NUMBERS, solr_fields.PAGE_STARTS, solr_fields.AUTHORITY, solr_fields.STORY_ID,
         solr_fields.TEXT_SOURCE,
+        *solr_fields.STEMS_FIELD_BY_LANGUAGE.values(),
     }  # fmt: skip
     assert set(to_solr_document(stored(published=""), ANALYSIS)) == set(solr_fields.WRITTEN_FIELDS) - optional
+
+
+def test_an_article_has_the_stems_of_its_language() -> None:
+    document = to_solr_document(stored(title="Die Bohrung", language="de-AT"), ANALYSIS)
+    assert document["stems_de"] == f"Die Bohrung\n{ARTICLE.body}"
+    assert [name for name in document if name.startswith("stems_")] == ["stems_de"]
+
+
+def test_words_with_signs_and_words_of_all_alphabets_are_indexed() -> None:
+    document = to_solr_document(
+        stored(title="C++ für Скважина", body="mit .NET, journ\u0065\u0301e 页岩气 gas"), ANALYSIS
+    )
+    assert document[solr_fields.SIGN_WORDS] == ["c++", ".net"]
+    assert document[solr_fields.SPELLING] == "Скважина journée"
 
 
 def test_a_title_is_known_by_its_letters_its_numbers_and_its_sound() -> None:
@@ -123,7 +138,7 @@ def test_near_duplicates_share_the_cluster_of_the_one_that_stands_for_them() -> 
 
 
 def test_what_no_index_takes_is_replaced_and_the_length_bounded() -> None:
-    document = to_solr_document(stored(title="a\x00b\u200bc\x1f", body="长" * (MAX_BODY_CHARS + 5)), ANALYSIS)
+    document = to_solr_document(stored(title="a\x00b\ufffec\x1f", body="长" * (MAX_BODY_CHARS + 5)), ANALYSIS)
     assert document[solr_fields.TITLE] == "a b c "
     assert len(str(document[solr_fields.BODY])) == MAX_BODY_CHARS
 

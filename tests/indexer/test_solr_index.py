@@ -152,7 +152,7 @@ def changed_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Return a configset that folds one more character."""
     folder = tmp_path / "solr_conf"
     shutil.copytree(CONFIGSET_DIR, folder)
-    with (folder / "lang" / "simplified.txt").open("a") as folded:
+    with (folder / "lang" / "characters.txt").open("a") as folded:
         folded.write('"々" => "〻"\n')
     monkeypatch.setattr(solr, "CONFIGSET_DIR", folder)
 

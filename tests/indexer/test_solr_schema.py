@@ -55,11 +55,11 @@ def test_what_is_highlighted_is_stored_with_offsets(name: str) -> None:
 
 def test_configset_leaves_python_out() -> None:
     names = [name for name, _ in configset_files(CONFIGSET_DIR)]
-    assert names == ["lang/simplified.txt", "schema.xml", "solrconfig.xml"]
+    assert names == ["lang/characters.txt", "lang/graphemes.rbbi", "schema.xml", "solrconfig.xml"]
 
 
 def test_solr_folds_the_characters_that_python_folds() -> None:
-    assert (CONFIGSET_DIR / "lang" / "simplified.txt").read_text("utf-8") == render_solr_mapping()
+    assert (CONFIGSET_DIR / "lang" / "characters.txt").read_text("utf-8") == render_solr_mapping()
 
 
 def test_configset_digest_changes_with_a_byte_and_a_name(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_every_parameter_of_a_search_is_described() -> None:
     described = {one["name"] for one in DESCRIPTION["paths"]["/search"]["get"]["parameters"]}
     assert described == {
         "q", "site", "section", "language", "author", "type", "filetype", "term", "cluster", "from", "to", "sort",
-        "profile", "page", "cursor", "format",
+        "profile", "page", "cursor", "format", "related",
     }  # fmt: skip
     named = DESCRIPTION["components"]["schemas"]["Explanation"]["properties"]["parts"]["items"]
     assert set(named["properties"]["part"]["enum"]) == set(PART_NAMES)

@@ -13,7 +13,7 @@ from search_ui.query.solr_requests import FULL_MATCH_FIELD
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
 
-SETTINGS = SearchSettings(page_size=2, deepest_result=26)
+SETTINGS = SearchSettings(page_size=20, deepest_result=260)
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
 CURSORS = CursorCodec(b"secret", SETTINGS)
 
@@ -55,40 +55,40 @@ def shown(client: FlaskClient, address: str) -> BeautifulSoup:
 
 
 def test_one_can_page_from_the_first_to_the_deepest_result() -> None:
-    documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(40)]
+    documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(400)]
     client = site_app(FakeSearch(documents), settings=SETTINGS).test_client()
     address, titles, pages = "/search?q=页岩气", list[str](), 0
     while address:
         page = shown(client, address)
         titles += [title.text.strip() for title in page.select("#hits h2")]
         address, pages = following(page), pages + 1
-    assert (pages, len(titles), len(set(titles))) == (13, 26, 26)
+    assert (pages, len(titles), len(set(titles))) == (13, 260, 260)
     assert page.select_one("#end") is not None
-    assert page.select_one("#hits")["start"] == "25"  # type: ignore[index]
+    assert page.select_one("#hits")["start"] == "241"  # type: ignore[index]
 
 
 def test_the_last_result_is_not_followed_by_an_empty_page() -> None:
-    documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(22)]
+    documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(102)]
     client = site_app(FakeSearch(documents), settings=SETTINGS).test_client()
-    tenth = shown(client, "/search?q=页岩气&page=10")
-    eleventh = shown(client, following(tenth))
-    assert len(eleventh.select("#hits > li")) == 2 and following(eleventh) == ""
-    assert eleventh.select_one("#end") is None
+    last_numbered = shown(client, "/search?q=页岩气&page=5")
+    by_cursor = shown(client, following(last_numbered))
+    assert len(by_cursor.select("#hits > li")) == 2 and following(by_cursor) == ""
+    assert by_cursor.select_one("#end") is None
 
 
 @pytest.mark.parametrize(
     "more", [pytest.param({}, id="words"), pytest.param({"query_vectors": OneVector()}, id="both")]
 )
 def test_related_results_without_a_full_match_can_be_paged_to_the_last(more: dict[str, OneVector]) -> None:
-    settings = SearchSettings(page_size=2)
-    search = FakeSearch([document(n, f"页岩气之{n}", "开发") for n in range(45)], cosines={"doc3": 0.9})
+    settings = SearchSettings(page_size=20)
+    search = FakeSearch([document(n, f"页岩气之{n}", "开发") for n in range(245)], cosines={"doc3": 0.9})
     client = site_app(search, settings=settings, **more).test_client()
     address, titles = "/search?q=页岩气 量子纠缠", list[str]()
     while address:
         page = shown(client, address)
         titles += [title.text.strip() for title in page.select("#hits h2")]
         address = following(page)
-    assert (len(titles), len(set(titles))) == (45, 45)
+    assert (len(titles), len(set(titles))) == (245, 245)
 
 
 class RelatedToo(FakeSearch):
@@ -104,16 +104,16 @@ class RelatedToo(FakeSearch):
         return response
 
 
-@pytest.mark.parametrize("full", [1, 4, 5, 20, 21, 30])
+@pytest.mark.parametrize("full", [1, 40, 99, 100, 101, 230])
 @pytest.mark.parametrize(
     "more", [pytest.param({}, id="words"), pytest.param({"query_vectors": OneVector()}, id="both")]
 )
 def test_related_results_behind_the_full_matches_can_be_paged_to_the_last(
     full: int, more: dict[str, OneVector]
 ) -> None:
-    documents = [document(n, f"页岩气之{n}", "压裂" if n < full else "开发") for n in range(45)]
+    documents = [document(n, f"页岩气之{n}", "压裂" if n < full else "开发") for n in range(245)]
     search = RelatedToo(documents, cosines={"doc0": 0.9})
-    client = site_app(search, settings=SearchSettings(page_size=2), **more).test_client()
+    client = site_app(search, settings=SearchSettings(page_size=20), **more).test_client()
     address, titles, related_headings = "/search?q=页岩气 压裂", list[str](), list[str]()
     while address:
         page = shown(client, address)
@@ -123,5 +123,5 @@ def test_related_results_behind_the_full_matches_can_be_paged_to_the_last(
         related_headings += [title.text.strip() for title in page.select("#related-hits h2")]
         assert len(page.select("nav.pages a[rel=next]")) <= 1
         address = following(page)
-    assert len(titles) == full and len(related_headings) == 45 - full
-    assert len({*titles, *related_headings}) == 45
+    assert len(titles) == full and len(related_headings) == 245 - full
+    assert len({*titles, *related_headings}) == 245

@@ -9,7 +9,7 @@ from search_ui.query.query_parser import PartKind, parse_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL, Params, select_params
 
-ANYWHERE = "qf='title_chars body_chars' q.op=OR q.operators=phrase"
+ANYWHERE = "qf='body_chars' q.op=OR q.operators=phrase"
 
 
 def params(text: str, words: tuple[str, ...] = (), **changes: object) -> Params:
@@ -24,21 +24,21 @@ def params(text: str, words: tuple[str, ...] = (), **changes: object) -> Params:
     ("text", "sent"),
     [
         ("页岩气 开发", []),
-        ('"页岩气"', [("fq", f"{{!simple tag=typed0 {ANYWHERE} v=$typed0}}"), ("typed0", '"页岩气"')]),
+        ('"页岩气"', [("fq", f"{{!simple tag=typed0 {ANYWHERE} v=$typed0_text}}"), ("typed0_text", '"页岩气"')]),
         (
             "煤 -页岩气",
             [
                 ("fq", "{!bool tag=typed0 must=$everything must_not=$typed0_out}"),
                 ("everything", "*:*"),
-                ("typed0_out", f"{{!simple tag=typed0 {ANYWHERE} v=$typed0}}"),
-                ("typed0", '"页岩气"'),
+                ("typed0_out", f"{{!simple tag=typed0 {ANYWHERE} v=$typed0_text}}"),
+                ("typed0_text", '"页岩气"'),
             ],
         ),
         (
             "title:页岩气",
             [
-                ("fq", "{!simple tag=typed0 qf='title_chars' q.op=OR q.operators=phrase v=$typed0}"),
-                ("typed0", '"页岩气" "shale gas"'),
+                ("fq", "{!simple tag=typed0 qf='title_chars' q.op=OR q.operators=phrase v=$typed0_text}"),
+                ("typed0_text", '"页岩气" "shale gas"'),
             ],
         ),
         (
@@ -72,9 +72,9 @@ def test_what_is_typed(text: str, sent: Params) -> None:
 def test_by_date_every_word_is_required_in_one_of_its_spellings() -> None:
     assert params("页岩气 开发", ("页岩气", "开发")) == []
     by_date = params('页岩气 "开发"', ("页岩气", "开发", "页岩气"), sort=SortOrder.DATE)
-    assert ("word0", '"页岩气" "shale gas"') in by_date
-    assert [value for name, value in by_date if name == "word1"] == []  # quoted: required anyway
-    assert ("fq", f"{{!simple tag=words {ANYWHERE} v=$word0}}") in by_date
+    assert ("word0_text", '"页岩气" "shale gas"') in by_date
+    assert [value for name, value in by_date if name.startswith("word1")] == []  # quoted: required anyway
+    assert ("fq", f"{{!simple tag=words {ANYWHERE} v=$word0_text}}") in by_date
 
 
 def test_what_was_chosen() -> None:
@@ -102,10 +102,14 @@ def test_every_filter_can_be_named_and_taken_off() -> None:
 
 def test_a_readers_text_is_only_ever_a_value() -> None:
     text = 'x "{!func}y ${q}" -{!func} title:{!func} title:"a\\" OR *:*'
-    fixed = [value for name, value in params(text, ("{!func}",), sort=SortOrder.DATE) if not name[-1].isdigit()]
+    fixed = [value for name, value in params(text, ("{!func}",), sort=SortOrder.DATE) if not _is_text(name)]
     assert fixed and not any("func" in value or "${" in value for value in fixed)
-    carried = [value for name, value in params(text, ('"{!func}',), sort=SortOrder.DATE) if name[-1].isdigit()]
+    carried = [value for name, value in params(text, ('"{!func}',), sort=SortOrder.DATE) if name.endswith("_text")]
     assert all(value.count('"') == 2 for value in carried)
+
+
+def _is_text(name: str) -> bool:
+    return name.endswith(("_text", "_word"))
 
 
 def test_dates_are_written_from_what_was_read() -> None:

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from text import mixed_terms
-from text.folding import ALPHABETIC, INSIDE_WORD_RE, fold_term, word_key
+from text.folding import INSIDE_WORD_RE, fold_term, word_key
 from text.mixed_terms import MixedTermMatcher
+from text.scripts import ALPHABETIC
 
 LETTER_RE = re.compile(ALPHABETIC)
 ALPHABET = "aab1页岩气- -.  _ \nβカ한éА\u0301İ\u3000/"

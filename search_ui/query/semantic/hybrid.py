@@ -21,19 +21,21 @@ from statistics import pstdev
 from typing import Protocol
 
 from search_ui.query.filters import build_filter_queries
-from search_ui.query.min_should_match import full_matches_query
+from search_ui.query.full_matches import any_part_query, full_matches_query
 from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrDocument, SolrResponse, documents, with_documents
 from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
-from search_ui.query.solr_requests import FULL_MATCH_SCORE, full_match_field, is_full_match
+from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, is_full_match, ranking_query
 from solr_client import solr_fields
 from text.titles import title_lookup_keys
 
 VECTOR_CANDIDATES = 100
-VECTOR_AUTHORITY_WEIGHT = 0.02  # cosines differ less than scores; docs/background/ranking.md has other weights
+VECTOR_AUTHORITY_WEIGHT = 0.04  # cosines differ less than scores; docs/background/ranking.md has other weights
 COVERAGE_EXPONENT = 2  # of the share of documents with a vector, in the weight of the semantic score
 EXACT_TITLE_FIELD = "titled"  # in a response: above 0 if the title of a document equals the query
+# In the response to the kNN request: above 0 if the document matches the ranking query; if it has a content word.
+LEXICAL_MATCH_FIELD, ANY_PART_FIELD = "lexical", "any_part"
 SIMILARITY_FIELD = "similarity"  # in a response: (1 + cosine) / 2 of a document and the query; 0 without a vector
 CARRIED_SHARE = 0.5  # a hit with a higher share of the semantic score is shown as a semantic match
 
@@ -105,8 +107,9 @@ class Candidate:
 
     @property
     def semantic_share(self) -> float:
-        """The share of the semantic score in the score, 0 to 1."""
-        return self.semantic_score / self.score if self.score else 0.0
+        """The share of the semantic score in the score, 0 to 1; 0 if the semantic score lowers it."""
+        semantic_score = max(0.0, self.semantic_score)
+        return semantic_score / (self.lexical_score + semantic_score) if semantic_score else 0.0
 
 
 @dataclass(frozen=True)
@@ -172,17 +175,25 @@ def can_use_semantic_search(request: SearchRequest) -> bool:
 def vector_search_params(
     request: SearchRequest, words: QueryWords, vector: QueryVector, field_names: Sequence[str]
 ) -> Params:
-    """Build the kNN request for the nearest documents that pass the filters."""
+    """Build the kNN request for the nearest documents that pass the filters.
+
+    It also returns whether a document matches lexically, so that `fuse` counts each document once.
+    """
     nearest = SolrQuery(
         "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector.solr_text)))
     )
-    full_match_param = full_matches_query(request, words)
+    match_params = {
+        FULL_MATCH_FIELD: full_matches_query(request, words),
+        LEXICAL_MATCH_FIELD: QueryParam("ranked_words", ranking_query(request, words)),
+        ANY_PART_FIELD: any_part_query(words),
+    }
+    match_fields = [f"{name}:query(${param.name},0)" for name, param in match_params.items()]
     return select_params(
         nearest,
         build_filter_queries(request, words),
         VECTOR_CANDIDATES,
-        [*field_names, solr_fields.AUTHORITY, full_match_field(full_match_param)],
-        extra_params=full_match_param.to_params(),
+        [*field_names, solr_fields.AUTHORITY, *match_fields],
+        extra_params=[pair for param in match_params.values() for pair in param.to_params()],
     )
 
 
@@ -197,6 +208,7 @@ def lexical_fields(request: SearchRequest, vector: QueryVector, field_names: Seq
         *field_names,
         "score",
         solr_fields.LANGUAGE,
+        solr_fields.AUTHORITY,
         f"{SIMILARITY_FIELD}:vectorSimilarity({vector.field},{vector.solr_text})",
         *exact_title_fields,
     ]
@@ -210,6 +222,7 @@ def fuse(
     limit: int,
     cluster_count: int,
     full_first: bool = False,
+    lexical_field: str = LEXICAL_MATCH_FIELD,
 ) -> FusedCandidates:
     """Fuse the lexical and the vector response into one list. Documents whose title equals the query come first.
 
@@ -221,6 +234,7 @@ def fuse(
         limit: Maximum length of the list.
         cluster_count: Total number of clusters that match lexically.
         full_first: All full matches come before all other documents.
+        lexical_field: Field of the vector response that says whether a document is one of the lexical matches.
     """
     lexical_docs, neighbours = _first_by_cluster(lexical_response), _first_by_cluster(vector_response)
     coverage = _vector_coverage(lexical_docs.values(), vector)
@@ -233,11 +247,14 @@ def fuse(
     if full_first:
         ranked_clusters.sort(key=lambda cluster: not is_full_match(candidate_by_cluster[cluster].doc))
     ranked_clusters = ranked_clusters[:limit]
+    # Also those behind the first lexical hits.
+    lexical_clusters = {cluster for cluster, doc in neighbours.items() if float(doc.get(lexical_field, 0.0)) > 0}
+    lexical_clusters.update(lexical_docs)
     id_by_cluster = {cluster: str(doc[solr_fields.ID]) for cluster, doc in (neighbours | lexical_docs).items()}
     return FusedCandidates(
         vector,
         tuple(candidate_by_cluster[cluster] for cluster in ranked_clusters),
-        cluster_count - sum(cluster in lexical_docs for cluster in ranked_clusters),
+        cluster_count - sum(cluster in lexical_clusters for cluster in ranked_clusters),
         tuple((id_by_cluster[cluster], neighbour_cosine(doc)) for cluster, doc in neighbours.items()),
         tuple(id_by_cluster[cluster] for cluster in lexical_docs),
         any(
@@ -264,17 +281,20 @@ def _score_candidates(
         semantic_weight: Weight of the semantic score.
     """
     # The remainder is the score without that of full matches, if those rank first.
-    lexical_scores = _standardize_scores(
-        {
-            cluster: float(doc["score"]) % FULL_MATCH_SCORE
-            for cluster, doc in lexical_docs.items()
-            if cluster not in exact_titles
-        }
-    )
+    word_scores = {
+        cluster: float(doc["score"]) % FULL_MATCH_SCORE
+        for cluster, doc in lexical_docs.items()
+        if cluster not in exact_titles
+    }
+    lexical_scores = _standardize_scores(word_scores, word_scores.values())
     lexical_scores |= dict.fromkeys(exact_titles, max(lexical_scores.values(), default=1.0))
-    semantic_scores = _standardize_scores(
-        {cluster: _cosine_with_authority(doc) for cluster, doc in vector_docs.items()}
-    )
+    cosines = {
+        cluster: _with_authority(2 * float(doc[SIMILARITY_FIELD]) - 1, doc)
+        for cluster, doc in lexical_docs.items()
+        if vector_docs and _has_vector(doc)
+    }
+    neighbour_cosines = {cluster: _with_authority(neighbour_cosine(doc), doc) for cluster, doc in vector_docs.items()}
+    semantic_scores = _standardize_scores(cosines | neighbour_cosines, neighbour_cosines.values())
     semantic_only = {
         cluster
         for cluster, doc in vector_docs.items()
@@ -323,9 +343,9 @@ def neighbour_cosine(doc: SolrDocument) -> float:
     return 2 * float(doc["score"]) - 1
 
 
-def _cosine_with_authority(doc: SolrDocument) -> float:
+def _with_authority(cosine: float, doc: SolrDocument) -> float:
     """Return the cosine multiplied by the authority boost, as in the lexical score."""
-    return neighbour_cosine(doc) * (1 + VECTOR_AUTHORITY_WEIGHT * float(doc.get(solr_fields.AUTHORITY, 0.0)))
+    return cosine * (1 + VECTOR_AUTHORITY_WEIGHT * float(doc.get(solr_fields.AUTHORITY, 0.0)))
 
 
 def get_cluster(doc: SolrDocument) -> str:
@@ -333,9 +353,9 @@ def get_cluster(doc: SolrDocument) -> str:
     return str(doc.get(solr_fields.CLUSTER_ID, doc.get(solr_fields.ID)))
 
 
-def _standardize_scores(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return scores in standard deviations above the lowest; all 1 if they are equal."""
-    lowest, deviation = min(scores.values(), default=0.0), pstdev(scores.values()) if scores else 0.0
+def _standardize_scores(scores: Mapping[str, float], reference: Collection[float]) -> dict[str, float]:
+    """Return scores in standard deviations above the lowest of `reference`; all 1 if that has no two values."""
+    lowest, deviation = min(reference, default=0.0), pstdev(reference) if reference else 0.0
     return {key: (score - lowest) / deviation if deviation else 1.0 for key, score in scores.items()}
 
 

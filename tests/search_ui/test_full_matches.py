@@ -10,7 +10,7 @@ from domain.article import Article, StoredArticle, document_id
 from domain.term import Lexicon, LexiconEntry
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
-from search_ui.query.min_should_match import full_matches_query, min_required_parts
+from search_ui.query.full_matches import full_matches_query
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import QueryVariant
@@ -25,28 +25,51 @@ def sent(*words: str, synonyms: tuple[str, ...] = ()) -> dict[str, str]:
     return dict(full_matches_query(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}).to_params())
 
 
-def test_how_many_parts_a_full_match_needs() -> None:
-    assert [min_required_parts(parts) for parts in (1, 2, 3, 4, 5, 6, 7, 9, 12)] == [1, 2, 2, 2, 3, 3, 3, 4, 5]
-
-
-def test_a_word_is_one_part_whatever_its_length() -> None:
+def test_every_word_is_required_as_one_part_whatever_its_length() -> None:
     named = sent("天然气", "价格")
-    assert named["full_matches"] == "{!bool mm=2 should=$part0 should=$part1}"
+    assert named["full_matches"] == "{!bool must=$part0 must=$part1}"
     assert (named["part0_text"], named["part1_text"]) == ('"天然气"', '"价格"')
 
 
 @pytest.mark.parametrize(
     ("word", "looked_in"),
-    [("天然气", "title body"), ("税", "body_chars"), ("the", "body_chars"), ("PDC钻头", "body_chars")],
+    [
+        ("天然气", "title body"),
+        ("シェールガス", "title body"),
+        ("셰일가스", "title body"),
+        ("税", "body_chars"),
+        ("the", "body_chars"),
+        ("PDC钻头", "body_chars"),
+    ],
 )
 def test_pairs_are_asked_where_a_word_is_made_of_pairs(word: str, looked_in: str) -> None:
-    assert f"qf='{looked_in}'" in sent(word)["part0"]
+    named = sent(word)
+    assert f"qf='{looked_in}'" in named.get("part0_phrase", named["part0"])
 
 
-def test_a_glued_word_is_held_by_all_of_its_pieces_as_well() -> None:
-    named = sent("hp1010win7")
-    assert named["part0"] == "{!bool should=$part0_phrase should=$part0_subwords}"
-    assert named["part0_subword_list"] == "hp 1010 win 7" and "q.op=AND" in named["part0_subwords"]
+@pytest.mark.parametrize(
+    ("word", "fields"),
+    [
+        ("Bohrungen", "stems_de stems_es stems_fr stems_pl"),
+        ("скважины", "stems_ru"),
+        ("掘削した", "stems_ja"),
+        ("시추를", "stems_ko"),
+    ],
+)
+def test_other_forms_of_a_word_are_asked_for_by_its_letters(word: str, fields: str) -> None:
+    named = sent(word)
+    assert named["part0"] == "{!bool should=$part0_phrase should=$part0_stems}"
+    assert named["part0_stems"] == f"{{!simple qf='{fields}' q.op=AND q.operators='' v=$part0_word}}"
+
+
+def test_a_long_query_has_no_other_forms() -> None:
+    assert "part0_stems" not in sent(*"abcdefghijklm")
+
+
+@pytest.mark.parametrize(("word", "sign"), [("C++", "c++"), (".NET", ".net"), ("K+", "k+"), ("C#", "c#")])
+def test_a_sign_that_is_part_of_the_name_is_required(word: str, sign: str) -> None:
+    named = sent(word)
+    assert named["part0"] == "{!bool must=$part0_must0 must=$part0_must1}" and named["part0_sign0"] == sign
 
 
 def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
@@ -144,6 +167,6 @@ def test_a_character_left_over_between_words_is_no_part_of_its_own(client: Flask
 
 def test_no_part_is_left_to_a_parser() -> None:
     named = sent('a" OR *:*', "{!func}x", "$part1")
-    fixed = [value for name, value in named.items() if not re.fullmatch(r"part\d+_(text|subword_list)", name)]
+    fixed = [value for name, value in named.items() if not re.fullmatch(r"part\d+_(text|word)", name)]
     assert not any("func" in value or "*" in value for value in fixed)
     assert all(value.count('"') == 2 for name, value in named.items() if name.endswith("_text"))
