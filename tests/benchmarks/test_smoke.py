@@ -21,6 +21,7 @@ LONG = (
     "chain",
     "crawl",
     "faults",
+    "findable",
     "publish",
     "real",
     "release",
