@@ -6,21 +6,20 @@ first ten results of the JSON API.
 
 make_pages      the pages of the site
 draw_queries    the queries from the stored articles
-find_page       what became of the page of a query
+find_page       where the page of a query is among the results
 found_figures   shares of found queries, by class and language; out/findable-misses.tsv lists the others
-pair_figures    of two spellings, the page with that of the query ranks first
 """
 
 import json
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import click
 from flask import Flask
@@ -28,12 +27,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.command import benchmark, data_option, names
-from benchmarks.findable_queries import Query, StoredText, draw_queries
+from benchmarks.findable_queries import StoredText, draw_queries
 from benchmarks.findable_site import (
     CASES_SITE,
     PAIRS_SITE,
     SITE,
     FindablePage,
+    Query,
     Texts,
     load_cases,
     load_texts,
@@ -51,16 +51,19 @@ from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import Settings, build_settings
 
 NAME, PAIRS, CASES = "findable", "exact_first", "cases"
+SET_BY_HOST = {SITE: NAME, PAIRS_SITE: PAIRS, CASES_SITE: CASES}
 DEPTH = 10  # results among which the page must be
 PAGES_PER_LANGUAGE = 9
 THREADS = 4
-TABLE_WIDTH = 400  # columns without a terminal
+TABLE_WIDTH = 400  # columns for 35 languages; a pager such as `less -S` scrolls
+ALL = "all"
 
 
 class Place(StrEnum):
     """Where the page of a query is among the first results."""
 
     FOUND = "found"
+    BEHIND = "behind"  # behind the page with another spelling
     PARTIAL = "partial"
     MISSING = "missing"
 
@@ -76,7 +79,7 @@ def main(data: Path, languages: list[str], pages: int, every: int) -> None:
     write(NAME, figures)
     misses = ["\t".join((place, *query[:4])) + "\n" for query, place in places.items() if place is not Place.FOUND]
     (out_folder() / f"{NAME}-misses.tsv").write_text("".join(misses), "utf-8")
-    Console(width=None if Console().is_terminal else TABLE_WIDTH).print(found_table(places))
+    Console(width=TABLE_WIDTH).print(found_table(places))
     for figure in figures:
         if " " not in figure.set:
             click.echo(f"{figure.set} {figure.metric} {figure.value:.4f}")
@@ -94,16 +97,12 @@ def measure(
     served = [to_gold_page(page) for page in (*site_pages, *(page for pair in pairs for page in pair))]
     with open_site([*served, *case_pages]) as engine:
         stored = load_stored(engine, site_pages, texts)
-        case_queries = [Query(case.category, CASES, case.query, case.url) for case in cases]
-        queries = list(dict.fromkeys((*draw_queries(site_pages, texts, stored), *case_queries)))[::every]
-        app = create_search_app(engine)
+        drawn = (*draw_queries(site_pages, texts, stored), *pair_queries(pairs), *cases)
+        queries = list(dict.fromkeys(drawn))[::every]
         with ThreadPoolExecutor(THREADS) as pool:
-            places = dict(zip(queries, pool.map(partial(find_page, app), queries), strict=True))
-            is_exact_first = list(pool.map(partial(ranks_exact_first, app), pairs))
+            places = dict(zip(queries, pool.map(partial(find_page, create_search_app(engine)), queries), strict=True))
     stored_share = Figure(NAME, OURS, "stored", len(stored) / len(site_pages))
-    exact_first = [result for pair in is_exact_first for result in pair]
-    pair_figures = [Figure(PAIRS, OURS, "exact_first", sum(exact_first) / len(exact_first))] if exact_first else []
-    return places, [stored_share, *found_figures(places), *pair_figures]
+    return places, [stored_share, *found_figures(places)]
 
 
 @contextmanager
@@ -144,56 +143,59 @@ def load_stored(engine: Engine, pages: Sequence[FindablePage], texts: Mapping[st
     }
 
 
-def search(app: Flask, text: str, host: str, params: Sequence[tuple[str, str]] = ()) -> list[dict[str, Any]]:
-    """Return the first hits on a host, best first. Raises PlumblineError for an error response."""
-    arguments = [("q", text), ("site", host), *params]
-    response = app.test_client().get("/api/v1/search", query_string=arguments)
-    if response.status_code != 200:
-        raise PlumblineError(f"the search for {text!r} was answered with {response.status_code}: {response.text}")
-    return list(json.loads(response.text)["hits"])[:DEPTH]
+def pair_queries(pairs: Sequence[tuple[FindablePage, FindablePage]]) -> Iterator[Query]:
+    """Yield a query for each page of each pair: its spelling."""
+    for pair in pairs:
+        for page, rival in (pair, pair[::-1]):
+            yield Query(PAIRS, page.language, page.rare_strings[0].text, page.url, rival_url=rival.url)
 
 
 def find_page(app: Flask, query: Query) -> Place:
-    """Search, and return the place of the query's page."""
-    host = CASES_SITE if query.language == CASES else SITE
-    hit = next((hit for hit in search(app, query.text, host, query.params) if hit["url"] == query.url), None)
-    return Place.MISSING if hit is None else Place.PARTIAL if hit["is_partial"] else Place.FOUND
+    """Search on the host of the query's page, and return the place of that page.
 
-
-def ranks_exact_first(app: Flask, pair: tuple[FindablePage, FindablePage]) -> tuple[bool, bool]:
-    """Search for both spellings. True: the page with that spelling is a hit, and the other page is not before it."""
-    first, second = (
-        next((hit["url"] == page.url for hit in hits if hit["url"] in (pair[0].url, pair[1].url)), False)
-        for page in pair
-        for hits in [search(app, page.rare_strings[0].text, PAIRS_SITE)]
-    )
-    return first, second
+    Raises PlumblineError for an error response.
+    """
+    arguments = [("q", query.text), ("site", query.host), *query.params]
+    response = app.test_client().get("/api/v1/search", query_string=arguments)
+    if response.status_code != 200:
+        raise PlumblineError(f"the search for {query.text!r} was answered with {response.status_code}: {response.text}")
+    for hit in json.loads(response.text)["hits"][:DEPTH]:
+        if hit["url"] == query.rival_url:
+            return Place.BEHIND
+        if hit["url"] == query.url:
+            return Place.PARTIAL if hit["is_partial"] else Place.FOUND
+    return Place.MISSING
 
 
 def found_figures(places: Mapping[Query, Place]) -> Iterator[Figure]:
-    """Yield the share of found queries: of the site, by class and by language, and of the saved cases."""
+    """Yield the share of found queries of each set, and for the own site by class and by language."""
     groups = defaultdict[tuple[str, str], list[bool]](list)
     for query, place in places.items():
-        set_name = CASES if query.language == CASES else NAME
-        keys = [(set_name, "found"), (set_name, f"found_{query.category.replace(', ', '_').replace(' ', '_')}")]
-        for key in (*keys, *([(f"{NAME} {query.language}", "found")] if set_name == NAME else [])):
+        set_name = SET_BY_HOST[query.host]
+        keys = [(set_name, PAIRS if set_name == PAIRS else "found")]
+        if set_name != PAIRS:
+            keys.append((set_name, "found_" + query.category.replace(",", "").replace(" ", "_")))
+        if set_name == NAME:
+            keys.append((f"{NAME} {query.language}", "found"))
+        for key in keys:
             groups[key].append(place is Place.FOUND)
     for (set_name, metric), results in sorted(groups.items()):
         yield Figure(set_name, OURS, metric, sum(results) / len(results))
-    for set_name in (NAME, CASES):
-        yield Figure(set_name, OURS, "queries", len(groups[set_name, "found"]))
+    for set_name, count in sorted(Counter(SET_BY_HOST[query.host] for query in places).items()):
+        yield Figure(set_name, OURS, "queries", count)
 
 
 def found_table(places: Mapping[Query, Place]) -> Table:
-    """Return found and all queries, by class and language."""
+    """Return found and all queries of the own site, by class and language."""
     cells = defaultdict[tuple[str, str], list[bool]](list)
     for query, place in places.items():
-        for key in ((query.category, query.language), (query.category, "all"), ("all", query.language), ("all", "all")):
-            cells[key].append(place is Place.FOUND)
-    languages = ["all", *dict.fromkeys(query.language for query in places)]
-    table = Table("", *languages, title="found / queries", padding=(0, 0, 0, 1))
-    for category in ("all", *sorted({query.category for query in places})):
-        counts = [cells.get((category, language), []) for language in languages]
+        if query.host == SITE:
+            for category, language in product((query.category, ALL), (query.language, ALL)):
+                cells[category, language].append(place is Place.FOUND)
+    languages = list(dict.fromkeys(language for _, language in cells if language != ALL))
+    table = Table("", ALL, *languages, title="found / queries", padding=(0, 0, 0, 1))
+    for category in (ALL, *sorted({category for category, _ in cells if category != ALL})):
+        counts = [cells.get((category, language), []) for language in (ALL, *languages)]
         table.add_row(category, *(f"{sum(results)}/{len(results)}" if results else "" for results in counts))
     return table
 

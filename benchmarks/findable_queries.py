@@ -5,10 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from benchmarks.findable_forms import FORMS, Word, cut_words, search_key
-from benchmarks.findable_site import FindablePage, Texts
+from benchmarks.findable_site import FindablePage, Query, Texts, is_searchable
 
 MAX_PAGES_PER_STRING = 5
 MAX_FORMS = 2  # of one kind for one string: there are seven other apostrophes
@@ -31,16 +30,6 @@ RARE_FORMS = {
 }
 """Forms by class of a rare string, besides other apostrophes and hyphens."""
 _SENTENCE_END_RE = re.compile(r"[.。။។։।!?()\n]")
-
-
-class Query(NamedTuple):
-    """A query, the page it must find, and further URL parameters. category: its row in the table."""
-
-    category: str
-    language: str
-    text: str
-    url: str
-    params: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +105,8 @@ def draw_text_queries(
     is_rare_word = counts.is_rare_word if texts.has_spaces else counts.is_rare
 
     def draw(words: Sequence[Word], count: int) -> list[str]:
-        candidates = [text for text in dict.fromkeys(word.text for word in words) if is_rare_word(text)]
+        candidates = [text for text in dict.fromkeys(word.text for word in words) if is_searchable(text)]
+        candidates = list(filter(is_rare_word, candidates))
         return rng.sample(candidates, min(len(candidates), count))
 
     def query(category: str, text: str, *params: tuple[str, str]) -> Query:

@@ -1,4 +1,4 @@
-"""The pages of `make bench-findable`: our own sentences in 35 languages, with rare strings in some of them.
+"""The pages of `make bench-findable`: our own sentences in 35 languages, with rare strings between them.
 
 findable_texts.tsv   titles, sentences and notes; a note takes a rare string
 findable_rare.tsv    rare strings by class
@@ -24,7 +24,25 @@ SENTENCES_PER_PAGE = 3
 TITLE_STRING_STEP = 3  # every third title ends with a rare string
 FIXED_USES, PATTERN_USES, MAX_OF_LANGUAGE = 2, 9, 20
 FIRST_DAY = date(2024, 1, 1)
-CASES_LANGUAGE = "cases"
+
+
+class Query(NamedTuple):
+    """A query, the page it must find, and further URL parameters.
+
+    category: row in the table. rival_url: another page, with another spelling, that must not rank before it.
+    """
+
+    category: str
+    language: str
+    text: str
+    url: str
+    params: tuple[tuple[str, str], ...] = ()
+    rival_url: str = ""
+
+    @property
+    def host(self) -> str:
+        """The host of the page."""
+        return self.url.split("/")[2]
 
 
 class RareString(NamedTuple):
@@ -97,8 +115,8 @@ def load_texts(languages: Collection[str] = ()) -> dict[str, Texts]:
 
 
 def is_searchable(word: str) -> bool:
-    """True for a word that someone would search: a Chinese character, or longer than a particle of one character."""
-    return any(map(str.isalpha, word)) and (len(word) > 1 or word >= "\u4e00")
+    """True for a word that someone would search: not a single letter or digit, but also a single Chinese character."""
+    return any(map(str.isalnum, word)) and (len(word) > 1 or "\u4e00" <= word < "\ua000")
 
 
 def load_rare_strings() -> Iterator[tuple[str, RareString]]:
@@ -180,25 +198,17 @@ def make_pair_pages(texts: Mapping[str, Texts]) -> list[tuple[FindablePage, Find
     return pairs
 
 
-class Case(NamedTuple):
-    """A query for a saved page."""
-
-    category: str
-    query: str
-    url: str
-
-
-def load_cases(folder: Path) -> tuple[list[GoldPage], list[Case]]:
+def load_cases(folder: Path) -> tuple[list[GoldPage], list[Query]]:
     """Load the saved pages of `folder` and the rows of its `queries.tsv`; nothing if there is no such file."""
     if not (folder / "queries.tsv").is_file():
         return [], []
     rows = [line.split("\t") for line in (folder / "queries.tsv").read_text("utf-8").splitlines()[1:]]
-    cases = [Case(category, query, f"http://{CASES_SITE}/{page}") for category, query, page in rows]
+    queries = [Query(category, "", text, f"http://{CASES_SITE}/{page}") for category, text, page in rows]
     pages = [
-        GoldPage(CASES_LANGUAGE, file.stem, f"http://{CASES_SITE}/{file.name}", file.read_bytes(), "utf-8", "", "")
+        GoldPage(CASES_SITE, file.stem, f"http://{CASES_SITE}/{file.name}", file.read_bytes(), "utf-8", "", "")
         for file in sorted(folder.glob("*.html"))
     ]
-    return pages, cases
+    return pages, queries
 
 
 def to_gold_page(page: FindablePage) -> GoldPage:

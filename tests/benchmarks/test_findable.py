@@ -2,30 +2,29 @@
 
 import unicodedata
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.findable import (
-    CASES,
     NAME,
     PAGES_PER_LANGUAGE,
+    PAIRS,
     Place,
     find_page,
     found_figures,
     measure,
     open_site,
-    ranks_exact_first,
 )
 from benchmarks.findable_forms import FORMS, NATIVE_ZERO, cut_words, search_key
-from benchmarks.findable_queries import MAX_PAGES_PER_STRING, RARE_FORMS, WORD_FORMS, Query, StoredText, draw_queries
+from benchmarks.findable_queries import MAX_PAGES_PER_STRING, RARE_FORMS, WORD_FORMS, StoredText, draw_queries
 from benchmarks.findable_site import (
+    CASES_SITE,
     FIRST_DAY,
     PAIRS_SITE,
     SITE,
     FindablePage,
-    RareString,
+    Query,
     load_cases,
     load_rare_strings,
     load_rows,
@@ -179,15 +178,18 @@ def test_rare_strings_of_a_page_that_is_not_stored_are_asked_too() -> None:
 
 def test_shares_are_by_set_class_and_language() -> None:
     places = {
-        Query("word", "de", "Erz", "u"): Place.FOUND,
-        Query("word", "en", "ore", "u"): Place.PARTIAL,
-        Query("number", "de", "1,5", "u"): Place.MISSING,
-        Query("scripts, other", CASES, "руда", "u"): Place.FOUND,
+        Query("word", "de", "Erz", f"http://{SITE}/a"): Place.FOUND,
+        Query("word", "en", "ore", f"http://{SITE}/a"): Place.PARTIAL,
+        Query("number", "de", "1,5", f"http://{SITE}/a"): Place.MISSING,
+        Query("scripts, other", "", "руда", f"http://{CASES_SITE}/a"): Place.FOUND,
+        Query(PAIRS, "de", "Straße", f"http://{PAIRS_SITE}/a"): Place.FOUND,
+        Query(PAIRS, "de", "Strasse", f"http://{PAIRS_SITE}/b"): Place.BEHIND,
     }
     values = values_by_name(list(found_figures(places)))
     assert values["findable found"] == pytest.approx(1 / 3) and values["findable queries"] == 3
     assert values["findable found_word"] == values["findable de found"] == 0.5 and values["findable en found"] == 0
     assert values["cases found"] == values["cases found_scripts_other"] == values["cases queries"] == 1
+    assert values["exact_first exact_first"] == 0.5
 
 
 @pytest.mark.solr
@@ -209,18 +211,21 @@ def test_place_of_a_page_is_that_of_its_own_url() -> None:
         assert find_page(app, Query("word", "en", one_of_four, pages[0].url)) is Place.PARTIAL
         early = (("to", FIRST_DAY.isoformat()),)
         assert find_page(app, Query("title", "en", pages[1].title, pages[1].url, early)) is Place.MISSING
-        viaduct, aqueduct = ((RareString("pair", word),) for word in texts)
-        pair = replace(arch, rare_strings=viaduct), replace(fountain, rare_strings=aqueduct)
-        assert ranks_exact_first(app, pair) == (True, True)
-        exchanged = replace(arch, rare_strings=aqueduct), replace(fountain, rare_strings=viaduct)
-        assert ranks_exact_first(app, exchanged) == (False, False)
+        for page, word, place in (
+            (arch, "viaduct", Place.FOUND),
+            (arch, "aqueduct", Place.BEHIND),
+            (fountain, "aqueduct", Place.FOUND),
+            (fountain, "waterless", Place.MISSING),
+        ):
+            rival = fountain if page is arch else arch
+            assert find_page(app, Query(PAIRS, "en", word, page.url, rival_url=rival.url)) is place
 
 
 def test_saved_cases_are_read_with_their_pages(tmp_path: Path) -> None:
     (tmp_path / "queries.tsv").write_text("class\tquery\tpage\nscripts\tруда\ta.html\n", "utf-8")
     (tmp_path / "a.html").write_text("<p>руда", "utf-8")
     pages, cases = load_cases(tmp_path)
-    assert [page.url for page in pages] == [case.url for case in cases] and cases[0].query == "руда"
+    assert [page.url for page in pages] == [case.url for case in cases] and cases[0].text == "руда"
     assert load_cases(tmp_path / "nothing") == ([], [])
 
 
@@ -237,5 +242,5 @@ def test_saved_cases_are_read_with_their_pages(tmp_path: Path) -> None:
 )
 def test_strings_of_stored_articles_are_found(part: str, pages: int, every: int) -> None:
     places, figures = measure(SHARED / "data", pages=pages, every=every)
-    assert {query.url.split("/")[2] for query in places} == {SITE, "cases.test"}
+    assert {query.host for query in places} == {SITE, PAIRS_SITE, CASES_SITE}
     check_floors(part, values_by_name(figures))
