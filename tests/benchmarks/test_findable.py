@@ -125,7 +125,8 @@ def test_texts_are_complete_and_without_repetition() -> None:
         assert len(texts.notes) == 3 and all(note.count("{}") == 1 for note in texts.notes), language
         whole = [*texts.titles, *texts.sentences, *texts.notes]
         assert len(whole) == len(set(whole)) and not [text for text in whole if "|" in text], language
-        assert not [text for text in whole if unicodedata.normalize("NFC", text) != text and language not in "hi bn"]
+        if language not in ("hi", "bn"):  # NFC decomposes some of their letters
+            assert not [text for text in whole if unicodedata.normalize("NFC", text) != text], language
     scripts = {unicodedata.name(texts.titles[0][0]).split()[0] for texts in TEXTS.values()}
     assert len(scripts) >= 15, sorted(scripts)
 
