@@ -47,7 +47,7 @@ INVISIBLE_RE = re.compile(f"[{_INVISIBLE}]+")
 # Apostrophes, trade marks that NFKC would join to the word, and Chinese punctuation that it would turn into signs that
 # join two numbers.
 _PLAIN_SIGNS = {
-    **dict.fromkeys("\u2018\u2019\u02bb\u02bc\u2032\uff07\ua78c", "'"),
+    **dict.fromkeys("\xb4\u2018\u2019\u02bb\u02bc\u2032\uff07\ua78c", "'"),
     **dict.fromkeys("™℠", " "),
     **dict.fromkeys("，；", "、"),
 }

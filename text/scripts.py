@@ -23,18 +23,18 @@ UNSPACED_SCRIPTS = "\u2e80-\U0003ffff"
 """Scripts without blanks between words, with their punctuation, for a regex class: Han, kana, Hangul ..."""
 
 
-def _alphabetic_ranges(first: int, categories: str) -> str:
+def _alphabetic_ranges(first: int, categories: tuple[str, ...]) -> str:
     """Return characters of the scripts with blanks between words, from code point `first`, as ranges for a regex."""
-    runs = groupby(map(chr, range(first, 0x2E80)), lambda char: unicodedata.category(char)[0] in categories)
+    runs = groupby(map(chr, range(first, 0x2E80)), lambda char: unicodedata.category(char).startswith(categories))
     alphabetic_runs = ("".join(chars) for is_alphabetic, chars in runs if is_alphabetic)
     return "".join(f"{run[0]}-{run[-1]}" for run in alphabetic_runs)
 
 
-ALPHABETIC = f"[{_alphabetic_ranges(0, 'LMN')}]"
+ALPHABETIC = f"[{_alphabetic_ranges(0, ('L', 'M', 'N'))}]"
 """Regex class of letters, digits and marks of scripts that separate words with spaces (Latin, Greek, Hindi ...)."""
 
-FOREIGN_LETTER = f"[{_alphabetic_ranges(0x80, 'LM')}]"
-"""Regex class of the letters and marks of these scripts without ASCII."""
+FOREIGN_LETTER = f"[{_alphabetic_ranges(0x80, ('L', 'M', 'Nd'))}]"
+"""Regex class of the letters, marks and decimal digits of these scripts without ASCII."""
 
 LANGUAGE_PATTERNS = {"zh": f"[{HAN}]", "en": f"^[^{HAN}]*$"}
 """Language -> regex of its terms. A term with a Chinese character is Chinese, any other English."""

@@ -11,7 +11,7 @@ from itertools import accumulate
 from search_ui.query.display_text import has_word
 from text.folding import fold_width
 from text.scripts import ALPHABETIC
-from text.sign_words import SIGN_WORD
+from text.sign_words import SIGN_WORD, find_sign_words
 
 _HAN_RE = re.compile("[\u3400-\u9fff]")
 _SUPERLATIVE_RE = re.compile("最.{0,2}")
@@ -108,7 +108,7 @@ def _iter_joined_words(text: str, tokens: Sequence[str]) -> Iterator[tuple[str, 
     """Yield the words with their offsets in `text`, the tokens of a joined word (`_JOINED_WORD_RE`) as one."""
     ends = list(accumulate(map(len, tokens)))
     boundaries = {0, *ends}
-    matches = [match for match in _JOINED_WORD_RE.finditer(text) if not _is_joined_by_grammar(match[0])]
+    matches = _JOINED_WORD_RE.finditer(text)
     match_by_start = {match.start(): match for match in matches if match["number"] or {*match.span()} <= boundaries}
     consumed_until = 0
     for token, end in zip(tokens, ends, strict=True):
@@ -122,11 +122,6 @@ def _iter_joined_words(text: str, tokens: Sequence[str]) -> Iterator[tuple[str, 
             yield text[consumed_until:end], consumed_until
 
 
-def _is_joined_by_grammar(word: str) -> bool:
-    """Return True for words such as `what's` and `and/or`."""
-    return all(part.lower() in _FUNCTION_WORDS for part in re.findall(f"{ALPHABETIC}+", word))
-
-
 def is_function_word(word: str) -> bool:
     """Return True if a folded word only serves the grammar of a sentence, or asks a question."""
     return word in _FUNCTION_WORDS or bool(_QUESTION_WORD_RE.fullmatch(word))
@@ -134,8 +129,10 @@ def is_function_word(word: str) -> bool:
 
 def _is_function_word(word: str, next_words: Sequence[str], is_all_caps: bool) -> bool:
     """Return True if the word only serves the grammar of the sentence."""
-    if word.isascii():
-        return word.lower() in _FUNCTION_WORDS and not _is_abbreviation(word, is_all_caps)
+    if word.isascii():  # also joined ones: what's, and/or
+        parts = re.findall(f"{ALPHABETIC}+", word)
+        is_function = all(part.lower() in _FUNCTION_WORDS for part in parts) and not find_sign_words(word)
+        return is_function and not _is_abbreviation(word, is_all_caps)
     if _SUPERLATIVE_RE.fullmatch(word):  # 最高的, or at the end; 最高法院 is a court
         return not next_words or next_words[0] == "的"
     return is_function_word(fold_width(word)) or bool(_SHORT_HIRAGANA_RE.fullmatch(word))

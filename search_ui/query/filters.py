@@ -85,8 +85,7 @@ def _text_condition_filter(tag: str, part: QueryPart, synonyms_for: SynonymLooku
     """Build the filter of a quoted, excluded or title text. Only title texts also match by synonym."""
     in_title = part.kind is PartKind.TITLE
     texts = (part.text, *synonyms_for(part.text)) if in_title else (part.text,)
-    fields = solr_fields.TITLE_CHARS if in_title else solr_fields.BODY_CHARS  # the latter contains the title as well
-    contains = contains_phrase_query(tag, texts, fields, tag)
+    contains = contains_phrase_query(tag, texts, in_title, tag)
     return RequestFilter(tag, (_excluding(tag, contains) if part.is_excluded else contains,), (part,))
 
 

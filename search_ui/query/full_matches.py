@@ -22,11 +22,11 @@ MAX_KEYWORDS = 5
 MAX_STEMMED_PARTS = 12
 """Content words up to which their other forms are searched: each costs several clauses, and Solr allows 1,024."""
 
-# A phrase of bigrams costs a third of a phrase of characters.
-_BIGRAM_FIELDS = f"{solr_fields.TITLE} {solr_fields.BODY}"
+# A phrase of pairs costs a third of a phrase of characters.
+_PAIR_FIELDS = f"{solr_fields.TITLE} {solr_fields.BODY}"
 _CHAR_FIELD = solr_fields.BODY_CHARS  # contains the title as well, single characters and stop words
 _KANA, _HANGUL = "\u3041-\u30ff\u31f0-\u31ff", "\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"
-_BIGRAM_RUN_RE = re.compile(f"[{HAN}{_KANA}{_HANGUL}]{{2,}}")
+_PAIR_RUN_RE = re.compile(f"[{HAN}{_KANA}{_HANGUL}]{{2,}}")
 _STEMS_FIELD = solr_fields.STEMS_FIELD_BY_LANGUAGE
 _STEM_FIELDS_BY_LETTER = [
     (re.compile(f"[{_KANA}]"), _STEMS_FIELD["ja"]),
@@ -116,16 +116,17 @@ def contains_query(name: str, texts: Sequence[str], has_stems: bool = True, tag:
         tag: Tag of the filter.
     """
     stem_fields = find_stem_fields(texts[0]) if has_stems else ""
-    query_fields = _BIGRAM_FIELDS if all(map(_BIGRAM_RUN_RE.fullmatch, texts)) else _CHAR_FIELD
     if not stem_fields or find_sign_words(texts[0]):
-        return contains_phrase_query(name, texts, query_fields, tag)
-    phrase = QueryParam(f"{name}_phrase", contains_phrase_query(name, texts, query_fields))
+        return contains_phrase_query(name, texts, tag=tag)
+    phrase = QueryParam(f"{name}_phrase", contains_phrase_query(name, texts))
     stems = SolrQuery.simple(stem_fields, QueryParam(f"{name}_word", texts[0]), "AND", "''")
     return SolrQuery.boolean([phrase, QueryParam(f"{name}_stems", stems)], tag=tag)
 
 
-def contains_phrase_query(name: str, texts: Sequence[str], query_fields: str, tag: str = "") -> SolrQuery:
+def contains_phrase_query(name: str, texts: Sequence[str], in_title: bool = False, tag: str = "") -> SolrQuery:
     """Build the query for documents that contain one of `texts` as a phrase, with the sign of a sign word (`C++`)."""
+    pair_fields, char_field = (solr_fields.TITLE, solr_fields.TITLE_CHARS) if in_title else (_PAIR_FIELDS, _CHAR_FIELD)
+    query_fields = pair_fields if all(map(_PAIR_RUN_RE.fullmatch, texts)) else char_field
     sign_words = find_sign_words(texts[0])
     phrase_query = SolrQuery.phrases(query_fields, f"{name}_text", texts, "OR", "" if sign_words else tag)
     if not sign_words:

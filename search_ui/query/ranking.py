@@ -50,6 +50,7 @@ class RankingProfile:
         stem_weight: Weight of another form of a word, in languages with a field of stems.
         number_weight: Weight of a title that contains a number of the query.
         all_parts_score: Score added to a document that contains every content word.
+        exact_words_score: Score added to a document that contains every word in the spelling of the query.
         exact_title_first: Whether documents whose whole title equals the query come first.
         authority_weight: Weight of the citations by other documents (`solr_fields.AUTHORITY`).
         semantic_weight: Weight of the cosine similarity (`search_ui.query.semantic.hybrid`).
@@ -63,6 +64,7 @@ class RankingProfile:
     stem_weight: float = 0.0
     number_weight: float = 0.0
     all_parts_score: float = 0.0
+    exact_words_score: float = 0.0
     exact_title_first: bool = False
     authority_weight: float = 0.0
     semantic_weight: float = 0.0
@@ -92,6 +94,7 @@ PROFILES: Mapping[str, RankingProfile] = {
         stem_weight=0.5,
         number_weight=4.0,
         all_parts_score=10.0,
+        exact_words_score=6.0,
         exact_title_first=True,
         authority_weight=0.06,
         semantic_weight=1.0,
@@ -108,6 +111,7 @@ PROFILES: Mapping[str, RankingProfile] = {
 
 
 WORK_PARTS_QUERY = f"{solr_fields.WORK_ID}:[* TO *]"
+_BASE_FIELDS = f"{solr_fields.TITLE_BASE} {solr_fields.BODY_BASE}"
 _TOP_SCORE = 100.0  # more than the sum of all other scores
 EXACT_TITLE_PARAM = f"equal_{QueryVariant.TITLE_KEY}"
 """The parameter with the clause that matches titles equal to the query. Only queries with a title key have it."""
@@ -151,10 +155,10 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
                 f"equal_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(texts)
             )
     if (weight := profile.all_parts_score) and 1 < len(all_parts(words)) <= MAX_ALL_PARTS:
-        # `{!v=$all_parts}` means: the query in the parameter `all_parts`. As `_query_:"..."^=10` it becomes a clause of
-        # the lucene parser with a constant score of 10. The single quotes delimit the value of the option `v`.
-        all_parts_param = replace(all_parts_query(words), template=f"'_query_:\"{{!v=$}}\"^={weight:g}'")
-        yield QueryParam("all_parts_score", SolrQuery("lucene", (("v", all_parts_param),)))
+        yield QueryParam("all_parts_score", _constant_score(all_parts_query(words), weight))
+    if (weight := profile.exact_words_score) and 0 < len(words.get(QueryVariant.BASE, ())) <= MAX_ALL_PARTS:
+        exact_words = SolrQuery.simple(_BASE_FIELDS, texts[QueryVariant.BASE], "AND", "''")
+        yield QueryParam("exact_words_score", _constant_score(QueryParam("exact_words", exact_words), weight))
     if profile.number_weight and extract_numbers(text):
         number_clause = FieldClause(QueryVariant.NUMBERS, ((solr_fields.TITLE_NUMBERS, profile.number_weight),))
         yield QueryParam("title_numbers", number_clause.to_query(texts))
@@ -171,6 +175,15 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
     if profile.work_weight and words.get(QueryVariant.WORK_BOOSTS):
         options = (("df", solr_fields.WORK_ID), ("q.op", "OR"), ("v", texts[QueryVariant.WORK_BOOSTS]))
         yield QueryParam("work_boost", SolrQuery("lucene", options))
+
+
+def _constant_score(param: QueryParam, score: float) -> SolrQuery:
+    """Build the query that matches as `param` does, each document with the same score.
+
+    `{!v=$name}` means: the query in the parameter `name`. As `_query_:"..."^=10` it becomes a clause of the lucene parser
+    with a constant score of 10. The single quotes delimit the value of the option `v`.
+    """
+    return SolrQuery("lucene", (("v", replace(param, template=f"'_query_:\"{{!v=$}}\"^={score:g}'")),))
 
 
 def _numbered_params(name: str, clauses: Sequence[FieldClause], texts: QueryTexts) -> list[QueryParam]:

@@ -10,6 +10,7 @@ from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL, Params, select_params
 
 ANYWHERE = "qf='body_chars' q.op=OR q.operators=phrase"
+PAIRS = ANYWHERE.replace("body_chars", "title body")
 
 
 def params(text: str, words: tuple[str, ...] = (), **changes: object) -> Params:
@@ -24,13 +25,13 @@ def params(text: str, words: tuple[str, ...] = (), **changes: object) -> Params:
     ("text", "sent"),
     [
         ("页岩气 开发", []),
-        ('"页岩气"', [("fq", f"{{!simple tag=typed0 {ANYWHERE} v=$typed0_text}}"), ("typed0_text", '"页岩气"')]),
+        ('"页岩气"', [("fq", f"{{!simple tag=typed0 {PAIRS} v=$typed0_text}}"), ("typed0_text", '"页岩气"')]),
         (
             "煤 -页岩气",
             [
                 ("fq", "{!bool tag=typed0 must=$everything must_not=$typed0_out}"),
                 ("everything", "*:*"),
-                ("typed0_out", f"{{!simple tag=typed0 {ANYWHERE} v=$typed0_text}}"),
+                ("typed0_out", f"{{!simple tag=typed0 {PAIRS} v=$typed0_text}}"),
                 ("typed0_text", '"页岩气"'),
             ],
         ),

@@ -116,7 +116,13 @@ def test_a_profile_ranks_by_its_fields_alone(profile: str, searched: set[str]) -
     ranked = named.get("matched", named["ranked"])  # where authority counts, it is a factor on all else
     parts = [name for name in re.findall(r"should=\$(\w+)", ranked) if name != "titles"]
     parts += re.findall(r"should=\$(\w+)", named.get("titles", ""))
-    found = {field.split("^")[0] for part in parts for field in re.findall(r"qf='([^']*)'", named[part])[0].split()}
+    parts += re.findall(r"\$(exact_words)\b", named.get("exact_words_score", ""))
+    found = {
+        field.split("^")[0]
+        for part in parts
+        for fields in re.findall(r"qf='([^']*)'", named[part])
+        for field in fields.split()
+    }
     assert found == searched
 
 
