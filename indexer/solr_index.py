@@ -28,7 +28,7 @@ import pysolr
 import requests
 
 from domain.batches import batched
-from domain.coded_message import CodedMessage
+from domain.coded_message import CodedMessage, coded_message
 from domain.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
 from indexer.configset import add_missing_fields, configset_digest, configset_files, configset_zip
 from locks.fences import check_request
@@ -50,6 +50,7 @@ RETRYABLE_STATUSES = (429, 502, 503, 504)
 MAX_ERROR_CHARS = 400
 SCHEMA_FILE = "schema.xml"
 OWNER_PROPERTY = "plumbline.store"  # property of the alias with the id of the store
+MODULE_HINT = "see Solr's log; your own Solr needs its module analysis-extras (SOLR_MODULES=analysis-extras)"
 SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the same command again"
 
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"
@@ -207,23 +208,15 @@ class SolrIndex:
     ) -> Iterator[str]:
         """Yield the ids of documents whose title or body contains one of `phrases`. Each id is yielded once.
 
-        Commits first, so that all written documents are found.
-
-        - Chinese phrases are always found.
-        - Latin phrases are found only if Solr splits them into the same tokens in the text, which depends on the
-          characters before and after them. `indexer.affected_articles.find_url_ids_containing` finds the others.
-        - Other documents may be yielded too: Solr ignores punctuation, and every text with a combined character
-          matches (`combined_character_query`).
+        Commits first, so that all written documents are found. Other documents may be yielded too: Solr ignores
+        punctuation.
         """
         self.commit(soft=True)
         yielded_ids: set[str] = set()
         for batch in batched(phrases, PHRASES_PER_QUERY):
-            for doc_id in self._iter_ids(
-                f"{any_phrase_query(batch, query_fields)} {combined_character_query(query_fields)}"
-            ):
-                if doc_id not in yielded_ids:
-                    yielded_ids.add(doc_id)
-                    yield doc_id
+            new_ids = set(self._iter_ids(any_phrase_query(batch, query_fields))) - yielded_ids
+            yield from sorted(new_ids)
+            yielded_ids |= new_ids
 
     def iter_ids(self) -> Iterator[str]:
         """Yield the ids of all searchable documents."""
@@ -353,10 +346,11 @@ class SolrIndex:
                 **size_params,
                 **routing_params,
             )
-        except SolrError:
+        except SolrError as error:
             # If it exists now, another process created it.
             if self.current_collection not in self._fetch_cluster_state()["collections"]:
-                raise
+                message = f"{error}; {MODULE_HINT}"
+                raise SolrError(CodedMessage(message, "solr_not_created", reason=coded_message(error))) from error
         if not self._wait_until_active():
             message = (
                 f"Solr's new collection {self.current_collection} did not become active: see Solr's log, then run "
@@ -476,14 +470,3 @@ def any_phrase_query(phrases: Sequence[str], query_fields: Sequence[str]) -> str
     """
     quoted_phrases = ['"' + phrase.replace("\\", "\\\\").replace('"', '\\"') + '"' for phrase in phrases]
     return " ".join(f"{field}:{phrase}" for phrase in quoted_phrases for field in query_fields)
-
-
-def combined_character_query(query_fields: Sequence[str]) -> str:
-    """Return a query for texts in which a Chinese character forms one token with the mark that follows it.
-
-    Such a mark is a soft hyphen, a variation selector or a combining accent. Phrases do not find these few texts.
-
-    >>> combined_character_query(["body_chars"])
-    'body_chars:/[一-鿿].+/'
-    """
-    return " ".join(f"{field}:/[\u4e00-\u9fff].+/" for field in query_fields)

@@ -49,7 +49,7 @@ def ensure_jars(folder: Path, report_progress: ProgressCallback, jars: Iterable[
     hint = "check the network, or set index.solr_url to your own Solr"
     try:
         return ensure_jar_set(
-            JarSet("Solr's jar", f"Solr {SOLR_VERSION}", 70, jar_list, "index.solr_jars", hint), folder, report_progress
+            JarSet("Solr's jar", f"Solr {SOLR_VERSION}", 85, jar_list, "index.solr_jars", hint), folder, report_progress
         )
     except JarError as error:
         raise SolrError(str(error)) from error

@@ -5,7 +5,7 @@ The index has them in a field of their own, and a query with such a word require
 
 import re
 
-from text.folding import fold_term, normalize_text
+from text.folding import fold_term
 from text.scripts import ALPHABETIC, UNSPACED_SCRIPTS
 
 MAX_SIGN_WORDS = 1000
@@ -19,12 +19,15 @@ SIGN_WORD = (
 )
 """Regex of a word that ends in `+`, `++` or `#`, or begins with a dot."""
 
+_SIGN_RE = re.compile(r"[+#]|(?<![\w.])\.\w")  # most texts have none
 _SIGN_WORD_RE = re.compile(SIGN_WORD)
 
 
 def find_sign_words(text: str) -> list[str]:
-    """Return the distinct sign words of a text, folded, in order; at most `MAX_SIGN_WORDS`."""
-    if not any(sign in text for sign in "+#.＋＃"):
+    """Return the distinct sign words of a text (`text.folding.normalize_text`), folded, in order.
+
+    At most `MAX_SIGN_WORDS` are returned.
+    """
+    if not _SIGN_RE.search(text):
         return []
-    words = dict.fromkeys(match[0] for match in _SIGN_WORD_RE.finditer(normalize_text(text)))
-    return list(dict.fromkeys(map(fold_term, words)))[:MAX_SIGN_WORDS]
+    return list(dict.fromkeys(fold_term(match[0]) for match in _SIGN_WORD_RE.finditer(text)))[:MAX_SIGN_WORDS]

@@ -180,8 +180,8 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
 def _constant_score(param: QueryParam, score: float) -> SolrQuery:
     """Build the query that matches as `param` does, each document with the same score.
 
-    `{!v=$name}` means: the query in the parameter `name`. As `_query_:"..."^=10` it becomes a clause of the lucene parser
-    with a constant score of 10. The single quotes delimit the value of the option `v`.
+    `{!v=$name}` means: the query in the parameter `name`. As `_query_:"..."^=10` it becomes a clause of the lucene
+    parser with a constant score of 10. The single quotes delimit the value of the option `v`.
     """
     return SolrQuery("lucene", (("v", replace(param, template=f"'_query_:\"{{!v=$}}\"^={score:g}'")),))
 

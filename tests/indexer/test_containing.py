@@ -10,7 +10,7 @@ import pytest
 from docstore.store import Store, open_sqlite_store
 from domain.article import Article
 from domain.term import Lexicon, LexiconEntry
-from indexer.affected_articles import find_url_ids_containing, iter_texts_containing, longest_han_run
+from indexer.affected_articles import find_url_ids_containing, iter_texts_containing
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.solr_index import SolrIndex
 from indexer.sync import flush_changes
@@ -23,13 +23,6 @@ WORDS = [
 ]
 SIGNS = [*string.punctuation, *" \t\n\u00a0\u3000\u200b\u200d\u00ad\ufeff·‧：．＇’“、，。", "́"]
 TEXTS, TERMS = 100, 30
-
-
-@pytest.mark.parametrize(
-    ("term", "run"), [("PDC钻头用", "钻头用"), ("image xlink", ""), ("二号A井", "二号"), ("，", "")]
-)
-def test_what_solr_is_asked(term: str, run: str) -> None:
-    assert longest_han_run(term) == run
 
 
 @pytest.mark.parametrize("text", ["image xlink:href", "see image xlink.", "IMAGE\u00a0XLINK_b", "x-image xlink's"])
@@ -75,14 +68,6 @@ def test_only_articles_with_the_whole_term_are_selected(tmp_path: Path, terms: l
     store = filled(tmp_path, [*bodies, *others])
     url_ids = find_url_ids_containing(terms, store, EveryDocument(store))
     assert sorted(a.article.body for a in store.articles.load_by_url_ids(sorted(url_ids)).values()) == sorted(bodies)
-    store.close()
-
-
-def test_solr_selects_the_articles_to_read_if_all_terms_have_chinese_characters(tmp_path: Path) -> None:
-    store = filled(tmp_path, [])
-    index = EveryDocument(store)
-    find_url_ids_containing(["which命令", "命令"], store, index)
-    assert index.phrases == ["命令"]
     store.close()
 
 
