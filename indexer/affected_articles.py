@@ -24,6 +24,8 @@ class PhraseIndex(Protocol):
 
 def find_url_ids_containing(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
     """Return the `url_id` of all articles whose title or body contains one of `terms`."""
+    if not terms:
+        return set()
     url_ids = [
         url_id
         for doc_ids in batched(index.iter_ids_containing(sorted(terms)), LOOKUP_BATCH_SIZE)

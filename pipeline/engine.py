@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from indexer.solr_index import SolrIndex
     from pipeline.compute.backend import ComputeBackend
     from pipeline.search_site.originals import Originals
-    from pipeline.search_site.segmenter_versions import SegmenterVersions
     from pipeline.search_site.thumbnails import ThumbnailCache
     from text.embedding.model_spec import ModelSpec
-    from text.segment import Segmenter
 
 MEGABYTE = 1024 * 1024
 T = TypeVar("T")
@@ -96,7 +94,6 @@ class Engine:
         self._analysis: TextAnalysis | None = None
         self._thumbnails: tuple[CrawlSettings, ThumbnailCache] | None = None
         self._originals: Originals | None = None
-        self._segmenter_versions: SegmenterVersions | None = None
         self._model_specs: tuple[ModelSpec, ...] | None = None
         self._compute_backend: ComputeBackend | None = None
         self.store = self._stack.enter_context(open_store(settings))
@@ -181,20 +178,9 @@ class Engine:
 
         with self._lock:
             if self._analysis is not None:
-                self._analysis = self._segmenter_versions = None
+                self._analysis = None
                 release_dictionary()
                 release_free_memory()
-
-    def query_segmenters(self) -> "tuple[Segmenter, ...]":
-        """Return the segmenters for queries: that of `analysis` and those of older versions still in the index."""
-        from lexicon.jieba_dictionary import create_domain_segmenter
-        from pipeline.search_site.segmenter_versions import SegmenterVersions
-
-        with self._lock:
-            self._segmenter_versions = self._segmenter_versions or SegmenterVersions(
-                self.store.lexicons, create_domain_segmenter
-            )
-            return self._segmenter_versions.segmenters(self.analysis())
 
     @property
     def configured_models(self) -> "tuple[ModelSpec, ...]":

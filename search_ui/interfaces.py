@@ -82,12 +82,6 @@ class LexiconBackend(Protocol):
     def domain_segmenter(self) -> Segmenter:
         """Return the segmenter with `lexicon()`."""
 
-    def query_segmenters(self) -> Sequence[Segmenter]:
-        """Return `domain_segmenter()`, followed by segmenters of older versions.
-
-        After a publication some documents are still segmented with an older version.
-        """
-
     def base_segmenter(self) -> Segmenter:
         """Return the segmenter with the base dictionary only, for the comparison search."""
 

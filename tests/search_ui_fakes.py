@@ -586,9 +586,6 @@ class FakeActions:
     def domain_segmenter(self) -> Segmenter:
         return _segmenter(tuple(entry.text for entry in self.published.entries))
 
-    def query_segmenters(self) -> list[Segmenter]:
-        return [self.domain_segmenter(), *self.older]
-
     def base_segmenter(self) -> Segmenter:
         return BASE
 

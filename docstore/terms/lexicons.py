@@ -17,7 +17,6 @@ from docstore.bookkeeping import (
 )
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.schema.article_tables import index_changes
 from docstore.schema.base import store_meta
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
 from docstore.terms.review_history import ReviewHistory
@@ -204,27 +203,6 @@ class LexiconTable:
         applied_version_query = select(func.max(lexicons.c.version)).where(lexicons.c.applied_at.is_not(None))
         with self._database.read() as connection:
             return connection.scalar(applied_version_query) or 0
-
-    def versions_in_index(self) -> list[int]:
-        """Return the versions with which documents in the index may be segmented, newest first.
-
-        A superseded version is still in the index while the change log has entries from before its successor was
-        applied.
-        """
-        applied_query = select(lexicons.c.version, lexicons.c.applied_at).where(lexicons.c.applied_at.is_not(None))
-        with self._database.read() as connection:
-            oldest_pending_at = connection.scalar(select(index_changes.c.at).order_by(index_changes.c.seq).limit(1))
-            applied_rows = connection.execute(applied_query.order_by(lexicons.c.version.desc())).all()
-        superseded_at = [
-            row.applied_at for row in applied_rows
-        ]  # times when the versions in versions[1:] were superseded
-        versions = [*(row.version for row in applied_rows), 0]
-        still_indexed = [
-            v
-            for v, superseded_time in zip(versions[1:], superseded_at, strict=True)
-            if oldest_pending_at is not None and oldest_pending_at <= superseded_time
-        ]
-        return [versions[0], *still_indexed]
 
     def load_version(self, version_number: int) -> Lexicon:
         """Return a published version; the empty lexicon if it does not exist."""

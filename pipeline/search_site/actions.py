@@ -115,10 +115,6 @@ class StoreSiteBackend:
         """Return the segmenter for `lexicon()`."""
         return self._engine.analysis().domain_segmenter
 
-    def query_segmenters(self) -> Sequence[Segmenter]:
-        """Return `domain_segmenter()` and the segmenters of older versions that some documents still use."""
-        return self._engine.query_segmenters()
-
     def base_segmenter(self) -> Segmenter:
         """Return the segmenter with only the base dictionary."""
         return base_segmenter()

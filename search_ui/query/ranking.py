@@ -166,8 +166,6 @@ def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -
     if has_stems and (stem_fields := find_stem_fields(text)):
         weighted_fields = " ".join(f"{name}^{profile.stem_weight:g}" for name in stem_fields.split())
         yield QueryParam("stems_match", SolrQuery.simple(weighted_fields, texts[QueryVariant.TEXT], "OR", "''"))
-    if (weight := lexicon_term_weight(profile)) and words.get(QueryVariant.NEW_WORDS):
-        yield QueryParam("new_words_match", _new_words_query(weight, texts))
     if (weight := profile.synonym_weight) and list_synonyms(words.get(QueryVariant.SYNONYMS, ())):
         yield QueryParam(
             "synonym_match", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS])
@@ -188,31 +186,6 @@ def _constant_score(param: QueryParam, score: float) -> SolrQuery:
 
 def _numbered_params(name: str, clauses: Sequence[FieldClause], texts: QueryTexts) -> list[QueryParam]:
     return [QueryParam(f"{name}{n}", clause.to_query(texts)) for n, clause in enumerate(clauses)]
-
-
-def _new_words_query(weight: float, texts: QueryTexts) -> SolrQuery:
-    """Match documents that contain a new lexicon word as consecutive characters.
-
-    Documents that are already re-segmented are excluded: they match the word itself.
-    """
-    phrase_query = SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.NEW_WORDS])
-    joined_clause = FieldClause(
-        QueryVariant.NEW_WORDS_JOINED, ((solr_fields.TITLE_DOMAIN, 1.0), (solr_fields.BODY_DOMAIN, 1.0))
-    )
-    return SolrQuery.boolean(
-        [QueryParam("new_words_phrase", phrase_query)],
-        must_not=[QueryParam("new_words_segmented", joined_clause.to_query(texts))],
-    )
-
-
-def lexicon_term_weight(profile: RankingProfile) -> float:
-    """Return the weight of a lexicon word in the body."""
-    clauses = (
-        clause
-        for clause in profile.field_clauses
-        if clause.variant in (QueryVariant.LEXICON_TERMS, QueryVariant.DOMAIN)
-    )
-    return sum(dict(clause.weights).get(solr_fields.BODY_DOMAIN, 0.0) for clause in clauses)
 
 
 WORK_PARTS_EXAMINED = 200  # parts that are scored to find the works that match
@@ -265,18 +238,13 @@ def parse_work_boosts(answer: Mapping[str, Any], profile: str) -> tuple[str, ...
 
 def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
     """Build the text of each form of a query."""
-    domain, older = words.get(QueryVariant.DOMAIN, ()), words.get(QueryVariant.OLD_LEXICON, ())
-    words_by_variant = {**words, QueryVariant.DOMAIN: [*domain, *(word for word in older if word not in domain)]}
-    new_words = words.get(QueryVariant.NEW_WORDS, ())
     texts = {
         QueryVariant.TEXT: _strip_quotes(" ".join(words.get(QueryVariant.TEXT, (text,)))),
         QueryVariant.NUMBERS: " ".join(extract_numbers(text)),
         **dict(zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT), title_lookup_keys(text), strict=False)),
-        QueryVariant.DOMAIN: join_words(words_by_variant[QueryVariant.DOMAIN]),
+        QueryVariant.DOMAIN: join_words(words.get(QueryVariant.DOMAIN, ())),
         QueryVariant.BASE: join_words(words.get(QueryVariant.BASE, ())),
-        QueryVariant.LEXICON_TERMS: join_words(_lexicon_only_words(words_by_variant)),
-        QueryVariant.NEW_WORDS: quote_phrases(new_words),
-        QueryVariant.NEW_WORDS_JOINED: join_words(new_words),
+        QueryVariant.LEXICON_TERMS: join_words(_lexicon_only_words(words)),
         QueryVariant.SYNONYMS: quote_phrases(list_synonyms(words.get(QueryVariant.SYNONYMS, ()))),
         QueryVariant.WORK_BOOSTS: " ".join(words.get(QueryVariant.WORK_BOOSTS, ())),
     }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import partial
 
 from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
@@ -80,7 +80,6 @@ from search_ui.spelling.corrections import parse_spellcheck, spellcheck_params
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
 from text.domain_terms import is_domain_term
-from text.segment import Segmenter
 
 _log = logging.getLogger(__name__)
 
@@ -166,10 +165,6 @@ class SearchService:
     index_state: IndexState = field(default_factory=IndexState)
     has_snippets: bool = True
 
-    @cached_property
-    def _segmenters(self) -> Sequence[Segmenter]:
-        return self.lexicon_backend.query_segmenters()
-
     def select(self, name: SolrRequest, params: Params) -> SolrResponse:
         """Send a request and log its time. See `SolrBackend.select`."""
         started = time.perf_counter()
@@ -182,7 +177,8 @@ class SearchService:
 
     def segment_query(self, request: SearchRequest) -> QueryWords:
         """Segment the query; see `segmentation.segment_query`."""
-        return segment_query(request, self._segmenters, self.lexicon_backend.base_segmenter(), self.thesaurus)
+        backend = self.lexicon_backend
+        return segment_query(request, backend.domain_segmenter(), backend.base_segmenter(), self.thesaurus)
 
     def resolve_exact_title(self, request: SearchRequest) -> SearchRequest:
         """Return a request for plain words if the query equals the title of a document.

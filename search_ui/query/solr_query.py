@@ -175,9 +175,6 @@ class QueryVariant(StrEnum):
     CONTENT = "content_words"  # content words of DOMAIN; used for counting, not for ranking
     RESIDUAL_CHARS = "residual_chars"  # residual characters between content words; they only raise the score
     BASE = "base_words"  # words of the base dictionary
-    OLD_LEXICON = "old_lexicon_words"  # words of older lexicon versions still in the index; sent with DOMAIN
-    NEW_WORDS = "new_words"  # words of DOMAIN that older versions segment differently; sent as phrases
-    NEW_WORDS_JOINED = "new_words_joined"  # the same, joined like DOMAIN; built here
     LEXICON_TERMS = "lexicon_terms"  # words of DOMAIN that the base dictionary does not have; built here
     SYNONYMS = "synonyms"  # terms of the query, each joined with its synonyms; the synonyms are sent as phrases
     WORK_BOOSTS = "works"  # ids of works (documents in several parts, such as a law) with weights (`parse_work_boosts`)

@@ -54,7 +54,6 @@ def hits_params(
     spare_hits: int = 0,
     field_names: Sequence[str] = HIT_FIELDS,
     match_any: bool = False,
-    summands: Sequence[QueryParam] = (),
     excluded_clusters: Sequence[str] = (),
 ) -> Params:
     """Build the request that selects the hits of a page. `details_params` fetches what is shown of them.
@@ -68,14 +67,13 @@ def hits_params(
         spare_hits: Request this many extra hits, and do not collapse near-duplicates.
         field_names: Fields to return.
         match_any: Require at least one word of the query.
-        summands: Queries whose scores are added to the ranking.
         excluded_clusters: Skip these clusters.
     """
     # If Solr need not count all hits it skips those that cannot rank first. This only pays for short queries.
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
     extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((request.page - 1) * page_size))]
     extra_params += [("minExactCount", str(MIN_EXACT_COUNT))] if spare_hits and is_short else []
-    q = results_query(request, words, summands)
+    q = results_query(request, words)
     filters = [
         *_hit_filters(request, words, not (spare_hits or request.cluster), match_any),
         *_exclude_clusters(excluded_clusters),
@@ -213,10 +211,9 @@ def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
 FULL_MATCH_SCORE = 1024.0  # more than all other scores together; a power of two keeps the precision of their sum
 
 
-def results_query(request: SearchRequest, words: QueryWords, summands: Sequence[QueryParam] = ()) -> SolrQuery:
-    """Return the ranking query of the results page: `ranking_query` and `summands`, possibly full matches first."""
+def results_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
+    """Return the ranking query of the results page: `ranking_query`, for keywords full matches first."""
     q = ranking_query(request, words)
-    q = SolrQuery.boolean([QueryParam("known", q), *summands]) if summands else q
     if not ranks_full_matches_first(request, words):
         return q
     full = replace(full_matches_query(request, words), template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")

@@ -404,29 +404,6 @@ class TestLexicon:
             set_synonyms(store, text, synonyms)
         assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas",)
 
-    def test_the_index_holds_an_older_version_until_what_waited_then_is_done(self, store: Store) -> None:
-        entry = keep_page(store)
-        done = [IndexResult(entry.url_id, Outcome(Reason.INDEXED), "d", 2)]
-        assert store.lexicons.versions_in_index() == [0]
-        for version in (1, 2):
-            store.lexicons.publish(Lexicon(version))
-        store.lexicons.mark_applied(1, [])
-        assert store.lexicons.versions_in_index() == [1]
-        store.lexicons.mark_applied(2, [entry.url_id])
-        assert store.lexicons.versions_in_index() == [2, 1]
-        waiting = store.change_log.pending(10)
-        store.change_log.acknowledge(waiting, done)
-        assert store.lexicons.versions_in_index() == [2]
-        extract_all(store, ARTICLE)  # an article that came later is cut by the newest version alone
-        assert store.change_log.pending_document_count() == 1 and store.lexicons.versions_in_index() == [2]
-
-    def test_versions_that_follow_each_other_fast_are_all_in_the_index(self, store: Store) -> None:
-        entry = keep_page(store)
-        for version in (1, 2):
-            store.lexicons.publish(Lexicon(version))
-            store.lexicons.mark_applied(version, [entry.url_id])
-        assert store.lexicons.versions_in_index() == [2, 1, 0]
-
 
 def test_runs_and_their_reports(store: Store) -> None:
     run_id = store.runs.start("run")

@@ -19,11 +19,9 @@ from search_ui.query.ranking import (
     parse_work_boosts,
     works_params,
 )
-from search_ui.query.search_request import SearchRequest
 from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
-from search_ui.query.solr_requests import count_params
 from solr_client import solr_fields
 from tests.solr_fixture import index_at
 from text.segment import base_segmenter
@@ -132,19 +130,6 @@ def test_a_part_gains_by_the_other_parts_of_its_work(index: SolrIndex) -> None:
 @pytest.mark.solr
 def test_the_title_of_a_single_page_counts_more_than_a_body(index: SolrIndex) -> None:
     assert found(index, "钻井液配方")[:2] == ["title", "body"]
-
-
-@pytest.mark.solr
-def test_a_term_just_published_is_found_whole_before_documents_are_cut_anew(index: SolrIndex) -> None:
-    text = "钻井液配方"
-    older = segment_words(text, base_segmenter())
-    words = {QueryVariant.DOMAIN: (text,), QueryVariant.OLD_LEXICON: older, QueryVariant.NEW_WORDS: (text,)}
-    asked = SearchRequest(raw_query=text, text=text, profile="domain")
-    client = SolrSearchClient(index.base_url, index.collection, 120.0)
-    assert len(older) > 1
-    assert client.select(count_params(asked, words))["response"]["numFound"] == 2
-    best = client.select(rank_params(text, words, "domain", 2))["response"]["docs"]
-    assert {doc[solr_fields.URL].removeprefix("http://a.test/") for doc in best} == {"title", "body"}
 
 
 SERIES = [

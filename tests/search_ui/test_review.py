@@ -507,8 +507,8 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     cuts = [[word.text for word in line.select(".word")] for line in page.select("#cuts .cut")]
     assert cuts == [["世界", "石油", "大会", "在", "北京", "召开"], ["世界石油大会", "在", "北京", "召开"]]
     assert [len(side.select("ol li")) for side in page.select("#results section")] == [3, 3]
-    asked = [dict(params) for params in search.asked if "new_word0_text" in dict(params)]
-    assert asked[0]["new_word0_text"] == '"世界石油大会"' and "should=$new_word0" in asked[0]["ranked"]
+    asked = [dict(params)["part0_text"] for params in search.asked if "part0_text" in dict(params)]
+    assert asked == ['"世界"', '"世界石油大会"']
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
 
 

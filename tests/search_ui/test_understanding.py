@@ -129,9 +129,7 @@ def test_by_date_a_synonym_stands_for_its_word(client: FlaskClient) -> None:
 
 
 def test_documents_of_both_versions_are_found_while_they_are_being_segmented_again(client: FlaskClient) -> None:
-    assert set(titles(client, CONGRESS, profile="domain")) >= {"第21届世界石油大会开幕"}
-    everything = {str(link.get_text()) for link in page(client, CONGRESS, profile="domain").select("#hits h2 a")}
-    assert everything >= {"第21届世界石油大会开幕", "世界石油大会闭幕"}
+    assert set(titles(client, CONGRESS)) >= {"第21届世界石油大会开幕", "世界石油大会闭幕"}
     assert set(titles(client, CONGRESS, sort="date")) == {"第21届世界石油大会开幕", "世界石油大会闭幕"}
 
 
