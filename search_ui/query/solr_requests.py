@@ -3,6 +3,7 @@
 The order of documents is defined in `ranking`. No I/O and no clock.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from search_ui.query.solr_query import (
     SolrQuery,
     select_params,
 )
+from search_ui.query.thesaurus import list_synonyms
 from solr_client import solr_fields
 from text.titles import title_key
 
@@ -270,6 +272,10 @@ def _hit_filters(
     ]
 
 
+_TOKEN_SPLIT_RE = re.compile(r"(?<=[0-9])(?=[^\W\d_])|(?<=[^\W\d_])(?=[0-9])|(?<=\w)['.,_](?=\w)")
+"""The places at which the index splits a token; the parts are highlighted where they follow each other (5 GHz)."""
+
+
 def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
     """Build the parameters that highlight the terms of the query in title and body.
 
@@ -277,9 +283,11 @@ def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
     take three times as long and twice the stored text.
     """
     texts = build_query_texts(request.parsed_query.ranking_text, words)
-    synonym_query = SolrQuery.simple(f"{solr_fields.TITLE} {solr_fields.BODY}", texts[QueryVariant.SYNONYMS])
+    split_words = [_TOKEN_SPLIT_RE.sub(" ", word) for word in words.get(QueryVariant.CONTENT, ())]
+    phrases = [*(word for word in split_words if " " in word), *list_synonyms(words.get(QueryVariant.SYNONYMS, ()))]
+    phrase_query = SolrQuery.phrases(f"{solr_fields.TITLE} {solr_fields.BODY}", "hl_phrases", phrases)
     highlight_query = SolrQuery.boolean(
-        [QueryParam("hl_text", BIGRAM_CLAUSE.to_query(texts)), QueryParam("hl_also", synonym_query)]
+        [QueryParam("hl_text", BIGRAM_CLAUSE.to_query(texts)), QueryParam("hl_also", phrase_query)]
     )
     return [
         ("hl", "true"),

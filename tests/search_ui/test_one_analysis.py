@@ -5,12 +5,18 @@ from typing import Any
 
 import pytest
 import requests
+from flask.testing import FlaskClient
 
+from domain.article import Article, StoredArticle, document_id
+from domain.term import Lexicon
+from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
 from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import normalize_query
+from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields
+from tests.search_ui_fakes import BASE, site_app
 from tests.solr_fixture import first_node, index_at
 from text.folding import normalize_text
 from text.segment import base_segmenter
@@ -88,3 +94,36 @@ def test_each_word_of_a_query_is_a_run_of_tokens_of_the_text(index: SolrIndex, n
         starts = range(len(document) - len(run) + 1)
         assert run, word
         assert any(all(a <= b for a, b in zip(run, document[at:], strict=False)) for at in starts), (word, run)
+
+
+BODY = "Band 5 GHz und 5GHz, v2.10.3, O’Neill, Präsidentin, シェールガス, H₂S, 2.5MPa, WorkCentre7428"
+
+
+@pytest.fixture(scope="module")
+def client(solr_node: EmbeddedSolr, index: SolrIndex) -> FlaskClient:
+    """The site with one article."""
+    stored = StoredArticle(0, document_id("http://a.example/"), "a.example", Article("http://a.example/", "Funk", BODY))
+    assert index.add([to_solr_document(stored, TextAnalysis(Lexicon(), BASE, BASE))]) == {}
+    index.commit()
+    search: Any = SolrSearchClient(solr_node.url, index.collection, timeout=120.0)
+    return site_app(search).test_client()
+
+
+@pytest.mark.solr
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [
+        ("5GHz", ["5 GHz", "5GHz"]),
+        ("v2.10.3", ["v2.10.3"]),
+        ("O'Neill", ["O’Neill"]),
+        ("PRASIDENTIN", ["Präsidentin"]),
+        ("ｼｪｰﾙｶﾞｽ", ["シェールガス"]),
+        ("h2s", ["H₂S"]),
+        ("2.5 MPa", ["2.5MPa"]),
+        ("centre", ["WorkCentre7428"]),
+    ],
+)
+def test_what_matches_is_marked(client: FlaskClient, query: str, marked: list[str]) -> None:
+    [hit] = client.get("/api/v1/search", query_string={"q": query}).json["hits"]
+    assert hit["is_partial"] is False
+    assert [segment["text"] for segment in hit["snippet"] if segment["marked"]] == marked
