@@ -30,6 +30,7 @@ PATTERNS = {
     "ISC": r"\bISC\b",
     "BSD": r"\bBSD\b|bsd-license|antlr\.org/license|3-Clause BSD",
     "PSF-2.0": r"\bPSF\b|Python Software Foundation",
+    "Unicode-3.0": r"UNICODE LICENSE V3",
     "ZPL-2.1": r"Zope Public|ZPL",
 }
 KNOWN_LICENCES = {  # neither metadata nor files of these state it; from the projects' pages
