@@ -2,11 +2,13 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from domain.article import Block, BlockKind
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
+from text.scripts import HAN
 
 MAX_CHARACTERS = 2_000_000  # text of one document, about 1,500 pages
 MAX_PAGES = 2_000
@@ -18,7 +20,12 @@ MAX_OPENING_LINES = 80  # lines at the beginning that are searched for a title
 CONTROL_CHARS_RE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
 # Characters that replace others in fonts: ligatures, radicals, compatibility ideographs, Arabic forms.
 COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf900-\ufaff]+")
-
+# 关 于 检 查 的 通 知: Chinese with wide letter spacing, as it is printed in headings and cells of tables.
+_MARKS = "，。、：；？！“”‘’（）《》—"
+SPACED_LETTERS_RE = re.compile(
+    rf"(?<!\S)[{_MARKS}]?[{HAN}](?:[ \u3000]+(?:\d{{1,4}}|[{_MARKS}]{{0,2}}[{HAN}{_MARKS}][{_MARKS}]{{0,2}}))+(?!\S)"
+)
+MIN_SPACED_LETTERS = 4  # two are enough if they are the whole text
 
 PASSWORD_PROTECTED_MESSAGE = CodedMessage("encrypted: password-protected", "password_protected")
 NESTED_TOO_DEEP_MESSAGE = CodedMessage("nested too deep", "nested_too_deep")
@@ -39,6 +46,11 @@ def damaged_error(detail: object) -> UnreadableError:
     """Return the error for a damaged file. `detail` is a message or an exception of a library."""
     reason = detail if isinstance(detail, CodedMessage) else to_one_line(str(detail))[:MAX_ERROR_CHARS]
     return UnreadableError(Reason.UNPARSABLE, CodedMessage(f"damaged: {reason}", "damaged_file", detail=reason))
+
+
+def missing_part_error(name: str) -> UnreadableError:
+    """Return the error for a file without a part to which another part refers."""
+    return damaged_error(CodedMessage(f"{name} is missing", "part_missing", name=name))
 
 
 def rights_managed_error(mechanism: str) -> UnreadableError:
@@ -108,7 +120,8 @@ class DocumentContent:
     `opening` are lines of its beginning. `body_font_size` is the font size of most of the text in points (0: unknown).
     `truncation` describes the text cut at a limit, an empty string if nothing was cut. `garbled_pages` and
     `scanned_pages` are the numbers of pages without readable text, among `page_count` pages (0: no pages).
-    `text_source` is that of `domain.article.Article`.
+    `text_source` is that of `domain.article.Article`. `damaged_parts` are the names of parts of the file that could not
+    be read.
     """
 
     blocks: tuple[Block, ...]
@@ -120,9 +133,11 @@ class DocumentContent:
     garbled_pages: tuple[int, ...] = ()
     scanned_pages: tuple[int, ...] = ()
     text_source: str = ""
+    damaged_parts: tuple[str, ...] = ()
 
 
 NO_PROPERTIES = FileProperties()
+NO_DAMAGE: Mapping[str, UnreadableError] = {}
 
 
 class DocumentBuilder:
@@ -138,11 +153,10 @@ class DocumentBuilder:
     def add(self, block: Block) -> None:
         """Add a block without control characters; a block without text counts only as a paragraph."""
         self.count_paragraph()
-        text = (
-            clean_text(block.text)
-            if block.kind is not BlockKind.CODE
-            else CONTROL_CHARS_RE.sub("", block.text).rstrip()
-        )
+        if block.kind is BlockKind.CODE:
+            text = CONTROL_CHARS_RE.sub("", block.text).rstrip()
+        else:
+            text = "\t".join(map(join_spaced_letters, clean_text(block.text).split("\t")))
         if not text or self.is_full:
             return
         self.blocks.append(replace(block, text=text[:MAX_BLOCK_CHARS]))
@@ -184,10 +198,21 @@ class DocumentBuilder:
         """Description of the cut for `DocumentContent.truncation`, or an empty string."""
         return f"cut at {self.char_count:,} letters" if self.is_full else ""
 
-    def build(self, properties: FileProperties = NO_PROPERTIES, truncation: str = "") -> DocumentContent:
-        """Return the content. `truncation` describes a cut at a limit of the format."""
-        blocks, opening = tuple(self.blocks), tuple(self.opening)
-        return DocumentContent(blocks, opening, properties, truncation=self.truncation or truncation)
+    def build(
+        self,
+        properties: FileProperties = NO_PROPERTIES,
+        truncation: str = "",
+        damaged_parts: Mapping[str, UnreadableError] = NO_DAMAGE,
+    ) -> DocumentContent:
+        """Return the content. `truncation` describes a cut at a limit of the format.
+
+        Raises:
+            UnreadableError: Parts are damaged, and no text is left.
+        """
+        if damaged_parts and not self.blocks:
+            raise next(iter(damaged_parts.values()))
+        blocks, opening, cut = tuple(self.blocks), tuple(self.opening), self.truncation or truncation
+        return DocumentContent(blocks, opening, properties, truncation=cut, damaged_parts=tuple(damaged_parts))
 
 
 def heading_level(block: Block) -> int:
@@ -201,6 +226,17 @@ def clean_text(text: str) -> str:
     if not text.isascii():
         text = COMPATIBILITY_CHARS_RE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return text.strip()
+
+
+def join_spaced_letters(text: str) -> str:
+    """Remove the blanks from Chinese with wide letter spacing."""
+
+    def join_match(match: re.Match[str]) -> str:
+        letters = match[0].split()
+        is_spaced = len(letters) >= MIN_SPACED_LETTERS or match[0] == text
+        return "".join(letters) if is_spaced else match[0]
+
+    return SPACED_LETTERS_RE.sub(join_match, text)
 
 
 def to_one_line(text: str) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from extractor.documents.content import DocumentContent, OpeningLine, to_one_line
+from extractor.documents.content import DocumentContent, OpeningLine, join_spaced_letters, to_one_line
 from extractor.fields.byline import split_names
 from extractor.fields.title_matching import normalize_letters
 from text.scripts import HAN
@@ -61,8 +61,6 @@ MONTH_YEAR_RE = re.compile(
 SENTENCE_END_RE = re.compile(r"[。；;，,!！]$|[a-z\d)]\.$|[:：]$")
 LETTER_RE = re.compile(r"[^\W\d_]")
 HAN_RE = re.compile(f"[{HAN}]")
-WHITESPACE_RE = re.compile(r"\s+")
-LETTER_SPACED_RE = re.compile(rf"[{HAN}](?:\s+[{HAN}])+")  # 通  知: a short title with wide letter spacing
 
 
 def find_document_title(content: DocumentContent) -> str:
@@ -224,7 +222,7 @@ def paragraph_text(group: Sequence[OpeningLine]) -> str:
     for line in group:
         dense = text and HAN_RE.match(text[-1]) and HAN_RE.match(line.text[:1])
         text += line.text if not text or dense else " " + line.text
-    return to_one_line(WHITESPACE_RE.sub("", text) if LETTER_SPACED_RE.fullmatch(text.strip()) else text)
+    return to_one_line(join_spaced_letters(text))
 
 
 def find_document_author(content: DocumentContent) -> str:

@@ -25,6 +25,7 @@ from extractor.rendering import to_text
 OOXML_FORMATS = ("docx", "pptx", "xlsx")
 MAX_BYTES = 200_000_000
 MAX_PAGE_RANGES = 20  # that a warning names
+MAX_PART_NAMES = 5
 WORD_SEARCH_CHARS = 2_000  # characters at the beginning that are searched for words
 
 # format -> (module that reads it, further arguments of its function `read`)
@@ -83,7 +84,7 @@ def extract_document(
     if isinstance(content, Outcome):
         return ExtractionResult(content)
     article = build_article(content, format_name, url, max_published_date(fetched_at))
-    return ExtractionResult(article, warning=missing_pages_warning(content))
+    return ExtractionResult(article, warning=missing_text_warning(content))
 
 
 def read_content(
@@ -115,10 +116,14 @@ def read_content(
         return Outcome(damage.reason, damage.detail)
 
 
-def missing_pages_warning(content: DocumentContent) -> Outcome | None:
-    """Return the warning that names the pages without readable text, or None if there are none."""
+def missing_text_warning(content: DocumentContent) -> Outcome | None:
+    """Return the warning that names the pages without readable text, or the damaged parts; None if there are none."""
     if not content.garbled_pages and not content.scanned_pages:
-        return None
+        if not content.damaged_parts:
+            return None
+        names, count = ", ".join(content.damaged_parts[:MAX_PART_NAMES]), len(content.damaged_parts)
+        text = f"missing text: {count:,} damaged parts of the file ({names})"
+        return Outcome(Reason.INCOMPLETE_BODY, CodedMessage(text, "missing_parts", n=count, names=names))
     pages, count = format_page_numbers(sorted(content.garbled_pages + content.scanned_pages)), content.page_count
     if content.garbled_pages:
         text = f"missing pages: {pages} of {count:,} (garbled text, or images without text)"

@@ -2,19 +2,26 @@
 
 No entity is resolved, no DTD is loaded, no network is used, and nothing in the file is executed. Sizes are counted
 during decompression, because the sizes in the zip directory are not reliable.
+
+A part that cannot be read is left out and listed in `damaged_parts`; only a required part ends the file.
 """
 
 import io
+import re
+import unicodedata
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from posixpath import join, normpath
+from urllib.parse import unquote
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
-from extractor.documents.content import UnreadableError, damaged_error
+from extractor.documents.content import UnreadableError, damaged_error, missing_part_error
 
 MAX_ENTRIES = 20_000
 MAX_PART_BYTES = 48 * 1024 * 1024  # one part; its tree takes about eight times as much memory
@@ -22,11 +29,18 @@ MAX_UNPACKED_BYTES = 256 * 1024 * 1024  # sum of all parts that are read
 DTD_SEARCH_BYTES = 100_000  # bytes of a part that are searched for a DTD
 CHUNK_BYTES = 1024 * 1024
 DAMAGE_ERRORS = (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, IndexError)
+UTF8_NAME_FLAG = 0x800
+STRICT_NAMESPACE_RE = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")  # of ISO 29500 Strict
+COMPATIBILITY_NS = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"  # attribute of an element
 RELATIONSHIP_TAG = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 
 
 class ZipPackage:
-    """The parts of a zip file. All methods raise UnreadableError."""
+    """The parts of a zip file. All methods raise UnreadableError.
+
+    A part is found by its exact name, else by its name without percent-encoding and case.
+    """
 
     def __init__(self, data: bytes) -> None:
         try:
@@ -37,8 +51,10 @@ class ZipPackage:
         if len(entries) > MAX_ENTRIES:
             message = CodedMessage(f"{len(entries):,} parts in one file", "too_many_parts", n=len(entries))
             raise UnreadableError(Reason.TOO_LARGE, message)
-        self._entries = {entry.filename.replace("\\", "/").lstrip("/"): entry for entry in entries}
+        self._entries = {part_name(entry): entry for entry in entries}
+        self._entries_by_key = {part_key(name): entry for name, entry in self._entries.items()}
         self._unpacked_bytes = 0
+        self.damaged_parts: dict[str, UnreadableError] = {}
 
     @property
     def part_names(self) -> tuple[str, ...]:
@@ -46,13 +62,17 @@ class ZipPackage:
         return tuple(self._entries)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries
+        return self._find(name) is not None
+
+    def _find(self, name: str) -> zipfile.ZipInfo | None:
+        return self._entries.get(name) or self._entries_by_key.get(part_key(name))
 
     def read(self, name: str) -> bytes:
         """Return the bytes of a part; empty if the part does not exist."""
-        entry = self._entries.get(name)
+        entry = self._find(name)
         if entry is None:
             return b""
+        self._check_size(0, 0, name)
         if entry.flag_bits & 1:
             raise UnreadableError(
                 Reason.PASSWORD_PROTECTED, CodedMessage("encrypted: password-protected zip file", "password_protected")
@@ -75,15 +95,50 @@ class ZipPackage:
             message = f"{name} unpacks to more than {megabytes} MB"
             raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "unpacks_too_large", name=name, n=megabytes))
 
+    def read_optional(self, name: str) -> bytes:
+        """Return the bytes of a part; empty if it does not exist, and if it is damaged or too large."""
+        try:
+            return self.read(name)
+        except UnreadableError as error:
+            if error.reason is Reason.PASSWORD_PROTECTED:
+                raise
+            self.damaged_parts[name] = error
+            return b""
+
+    def check_reference(self, name: str) -> bool:
+        """Return True if a part exists; a missing one is recorded in `damaged_parts`."""
+        if name not in self:
+            self.damaged_parts[name] = missing_part_error(name)
+        return name in self
+
     def parse_part(self, name: str) -> Element | None:
-        """Return the root element of a part, or None if it does not exist. Damaged XML is read up to the damage."""
-        return parse_xml(self.read(name), name)
+        """Return the root element of a part; None if it does not exist, and if it is damaged or too large."""
+        try:
+            return parse_xml(self.read_optional(name), name)
+        except UnreadableError as error:
+            self.damaged_parts[name] = error
+            return None
+
+    def iter_elements(self, name: str, *local_names: str) -> Iterator[Element]:
+        """Yield the elements with these names of a large part, in any namespace; each is removed after it was used."""
+        data = io.BytesIO(self.read_optional(name))
+        tags = [f"{{*}}{local_name}" for local_name in local_names]
+        events = etree.iterparse(data, tag=tags, resolve_entities=False, no_network=True, load_dtd=False, recover=True)
+        with suppress(etree.XMLSyntaxError):
+            for _, element in events:
+                yield element
+                element.clear()
+                while element.getprevious() is not None:
+                    del element.getparent()[0]
+        errors = [error for error in events.error_log if error.level_name != "WARNING"]
+        if errors and data.getbuffer().nbytes:
+            self.damaged_parts[name] = damaged_error(errors[0].message)
 
     def require_part(self, name: str) -> Element:
         """Return the root element of a required part."""
-        root = self.parse_part(name)
+        root = parse_xml(self.read(name), name)
         if root is None:
-            raise damaged_error(CodedMessage(f"{name} is missing", "part_missing", name=name))
+            raise missing_part_error(name)
         return root
 
     def main_part_name(self, default: str) -> str:
@@ -113,13 +168,33 @@ def relationship_kind(relation: Element) -> str:
     return relation.get("Type", "").rpartition("/")[2]
 
 
+def part_name(entry: zipfile.ZipInfo) -> str:
+    """Return the name of a part. Programs that do not declare UTF-8 write it, or GBK, all the same."""
+    name = entry.filename
+    if not entry.flag_bits & UTF8_NAME_FLAG and not name.isascii():
+        code = name.encode("cp437", "replace")
+        try:
+            name = code.decode("utf-8")
+        except UnicodeDecodeError:
+            name = code.decode("gb18030", "replace")
+    return name.replace("\\", "/").removeprefix("./").lstrip("/")
+
+
+def part_key(name: str) -> str:
+    """Return the key under which names of a part are equal, however a program has written them."""
+    return unicodedata.normalize("NFC", unquote(name)).casefold()
+
+
 def resolve_part_name(folder: str, target: str) -> str:
-    """Return the absolute name of a part that a part in `folder` refers to."""
-    return target.lstrip("/") if target.startswith("/") else normpath(join(folder, target))
+    """Return the absolute name of a part that a part in `folder` refers to, without the fragment."""
+    path = target.partition("#")[0].strip().replace("\\", "/")
+    return path.lstrip("/") if path.startswith("/") else normpath(join(folder, path))
 
 
 def parse_xml(data: bytes, name: str) -> Element | None:
-    """Parse XML and return its root; None for empty data.
+    """Parse XML and return its root; None for empty data. Damaged XML is read up to the damage.
+
+    Of alternatives for several programs (mc:AlternateContent), only the preferred one remains.
 
     Raises:
         UnreadableError: The XML declares entities, or is nested too deep.
@@ -134,11 +209,17 @@ def parse_xml(data: bytes, name: str) -> Element | None:
         resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
     )
     try:
-        root: Element | None = etree.fromstring(data, parser)
+        transitional = STRICT_NAMESPACE_RE.sub(rb"http://schemas.openxmlformats.org/\1/2006/", data)
+        root: Element | None = etree.fromstring(transitional, parser)
     except etree.XMLSyntaxError:
         root = None
     if any(error.type_name == "ERR_RESOURCE_LIMIT" or "depth" in error.message for error in parser.error_log):
         raise UnreadableError(
             Reason.TOO_LARGE, CodedMessage(f"{name} is nested too deep", "part_nested_too_deep", name=name)
         )
+    for alternatives in root.iter(f"{COMPATIBILITY_NS}AlternateContent") if root is not None else ():
+        choices = [choice for choice in alternatives if len(choice)]
+        for choice in list(alternatives):
+            if choice not in choices[:1]:
+                alternatives.remove(choice)
     return root
