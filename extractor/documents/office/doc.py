@@ -1,9 +1,11 @@
 """Reader for Word 6 to 2003 (DOC) by its piece table [MS-DOC 2.4.1]: text, and the styles title and heading."""
 
+import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import olefile
 
@@ -19,6 +21,7 @@ from extractor.documents.content import (
     damaged_error,
     to_one_line,
 )
+from extractor.documents.office.formulas import eq_field_text
 from extractor.documents.office.ole_file import MALFORMED_ERRORS, read_compound, read_stream
 
 WORD_MAGICS = (0xA5EC, 0xA5DC)
@@ -29,14 +32,13 @@ TRADITIONAL_CHINESE_LANGUAGES = (0x0404, 0x0C04, 0x1404)
 MAX_PIECES = 200_000
 MAX_STYLES = 5_000
 MAX_RUNS = 200_000
-FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END = "\x13", "\x14", "\x15"
+FIELD_BEGIN, FIELD_END = "\x13", "\x15"
+FIELD_MARK_RE = re.compile("[\x13-\x15]")
 # Offsets in the FIB.
-OFFSET_CHAR_COUNTS, OFFSET_PIECE_TABLE, OFFSET_STYLE_SHEET, OFFSET_PARAGRAPH_FORMATS = (
-    0x4C,
-    0x01A2,
-    0xA2,
-    0x0102,
-)
+OFFSET_CHAR_COUNTS, OFFSET_PIECE_TABLE, OFFSET_STYLE_SHEET = 0x4C, 0x01A2, 0xA2
+OFFSET_CHAR_FORMATS, OFFSET_PARAGRAPH_FORMATS = 0xFA, 0x0102
+HIDDEN_PROPERTY = b"\x3c\x08\x01"  # sprmCFVanish, on
+VISIBLE_MARK_RE = re.compile("[^\r\x07]")  # all but the ends of paragraphs and cells
 FORMAT_PAGE_BYTES = 512  # size of a formatted disk page (FKP)
 TITLE_STYLE, HEADING_STYLES = 62, range(1, 10)
 # Style of a paragraph, put before its text: a private-use character, STYLE_MARK + title style or heading level.
@@ -68,7 +70,8 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
         raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     if version >= WORD_97_VERSION:
         table = read_stream(container, "1Table" if flags & FLAG_TABLE_1 else "0Table")
-        pieces = list(iter_pieces(main, table))
+        hidden_runs = find_hidden_runs(main, table)
+        pieces = [without_hidden_text(piece, hidden_runs) for piece in iter_pieces(main, table)]
         text = mark_styled_paragraphs(visible_parts(main, pieces), pieces, main, table)
     else:
         text = decode_word_6_text(main)
@@ -174,19 +177,49 @@ def read_style_runs(main: bytes, table: bytes) -> tuple[list[int], list[int]]:
 
     Source: [MS-DOC 2.8.6, 2.9.174].
     """
-    start, size = struct.unpack_from("<II", main, OFFSET_PARAGRAPH_FORMATS)
-    count = (size - 4) // 8
-    pages = struct.unpack_from(f"<{count}I", table, start + 4 * (count + 1)) if 0 < count <= MAX_RUNS else ()
     offsets: list[int] = []
     styles: list[int] = []
-    for number in pages:
-        page = main[(number & 0x3FFFFF) * FORMAT_PAGE_BYTES : ((number & 0x3FFFFF) + 1) * FORMAT_PAGE_BYTES]
+    for page in iter_format_pages(main, table, OFFSET_PARAGRAPH_FORMATS):
         runs = page[FORMAT_PAGE_BYTES - 1]
         offsets += struct.unpack_from(f"<{runs}I", page)
         for run in range(runs):
             position = 2 * page[4 * (runs + 1) + 13 * run]
             styles.append(struct.unpack_from("<H", page, position + (1 if page[position] else 2))[0] if position else 0)
     return offsets, styles
+
+
+def iter_format_pages(main: bytes, table: bytes, fib_offset: int) -> Iterator[bytes]:
+    """Yield the formatted disk pages of paragraphs or characters, whose table is at an offset of the FIB."""
+    start, size = struct.unpack_from("<II", main, fib_offset)
+    count = (size - 4) // 8
+    for number in struct.unpack_from(f"<{count}I", table, start + 4 * (count + 1)) if 0 < count <= MAX_RUNS else ():
+        yield main[(number & 0x3FFFFF) * FORMAT_PAGE_BYTES : ((number & 0x3FFFFF) + 1) * FORMAT_PAGE_BYTES]
+
+
+def find_hidden_runs(main: bytes, table: bytes) -> list[tuple[int, int]]:
+    """Return start and end offset of each run of hidden characters in the main stream [MS-DOC 2.9.33]."""
+    hidden_runs: list[tuple[int, int]] = []
+    with suppress(*MALFORMED_ERRORS):
+        for page in iter_format_pages(main, table, OFFSET_CHAR_FORMATS):
+            count = page[FORMAT_PAGE_BYTES - 1]
+            offsets = struct.unpack_from(f"<{count + 1}I", page)
+            for run in range(count):
+                position = 2 * page[4 * (count + 1) + run]
+                if position and HIDDEN_PROPERTY in page[position + 1 : position + 1 + page[position]]:
+                    hidden_runs.append(offsets[run : run + 2])
+    return sorted(hidden_runs)
+
+
+def without_hidden_text(piece: TextPiece, hidden_runs: list[tuple[int, int]]) -> TextPiece:
+    """Replace the hidden characters of a piece by control characters, which no block contains."""
+    text, parts, position = piece.text, list[str](), 0
+    for run in hidden_runs[max(bisect_right(hidden_runs, (piece.offset, 0)) - 1, 0) :]:
+        first, last = (max((offset - piece.offset) // piece.bytes_per_char, position) for offset in run)
+        if first >= len(text):
+            break
+        parts += [text[position:first], VISIBLE_MARK_RE.sub("\0", text[first:last])]
+        position = last
+    return replace(piece, text="".join(parts) + text[position:])
 
 
 def style_at_offset(runs: tuple[list[int], list[int]], offset: int) -> int:
@@ -207,21 +240,21 @@ def decode_word_6_text(main: bytes) -> str:
 
 
 def strip_field_codes(text: str) -> str:
-    """Replace fields by their results, without the field codes."""
-    parts, is_hidden_stack = [], list[bool]()
+    """Replace fields by their results, and formulas (EQ) by their text."""
+    parts, is_code_stack = [], list[bool]()
     start = 0
-    for index, char in enumerate(text):
-        if char not in (FIELD_BEGIN, FIELD_SEPARATOR, FIELD_END):
-            continue
-        if not any(is_hidden_stack):
-            parts.append(text[start:index])
-        start = index + 1
-        if char == FIELD_BEGIN:
-            is_hidden_stack.append(True)
-        elif is_hidden_stack:
-            is_hidden_stack[-1] = False
-            if char == FIELD_END:
-                is_hidden_stack.pop()
+    for mark in FIELD_MARK_RE.finditer(text):
+        piece, start = text[start : mark.start()], mark.end()
+        if not any(is_code_stack):
+            parts.append(piece)
+        elif is_code_stack[-1] and not any(is_code_stack[:-1]):
+            parts.append(eq_field_text(piece))
+        if mark[0] == FIELD_BEGIN:
+            is_code_stack.append(True)
+        elif is_code_stack:
+            is_code_stack[-1] = False
+            if mark[0] == FIELD_END:
+                is_code_stack.pop()
     return "".join(parts) + text[start:]
 
 

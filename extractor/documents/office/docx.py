@@ -1,64 +1,73 @@
-"""Reader for Word (DOCX): paragraphs, headings, items, tables and notes. Ignores macros, field codes and pictures."""
+"""Reader for Word (DOCX): paragraphs with their numbers, headings, items, tables, formulas and notes.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+Ignores macros, field codes, comments, hidden text and pictures.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from email import message_from_bytes
 from itertools import islice
 
+from lxml import etree
 from lxml.etree import _Element as Element
 
 from domain.article import Block, BlockKind
-from domain.coded_message import CodedMessage
-from domain.outcome import Reason
-from extractor.documents.content import (
-    DocumentBuilder,
-    DocumentContent,
-    UnreadableError,
-    to_one_line,
-)
+from extractor.documents.content import DocumentBuilder, DocumentContent, to_one_line
+from extractor.documents.epub import chapter_blocks
+from extractor.documents.format_detection import detect_format
+from extractor.documents.office.counting import parse_count
+from extractor.documents.office.drawing import MATH_NS, drawing_texts, remove_hidden_shapes
+from extractor.documents.office.formulas import eq_field_text, formula_text
+from extractor.documents.office.word_numbering import PREFIXES, WORD_NS, WordNumbering, word_value
 from extractor.documents.office_properties import read_properties
-from extractor.documents.zip_package import ZipPackage
+from extractor.documents.reader import read_content
+from extractor.documents.zip_package import RELATIONSHIP_ID, ZipPackage
 
-WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-SKIPPED_TAGS = frozenset(
-    (
-        f"{WORD_NS}del",
-        f"{WORD_NS}moveFrom",
-        f"{WORD_NS}pPr",
-        f"{WORD_NS}rPr",
-        FALLBACK_TAG,
-        f"{WORD_NS}instrText",
-        f"{WORD_NS}sectPr",
-    )
+# Removed before reading: deleted text, phonetic guides (`rt`), earlier properties.
+REMOVED_TAGS = tuple(
+    f"{WORD_NS}{name}" for name in ("del", "moveFrom", "rt", "sectPr", "pPrChange", "rPrChange", "numberingChange")
 )
+SKIPPED_TAGS = frozenset((f"{WORD_NS}pPr", f"{WORD_NS}rPr"))
 CHAR_BY_TAG = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 MAX_STYLES = 5_000
 MAX_STYLE_CHAIN = 20  # length of a chain of inherited styles
+MAX_INSTRUCTION_CHARS = 5_000  # of a field
+MAX_CHUNK_DEPTH = 2  # of Word files inside Word files
+CHUNK_TEXT_FORMATS = ("rtf", "txt", "md")
 NOTE_PARTS = ("footnotes", "endnotes")
 
 
 @dataclass(frozen=True)
-class ParagraphStyle:
-    """A paragraph style: `name` in lower case, font size in points (0: unknown), heading level (0: none)."""
+class Style:
+    """A style: `name` in lower case, font size in points (0: unknown), heading level (0: none), list and level."""
 
     name: str = ""
     font_size: float = 0.0
     heading_level: int = 0
     is_bold: bool = False
     is_centred: bool = False
+    is_hidden: bool = False
+    list_name: str = ""
+    list_level: str = ""
 
 
+@dataclass
 class DocxReader:
-    """Converts the XML of one document to blocks and opening lines."""
+    """Converts the XML of one document to blocks and opening lines. `page_number` is 0 in a document without pages."""
 
-    def __init__(self, styles: dict[str, ParagraphStyle], default: str, has_pages: bool) -> None:
-        self.styles = styles
-        self.default_style = default
-        self.page_number = int(has_pages)
-        self.builder = DocumentBuilder()
+    package: ZipPackage
+    styles: dict[str, Style]
+    default_style: str
+    numbering: WordNumbering
+    parts: dict[str, tuple[str, str]]  # relationships of the main part
+    chunk_depth: int
+    page_number: int = 0
+    is_in_cell: bool = False
+    instruction: str = ""  # of the current field
+    builder: DocumentBuilder = field(default_factory=DocumentBuilder)
 
     def walk(self, parent: Element) -> None:
-        """Read all paragraphs and tables in an element."""
+        """Read all paragraphs, tables and embedded files in an element."""
         for child in parent:
             if self.builder.is_full:
                 return
@@ -69,95 +78,156 @@ class DocxReader:
                     self.builder.count_paragraph()
             elif child.tag == f"{WORD_NS}tbl":
                 self.read_table(child)
+            elif child.tag == f"{WORD_NS}altChunk":
+                self.read_chunk(child.get(RELATIONSHIP_ID, ""))
             elif child.tag not in SKIPPED_TAGS:
                 self.walk(child)
 
     def read_paragraph(self, element: Element) -> None:
         """Read one paragraph, then the text boxes anchored in it."""
         boxes: list[Element] = []
-        text = "".join(self.iter_text(element, boxes))
-        style = self.paragraph_style(element)
-        depth = list_depth(element)
+        label, text = self.paragraph_text(element, boxes)
+        style = self.styles.get(self.style_name(element), Style())
+        depth = 0 if label else list_depth(element)
         for line in text.split("\n") if style.heading_level == 0 and style.name != "title" else [text]:
-            self.builder.add(build_block(" ".join(line.split()), style, depth, self.page_number))
+            line = " ".join(line.split())
+            # Of paragraphs without text, only those in cells are read: they number the rows.
+            self.builder.add(
+                build_block(label + line if line or self.is_in_cell else "", style, depth, self.page_number)
+            )
+            label = "" if line else label
         if self.builder.needs_opening and text.strip():
             add_opening_paragraph(self.builder, text, element, style)
         for box in boxes:
             self.walk(box)
 
-    def iter_text(self, element: Element, boxes: list[Element]) -> Iterator[str]:
-        """Yield the text of the runs of a paragraph; append its text boxes to `boxes`."""
+    def paragraph_text(self, element: Element, boxes: list[Element]) -> tuple[str, str]:
+        """Return the automatic number and the text of a paragraph; append its text boxes to `boxes`."""
+        style_name = self.style_name(element)
+        style = self.styles.get(style_name, Style())
+        own_list, own_level = (word_value(element, f"w:pPr/w:numPr/w:{name}") for name in ("numId", "ilvl"))
+        label = self.numbering.next_label(own_list or style.list_name, own_level or style.list_level, style_name)
+        return label, "".join(self.iter_text(element, boxes, style.is_hidden))
+
+    def iter_text(self, element: Element, boxes: list[Element], is_hidden: bool) -> Iterator[str]:
+        """Yield the displayed text of the runs of a paragraph; append its text boxes to `boxes`."""
         for child in element:
             name = str(child.tag).removeprefix(WORD_NS)
-            if name == "t":
+            if name == "r":
+                properties = child.find(f"{WORD_NS}rPr")
+                style = self.styles.get(word_value(properties, "w:rStyle"))
+                run_default = is_hidden if style is None else style.is_hidden
+                if not is_property_on(properties, "vanish", run_default):
+                    yield from self.iter_text(child, boxes, is_hidden)
+            elif name == "t":
                 yield child.text or ""
             elif name in CHAR_BY_TAG:
                 yield CHAR_BY_TAG[name]
+            elif name == "instrText":
+                self.instruction = (self.instruction + (child.text or ""))[:MAX_INSTRUCTION_CHARS]
+            elif name in ("fldChar", "fldSimple"):
+                instruction, self.instruction = child.get(f"{WORD_NS}instr", self.instruction), ""
+                yield eq_field_text(instruction)
+                yield from self.iter_text(child, boxes, is_hidden)
             elif name == "lastRenderedPageBreak":
-                self.page_number += 1
+                self.page_number += self.page_number > 0
             elif name == "txbxContent":
                 boxes.append(child)
+            elif name == f"{MATH_NS}oMath":
+                yield formula_text(child)
             elif child.tag not in SKIPPED_TAGS:
-                yield from self.iter_text(child, boxes)
+                yield from self.iter_text(child, boxes, is_hidden)
 
     def read_table(self, element: Element) -> None:
         """Read the rows of a table; a row of one cell is framed text and read as paragraphs."""
-        for row in element.iter(f"{WORD_NS}tr"):
-            cells = list(row.iterchildren(f"{WORD_NS}tc", f"{WORD_NS}sdt"))
+        for row in iter_own(element, f"{WORD_NS}tr"):
+            cells = list(iter_own(row, f"{WORD_NS}tc"))
+            if is_property_on(row.find(f"{WORD_NS}trPr"), "hidden"):
+                continue
             if len(cells) == 1:
                 self.walk(cells[0])
-            elif next(row.iterancestors(f"{WORD_NS}tr"), None) is None or not is_nested_row(row, element):
-                texts = [self.cell_text(cell) for cell in cells]
-                if any(texts):
-                    self.builder.add(Block(BlockKind.TABLE_ROW, "\t".join(texts), page=self.page_number))
-                    self.add_opening_row(texts)
+                continue
+            texts = [self.cell_text(cell) for cell in cells]
+            if any(texts):
+                self.builder.add(Block(BlockKind.TABLE_ROW, "\t".join(texts), page=self.page_number))
+            if sum(map(bool, texts)) == 1:  # forms have their title there
+                self.builder.add_opening("".join(texts))
 
     def cell_text(self, cell: Element) -> str:
-        """Return the text of a cell on one line."""
-        boxes: list[Element] = []
-        return to_one_line(
-            " ".join("".join(self.iter_text(paragraph, boxes)) for paragraph in cell.iter(f"{WORD_NS}p"))
-        )
+        """Return the text of a cell on one line, with its text boxes and nested tables."""
+        outside = self.builder, self.is_in_cell
+        self.builder, self.is_in_cell = DocumentBuilder(), True
+        self.walk(cell)
+        text = " ".join(block.text for block in self.builder.blocks)
+        self.builder, self.is_in_cell = outside
+        return to_one_line(text)
 
-    def add_opening_row(self, texts: list[str]) -> None:
-        """Add a first row with one filled cell to the opening lines: forms have their title there."""
-        if sum(map(bool, texts)) == 1:
-            self.builder.add_opening("".join(texts))
+    def read_chunk(self, relationship: str) -> None:
+        """Read a file that is embedded as text (altChunk): HTML, MHTML, RTF, plain text or Word."""
+        name = self.parts.get(relationship, ("", ""))[1]
+        chunk = self.package.read_optional(name)
+        format_name = detect_format(chunk, name)
+        if b"mime-version:" in chunk[:1_000].lower():
+            pages = [part for part in message_from_bytes(chunk).walk() if part.get_content_type() == "text/html"]
+            payload = pages[0].get_payload(decode=True) if pages else b""
+            format_name, chunk = "", payload if isinstance(payload, bytes) else b""
+        blocks: Sequence[Block] = ()
+        if format_name == "docx" and self.chunk_depth < MAX_CHUNK_DEPTH:
+            blocks = read(chunk, self.chunk_depth + 1).blocks
+        elif format_name in CHUNK_TEXT_FORMATS:
+            content = read_content(chunk, format_name)
+            blocks = content.blocks if isinstance(content, DocumentContent) else ()
+        elif not format_name:
+            blocks = chapter_blocks(chunk, self.page_number)
+        self.package.check_reference(name or relationship)
+        for block in blocks:
+            self.builder.add(replace(block, page=self.page_number))
 
-    def paragraph_style(self, element: Element) -> ParagraphStyle:
-        """Return the style of a paragraph, or the default style."""
-        style_element = element.find(f"{WORD_NS}pPr/{WORD_NS}pStyle")
-        name = style_element.get(f"{WORD_NS}val", "") if style_element is not None else self.default_style
-        return self.styles.get(name, ParagraphStyle())
+    def style_name(self, element: Element) -> str:
+        """Return the id of the style of a paragraph."""
+        return word_value(element, "w:pPr/w:pStyle") or self.default_style
 
 
-def is_nested_row(row: Element, table: Element) -> bool:
-    """Return True if the row belongs to a table nested in `table`; the outer cell already contains its text."""
-    return next(row.iterancestors(f"{WORD_NS}tbl"), None) is not table
+def iter_own(element: Element, tag: str) -> Iterator[Element]:
+    """Yield the rows of a table, or the cells of a row, without those of nested tables."""
+    for child in element:
+        if child.tag == tag:
+            yield child
+        elif child.tag not in (f"{WORD_NS}tc", f"{WORD_NS}tbl"):
+            yield from iter_own(child, tag)
 
 
-def read(data: bytes) -> DocumentContent:
-    """Read a DOCX file. Raises UnreadableError."""
+def read(data: bytes, chunk_depth: int = 0) -> DocumentContent:
+    """Read a DOCX file, which is in `chunk_depth` other files. Raises UnreadableError."""
     package = ZipPackage(data)
     main_part = package.main_part_name("word/document.xml")
-    root = package.require_part(main_part)
-    if not root.tag.startswith(WORD_NS):
-        message = "unsupported: the main part is not a transitional Word document"
-        raise UnreadableError(Reason.UNPARSABLE, CodedMessage(message, "no_transitional_word"))
-    parts = dict(package.relationships(main_part).values())
-    styles, default = read_styles(package.parse_part(parts.get("styles", "")))
-    reader = DocxReader(styles, default, next(root.iter(f"{WORD_NS}lastRenderedPageBreak"), None) is not None)
+    root = read_part(package.require_part(main_part))
+    parts = package.relationships(main_part)
+    part_names = dict(parts.values())
+    styles, default = read_styles(package.parse_part(part_names.get("styles", "")))
+    numbering = WordNumbering(package.parse_part(part_names.get("numbering", "")))
+    has_pages = next(root.iter(f"{WORD_NS}lastRenderedPageBreak"), None) is not None
+    reader = DocxReader(package, styles, default, numbering, parts, chunk_depth, int(has_pages))
     body = root.find(f"{WORD_NS}body")
     reader.walk(body if body is not None else root)
+    reader.page_number = 0
+    for text in drawing_texts(package, main_part):
+        reader.builder.add(Block(BlockKind.PARAGRAPH, text))
     for kind in NOTE_PARTS:
-        notes = package.parse_part(parts.get(kind, ""))
+        notes = package.parse_part(part_names.get(kind, ""))
         if notes is not None:
-            reader.page_number = 0
-            reader.walk(notes)
-    return reader.builder.build(read_properties(package))
+            reader.walk(read_part(notes))
+    return reader.builder.build(read_properties(package), damaged_parts=package.damaged_parts)
 
 
-def build_block(text: str, style: ParagraphStyle, depth: int, page: int) -> Block:
+def read_part(root: Element) -> Element:
+    """Return the root of a part without deleted text, phonetic guides and hidden shapes."""
+    etree.strip_elements(root, *REMOVED_TAGS)
+    remove_hidden_shapes(root)
+    return root
+
+
+def build_block(text: str, style: Style, depth: int, page: int) -> Block:
     """Build the block of one line of a paragraph."""
     if style.heading_level or style.name == "title":
         return Block(BlockKind.HEADING, text, style.heading_level or 1, page=page)
@@ -170,91 +240,83 @@ def build_block(text: str, style: ParagraphStyle, depth: int, page: int) -> Bloc
 
 def list_depth(element: Element) -> int:
     """Return the depth of a list item, 1 to 9; 0 for other paragraphs."""
-    number = element.find(f"{WORD_NS}pPr/{WORD_NS}numPr")
-    if number is None:
+    if element.find("w:pPr/w:numPr", PREFIXES) is None:
         return 0
-    level = number.find(f"{WORD_NS}ilvl")
-    value = level.get(f"{WORD_NS}val", "0") if level is not None else "0"
-    return min(int(value), 8) + 1 if value.isdecimal() else 1
+    return min(parse_count(word_value(element, "w:pPr/w:numPr/w:ilvl"), 0), 8) + 1
 
 
-def add_opening_paragraph(builder: DocumentBuilder, text: str, element: Element, style: ParagraphStyle) -> None:
+def add_opening_paragraph(builder: DocumentBuilder, text: str, element: Element, style: Style) -> None:
     """Add a paragraph as an opening line, with the font size of its first runs or of its style."""
     runs = [run for run in element.iter(f"{WORD_NS}r") if run.find(f"{WORD_NS}t") is not None]
-    size = max((font_size(run.find(f"{WORD_NS}rPr")) for run in runs[:5]), default=0.0) or style.font_size
+    size = max((font_size(run) for run in runs[:5]), default=0.0) or style.font_size
     bold = style.is_bold or any(is_property_on(run.find(f"{WORD_NS}rPr"), "b") for run in runs[:1])
-    alignment = element.find(f"{WORD_NS}pPr/{WORD_NS}jc")
-    is_centred = alignment.get(f"{WORD_NS}val") == "center" if alignment is not None else style.is_centred
+    alignment = word_value(element, "w:pPr/w:jc")
+    is_centred = alignment == "center" if alignment else style.is_centred
     role = style.name if style.name in ("title", "subtitle") else "heading" if style.heading_level else ""
     builder.add_opening(to_one_line(text[:500]), size, role, bold, is_centred)
 
 
-def font_size(properties: Element | None) -> float:
-    """Return the font size in points that run properties state, 0.0 if none."""
-    size = properties.find(f"{WORD_NS}sz") if properties is not None else None
-    value = size.get(f"{WORD_NS}val", "") if size is not None else ""
+def font_size(element: Element | None) -> float:
+    """Return the font size in points that a run or style states, 0.0 if none."""
+    value = word_value(element, "w:rPr/w:sz")
     return int(value) / 2 if value.isdecimal() and len(value) < 5 else 0.0
 
 
-def is_property_on(properties: Element | None, name: str) -> bool:
-    """Return True if the properties switch on a toggle such as `b` (bold)."""
+def is_property_on(properties: Element | None, name: str, default: bool = False) -> bool:
+    """Return True if the properties switch on a toggle such as `b` (bold); `default` if they do not mention it."""
     toggle = properties.find(f"{WORD_NS}{name}") if properties is not None else None
-    return toggle is not None and toggle.get(f"{WORD_NS}val", "1") not in ("0", "false", "none")
+    return default if toggle is None else toggle.get(f"{WORD_NS}val", "1") not in ("0", "false", "none", "off")
 
 
-def read_styles(root: Element | None) -> tuple[dict[str, ParagraphStyle], str]:
-    """Return the paragraph styles by id, with inherited values, and the id of the default style."""
+def read_styles(root: Element | None) -> tuple[dict[str, Style], str]:
+    """Return the styles of paragraphs and characters by id, with inherited values, and the id of the default style."""
     if root is None:
         return {}, ""
     elements = {
-        style_element.get(f"{WORD_NS}styleId", ""): style_element
-        for style_element in islice(root.iter(f"{WORD_NS}style"), MAX_STYLES)
-        if style_element.get(f"{WORD_NS}type", "paragraph") == "paragraph"
+        element.get(f"{WORD_NS}styleId", ""): element
+        for element in islice(root.iter(f"{WORD_NS}style"), MAX_STYLES)
+        if element.get(f"{WORD_NS}type", "paragraph") in ("paragraph", "character")
     }
     default = next(
-        (name for name, style_element in elements.items() if style_element.get(f"{WORD_NS}default") in ("1", "true")),
+        (
+            name
+            for name, element in elements.items()
+            if element.get(f"{WORD_NS}default") in ("1", "true") and element.get(f"{WORD_NS}type") != "character"
+        ),
         "",
     )
-    common = font_size(root.find(f"{WORD_NS}docDefaults/{WORD_NS}rPrDefault/{WORD_NS}rPr")) or 10.0
+    common = font_size(root.find(f"{WORD_NS}docDefaults/{WORD_NS}rPrDefault")) or 10.0
     return {name: resolve_style(name, elements, common) for name in elements}, default
 
 
-def resolve_style(name: str, elements: dict[str, Element], default_size: float) -> ParagraphStyle:
+def resolve_style(name: str, elements: dict[str, Element], default_size: float) -> Style:
     """Return a style with the values it inherits from its base styles."""
     chain: list[Element] = []
     while name in elements and elements[name] not in chain and len(chain) < MAX_STYLE_CHAIN:
         chain.append(elements[name])
-        base = chain[-1].find(f"{WORD_NS}basedOn")
-        name = base.get(f"{WORD_NS}val", "") if base is not None else ""
-    names = [style_element.find(f"{WORD_NS}name") for style_element in chain]
-    titles = [element.get(f"{WORD_NS}val", "").lower() if element is not None else "" for element in names]
-    size = next(
-        (size for style_element in chain if (size := font_size(style_element.find(f"{WORD_NS}rPr")))), default_size
-    )
-    level = next(
-        (
-            level
-            for title, style_element in zip(titles, chain, strict=True)
-            if (level := style_heading_level(title, style_element))
-        ),
-        0,
-    )
-    alignments = [
-        element.get(f"{WORD_NS}val")
-        for style_element in chain
-        if (element := style_element.find(f"{WORD_NS}pPr/{WORD_NS}jc")) is not None
-    ]
-    bold = any(is_property_on(style_element.find(f"{WORD_NS}rPr"), "b") for style_element in chain)
+        name = word_value(chain[-1], "w:basedOn")
+    titles = [word_value(element, "w:name").lower() for element in chain]
+    levels = (style_heading_level(title, element) for title, element in zip(titles, chain, strict=True))
     style_name = "title" if "title" in titles[:2] else titles[0]
-    return ParagraphStyle(
-        style_name, size, 0 if style_name in ("title", "subtitle") else level, bold, alignments[:1] == ["center"]
+
+    def inherited(path: str) -> str:
+        return next(filter(None, (word_value(element, path) for element in chain)), "")
+
+    return Style(
+        style_name,
+        next(filter(None, map(font_size, chain)), default_size),
+        0 if style_name in ("title", "subtitle") else next(filter(None, levels), 0),
+        any(is_property_on(element.find(f"{WORD_NS}rPr"), "b") for element in chain),
+        inherited("w:pPr/w:jc") == "center",
+        any(is_property_on(element.find(f"{WORD_NS}rPr"), "vanish") for element in chain),
+        inherited("w:pPr/w:numPr/w:numId"),
+        inherited("w:pPr/w:numPr/w:ilvl"),
     )
 
 
 def style_heading_level(title: str, style: Element) -> int:
     """Return the heading level of a style, 0 if it is not a heading style."""
     if title.startswith("heading ") and title[8:].isdecimal():
-        return min(int(title[8:]), 6)
-    outline = style.find(f"{WORD_NS}pPr/{WORD_NS}outlineLvl")
-    value = outline.get(f"{WORD_NS}val", "") if outline is not None else ""
-    return int(value) + 1 if value.isdecimal() and int(value) < 6 else 0
+        return min(parse_count(title[8:], 6), 6)
+    level = parse_count(word_value(style, "w:pPr/w:outlineLvl"), 9)
+    return level + 1 if level < 6 else 0
