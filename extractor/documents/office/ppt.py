@@ -25,7 +25,8 @@ RT_SLIDE_LIST, RT_SLIDE_PERSIST, RT_TEXT_HEADER, RT_TEXT_CHARS, RT_TEXT_BYTES, R
     4008,
     3998,
 )
-RT_USER_EDIT = 4085
+RT_USER_EDIT, RT_SLIDE_SHOW_INFO = 4085, 1017
+HIDDEN_SLIDE_FLAG = 4
 TITLE_TEXT_TYPES = (0, 6)
 ENCRYPTED_USER_TOKEN = 0xF3D1C4DF
 MAX_DEPTH = 40
@@ -58,6 +59,8 @@ def read_slides(container: olefile.OleFileIO) -> DocumentContent:
     builder = DocumentBuilder()
     for number, (reference, outline) in enumerate(iter_slides(data, offsets[document]), 1):
         offset = offsets.get(reference)
+        if offset is not None and is_hidden_slide(data, offset):
+            continue
         for kind, text in slide_texts(data, offset, outline) if offset is not None else outline:
             for line in filter(None, map(to_one_line, text.replace("\x0b", "\r").split("\r"))):
                 is_title = kind in TITLE_TEXT_TYPES
@@ -132,6 +135,15 @@ def iter_slides(data: bytes, offset: int) -> Iterator[tuple[int, list[tuple[int,
                 outline.append((kind, record_text(data, record)))
         if reference >= 0:
             yield reference, outline
+
+
+def is_hidden_slide(data: bytes, offset: int) -> bool:
+    """Return True if a slide is not shown in a presentation [MS-PPT 2.6.3]."""
+    slide = read_record(data, offset)
+    return any(
+        record.kind == RT_SLIDE_SHOW_INFO and struct.unpack_from("<H", data, record.start + 10)[0] & HIDDEN_SLIDE_FLAG
+        for record in iter_records(data, slide.start, slide.end)
+    )
 
 
 def slide_texts(data: bytes, offset: int, outline: list[tuple[int, str]]) -> list[tuple[int, str]]:

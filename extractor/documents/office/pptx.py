@@ -1,4 +1,4 @@
-"""Reader for PowerPoint (PPTX): each slide is a page with its title, text, tables, diagrams and speaker notes."""
+"""Reader for PowerPoint (PPTX): each shown slide is a page with its title, text, tables, charts and speaker notes."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,16 @@ from extractor.documents.content import (
     OpeningLine,
     to_one_line,
 )
+from extractor.documents.office.drawing import (
+    DRAWING_NS,
+    drawing_paragraph_text,
+    drawing_texts,
+    remove_hidden_shapes,
+)
 from extractor.documents.office_properties import read_properties
-from extractor.documents.zip_package import ZipPackage
+from extractor.documents.zip_package import RELATIONSHIP_ID, ZipPackage
 
-DRAWING_NS = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 PRESENTATION_NS = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-RELATIONSHIPS_NS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 ROLE_BY_PLACEHOLDER = {"title": "title", "ctrTitle": "title", "subTitle": "subtitle"}
 IGNORED_PLACEHOLDERS = frozenset(("sldNum", "dt", "ftr", "hdr"))  # slide number, date, footer, header
 
@@ -33,23 +36,27 @@ def read(data: bytes) -> DocumentContent:
         if builder.is_full:
             break
         root = package.parse_part(name)
-        for block, line in iter_shape_blocks(root, number) if root is not None else ():
+        if root is None or root.get("show") in ("0", "false"):
+            continue
+        remove_hidden_shapes(root)
+        for block, line in iter_shape_blocks(root, number):
             builder.add(block)
             is_first_slide = bool(builder.blocks) and number == builder.blocks[0].page
             if line is not None and is_first_slide and builder.needs_opening:
                 builder.opening.append(line)
-        for text in (*diagram_texts(package, name), *read_notes(package, name)):
+        for text in (*drawing_texts(package, name), *read_notes(package, name)):
             builder.add(Block(BlockKind.PARAGRAPH, text, page=number))
     truncation = f"{MAX_PAGES:,} of {len(slides):,} slides" if len(slides) > MAX_PAGES else ""
-    return builder.build(read_properties(package), truncation)
+    return builder.build(read_properties(package), truncation, package.damaged_parts)
 
 
 def slide_names(package: ZipPackage, main: str) -> list[str]:
     """Return the names of the slide parts in presentation order."""
     targets = package.relationships(main)
     root = package.require_part(main)
-    ids = [slide_id.get(f"{RELATIONSHIPS_NS}id", "") for slide_id in root.iter(f"{PRESENTATION_NS}sldId")]
-    return [targets[slide_id][1] for slide_id in ids if slide_id in targets and targets[slide_id][1] in package]
+    ids = [slide_id.get(RELATIONSHIP_ID, "") for slide_id in root.iter(f"{PRESENTATION_NS}sldId")]
+    names = [targets.get(slide_id, ("", slide_id))[1] for slide_id in ids]
+    return list(filter(package.check_reference, names))
 
 
 def iter_shape_blocks(root: Element, number: int) -> Iterator[tuple[Block, OpeningLine | None]]:
@@ -58,14 +65,17 @@ def iter_shape_blocks(root: Element, number: int) -> Iterator[tuple[Block, Openi
     for element in iter_text_shapes(root):
         if element.tag == f"{DRAWING_NS}tbl":
             for row in element.iter(f"{DRAWING_NS}tr"):
-                cells = [to_one_line(" ".join(iter_paragraph_texts(cell))) for cell in row.iter(f"{DRAWING_NS}tc")]
+                cells = [
+                    to_one_line(" ".join(map(drawing_paragraph_text, cell.iter(f"{DRAWING_NS}p"))))
+                    for cell in row.iter(f"{DRAWING_NS}tc")
+                ]
                 yield Block(BlockKind.TABLE_ROW, "\t".join(cells) if any(cells) else "", page=number), None
             continue
         kind = placeholder_type(element)
         role = ROLE_BY_PLACEHOLDER.get(kind, "")
         paragraph_number += 1
         for paragraph in element.iter(f"{DRAWING_NS}p"):
-            text = to_one_line(paragraph_text(paragraph))
+            text = to_one_line(drawing_paragraph_text(paragraph))
             if not text or kind in IGNORED_PLACEHOLDERS:
                 continue
             line = OpeningLine(text[:500], font_size(paragraph), role, paragraph_number=paragraph_number)
@@ -75,8 +85,6 @@ def iter_shape_blocks(root: Element, number: int) -> Iterator[tuple[Block, Openi
 def iter_text_shapes(element: Element) -> Iterator[Element]:
     """Yield the text bodies and tables in an element, in the order of the file."""
     for child in element:
-        if child.tag == FALLBACK_TAG:
-            continue
         if child.tag in (f"{PRESENTATION_NS}txBody", f"{DRAWING_NS}tbl"):
             yield child
         else:
@@ -103,19 +111,6 @@ def build_block(text: str, role: str, paragraph: Element, number: int) -> Block:
     return Block(BlockKind.PARAGRAPH, text, page=number)
 
 
-def paragraph_text(paragraph: Element) -> str:
-    """Return the text of a paragraph."""
-    parts = []
-    for element in paragraph.iter(f"{DRAWING_NS}t", f"{DRAWING_NS}br", f"{DRAWING_NS}tab"):
-        parts.append(element.text or "" if element.tag == f"{DRAWING_NS}t" else " ")
-    return "".join(parts)
-
-
-def iter_paragraph_texts(element: Element) -> Iterator[str]:
-    """Yield the texts of the paragraphs in an element."""
-    return (paragraph_text(paragraph) for paragraph in element.iter(f"{DRAWING_NS}p"))
-
-
 def font_size(paragraph: Element) -> float:
     """Return the largest font size in points that the runs of a paragraph state, 0.0 if none."""
     values = [run.get("sz", "") for run in paragraph.iter(f"{DRAWING_NS}rPr")]
@@ -131,11 +126,5 @@ def read_notes(package: ZipPackage, slide: str) -> list[str]:
     bodies = [
         body for body in iter_text_shapes(root) if body.tag != f"{DRAWING_NS}tbl" and placeholder_type(body) == "body"
     ]
-    return [text for body in bodies for paragraph in iter_paragraph_texts(body) if (text := to_one_line(paragraph))]
-
-
-def diagram_texts(package: ZipPackage, slide: str) -> list[str]:
-    """Return the paragraphs of the diagrams (SmartArt) of a slide."""
-    names = [name for kind, name in package.relationships(slide).values() if kind == "diagramData"]
-    roots = [root for name in names if (root := package.parse_part(name)) is not None]
-    return [text for root in roots for paragraph in iter_paragraph_texts(root) if (text := to_one_line(paragraph))]
+    paragraphs = (paragraph for body in bodies for paragraph in body.iter(f"{DRAWING_NS}p"))
+    return [text for paragraph in paragraphs if (text := to_one_line(drawing_paragraph_text(paragraph)))]
