@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from lxml import etree
 from lxml.etree import _Element as Element
 
 from domain.coded_message import CodedMessage
@@ -35,6 +36,7 @@ from extractor.documents.zip_package import ZipPackage, resolve_part_name
 from extractor.fields.dates.date_parsing import find_date_in_text
 
 OFD_NAMESPACE = "{http://www.ofdspec.org/2016}"
+HIDDEN_TAG = "hidden"
 POINTS_PER_MM = 72 / 25.4
 MAX_LINES = 5_000
 MAX_IMAGES = 1_000  # of a page
@@ -57,11 +59,12 @@ class PageImage:
 
 @dataclass(frozen=True)
 class OfdDocument:
-    """An opened file: the parts of its pages, and of its templates and images by id. `page_box` is in millimetres."""
+    """An opened file: its parts, those of annotations by page, of templates and images by id; `page_box` in mm."""
 
     package: ZipPackage
     root_document: Element
     page_names: tuple[str, ...]
+    annotation_names: Mapping[int, str]
     template_names: Mapping[str, str]
     image_names: Mapping[str, str]
     page_box: tuple[float, ...]
@@ -81,7 +84,8 @@ def read(data: bytes, recognized_pages: Sequence[RecognizedPage] = ()) -> Docume
         first_element_text(document.root_document, f"{OFD_NAMESPACE}Author"),
         find_date_in_text(first_element_text(document.root_document, f"{OFD_NAMESPACE}CreationDate")),
     )
-    return build_content(pages, properties, f"{MAX_PAGES:,} of {count:,} pages" if count > MAX_PAGES else "")
+    content = build_content(pages, properties, f"{MAX_PAGES:,} of {count:,} pages" if count > MAX_PAGES else "")
+    return replace(content, damaged_parts=tuple(document.package.damaged_parts))
 
 
 def find_unreadable_pages(data: bytes) -> list[int]:
@@ -125,6 +129,7 @@ def open_document(data: bytes) -> OfdDocument:
         package,
         root_document,
         tuple(resolve_part_name(folder, element.get("BaseLoc", "")) for element in root.iter(f"{OFD_NAMESPACE}Page")),
+        dict(iter_annotation_names(package, root, folder)),
         {
             element.get("ID", ""): resolve_part_name(folder, element.get("BaseLoc", ""))
             for element in root.iter(f"{OFD_NAMESPACE}TemplatePage")
@@ -132,6 +137,16 @@ def open_document(data: bytes) -> OfdDocument:
         dict(iter_image_names(package, root, folder)),
         parse_box(first_element_text(root, f"{OFD_NAMESPACE}PhysicalBox")),
     )
+
+
+def iter_annotation_names(package: ZipPackage, root: Element, folder: str) -> Iterator[tuple[int, str]]:
+    """Yield page number and part of the annotations of each page."""
+    numbers = {page.get("ID", ""): number for number, page in enumerate(root.iter(f"{OFD_NAMESPACE}Page"), 1)}
+    name = resolve_part_name(folder, first_element_text(root, f"{OFD_NAMESPACE}Annotations"))
+    annotations = package.parse_part(name)
+    for page in annotations.iter(f"{OFD_NAMESPACE}Page") if annotations is not None else ():
+        file = first_element_text(page, f"{OFD_NAMESPACE}FileLoc")
+        yield numbers.get(page.get("PageID", ""), 0), resolve_part_name(name.rpartition("/")[0], file)
 
 
 def iter_image_names(package: ZipPackage, root: Element, folder: str) -> Iterator[tuple[str, str]]:
@@ -154,8 +169,10 @@ def read_pages(document: OfdDocument) -> list[PrintedPage]:
 
 def page_layers(document: OfdDocument, number: int) -> tuple[float, float, list[Element]]:
     """Return width and height of a page in millimetres, and the roots of its templates and of itself."""
-    root = document.package.parse_part(document.page_names[number - 1])
+    name = document.page_names[number - 1]
+    root = document.package.parse_part(name)
     if root is None:
+        document.package.check_reference(name)
         return 0.0, 0.0, []
     page_box = parse_box(first_element_text(root, f"{OFD_NAMESPACE}PhysicalBox"))
     _, _, width, height = page_box if page_box[3] else document.page_box
@@ -163,7 +180,16 @@ def page_layers(document: OfdDocument, number: int) -> tuple[float, float, list[
         document.package.parse_part(document.template_names.get(element.get("TemplateID", ""), ""))
         for element in root.iter(f"{OFD_NAMESPACE}Template")
     ]
-    return width, height, [layer for layer in (*templates, root) if layer is not None]
+    return width, height, [without_hidden_objects(layer) for layer in (*templates, root) if layer is not None]
+
+
+def without_hidden_objects(layer: Element) -> Element:
+    """Remove the objects of a layer that are not shown."""
+    for element in layer.iter():
+        if element.get("Visible") == "false":
+            element.tag = HIDDEN_TAG
+    etree.strip_elements(layer, HIDDEN_TAG)
+    return layer
 
 
 def has_image(document: OfdDocument, number: int) -> bool:
@@ -182,9 +208,12 @@ def image_boxes(document: OfdDocument, layers: Sequence[Element]) -> list[tuple[
 
 
 def read_page(document: OfdDocument, number: int) -> PrintedPage:
-    """Read one page; the text of its templates comes first."""
+    """Read one page; the text of its templates comes first, that of its annotations last."""
     width, height, layers = page_layers(document, number)
     lines = [line for layer in layers for line in text_lines(layer, number, height)]
+    annotations = document.package.parse_part(document.annotation_names.get(number, ""))
+    if lines and annotations is not None:  # a stamp on a scan is not its text
+        lines += text_lines(without_hidden_objects(annotations), number, height)
     page = PrintedPage(number, width * POINTS_PER_MM, height * POINTS_PER_MM, tuple(lines[:MAX_LINES]))
     image_area = sum(box[2] * box[3] for _, box in image_boxes(document, layers)) if not lines else 0.0
     is_scanned = image_area >= MIN_SCAN_AREA_SHARE * width * height > 0
@@ -226,6 +255,9 @@ def text_piece(element: Element, number: int, height: float) -> PrintedLine | No
     """Return the text of one text object, with coordinates in points from the lower left corner."""
     text = "".join(code.text or "" for code in element.iter(f"{OFD_NAMESPACE}TextCode")).strip("\n")
     box_left, box_top, box_width, box_height = parse_box(element.get("Boundary", ""))
+    for appearance in element.iterancestors(f"{OFD_NAMESPACE}Appearance"):  # of an annotation
+        left, top, _, _ = parse_box(appearance.get("Boundary", ""))
+        box_left, box_top = box_left + left, box_top + top
     size = parse_number(element.get("Size", ""))
     matrix = [parse_number(number_text) for number_text in element.get("CTM", "").split()]
     if len(matrix) == 6 and matrix[3]:
