@@ -70,6 +70,7 @@ MIN_SIZE_DIFFERENCE = 0.1  # relative difference of two font sizes
 MAX_WORD_GAP = 2.5  # gap between two words of a line, relative to the font size
 MIN_BOLD_WEIGHT = 600  # font weight
 MAX_PAGES_OF_IMAGES = 5  # that are searched for an image in a file without text
+MAX_TEXT_OBJECTS = 20_000  # of a page
 MAX_PAGE_OBJECTS = 1_000  # that are searched for images
 MIN_LETTER_SHARE = 0.5  # maximum share of unmapped characters on a readable page
 UNMAPPED_CHAR_RE = re.compile("[\x00-\x1f\ufffd\ue000-\uf8ff]")
@@ -111,7 +112,10 @@ def find_unreadable_pages(data: bytes) -> list[int]:
 def open_pdf(data: bytes) -> pypdfium2.PdfDocument:
     """Open the document, with the empty password if it has one. Raises UnreadableError."""
     try:
-        return pypdfium2.PdfDocument(data)
+        document = pypdfium2.PdfDocument(data)
+        with suppress(pypdfium2.PdfiumError):  # a damaged form
+            document.init_forms()
+        return document
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", 0)
         if code == ERR_PASSWORD:
@@ -175,8 +179,8 @@ def read_pages(document: pypdfium2.PdfDocument, count: int) -> tuple[list[Printe
 
 def read_page(document: pypdfium2.PdfDocument, index: int, in_pieces: bool = False) -> PrintedPage:
     """Read one page; a page that PDFium cannot read is empty. For `in_pieces` see `iter_page_lines`."""
-    page = pdfium.FPDF_LoadPage(document, index)
-    if not page:
+    page = load_page(document, index)
+    if page is None:
         return PrintedPage(index + 1, 0.0, 0.0, ())
     try:
         width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
@@ -193,7 +197,27 @@ def read_page(document: pypdfium2.PdfDocument, index: int, in_pieces: bool = Fal
             return PrintedPage(index + 1, width, height, (), PageFault.SCANNED)
         return without_garbled_text(rotate_page(PrintedPage(index + 1, width, height, tuple(lines))))
     finally:
-        pdfium.FPDF_ClosePage(page)
+        page.close()
+
+
+def load_page(document: pypdfium2.PdfDocument, index: int) -> pypdfium2.PdfPage | None:
+    """Load a page with the text of its form fields and notes; returns None if PDFium cannot read it."""
+    try:
+        page = document[index]
+        if pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS:
+            page.close()
+            page = document[index]
+    except pypdfium2.PdfiumError:
+        return None
+    # PDFium ignores text without width: single letters in fonts that it does not have. The outline of a letter has one.
+    bounds = left, _, right, _ = tuple(ctypes.c_float() for _ in range(4))
+    for position in range(min(pdfium.FPDFPage_CountObjects(page), MAX_TEXT_OBJECTS)):
+        text = pdfium.FPDFPage_GetObject(page, position)
+        is_text = pdfium.FPDFPageObj_GetType(text) == pdfium.FPDF_PAGEOBJ_TEXT
+        if is_text and pdfium.FPDFPageObj_GetBounds(text, *bounds) and left.value == right.value:
+            pdfium.FPDFTextObj_SetTextRenderMode(text, pdfium.FPDF_TEXTRENDERMODE_STROKE)
+            pdfium.FPDFPageObj_Transform(text, 1, 0, 0, 1, 0, 0)
+    return page
 
 
 def iter_page_lines(text_page: Any, number: int, height: float, in_pieces: bool) -> Iterator[PrintedLine]:
