@@ -1,12 +1,15 @@
 """Reader for plain text and Markdown."""
 
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
+
+import yaml
 
 from domain.article import Block, BlockKind
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason
-from extractor.documents.content import DocumentBuilder, DocumentContent, FileProperties, UnreadableError
+from extractor.documents.content import DocumentBuilder, DocumentContent, FileProperties, UnreadableError, to_one_line
 from extractor.fields.dates.date_parsing import find_date_in_text
 from text.decoding.decode import decode_page
 
@@ -24,8 +27,12 @@ EMPHASIS_RE = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}(?=\S))(?=\S)([^*_\n]{1,500}
 CODE_SPAN_RE = re.compile(r"`([^`\n]{1,500})`")
 COMMENT_RE = re.compile(r"<!--.*?-->", re.S)
 TAG_RE = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>")
-FRONT_MATTER_FIELD_RE = re.compile(r"""^(title|date|author|lang|language)\s*[:=]\s*["']?(.*?)["']?\s*$""", re.I)
-FRONT_MATTER_FENCES = ("---", "+++")
+MAX_FRONT_MATTER_CHARS = 20_000
+FRONT_MATTER_RE = re.compile(r"\s*(---|\+\+\+)[ \t]*\n((?:.*\n)*?)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)")
+FRONT_MATTER_FIELD_RE = re.compile(
+    r"""^(title|date|author|lang|language)[ \t]*[:=][ \t]*["']?(.*?)["']?[ \t]*$""", re.I | re.M
+)
+FRONT_MATTER_NAMES = (("title",), ("author", "authors"), ("date", "published"), ("lang", "language"))
 
 
 def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
@@ -49,18 +56,27 @@ def iter_text_blocks(text: str) -> Iterator[Block]:
 
 
 def split_front_matter(text: str) -> tuple[FileProperties, str]:
-    """Return the fields of the front matter, and the text below it."""
-    fence = text[:3]
-    end = text.find(f"\n{fence}", 3, 20_000) if fence in FRONT_MATTER_FENCES and text[3:4] == "\n" else -1
-    if end < 0:
+    """Return the fields of the front matter (YAML or TOML), and the text below it."""
+    match = FRONT_MATTER_RE.match(text[:MAX_FRONT_MATTER_CHARS])
+    if match is None:
         return FileProperties(), text
-    fields: dict[str, str] = {}
-    for line in text[4:end].split("\n"):
-        if match := FRONT_MATTER_FIELD_RE.match(line):
-            fields.setdefault(match[1].lower(), match[2].strip())
-    language = fields.get("lang", "") or fields.get("language", "")
-    created = find_date_in_text(fields.get("date", ""))
-    return FileProperties(fields.get("title", ""), fields.get("author", ""), created, language, True), text[end + 4 :]
+    try:  # BaseLoader makes only strings, lists and mappings
+        matter = tomllib.loads(match[2]) if match[1] == "+++" else yaml.load(match[2], yaml.BaseLoader)  # noqa: S506
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError):
+        matter = dict(FRONT_MATTER_FIELD_RE.findall(match[2]))
+    if not isinstance(matter, dict):
+        return FileProperties(), text
+    fields = {str(name).lower(): value for name, value in matter.items()}
+    title, author, date, language = (front_matter_text(fields, *names) for names in FRONT_MATTER_NAMES)
+    return FileProperties(title, author, find_date_in_text(date), language, True), text[match.end() :]
+
+
+def front_matter_text(fields: Mapping[str, object], *names: str) -> str:
+    """Return the first of these fields as text on one line, the items of a list separated by commas."""
+    value = next((fields[name] for name in names if fields.get(name)), "")
+    items = value if isinstance(value, list) else [value]
+    names_of_items = (item.get("name", "") if isinstance(item, dict) else item for item in items[:20])
+    return ", ".join(to_one_line(str(item)[:500]) for item in names_of_items if not isinstance(item, list | dict))
 
 
 def iter_markdown_blocks(lines: list[str]) -> Iterator[Block]:
