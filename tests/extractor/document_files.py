@@ -5,7 +5,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
@@ -142,6 +142,33 @@ def picture_pdf() -> bytes:
         5: image_object(),
         6: b"<<>>",
     }
+    return assembled(objects)
+
+
+def form_pdf(values: Mapping[str, str], has_appearance: bool) -> bytes:
+    """Return a PDF with filled form fields, and a hidden one; `has_appearance`: the program has drawn the fields."""
+    fields = {12 + 2 * at: entry for at, entry in enumerate((*values.items(), ("hidden", "secret")))}
+    listed = " ".join(f"{number} 0 R" for number in fields)
+    resources = "<</Font<</F1 4 0 R>>>>"
+    form = f"<</Fields[{listed}]/DA(/F1 12 Tf 0 g)/DR{resources}>>"
+    page = f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources{resources}/Contents 5 0 R/Annots[{listed}]>>"
+    objects = {
+        1: f"<</Type/Catalog/Pages 2 0 R/AcroForm{form}>>".encode(),
+        2: b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        3: page.encode(),
+        4: b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        5: streamed(b"BT /F1 12 Tf 1 0 0 1 60 700 Tm (Application of a student:) Tj ET", 5, None),
+        6: b"<<>>",
+    }
+    for at, (number, (name, value)) in enumerate(fields.items()):
+        flags, drawn = 2 if name == "hidden" else 4, f"/AP<</N {number + 1} 0 R>>" if has_appearance else ""
+        widget = (
+            f"/FT/Tx/T({name})/V({value})/DA(/F1 12 Tf 0 g)/Rect[200 {600 - 40 * at} 400 {620 - 40 * at}]/F {flags}"
+        )
+        objects[number] = f"<</Type/Annot/Subtype/Widget{widget}{drawn}>>".encode()
+        content = f"/Tx BMC BT /F1 12 Tf 2 5 Td ({value}) Tj ET EMC"
+        head = f"<</Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources{resources}/Length {len(content)}>>"
+        objects[number + 1] = f"{head}stream\n{content}\nendstream".encode()
     return assembled(objects)
 
 
@@ -307,16 +334,22 @@ def binary_record(kind: int, data: bytes) -> bytes:
 # -- OpenDocument, EPUB, OFD
 
 
-def opendocument(kind: str, body: str, manifest: str = "") -> bytes:
+def opendocument(
+    kind: str, body: str, manifest: str = "", styles: str = "", more: Mapping[str, str | bytes] | None = None
+) -> bytes:
     """Return an ODF file: `kind` is text, presentation or spreadsheet, `body` the XML of its content."""
     names = " ".join(
         f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
         for short, name in (
             ("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing"),
-            ("presentation", "presentation"), ("meta", "meta"),
+            ("presentation", "presentation"), ("meta", "meta"), ("style", "style"), ("chart", "chart"),
         )
     )  # fmt: skip
-    within = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    names += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
+    within = (
+        f"<office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    )
     content = f"<office:document-content {names}>{within}</office:document-content>"
     spaces = 'xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"'
     return zipped(
@@ -325,6 +358,7 @@ def opendocument(kind: str, body: str, manifest: str = "") -> bytes:
             "content.xml": content,
             "META-INF/manifest.xml": f"<manifest:manifest {spaces}>{manifest}</manifest:manifest>",
         }
+        | {name: data.replace("NAMES", names) if isinstance(data, str) else data for name, data in (more or {}).items()}
     )
 
 
@@ -424,12 +458,18 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
     return head + struct.pack("<109I", *places) + bytes(sectors) + struct.pack(f"<{len(table)}I", *table)
 
 
-def doc(text: str, flags: int = 0, styles: Sequence[int] = (), counts: Sequence[int] = ()) -> bytes:
+def doc(
+    text: str,
+    flags: int = 0,
+    styles: Sequence[int] = (),
+    counts: Sequence[int] = (),
+    hidden: tuple[int, int] | None = None,
+) -> bytes:
     """Return a Word 97 file with paragraphs that end with CR, in two text pieces: single bytes and UTF-16.
 
     `styles` are the built-in style numbers (62: title, 1: heading 1) of the first paragraphs, in the piece of single
     bytes. `counts` are the lengths of the parts of the text (document, footnotes, headers ...); by default
-    there is one part.
+    there is one part. `hidden` are start and end of hidden characters in the piece of single bytes.
     """
     cut = next((at for at, char in enumerate(text) if ord(char) > 126), len(text))
     head = bytearray(1024)
@@ -451,7 +491,48 @@ def doc(text: str, flags: int = 0, styles: Sequence[int] = (), counts: Sequence[
         struct.pack_into("<II", head, 0x0102, len(table), 12)
         table += struct.pack("<III", 1024, 1024 + len(narrow), len(main) // 512)
         main = bytes(head) + main[1024:] + paragraph_formats(text, len(styles))
+    if hidden is not None:
+        fib = bytearray(main)
+        struct.pack_into("<II", fib, 0xFA, len(table), 12)
+        table += struct.pack("<III", 1024, 1024 + len(narrow), len(main) // 512)
+        page = bytearray(512)
+        struct.pack_into("<4I", page, 0, 1024, 1024 + hidden[0], 1024 + hidden[1], 1024 + len(narrow))
+        page[17], page[511] = 100, 3
+        page[200:204] = b"\x03\x3c\x08\x01"
+        main = bytes(fib + page)
     return compound({"WordDocument": main, "1Table": table})
+
+
+def xls(
+    sheets: Sequence[tuple[str, Sequence[tuple[int, int, float, int]], Collection[int], Collection[int]]],
+    formats: Sequence[str],
+    hidden_sheets: Collection[int] = (),
+) -> bytes:
+    """Return an Excel 97 file: sheets of name, cells (row, column, number, format), hidden rows and hidden columns."""
+    styles = [excel_record(0x41E, struct.pack("<HHB", 164 + at, len(code), 1) + code.encode("utf-16-le"))
+              for at, code in enumerate(formats)]  # fmt: skip
+    styles += [excel_record(0xE0, struct.pack("<HH16x", 0, 164 + at if code else 0)) for at, code in enumerate(formats)]
+    heads = [(name.encode("utf-16-le"), at in hidden_sheets) for at, (name, *_) in enumerate(sheets)]
+    start = len(excel_record(0x809, bytes(16))) + len(b"".join(styles)) + sum(12 + len(name) for name, _ in heads) + 4
+    bodies = []
+    for _, cells, rows, columns in sheets:
+        data = excel_record(0x809, struct.pack("<HHHHII", 0x600, 0x10, 0, 0, 0, 0))
+        data += b"".join(excel_record(0x7D, struct.pack("<HHHHHH", at, at, 9, 0, 1, 0)) for at in columns)
+        data += b"".join(excel_record(0x208, struct.pack("<HHHHHHHH", at, 0, 9, 9, 0, 0, 0x20, 0)) for at in rows)
+        data += b"".join(excel_record(0x203, struct.pack("<HHHd", row, column, style, value))
+                         for row, column, value, style in cells)  # fmt: skip
+        bodies.append(data + excel_record(0x0A, b""))
+    listed = b""
+    for at, (name, is_hidden) in enumerate(heads):
+        position = start + sum(map(len, bodies[:at]))
+        listed += excel_record(0x85, struct.pack("<IBBBB", position, is_hidden, 0, len(name) // 2, 1) + name)
+    head = excel_record(0x809, struct.pack("<HHHHII", 0x600, 0x05, 0, 0, 0, 0)) + b"".join(styles) + listed
+    return compound({"Workbook": head + excel_record(0x0A, b"") + b"".join(bodies)})
+
+
+def excel_record(kind: int, data: bytes) -> bytes:
+    """Return a record of an Excel file."""
+    return struct.pack("<HH", kind, len(data)) + data
 
 
 def paragraph_formats(text: str, count: int) -> bytes:
@@ -470,13 +551,14 @@ def paragraph_formats(text: str, count: int) -> bytes:
     return bytes(page)
 
 
-def ppt(slides: Sequence[tuple[str, str]], token: int = 0xE391C05F) -> bytes:
-    """Return a PowerPoint 97 file of slides with a title and a text, both in its outline."""
+def ppt(slides: Sequence[tuple[str, str]], token: int = 0xE391C05F, hidden: Collection[int] = ()) -> bytes:
+    """Return a PowerPoint 97 file of slides with a title and a text, both in its outline; some are not shown."""
     stream = bytearray()
     places = {}
     for at in range(len(slides)):
         places[at + 2] = len(stream)
         drawn = b"".join(record(3998, struct.pack("<I", index)) for index in (0, 1))
+        drawn += record(1017, struct.pack("<iIBBHI", 0, 0, 0, 0, 4 if at in hidden else 0, 0))
         stream += record(1006, drawn, holds=True)
     listed = b""
     for at, texts in enumerate(slides):

@@ -562,7 +562,7 @@ def test_filters_over_filters_and_one_cell_in_the_last_corner() -> None:
         assert len(data) < 5_000
         assert outcome(data, "pdf").reason is Reason.TOO_LARGE
     far = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
-    assert outcome(files.xlsx({"a": far}), "xlsx").reason is Reason.TOO_LARGE
+    assert article(files.xlsx({"a": far}), "xlsx").body == "a\n1\n1"
     assert outcome(files.xlsb([(0, 0, 1.0), (1_048_575, 16_383, 1.0)]), "xlsb").reason is Reason.TOO_LARGE
     old = struct.pack("<HH16x", 0x0809, 16) + struct.pack("<HHHHHd", 0x203, 14, 65_535, 255, 0, 1.0)
     assert outcome(files.compound({"Workbook": old}), "xls").reason is Reason.TOO_LARGE
