@@ -10,13 +10,15 @@ class LoggedSearch:
     """One displayed results page.
 
     Attributes:
-        query: Case-folded query.
+        query: Query as typed, without personal data.
+        hit_count: Number of full matches.
         latency_ms: Response time of the search site in milliseconds.
         page: Number of the results page, from 1.
         filters: Names of the filters used, separated by spaces (`site from`).
         is_masked: True if personal data was masked in the query.
         is_corrected: True if the query had no results and the page shows those of its corrected spelling.
         searched_at: Epoch seconds.
+        is_partial: True if there were no full matches and the page shows other results.
     """
 
     search_id: str
@@ -28,6 +30,7 @@ class LoggedSearch:
     is_masked: bool = False
     searched_at: float = 0.0
     is_corrected: bool = False
+    is_partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Click:
 class DayCount:
     """Number of searches, and of searches without results, on one day (`2016-05-09`).
 
-    A search whose spelling was corrected had results.
+    A search whose spelling was corrected had results, and so had one with partial matches.
     """
 
     day: str
@@ -53,7 +56,10 @@ class DayCount:
 
 @dataclass(frozen=True)
 class QueryCount:
-    """Statistics of a query: number of searches, maximum number of results, and number of searches with a click."""
+    """Statistics of a query: number of searches, maximum number of results, and number of searches with a click.
+
+    `query` is as it was typed in one of the searches; they can differ in upper and lower case.
+    """
 
     query: str
     search_count: int
@@ -81,10 +87,12 @@ class SearchReport:
     by_day: tuple[DayCount, ...]
     search_count: int
     searches_without_hits: int
+    partial_searches: int
     searches_with_click: int
     median_ms: int
     p95_ms: int
     top_queries: tuple[QueryCount, ...]
     top_queries_without_hits: tuple[QueryCount, ...]
+    top_partial_queries: tuple[QueryCount, ...]
     slowest_searches: tuple[SlowSearch, ...]
     dropped_count: int

@@ -85,7 +85,7 @@ def search() -> Response:
         )
     search_page = search_service.execute(search_request)
     if search_request.text:
-        g.hits = search_page.total
+        g.hits = search_page.match_count
     return jsonify(
         search_page_to_json(
             search_page, search_service.suggest_alternatives(search_request, search_page), search_request

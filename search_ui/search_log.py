@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 
 from domain.errors import PlumblineError
 from domain.search_log import MAX_QUERY_CHARS, Click, LoggedSearch
-from text.folding import word_key
 
 _log = logging.getLogger(__name__)
 
@@ -41,9 +40,9 @@ _PERSONAL_DATA_RE = re.compile(
 
 
 def mask_personal_data(raw_query: str) -> tuple[str, bool]:
-    """Return a query in the form of the log (folded, truncated, personal data masked), and whether data was masked."""
-    text, count = _PERSONAL_DATA_RE.subn(MASK, unicodedata.normalize("NFKC", raw_query))
-    return word_key(" ".join(text.split()))[:MAX_QUERY_CHARS], count > 0
+    """Return a query as typed, truncated and with personal data masked, and whether data was masked."""
+    masked_text, count = _PERSONAL_DATA_RE.subn(MASK, unicodedata.normalize("NFKC", raw_query))
+    return " ".join((masked_text if count else raw_query).split())[:MAX_QUERY_CHARS], count > 0
 
 
 class SearchLogWriter:

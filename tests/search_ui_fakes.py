@@ -67,7 +67,7 @@ from text.segment import RjiebaSegmenter, Segmenter
 PASSWORD = "correct horse"
 PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)  # cheap: this is a test
 OPERATOR = "operator"
-NO_SEARCHES = SearchReport((), 0, 0, 0, 0, 0, (), (), (), 0)
+NO_SEARCHES = SearchReport((), 0, 0, 0, 0, 0, 0, (), (), (), (), 0)
 BASE = RjiebaSegmenter()
 
 

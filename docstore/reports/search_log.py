@@ -1,7 +1,8 @@
 """The search log: queries, numbers of results, and opened results, without personal data.
 
-A search has a random id, which is in no cookie, and a time in minutes. A click refers to its search. Queries arrive
-case-folded and with personal data masked (search_ui/search_log.py).
+A search has a random id, which is in no cookie, and a time in minutes. A click refers to its search. Queries arrive as
+typed, with personal data masked (search_ui/search_log.py). Queries that differ only in upper and lower case are counted
+together.
 """
 
 import time
@@ -21,7 +22,9 @@ DROPPED_SEARCHES_KEY = "searches_dropped"  # key of the number of searches that 
 MIN_POPULAR_DAYS = 3  # number of days with a query before it is suggested to others
 MAX_REPORTED_QUERIES = 20  # per list of a report
 MINUTES_PER_DAY = 24 * 60
-CORRECTED_MARK = "corrected"  # word in the column `filters` of a corrected search; no filter has this name
+TYPED_QUERY: ColumnElement[Any] = func.min(searches.c.query).label("query")
+# Words in the column `filters`, which are no names of filters: what the page showed instead of full matches.
+CORRECTED_MARK, PARTIAL_MARK = "corrected", "partial"
 
 
 class SearchLog:
@@ -46,7 +49,9 @@ class SearchLog:
                 "masked": int(search.is_masked),
                 "hits": search.hit_count,
                 "page": search.page,
-                "filters": " ".join(filter(None, (search.filters, CORRECTED_MARK * search.is_corrected))),
+                "filters": " ".join(
+                    (search.filters, CORRECTED_MARK * search.is_corrected, PARTIAL_MARK * search.is_partial)
+                ).strip(),
                 "latency_ms": search.latency_ms,
             }
             for search in searches_to_log
@@ -77,11 +82,11 @@ class SearchLog:
         excluded.
         """
         query = (
-            select(searches.c.query)
+            select(TYPED_QUERY)
             .where(searches.c.page == 1, searches.c.masked == 0)
-            .group_by(searches.c.query)
+            .group_by(func.lower(searches.c.query))
             .having(func.count(day_expression(0).distinct()) >= MIN_POPULAR_DAYS, func.max(searches.c.hits) > 0)
-            .order_by(func.count().desc(), searches.c.query)
+            .order_by(func.count().desc(), TYPED_QUERY)
             .limit(limit)
         )
         with self._database.read() as connection:
@@ -103,12 +108,19 @@ class SearchLog:
                 by_day=day_list,
                 search_count=sum(day.search_count for day in day_list),
                 searches_without_hits=sum(day.without_hits for day in day_list),
+                partial_searches=connection.scalar(select(func.sum(is_partial())).where(is_first_page)) or 0,
                 searches_with_click=connection.scalar(select(func.count()).where(is_first_page, has_click())) or 0,
                 median_ms=latency_percentile(connection, is_recent, 0.5),
                 p95_ms=latency_percentile(connection, is_recent, 0.95),
                 top_queries=query_counts(connection, query_counts_statement(is_first_page)),
                 top_queries_without_hits=query_counts(
                     connection, query_counts_statement(is_first_page).having(func.min(is_without_hits()) == 1)
+                ),
+                top_partial_queries=query_counts(
+                    connection,
+                    query_counts_statement(is_first_page).having(
+                        func.max(searches.c.hits) == 0, func.max(is_partial()) == 1
+                    ),
                 ),
                 slowest_searches=slowest_searches(connection, is_recent),
                 dropped_count=read_meta_int(connection, DROPPED_SEARCHES_KEY),
@@ -136,8 +148,14 @@ def has_click() -> ColumnElement[bool]:
 
 
 def is_without_hits() -> ColumnElement[int]:
-    """SQL expression: 1 for a search without results, 0 for one with results, also after a corrected spelling."""
-    return case(((searches.c.hits == 0) & searches.c.filters.not_like(f"%{CORRECTED_MARK}%"), 1), else_=0)
+    """SQL expression: 1 for a search without results, 0 for one with full, corrected or partial results."""
+    is_marked = searches.c.filters.like(f"%{CORRECTED_MARK}%") | searches.c.filters.like(f"%{PARTIAL_MARK}%")
+    return case(((searches.c.hits == 0) & ~is_marked, 1), else_=0)
+
+
+def is_partial() -> ColumnElement[int]:
+    """SQL expression: 1 for a search with only partial matches, 0 for others."""
+    return case((searches.c.filters.like(f"%{PARTIAL_MARK}%"), 1), else_=0)
 
 
 def day_counts(connection: Connection, is_recent: ColumnElement[bool], utc_offset: int) -> dict[int, tuple[int, int]]:
@@ -160,15 +178,15 @@ def query_counts_statement(is_first_page: ColumnElement[bool]) -> Select[Any]:
     clicked_count = func.sum(case((has_click(), 1), else_=0)).label("clicked")
     return (
         select(
-            searches.c.query,
+            TYPED_QUERY,
             func.count().label("searches"),
             func.max(searches.c.hits).label("hits"),
             clicked_count,
             func.max(searches.c.masked).label("masked"),
         )
         .where(is_first_page)
-        .group_by(searches.c.query)
-        .order_by(func.count().desc(), searches.c.query)
+        .group_by(func.lower(searches.c.query))
+        .order_by(func.count().desc(), TYPED_QUERY)
         .limit(MAX_REPORTED_QUERIES)
     )
 

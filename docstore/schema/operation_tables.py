@@ -77,11 +77,11 @@ searches = Table(
     metadata,
     Column("search_id", String(32), primary_key=True),  # random; not in any cookie
     Column("minute", Integer, nullable=False),  # since 1970-01-01 UTC: the time is not stored more precisely
-    Column("query", Text, nullable=False),  # case-folded, personal data masked
+    Column("query", Text, nullable=False),  # as typed, personal data masked
     Column("masked", Integer, nullable=False),  # 1: personal data was masked
     Column("hits", BigInteger, nullable=False),
     Column("page", Integer, nullable=False),
-    Column("filters", String(200), nullable=False),  # names separated by spaces; "corrected": spelling
+    Column("filters", String(200), nullable=False),  # names and marks, see docstore/reports/search_log.py
     Column("latency_ms", Integer, nullable=False),
     Index("searches_by_minute", "minute"),
 )

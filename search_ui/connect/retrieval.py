@@ -89,7 +89,7 @@ def _find_records(retrieval: RetrievalRequest) -> list[dict[str, Any]]:
     service = replace(current_search_service(), settings=settings)
     text = normalize_query(retrieval.query, settings.longest_query)
     page = service.execute(SearchRequest(raw_query=retrieval.query, text=text, profile=settings.profile))
-    g.hits = page.total
+    g.hits = page.match_count
     scored_hits = [
         (hit, score)
         for index, hit in enumerate(page.hits)

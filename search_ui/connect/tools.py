@@ -45,7 +45,7 @@ def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
     """Return one page of results with citations. Raises what `SearchService.execute` raises."""
     service, request = _parse_request(arguments)
     page = service.execute(request)
-    g.hits = page.total
+    g.hits = page.match_count
     answer: JsonDict = {
         "query": shorten(request.raw_query, MAX_QUERY_TOKENS),
         "total": page.total,

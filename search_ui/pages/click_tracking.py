@@ -11,6 +11,8 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 
 from domain.search_log import Click, LoggedSearch
 from search_ui.context import current_site
+from search_ui.query.results import SearchPage
+from search_ui.query.search_request import SearchRequest
 from search_ui.search_log import mask_personal_data
 
 blueprint = Blueprint("clicks", __name__)
@@ -18,27 +20,34 @@ blueprint = Blueprint("clicks", __name__)
 CLICK_MAX_AGE_SECONDS = 24 * 3600  # age of a results page from which clicks are ignored
 
 
-def log_search(
-    raw_query: str, hits: int, page: int = 1, filters: tuple[str, ...] = (), is_corrected: bool = False
-) -> None:
-    """Log a search and enable `click_url` for its results.
+def log_search(request: SearchRequest, page: SearchPage, is_corrected: bool = False) -> None:
+    """Log a search without the values of its filters, and enable `click_url` for its results.
 
     Args:
-        raw_query: The query as typed.
-        hits: Number of its own results.
-        page: Number of the results page, from 1.
-        filters: Names of filters, never values.
+        request: The search as it was typed.
+        page: The results page.
         is_corrected: True if the page shows the results of the corrected spelling.
     """
     site = current_site()
     if not site.settings.log_days:
         return
-    query, is_masked = mask_personal_data(raw_query)
+    query, is_masked = mask_personal_data(request.raw_query)
     g.search_id = secrets.token_urlsafe(12)
     now = site.clock()
     latency_ms = max(0, round(1000 * (site.stopwatch() - g.started)))
     site.search_log.enqueue(
-        LoggedSearch(g.search_id, query, hits, latency_ms, page, " ".join(filters), is_masked, now, is_corrected)
+        LoggedSearch(
+            g.search_id,
+            query,
+            0 if is_corrected else page.total,  # a misspelling with results would be suggested to other readers
+            latency_ms,
+            page.page,
+            " ".join(request.active_filter_params()),
+            is_masked,
+            now,
+            is_corrected,
+            is_partial=not page.total and page.match_count > 0,
+        )
     )
 
 

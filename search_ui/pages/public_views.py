@@ -40,7 +40,7 @@ from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.filter_fields import DISPLAY_ORDER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import SiteCounts, parse_site_counts
+from search_ui.query.results import SearchPage, SiteCounts, parse_site_counts
 from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
     BadSearchRequestError,
@@ -110,7 +110,7 @@ def search() -> Response:
     search_request = search_service.resolve_exact_title(search_request)
     if wants_json():
         search_page = search_service.execute(search_request)
-        _log_search(search_request, search_page.total, search_page.page)
+        _log_search(search_request, search_page)
         return jsonify(
             api.search_page_to_json(
                 search_page, search_service.suggest_alternatives(search_request, search_page), search_request
@@ -118,15 +118,14 @@ def search() -> Response:
         )
     outcome = search_service.execute_with_correction(search_request)
     if not errors:
-        _log_search(search_request, outcome.page.total, outcome.page.page, outcome.is_corrected)
+        _log_search(search_request, outcome.page, outcome.is_corrected)
     return render_page("search.html", **_search_context(search_request, outcome), errors=errors)
 
 
-def _log_search(request: SearchRequest, total: int, number: int, is_corrected: bool = False) -> None:
+def _log_search(request: SearchRequest, page: SearchPage, is_corrected: bool = False) -> None:
     if request.text:
-        g.hits = total
-        own_hits = 0 if is_corrected else total  # a misspelling with results would be suggested to other readers
-        log_search(request.raw_query, own_hits, number, request.active_filter_params(), is_corrected)
+        g.hits = page.match_count
+        log_search(request, page, is_corrected)
 
 
 @dataclass(frozen=True)

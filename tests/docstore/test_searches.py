@@ -96,6 +96,31 @@ def test_a_corrected_search_is_not_one_without_results(opened: Open) -> None:
     assert [one.query for one in report.top_queries_without_hits] == ["没有"]
 
 
+def test_searches_with_only_partial_matches_have_their_own_list(opened: Open) -> None:
+    table = opened(NOW)
+    table.save(
+        [
+            search(1, "lng price", 0, is_partial=True), search(2, "lng price", 0, is_partial=True, page=2),
+            search(3, "压裂 液", 0, filters="site", is_partial=True), search(4, "压裂 液", 3),
+            search(5, "没有", 0), search(6, "加注站", 0), search(7, "加注站", 0, is_partial=True),
+        ],
+        [],
+    )  # fmt: skip
+    report = table.report(7)
+    assert [one.query for one in report.top_partial_queries] == ["加注站", "lng price"]
+    assert [one.query for one in report.top_queries_without_hits] == ["没有"]
+    assert (report.search_count, report.searches_without_hits, report.partial_searches) == (6, 2, 3)
+
+
+def test_searches_that_differ_in_case_alone_are_counted_together_as_one_was_typed(opened: Open) -> None:
+    table = opened(NOW)
+    table.save([search(n, query) for n, query in enumerate(["LNG 价格", "lng 价格", "LNG 价格", "lng价格"])], [])
+    counts = [(one.query.casefold(), one.search_count) for one in table.report(7).top_queries]
+    assert counts == [("lng 价格", 3), ("lng价格", 1)]
+    table.save([search(10 + day, "PDC Drill", searched_at=NOW - day * DAY) for day in range(3)], [])
+    assert table.popular_queries(10) == ["PDC Drill"]
+
+
 def test_days_begin_where_the_clock_on_the_wall_says(opened: Open) -> None:
     table = opened(NOW)
     table.save([search(1, searched_at=20_000 * DAY - 3600)], [])  # 23:00 UTC on the day before is 07:00 in Peking

@@ -30,9 +30,10 @@ from tests.search_ui_fakes import ONE_GOOD_RUN, FakeAccounts, FakeActions, FakeS
 
 REPORT = SearchReport(
     by_day=(DayCount("2024-10-03", 8, 2), DayCount("2024-10-04", 4, 4)),
-    search_count=12, searches_without_hits=6, searches_with_click=3, median_ms=20, p95_ms=480,
+    search_count=12, searches_without_hits=6, partial_searches=2, searches_with_click=3, median_ms=20, p95_ms=480,
     top_queries=(QueryCount("页岩气", 7, 42, 3, False), QueryCount("[…]的电话", 5, 0, 0, True)),
     top_queries_without_hits=(QueryCount("页言气", 4, 0, 0, False), QueryCount("[…]的电话", 5, 0, 0, True)),
+    top_partial_queries=(QueryCount("site:x 油田", 2, 0, 1, False),),
     slowest_searches=(SlowSearch("压裂", 480, 60.0),), dropped_count=9,
 )  # fmt: skip
 
@@ -168,7 +169,10 @@ def test_the_searches_are_counted() -> None:
     assert cells(found, "#top-queries") == [["页岩气", "7", "42", "43%"], ["[…]的电话", "5", "0", "0%"]]
     assert cells(found, "#slow")[0][:2] == ["压裂", "480 毫秒"]
     assert "9 次搜索因数据库繁忙未记入日志" in found.text
-    assert found.select("#top-queries a")[0]["href"] == "/search?q=%E9%A1%B5%E5%B2%A9%E6%B0%94"
+    assert text(found, "#partial-found") == "17%"
+    assert [link["href"] for link in found.select("#top-queries a")] == ["/search?q=%E9%A1%B5%E5%B2%A9%E6%B0%94"]
+    assert [link["href"] for link in found.select("#only-partial a")] == ["/search?q=site:x+%E6%B2%B9%E7%94%B0"]
+    assert cells(found, "#only-partial")[0][:2] == ["site:x 油田", "2"]
     some_without = FakeActions(report=replace(REPORT, top_queries_without_hits=()))
     assert text(page(signed_in(some_without)[0], "/admin/searches"), "p.nothing").startswith("每个搜索词都")
 
@@ -371,7 +375,13 @@ def test_queries_make_no_markup() -> None:
         for some in (texts[start : start + 100], ["harmless"] * len(texts[start : start + 100])):
             counts = tuple(QueryCount(one, 1, 0, 0, False) for one in some)
             slow = tuple(SlowSearch(one, 1, 60.0) for one in some)
-            report = replace(REPORT, top_queries=counts, top_queries_without_hits=counts, slowest_searches=slow)
+            report = replace(
+                REPORT,
+                top_queries=counts,
+                top_queries_without_hits=counts,
+                top_partial_queries=counts,
+                slowest_searches=slow,
+            )
             pages.append(signed_in(FakeActions(report=report))[0].get("/admin/searches").text)
         assert skeleton(pages[0]) == skeleton(pages[1])
         assert_harmless(pages[0])

@@ -45,13 +45,14 @@ def test_searches_are_measured_and_those_without_hits_counted() -> None:
     asking = client()
     asking.get("/search?q=页岩气")
     asking.get("/search?q=nothing-of-this")
+    asking.get("/search?q=页岩气 价格")  # shows partial matches
     asking.get("/api/v1/search?q=页岩气")
     asking.get("/nowhere")
     found = figures(asking.get("/metrics").text)
-    assert found["plumbline_search_seconds_count", ()] == 3
+    assert found["plumbline_search_seconds_count", ()] == 4
     assert found["plumbline_searches_without_hits_total", ()] == 1
     assert found["plumbline_responses_total", (("status", "4xx"),)] == 1
-    assert found["plumbline_search_seconds_bucket", (("le", "+Inf"),)] == 3
+    assert found["plumbline_search_seconds_bucket", (("le", "+Inf"),)] == 4
 
 
 def test_no_label_holds_what_somebody_typed_however_much_is_asked() -> None:

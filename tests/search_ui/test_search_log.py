@@ -20,11 +20,11 @@ PATIENCE = 60.0
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [
-        ("zhang.san@example.com 简历", f"{MASK}简历"),
+        ("zhang.san@example.com 简历", f"{MASK} 简历"),
         ("ｚｈａｎｇ＠ｅｘａｍｐｌｅ．ｃｎ", MASK),
         ("13812345678", MASK),
         ("138 1234 5678", MASK),
-        ("+86 138-1234-5678 是谁", f"{MASK}是谁"),
+        ("+86 138-1234-5678 是谁", f"{MASK} 是谁"),
         ("１３８１２３４５６７８", MASK),
         ("010-62345678", MASK),
         ("(0755) 8765-4321", MASK),
@@ -34,7 +34,7 @@ PATIENCE = 60.0
         ("110105 19491231 002X", MASK),
         ("6222 0200 0000 0000 123", MASK),
         ("护照E12345678", f"护照{MASK}"),
-        ("QQ 123456789", f"qq {MASK}"),
+        ("QQ 123456789", f"QQ {MASK}"),
         ("a@b.cn和13912345678", MASK),
     ],
 )
@@ -45,14 +45,16 @@ def test_personal_data_is_masked(typed: str, kept: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [
-        ("  页岩气　压裂 ", "页岩气压裂"),
-        ("ＰＤＣ Drill  Bits", "pdc drill bits"),
+        ("  页岩气　压裂 ", "页岩气 压裂"),
+        ("ＰＤＣ Drill  Bits", "ＰＤＣ Drill Bits"),
         ("2016-05-09", "2016-05-09"),
         ("2016 2017 2018", "2016 2017 2018"),
-        ("GB/T 19001-2016", "gb/t 19001-2016"),
-        ("产量 1500000 吨", "产量1500000吨"),
+        ("GB/T 19001-2016", "GB/T 19001-2016"),
+        ("产量 1500000 吨", "产量 1500000 吨"),
         ("20160509", "20160509"),
         ("site:news.example @ 5", "site:news.example @ 5"),
+        ("site:x 油田", "site:x 油田"),
+        ("2026年 投产 “頁岩氣”－新闻", "2026年 投产 “頁岩氣”－新闻"),
         ("", ""),
         ("x" * 500, "x" * 160),
     ],
@@ -174,6 +176,17 @@ def test_nothing_that_tells_who_is_logged() -> None:
     kept, _ = log_of("/search?q=zhang@example.com")
     assert "127.0.0.1" not in repr(kept) and "example" not in repr(kept) and "Werkzeug" not in repr(kept)
     assert (kept.searches[0].query, kept.searches[0].is_masked) == (MASK, True)
+
+
+@pytest.mark.parametrize("address", ["/search?", "/search?format=json&"])
+def test_searches_with_only_partial_matches_are_told_from_those_with_none(address: str) -> None:
+    queries = ["页岩气", "页岩气 价格", "价格"]
+    kept, _ = log_of(*(f"{address}q={query}" for query in queries))
+    assert [(one.query, one.hit_count, one.is_partial) for one in kept.searches] == [
+        ("页岩气", 25, False),
+        ("页岩气 价格", 0, True),
+        ("价格", 0, False),
+    ]
 
 
 @pytest.mark.parametrize("address", ["/", "/search", "/search?q=", "/compare?q=页岩气", "/search?q=页岩气&page=999999"])
