@@ -38,7 +38,7 @@ from search_ui.query.results import (
 )
 from search_ui.query.search_request import SearchRequest, SortOrder, last_page
 from search_ui.query.segmentation import segment_query
-from search_ui.query.semantic.answer_extraction import ANSWER_MODELS, MAX_QUOTES, Quotation
+from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.query.semantic.hybrid import (
     ANY_PART_FIELD,
     LEXICAL_MATCH_FIELD,
@@ -50,8 +50,7 @@ from search_ui.query.semantic.hybrid import (
     lexical_fields,
     vector_search_params,
 )
-from search_ui.query.semantic.question_answering import answer_from_hits
-from search_ui.query.semantic.questions import is_question
+from search_ui.query.semantic.question_answering import answer_from_hits, find_source_ids
 from search_ui.query.solr_client import (
     SolrBackend,
     SolrResponse,
@@ -386,7 +385,9 @@ class SearchService:
         file_ids = [
             doc_id for doc_id, doc in zip(ids, documents(hits), strict=True) if display_format(doc) != HTML_FORMAT
         ]
-        body_ids = [*semantic_ids, *file_ids, *self._answer_source_ids(request, ids, candidates)]
+        question = request.parsed_query.ranking_text if request.page == 1 else ""
+        source_ids = find_source_ids(question, ids, candidates)
+        body_ids = [*semantic_ids, *file_ids, *source_ids]
         bodies_future = (
             self._start(SolrRequest.BODIES, body_params(list(dict.fromkeys(body_ids)))) if body_ids else None
         )
@@ -402,14 +403,6 @@ class SearchService:
         bodies = bodies_future.result() if bodies_future else {}
         passages = self._best_passages(candidates, semantic_ids, bodies)
         return SearchResponses(hits, count_response, details_response, bodies, passages)
-
-    def _answer_source_ids(
-        self, request: SearchRequest, ids: Sequence[str], candidates: FusedCandidates | None
-    ) -> Sequence[str]:
-        """Return the ids of the hits that can be quoted as the answer to a question; none for other requests."""
-        if candidates is None or request.page > 1 or not is_question(request.parsed_query.ranking_text):
-            return ()
-        return ids[:MAX_QUOTES] if candidates.vector.model_id.startswith(ANSWER_MODELS) else ()
 
     def _best_passages(
         self, candidates: FusedCandidates | None, ids: Sequence[str], bodies: SolrResponse

@@ -26,6 +26,8 @@ from text.embedding.onnx_model import OnnxEmbedder
 pytestmark = pytest.mark.solr
 
 QUESTION = "保管人保管不善造成保管物毁损的，应当承担赔偿责任吗？"
+LNG_NOUNS = ("prices", "imports", "exports", "cargoes", "stocks", "contracts")
+DEFINITION = "液化天然气（liquefied natural gas，简称LNG）是天然气经净化并冷却到零下162摄氏度后得到的液体。"
 ARTICLES = [
     (
         "民法典 第八百九十七条",
@@ -37,6 +39,8 @@ ARTICLES = [
     ("打架", "两个人打架动手打人，公安机关会怎样处理他们。"),
     ("页岩气", "页岩气水平井压裂技术已经成熟，单井产量上升。"),
     ("天气", "明天多云转晴，最高气温二十度。"),
+    *((f"LNG {noun} rise again", f"LNG {noun} at the terminal rose again in May.") for noun in LNG_NOUNS),
+    ("接收站", f"接收站去年投入运行。\n{DEFINITION}\n接收站有四座储罐，员工三百人，年接卸能力六百万吨。"),
 ]
 
 
@@ -112,6 +116,13 @@ def test_a_question_is_answered_in_the_words_of_the_articles(sites: tuple[FlaskC
         assert item.blockquote.text in article.select_one(f"#{place}").text  # type: ignore[union-attr]
     told = sites[0].get("/search", query_string={"q": QUESTION, "format": "json"}).json
     assert [quote["text"] for quote in told["answer"]] == quotes
+
+
+@pytest.mark.parametrize("question", ["LNG是什么", "what is LNG", "什么是LNG？"])
+def test_an_abbreviation_is_defined_where_its_term_is(sites: tuple[FlaskClient, FlaskClient], question: str) -> None:
+    """Six other articles stand nearer to the question in their words."""
+    found = answer(sites[0], question)
+    assert found is not None and [quote.text for quote in found.select("blockquote")] == [DEFINITION]
 
 
 @pytest.mark.parametrize(

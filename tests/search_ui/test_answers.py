@@ -62,6 +62,8 @@ def extract(question: str, hits: Sequence[SourceText], cosine: float = 0.8) -> t
         "what is the magnitude of lift over a cone .",
         "is shale gas cheaper than coal?",
         "Can increasing the load change the buckling mode",
+        "LNG是什么",
+        "what's LNG",
     ],
 )
 def test_a_question(text: str) -> None:
@@ -77,6 +79,8 @@ def test_a_question(text: str) -> None:
         "谁",
         "石油大会在莫斯科开幕",
         "How I Met Your Mother",
+        "What's Up",
+        "这是什么",
         "shale gas",
         "?",
         "",
@@ -236,6 +240,38 @@ def test_an_answer_is_of_the_kind_of_the_question(question: str, kind: str, answ
     expected = expected_answer(question)
     assert expected.kind == kind
     assert expected.fits(answer) and not expected.fits(other)
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("LNG是什么", "液化天然气（liquefied natural gas，简称LNG）是一种液体。"),
+        ("what is LNG", "液化天然气（LNG）是一种液体。"),
+        ("什么是LNG", "液化天然气，简称LNG，是一种液体。"),
+        ("LNG是什么", "LNG即液化天然气。"),
+        ("LNG是什么", "Liquefied natural gas (LNG) is natural gas cooled to a liquid."),
+        ("什么是CCUS", "Carbon capture, utilization and storage (CCS, or CCUS) is a set of processes."),
+        ("碳捕集是什么", "CCS（碳捕集）是指分离二氧化碳。"),
+        ("PDC钻头是什么", "聚晶金刚石钻头（简称PDC钻头）是一种钻头。"),
+    ],
+)
+def test_a_name_in_brackets_is_defined(question: str, sentence: str) -> None:
+    assert expected_answer(question).fits(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "进口的LNG价格是每吨四千元。",
+        "液化天然气（简称LNGC）是船。",
+        "接收站（有LNG储罐三座）是大型的。",
+        "某公司（LNG的进口商）是上市公司。",
+        "液化天然气（LNG）不是油。",
+        "The price of gas (LNG) is high.",
+    ],
+)
+def test_a_sentence_about_something_else_does_not_define(sentence: str) -> None:
+    assert not expected_answer("LNG是什么").fits(sentence)
 
 
 @pytest.mark.parametrize(

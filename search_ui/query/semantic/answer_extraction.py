@@ -210,16 +210,16 @@ def find_quotes(
 ) -> tuple[SourceQuote, ...]:
     """Return the best statement of each of the first hits that can be an answer, the most certain one first.
 
-    Statements without an answer of the expected kind are left out, and repetitions.
+    Statements without an answer of the expected kind are left out, and repetitions. At most `MAX_QUOTES` are returned.
 
     Args:
         terms: The terms of the question.
         expected: The kind of answer that the question asks for.
-        hits: The hits of the page, best first.
+        hits: The first hits, best first.
         document_cosines: Cosine to the question by document id. Documents that are not in it have the lowest of them.
         sentence_cosines: Called at most once, with at most `MAX_EMBEDDED_SENTENCES` texts.
     """
-    statements = [statement for hit in hits[:MAX_QUOTES] for statement in _iter_statements(hit)]
+    statements = [statement for hit in hits for statement in _iter_statements(hit)]
     pair_weights = _local_weights(terms, statements)
     lowest_cosine = min(document_cosines.values(), default=0.0)
     candidates = []
@@ -241,7 +241,7 @@ def find_quotes(
         _to_quote(replace(evidence, sentence_cosine=max(0.0, cosine)), statement)
         for (evidence, statement), cosine in zip(candidates, cosines, strict=True)
     ]
-    return _drop_repetitions(sorted(_select_best(quotes), key=lambda quote: -quote.confidence))
+    return _drop_repetitions(sorted(_select_best(quotes), key=lambda quote: -quote.confidence))[:MAX_QUOTES]
 
 
 def answer_confidence(evidence: QuoteEvidence) -> float:

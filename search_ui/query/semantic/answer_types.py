@@ -120,22 +120,32 @@ def _defined_term(question: str) -> str:
 
 
 def _definition_pattern(term: str) -> re.Pattern[str]:
-    """Return the pattern of a folded sentence that defines a folded term."""
-    name = re.escape(term)
+    """Return the pattern of a folded sentence that defines a folded term.
+
+    The term is the subject, or a name of it in brackets: 液化天然气（liquefied natural gas，简称LNG）是…
+    """
+    chinese_name = rf"(?<![a-z0-9]){re.escape(term)}(?![a-z0-9])"
+    # A short modifier completes the term: 水力压裂是… defines 压裂.
+    modifier = f"[{_HAN}]{{0,2}}" if len(term) > 1 else ""
+    brackets = r"(?:\s*[（(\[][^）)\]]{1,60}[）)\]])?"
+    alias = "(?:[，,]?(?:又|也|亦|简|俗|全|英文|通常)?[称名叫][^。，,]{1,30}[，,])?"
+    in_brackets = rf"\s?[（(](?:[^）)]{{0,60}}(?:\W|[称名叫写为作]))?{chinese_name}(?:[，,；][^）)]{{0,60}})?[）)]"
+    after_comma = rf"[，,]?[又也亦简俗全][称名叫][为作]?{chinese_name}[，,]"
+    other_subject = rf"(?:[{_HAN}]{{2,12}}|[a-z][\w -]{{1,60}})(?:{in_brackets}|{after_comma})"
+    is_not = "否|不是|因为|由于|为了|在|今|去年|目前|本次|我国|我们|公司|如何|怎"
+    verb = f"(?:是指|为(?![了何主止])|是(?!{is_not})|指(?![出数标导挥])|系指|即(?![将使可])|意为|定义为)"
+    chinese = (
+        rf"(?:^|[。！？；;：:\n\s\"“‘「『《（(]|所谓的?|所称的?)"
+        rf"(?:{modifier}{_OPENING_MARK}{chinese_name}{_CLOSING_MARK}{brackets}{alias}|{other_subject})"
+        rf"[，,]?(?:一般|通常|主要|就|则|指的|[:：])?{verb}"
+        rf"|(?:称为|称作|称之为|叫做?|俗称|即|就是所谓的?){_OPENING_MARK}{chinese_name}{_CLOSING_MARK}(?:[。，,；;（(]|$)"
+    )
     if re.search(f"[{_HAN}]", term):
-        # A short modifier completes the term: 水力压裂是… defines 压裂.
-        modifier = f"[{_HAN}]{{0,2}}" if len(term) > 1 else ""
-        brackets = r"(?:\s*[（(\[][^）)\]]{1,60}[）)\]])?"
-        alias = "(?:[，,]?(?:又|也|亦|简|俗|全|英文|通常)?[称名叫][^。，,]{1,30}[，,])?"
-        is_not = "否|不是|因为|由于|为了|在|今|去年|目前|本次|我国|我们|公司|如何|怎"
-        verb = f"(?:是指|为(?![了何主止])|是(?!{is_not})|指(?![出数标导挥])|系指|即(?![将使可])|意为|定义为)"
-        return re.compile(
-            rf"(?:^|[。！？；;：:\n\s\"“‘「『《（(]|所谓的?|所称的?){modifier}{_OPENING_MARK}{name}{_CLOSING_MARK}{brackets}{alias}"
-            rf"[，,]?(?:一般|通常|主要|就|则|指的|[:：])?{verb}"
-            rf"|(?:称为|称作|称之为|叫做?|俗称|即|就是所谓的?){_OPENING_MARK}{name}{_CLOSING_MARK}(?:[。，,；;（(]|$)"
-        )
-    name = re.sub("s$", "", name) + "(?:s|es)?"
+        return re.compile(chinese)
+    name = re.escape(re.sub("s$", "", term)) + "(?:s|es)?"
     start = r"(?:^|[.;:(\n\"“]\s*|\b(?:that|called|so|thus|although|while)\s)(?:an?\s|the\s(?:term|word)\s|the\s)?"
+    bracketed = rf"\((?:[^)]{{0,60}}\W)?{name}(?:\W[^)]{{0,60}})?\)"
+    long_name = rf"(?={re.escape(term[0])})[\w-]{{1,30}}(?:,?\s[\w-]{{1,30}}){{0,7}}\s{bracketed}"
     insertion = r"(?:\s*\([^)]{1,60}\))?(?:,[^,.]{1,80},)?\s+"
     no_noun = r"not\b|now\b|also\b|still\b|being\b|expected\b|used\b|\w+ed\b|\w+ing\b|\w+ly\b"
     verb = (
@@ -143,7 +153,7 @@ def _definition_pattern(term: str) -> re.Pattern[str]:
         rf"|(?:is|are|was|were)\s(?!{no_noun}))"
     )
     return re.compile(
-        rf"{start}{_OPENING_MARK}{name}{_CLOSING_MARK}{insertion}{verb}"
+        rf"{chinese}|{start}(?:{_OPENING_MARK}{name}{_CLOSING_MARK}|{long_name}){insertion}{verb}"
         rf"|\bby\s[\"“]?{name}[\"”]?\s(?:we|i|is)\s(?:mean|meant|understand)"
         rf"|\b(?:known\sas|called|termed|referred\sto\sas)\s(?:an?\s|the\s)?{_OPENING_MARK}{name}\b"
     )

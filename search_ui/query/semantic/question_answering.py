@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from search_ui.query.results import Hit
 from search_ui.query.semantic.answer_extraction import (
     ANSWER_MODELS,
-    MAX_QUOTES,
     SHOWN_FROM,
     CosineFunction,
     Quotation,
@@ -13,12 +12,22 @@ from search_ui.query.semantic.answer_extraction import (
     find_quotes,
     parse_question_terms,
 )
-from search_ui.query.semantic.answer_types import expected_answer
+from search_ui.query.semantic.answer_types import AnswerKind, expected_answer
 from search_ui.query.semantic.hybrid import FusedCandidates
 from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_client import SolrResponse, documents
 from search_ui.query.solr_query import QueryVariant, QueryWords
 from solr_client import solr_fields
+
+MAX_SOURCES, MAX_DEFINITION_SOURCES = 3, 10  # hits that are read; a definition is often not in the best ones
+
+
+def find_source_ids(question: str, ids: Sequence[str], candidates: FusedCandidates | None) -> Sequence[str]:
+    """Return those of the first hits `ids` that can be quoted as the answer; () if the text is no question."""
+    if not candidates or not candidates.vector.model_id.startswith(ANSWER_MODELS) or not is_question(question):
+        return ()
+    is_definition = expected_answer(question).kind is AnswerKind.DEFINITION
+    return ids[: MAX_DEFINITION_SOURCES if is_definition else MAX_SOURCES]
 
 
 def answer_from_hits(
@@ -32,17 +41,17 @@ def answer_from_hits(
     """Return quotations of the first `hits` that answer a question.
 
     Returns () if the text is no question or the confidence is too low. `bodies` is the response to `body_params` for at
-    least the first `MAX_QUOTES` hits. `sentence_cosines` returns the cosines of texts to the question.
+    least the hits of `find_source_ids`. `sentence_cosines` returns the cosines of texts to the question.
     """
-    first_hits: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits[:MAX_QUOTES]}
-    is_supported = candidates.vector.model_id.startswith(ANSWER_MODELS)
-    if not is_supported or not first_hits or not candidates.neighbours or not is_question(question):
+    hit_by_id: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits}
+    source_ids = find_source_ids(question, list(hit_by_id), candidates)
+    if not source_ids or not candidates.neighbours:
         return ()
     expected = expected_answer(question)
     quotes = find_quotes(
         parse_question_terms(expected, words[QueryVariant.TEXT][0], words[QueryVariant.CONTENT]),
         expected,
-        _read_sources(bodies, list(first_hits)),
+        _read_sources(bodies, source_ids),
         dict(candidates.neighbours),
         sentence_cosines,
     )
@@ -52,7 +61,7 @@ def answer_from_hits(
         )
         for quote in quotes
         if quote.confidence >= SHOWN_FROM
-        for hit in [first_hits[quote.doc_id]]
+        for hit in [hit_by_id[quote.doc_id]]
     )
 
 

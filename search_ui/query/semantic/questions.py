@@ -1,10 +1,12 @@
 """Detects questions in natural language, in Chinese and English.
 
-A question has a question mark or a question word (怎么, 吗, how), and enough further words. `如何` alone, or a title
-such as `How I Met Your Mother`, is not a question that a text could answer.
+A question asks for a definition (`LNG是什么`), or has a question mark or a question word (怎么, 吗, how) and enough
+further words. `如何` alone, or a title such as `How I Met Your Mother`, is not a question that a text could answer.
 """
 
 import re
+
+from search_ui.query.semantic.answer_types import AnswerKind, expected_answer
 
 MIN_CHINESE_CHARS = 5  # of a question in Chinese
 MIN_ENGLISH_WORDS = 3  # of a question in English
@@ -26,6 +28,8 @@ _TITLE_CASE_RE = re.compile(r"(?:[A-Z][\w'’]*\s+)+[A-Z][\w'’]*$")
 def is_question(text: str) -> bool:
     """Return True if `text` is a question in Chinese or English."""
     text = text.strip()
+    if expected_answer(text).kind is AnswerKind.DEFINITION and not _TITLE_CASE_RE.fullmatch(text):
+        return True
     if len(_HAN_RE.findall(text)) >= MIN_CHINESE_CHARS:
         return bool(_QUESTION_MARK_RE.search(text) or _QUESTION_WORD_RE.search(text))
     words = text.split()
