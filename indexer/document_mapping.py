@@ -6,14 +6,15 @@ import time
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from domain.article import ARTICLE_FIELDS, Article, PageType, StoredArticle
 from domain.article_relations import authority_score
 from domain.page_offsets import find_page_offsets, format_page_offsets
 from domain.term import Lexicon
 from solr_client import solr_fields
-from text.folding import normalize_text, word_key
+from text.folding import normalize_text
+from text.mixed_terms import TermFinder
 from text.pinyin import fuzzy_units
 from text.scripts import ALPHABETIC
 from text.segment import Segmenter
@@ -35,9 +36,9 @@ class TextAnalysis:
     base_segmenter: Segmenter
 
     @cached_property
-    def term_by_key(self) -> Mapping[str, str]:
-        """Terms of the lexicon by their `word_key`."""
-        return {word_key(entry.text): entry.text for entry in self.lexicon.entries}
+    def term_finder(self) -> TermFinder:
+        """Finds the terms of the lexicon."""
+        return TermFinder(entry.text for entry in self.lexicon.entries)
 
 
 NO_VECTORS: Mapping[str, bytes] = {}
@@ -80,7 +81,7 @@ def to_solr_document(
         solr_fields.TITLE_BASE: join_words(base_title),
         solr_fields.TITLE_PINYIN: " ".join(sound for _, sound in fuzzy_units(base_title)),
         solr_fields.BODY_BASE: join_words(base_body),
-        solr_fields.DOMAIN_TERMS: find_domain_terms(title_words + body_words, analysis.term_by_key),
+        solr_fields.DOMAIN_TERMS: analysis.term_finder.find_terms(f"{plain_title}。{plain_body}"),
         solr_fields.SPELLING: " ".join(dict.fromkeys(_SPELLED_WORD_RE.findall(f"{plain_title}\n{plain_body}"))),
         solr_fields.SIGN_WORDS: find_sign_words(f"{plain_title}\n{plain_body}"),
     }
@@ -151,17 +152,6 @@ _SPELLED_WORD_RE = re.compile(f"{ALPHABETIC}{{4,}}")
 def strip_unindexable(text: str) -> str:
     """Replace characters that cannot be indexed by blanks."""
     return UNINDEXABLE_CHARS_RE.sub(" ", text)
-
-
-def find_domain_terms(words: list[str], term_by_key: Mapping[str, str]) -> list[str]:
-    """Return the distinct terms of `term_by_key` (by `word_key`) in `words`, in order of first occurrence."""
-    if not term_by_key:
-        return []
-    word_keys = map(_cached_word_key, dict.fromkeys(words))
-    return list(dict.fromkeys(term_by_key[key] for key in word_keys if key in term_by_key))
-
-
-_cached_word_key = lru_cache(1 << 16)(word_key)  # most words occur in many documents
 
 
 def date_to_solr(published: str) -> str:

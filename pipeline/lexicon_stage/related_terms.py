@@ -74,7 +74,7 @@ def save_related_terms(store: "Store", search: Search, found_at: float, limit: i
 
 
 def _stated_relations(lexicon: "Lexicon") -> Callable[[str, str], bool]:
-    """Return a function that is true for two terms if one is a broader term, a synonym or a part of the other."""
+    """Return a function that is true for two terms if one is a broader term or a synonym of the other."""
     pairs = {
         frozenset((word_key(entry.text), word_key(word)))
         for entry in lexicon.entries
@@ -82,8 +82,7 @@ def _stated_relations(lexicon: "Lexicon") -> Callable[[str, str], bool]:
     }
 
     def has_stated_relation(term: str, other: str) -> bool:
-        keys = word_key(term), word_key(other)
-        return frozenset(keys) in pairs or keys[0] in keys[1] or keys[1] in keys[0]
+        return frozenset((word_key(term), word_key(other))) in pairs
 
     return has_stated_relation
 
@@ -96,6 +95,7 @@ def _find_related(
 
     cooccurring_terms = parse_cooccurring_terms(
         search(cooccurring_terms_params(term)),
+        term,
         lambda other: other in terms and not has_stated_relation(term, other),
     )
     return [

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from domain.coded_message import CodedMessage
 from domain.rising_term import RisingTerm
 from domain.term import TermStatus
-from text.folding import fold_term, word_key
-from text.mixed_terms import MixedTermMatcher
+from text.folding import normalize_text, word_key
+from text.mixed_terms import TermFinder
 
 if TYPE_CHECKING:
     from docstore.articles.article_table import ArticleLead
@@ -94,11 +94,10 @@ def find_articles(leads: Sequence["ArticleLead"], terms: Iterable[str]) -> Mappi
     terms_by_key: defaultdict[str, list[str]] = defaultdict(list)
     for term in terms:
         terms_by_key[word_key(term)].append(term)
-    matcher = MixedTermMatcher(key for key in terms_by_key if len(key) >= MIN_KEY_CHARS)
+    finder = TermFinder(key for key in terms_by_key if len(key) >= MIN_KEY_CHARS)
     articles_by_term: defaultdict[str, list[int]] = defaultdict(list)
     for index, lead in enumerate(leads):
-        text = fold_term(f"{lead.title}\n{lead.text}")
-        for key in {word_key(text[start:end]) for start, end in matcher.iter_spans_of_folded(text, overlapping=True)}:
+        for key in finder.find_terms(normalize_text(f"{lead.title}。{lead.text}")):
             for term in terms_by_key[key]:
                 articles_by_term[term].append(index)
     return articles_by_term

@@ -248,7 +248,7 @@ def fetch_term_usage(term: GlossaryTerm, glossary: Glossary) -> TermUsage:
         next(iter(parse_related(first.result(), site.settings)), None),
         parse_related(newest.result(), site.settings),
         parse_related(most_cited.result(), site.settings),
-        parse_cooccurring_terms(cooccurring.result(), _other_terms(term, glossary)),
+        parse_cooccurring_terms(cooccurring.result(), text, _other_terms(term, glossary)),
     )
 
 

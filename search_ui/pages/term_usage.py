@@ -11,11 +11,13 @@ from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.facets import Facet, build_facets, facet_counts
 from search_ui.query.filter_fields import SOLR_FIELD_BY_FILTER
+from search_ui.query.full_matches import ARTICLE_COUNT
 from search_ui.query.solr_client import SolrResponse, buckets
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
+from text.folding import word_key
 
 USAGE_FACETS = ("sites", "sections", "authors")
 MAX_FACET_VALUES = 10
@@ -30,7 +32,6 @@ _NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
 _OLDEST_FIRST = f"{solr_fields.PUBLISHED} asc,{solr_fields.ID} asc"
 _MOST_CITED_FIRST = f"{solr_fields.AUTHORITY} desc,{_NEWEST_FIRST}"
 _DATED = f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]"  # dates in the future are errors
-_COUNT_EXPRESSION = f"unique({solr_fields.CLUSTER_ID})"  # near-duplicates once
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,11 @@ def term_counts_params(text: str) -> Params:
             **EXACT_FACET_OPTIONS,
             "sort": "n desc",
             "prelim_sort": "count desc",
-            "facet": {"n": _COUNT_EXPRESSION},
+            "facet": {"n": ARTICLE_COUNT},
         }
         for name in USAGE_FACETS
     }
-    facets |= {"total": _COUNT_EXPRESSION}
+    facets |= {"total": ARTICLE_COUNT}
     bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
     facets |= {"dated": {"type": "query", "q": _DATED, "facet": bounds}}
     return select_params(term_query(text), facets=facets)
@@ -149,20 +150,24 @@ def cooccurring_terms_params(text: str) -> Params:
         "field": solr_fields.DOMAIN_TERMS,
         "limit": MAX_TERM_CANDIDATES,
         **EXACT_FACET_OPTIONS,
-        "facet": {"n": _COUNT_EXPRESSION, "relatedness": "relatedness($with_term,$whole_index)"},
+        "facet": {"n": ARTICLE_COUNT, "relatedness": "relatedness($with_term,$whole_index)"},
     }
     query = term_query(text)
     sets = [("with_term", query.to_syntax()), ("whole_index", MATCH_ALL.to_syntax())]
     return select_params(query, facets={"terms": facet}, extra_params=sets)
 
 
-def parse_cooccurring_terms(response: SolrResponse, is_shown: Callable[[str], bool]) -> tuple[CooccurringTerm, ...]:
+def parse_cooccurring_terms(
+    response: SolrResponse, term: str, is_shown: Callable[[str], bool]
+) -> tuple[CooccurringTerm, ...]:
     """Parse the response to `cooccurring_terms_params`, the most related term first.
 
     Args:
         response: The response.
-        is_shown: Returns False for terms to leave out.
+        term: The term. Its parts and longer forms are left out: an article with the longer one contains both.
+        is_shown: Returns False for other terms to leave out.
     """
+    key = word_key(term)
     rows = [
         (float(bucket.get("relatedness", {}).get("relatedness", 0.0)), str(bucket["val"]), int(bucket.get("n", 0)))
         for bucket in buckets(response, "terms")
@@ -171,6 +176,7 @@ def parse_cooccurring_terms(response: SolrResponse, is_shown: Callable[[str], bo
         (-relatedness, -count, text)
         for relatedness, text, count in rows
         if relatedness >= MIN_RELATEDNESS and count >= MIN_SHARED_ARTICLES and is_shown(text)
+        if word_key(text) not in key and key not in word_key(text)
     ]
     return tuple(
         CooccurringTerm(text, -count, -relatedness)
@@ -192,7 +198,7 @@ def months_params(text: str, counts: TermCounts) -> Params:
         "end": f"{_format_month(_month_index(counts.last_month) + 1)}-01T00:00:00Z",
         "gap": "+1MONTH",
         "mincount": 0,
-        "facet": {"n": _COUNT_EXPRESSION},
+        "facet": {"n": ARTICLE_COUNT},
     }
     month_facet = {"type": "range", "field": solr_fields.PUBLISHED, **span}
     whole_index = {"domain": {"query": MATCH_ALL.to_syntax()}}

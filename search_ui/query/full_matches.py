@@ -22,6 +22,9 @@ MAX_KEYWORDS = 5
 MAX_STEMMED_PARTS = 12
 """Content words up to which their other forms are searched: each costs several clauses, and Solr allows 1,024."""
 
+ARTICLE_COUNT = f"unique({solr_fields.CLUSTER_ID})"
+"""Facet function: the number of articles, near-duplicates once."""
+
 # A phrase of pairs costs a third of a phrase of characters.
 _PAIR_FIELDS = f"{solr_fields.TITLE} {solr_fields.BODY}"
 _CHAR_FIELD = solr_fields.BODY_CHARS  # contains the title as well, single characters and stop words

@@ -12,7 +12,7 @@ from flask import Blueprint, abort, flash, jsonify, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
-from domain.errors import ConcurrentEditError, LexiconError
+from domain.errors import ConcurrentEditError, LexiconError, SolrError
 from domain.review import MAX_COMMENT_CHARS, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
@@ -43,6 +43,7 @@ from search_ui.review.term_display import (
     expected_version,
     term_to_json,
 )
+from search_ui.review.usage import count_articles
 from text.scripts import LANGUAGE_PATTERNS
 
 blueprint = Blueprint("review", __name__, url_prefix="/admin/lexicon")
@@ -76,11 +77,16 @@ def review_list() -> BaseResponse:
     if listing.query.status is TermStatus.PROVISIONAL:
         waiting_edits = review_service.proposed_edits(None, MAX_WAITING_EDITS)[1]
     state = review_state()
+    try:
+        article_counts = count_articles(site.solr, [term.text for term in terms])
+    except SolrError:
+        article_counts = {}
     response = render_page(
         "review_list.html",
         listing=listing,
         arguments=listing.url_params,
         total=total,
+        article_counts=article_counts,
         last=max(1, -(-total // TERMS_ON_PAGE)),
         first_number=listing.query.offset + 1,
         rows=[

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from domain.errors import SolrError
 from domain.term_relation import RelationKind, RelationProposal
 from search_ui.query.facets import facet_counts
+from search_ui.query.full_matches import ARTICLE_COUNT, contains_phrase_query
 from search_ui.query.solr_client import SolrBackend, SolrResponse, select_in_background
-from search_ui.query.solr_query import Params, SolrQuery, select_params
+from search_ui.query.solr_query import Params, select_params
 from solr_client import solr_fields
 
 MAX_MONTHS = 120  # that are searched, before today
 MAX_SHOWN_MONTHS = 24  # the last ones in which articles use a name
-_TITLE_AND_BODY = f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}"
-_COUNT_EXPRESSION = f"unique({solr_fields.CLUSTER_ID})"  # near-duplicates once
 RENAMINGS = (RelationKind.FORMER, RelationKind.RENAMED)
 
 
@@ -82,12 +81,12 @@ def name_usage_params(name: str) -> Params:
         "end": "NOW/MONTH+1MONTH",
         "gap": "+1MONTH",
         "mincount": 1,
-        "facet": {"n": _COUNT_EXPRESSION},
+        "facet": {"n": ARTICLE_COUNT},
     }
     bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
     dated_facet = {"type": "query", "q": f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]", "facet": bounds}
-    query = SolrQuery.phrases(_TITLE_AND_BODY, "name", [name])
-    return select_params(query, facets={"total": _COUNT_EXPRESSION, "dated": dated_facet, "months": months})
+    query = contains_phrase_query("name", (name,))
+    return select_params(query, facets={"total": ARTICLE_COUNT, "dated": dated_facet, "months": months})
 
 
 def parse_name_usage(name: str, response: SolrResponse) -> NameUsage:

@@ -13,46 +13,16 @@ from search_ui.context import current_site, render_page
 from search_ui.pages.quoted_definitions import QuotedDefinition, quote_definitions
 from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
-from search_ui.query.solr_query import Params, SolrQuery, select_params
+from search_ui.query.solr_query import SolrQuery, select_params
 from search_ui.review.edit_display import MAX_WAITING_EDITS
 from search_ui.review.team_display import team_values
-from search_ui.review.term_display import (
-    MAX_TERM_CHARS,
-    KwicLine,
-    build_term_row,
-    find_kwic_lines,
-    find_terms_of_decisions,
-)
+from search_ui.review.term_display import MAX_TERM_CHARS, build_term_row, find_terms_of_decisions
 from search_ui.review.usage import CandidateUsage, load_usage
 from solr_client import solr_fields
 
 blueprint = Blueprint("term", __name__)
 
-MAX_ARTICLES = 12
-LINES_PER_ARTICLE = 2
 MAX_DECISIONS_SHOWN = 20
-
-
-def articles_containing_params(text: str, rows: int) -> Params:
-    """Build the request for articles that contain `text` as consecutive characters, newest first."""
-    phrase_query = SolrQuery.phrases(f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}", "quoted", [text])
-    field_names = (solr_fields.ID, solr_fields.TITLE, solr_fields.BODY)
-    return select_params(
-        phrase_query, rows=rows, fl=field_names, sort=f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
-    )
-
-
-def find_kwic_in_articles(text: str) -> list[KwicLine] | None:
-    """Return the contexts of a term in articles; None if Solr fails."""
-    try:
-        result = current_site().solr.select(articles_containing_params(text, MAX_ARTICLES)).get("response", {})
-    except SolrError:
-        return None
-    lines = []
-    for doc in result.get("docs", ()):
-        doc_id, title = str(doc[solr_fields.ID]), str(doc.get(solr_fields.TITLE, ""))
-        lines += find_kwic_lines(f"{title}\n{doc.get(solr_fields.BODY, '')}", text, doc_id, title, LINES_PER_ARTICLE)
-    return lines
 
 
 @blueprint.get("/term")
@@ -80,7 +50,6 @@ def show_term() -> BaseResponse:
             review_service.rising_terms().get(term.text),
             proposals=review_service.proposed_edits([text], MAX_WAITING_EDITS)[1],
         ),
-        places=find_kwic_in_articles(text),
         usage=_find_usage(text),
         narrower=review_service.narrower_terms(text),
         definitions=_quoted_definitions(term),
@@ -99,7 +68,8 @@ def show_term() -> BaseResponse:
 def _find_usage(text: str) -> CandidateUsage | None:
     """Return where articles use a term; None if Solr fails."""
     try:
-        return load_usage(current_site().solr, text, current_site().backend.base_segmenter())
+        site = current_site()
+        return load_usage(site.solr, text, site.backend.base_segmenter())
     except SolrError:
         return None
 
@@ -129,8 +99,10 @@ def show_usage() -> BaseResponse:
 def open_context_article() -> BaseResponse:
     """Redirect to the article with the sentence `context`; to the page of the term if there is none."""
     context, term = (request.args.get(name, "")[:400] for name in ("context", "term"))
-    response = current_site().solr.select(articles_containing_params(context, 1)) if context else {}
-    docs = documents(response)
+    phrase_query = SolrQuery.phrases(f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}", "quoted", [context])
+    newest_first = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
+    params = select_params(phrase_query, rows=1, fl=(solr_fields.ID,), sort=newest_first)
+    docs = documents(current_site().solr.select(params)) if context else ()
     if not docs:
         return redirect(url_for("review.term.show_term", text=term), 303)
     return redirect(url_for("public.article", doc_id=docs[0][solr_fields.ID], q=f"“{term}”"), 303)

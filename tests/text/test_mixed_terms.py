@@ -7,8 +7,8 @@ import pytest
 
 from text import mixed_terms
 from text.folding import INSIDE_WORD_RE, fold_term, word_key
-from text.mixed_terms import MixedTermMatcher
-from text.scripts import ALPHABETIC
+from text.mixed_terms import MixedTermMatcher, TermFinder
+from text.scripts import ALPHABETIC, HAN
 
 LETTER_RE = re.compile(ALPHABETIC)
 ALPHABET = "aab1页岩气- -.  _ \nβカ한éА\u0301İ\u3000/"
@@ -76,3 +76,24 @@ def test_many_terms_cost_no_more_compilation_than_one(monkeypatch: pytest.Monkey
     matcher = MixedTermMatcher([f"c{n} drill" for n in range(12_000)])
     assert len(pattern_lengths) == 2 and pattern_lengths[0] == pattern_lengths[1]
     assert list(matcher.iter_spans("a c11999 drill")) == [(2, 14)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_terms_of_a_text_are_those_of_one_expression_for_each_term(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(60):
+        terms = ["".join(rng.choices(ALPHABET + "页岩气井", k=rng.randint(0, 6))) for _ in range(20)]
+        text = "".join(rng.choice([*terms, *ALPHABET]) for _ in range(30))
+        folded = re.sub(f"(?<=[{HAN}])[ \n]{{1,3}}(?=[{HAN}])", "", fold_term(text))
+        by_key = {word_key(term): term for term in terms}
+        expected = {by_key[key] for key in by_key if spans_by_rule(folded, [key])}
+        assert sorted(TermFinder(terms).find_terms(text)) == sorted(expected)
+
+
+def test_terms_inside_and_across_others_are_found_once() -> None:
+    finder = TermFinder(["页岩气", "气井", "页岩气井", "油", "shale gas", "gas well", "ＰＤＣ钻头"])
+    assert finder.find_terms("頁岩氣井。页岩\n气 井，石油。Shale gas well") == [
+        "页岩气", "页岩气井", "气井", "油", "shale gas", "gas well",
+    ]  # fmt: skip
+    assert finder.find_terms("页岩、气，井。shale gasoline pdc 钻\n\n\n\n头") == []
+    assert TermFinder([]).find_terms("页岩气") == []
