@@ -281,8 +281,8 @@ def read_first_body(gzip_stream: BinaryIO, max_bytes: int) -> bytes:
         LargeBodyError: The body is longer than `max_bytes` bytes.
         EOFError: The stream contains no record.
     """
-    from docstore.warc_reader import parse_warc_records, read_record_body
+    from docstore.warc_reader import parse_warc_records, read_payload
 
     for record in parse_warc_records(gzip_stream):
-        return read_record_body(record, max_bytes)
+        return read_payload(record, max_bytes)[1]
     raise EOFError("no record at this offset")

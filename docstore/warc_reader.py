@@ -1,6 +1,6 @@
-"""Reading WARC files from any source in bounded memory.
+"""Reading WARC and ARC files from any source in bounded memory.
 
-    gzip member -> header lines (BoundedWarcReader) -> body without transfer coding -> content codings (`decode`)
+    gzip -> records (`_Records`) -> HTTP head, if any -> body without transfer coding -> content codings (`decode`)
 
 A record that exceeds a limit becomes an Outcome, and reading continues with the next record. After a damaged record of
 a compressed file, it continues with the next intact gzip member. warcio splits the records but has no limits.
@@ -10,7 +10,9 @@ a compressed file, it continues with the next intact gzip member. warcio splits 
 import calendar
 import hashlib
 import os
+import re
 import time
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,14 +21,15 @@ from typing import Any, BinaryIO, ParamSpec, Protocol, TypeVar
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
 from warcio.exceptions import ArchiveLoadFailed
+from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
 
 from docstore.large_bodies import MAX_BODY_BYTES, LargeBodyError
 from domain.errors import StoreError
 from domain.outcome import Outcome, Reason
 from domain.page import Page
 
-# Exceptions of warcio for damaged files; AttributeError if a record has no URL.
-WARC_ERRORS = (ArchiveLoadFailed, AttributeError, EOFError, ValueError, zlib.error)
+# Exceptions of warcio and zipfile for damaged files.
+WARC_ERRORS = (ArchiveLoadFailed, EOFError, ValueError, zipfile.BadZipFile, zlib.error)
 MAGIC_CHECK_BYTES = 1024
 _COMPRESSED_BLOCK_BYTES = 8192  # compressed bytes per step: they expand to at most 8 MB
 _READ_CHUNK_BYTES = 1 << 16
@@ -36,6 +39,10 @@ _MAX_HEADER_LINE_BYTES = 1 << 16  # as in http.client
 _MAX_HEADERS_BYTES = 1 << 18  # all headers of a record
 _MAX_HEADER_COUNT = 100  # as in http.client
 _MAX_HEADER_VALUE_CHARS = 2000  # longer values are cut, as in crawler/http/fetch.py
+_HTTP_START = b"HTTP/"
+_CHUNK_SIZE_LINE = re.compile(rb"\s*([0-9A-Fa-f]+)[ \t]*(?:;[^\n]*)?\r?\n")
+_CHUNK_END = re.compile(rb"\r?\n|\Z")
+_REASON_BY_RECORD_TYPE = {"revisit": Reason.REVISIT_RECORD, "conversion": Reason.CONVERSION_RECORD}
 BodyDecoder = Callable[[bytes, str, int], bytes | Outcome]
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -46,12 +53,6 @@ class Openable(Protocol):
 
     def open(self, mode: str, /) -> Any:
         """Open the file and return it."""
-
-
-class _Readable(Protocol):
-    def read(self, length: int, /) -> bytes: ...
-
-    def readline(self, length: int, /) -> bytes: ...
 
 
 class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
@@ -100,66 +101,93 @@ class BoundedWarcReader(DecompressingBufferedReader):  # type: ignore[misc]
         super()._process_read(data)
 
 
+class _Records(ArchiveIterator):  # type: ignore[misc]
+    """The records of a file, with their HTTP heads in `raw_stream`. A gzip member may contain several records."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, no_record_parse=True)
+        self.reader = BoundedWarcReader(file)
+
+    def _raise_invalid_gzip_err(self) -> None:
+        pass
+
+    def _consume_blanklines(self) -> tuple[bytes | None, int]:
+        """Return the first line of the next record. warcio would skip a record that follows without a blank line."""
+        lines = iter(self.reader.readline, b"")
+        first_line = next(lines, b"")
+        if first_line.strip() and (self.known_format == "arc" or first_line.startswith(b"WARC/")):
+            return first_line, 0
+        return next((line for line in lines if line.strip()), None), 0
+
+
 def parse_warc_records(file: BinaryIO) -> Iterator[Any]:
     """Iterate over the records of a WARC or ARC file, as warcio objects.
 
-    Read their bodies only with `read_record_body`.
+    Read their content only with `read_payload`.
     """
-    return iter(_open_archive(file))
+    return iter(_Records(file))
 
 
-def _open_archive(file: BinaryIO) -> Any:
-    records = ArchiveIterator(file, arc2warc=True)
-    records.reader = BoundedWarcReader(file)
-    return records
+def read_payload(record: Any, max_bytes: int) -> tuple[StatusAndHeaders, bytes]:
+    """Return the HTTP head of a record, and its body without transfer coding. Content-Length of the head is ignored.
 
-
-def read_record_body(record: Any, max_bytes: int) -> bytes:
-    """Return the body of a response record without its transfer coding. Content-Length is ignored.
+    A record without an HTTP head, as in ARC files and of type `resource`, contains a body of status 200.
 
     Raises:
         LargeBodyError: The body is longer than `max_bytes` bytes.
+        EOFError: The record is truncated.
     """
-    transfer_encoding = record.http_headers.get_header("Transfer-Encoding") or ""
-    if "chunked" in transfer_encoding.lower():
-        return _read_chunked(record.raw_stream, max_bytes)
-    return _read_all(record.raw_stream, max_bytes)
+    start = record.raw_stream.readline(len(_HTTP_START))
+    while start.isspace():
+        start = record.raw_stream.readline(len(_HTTP_START))
+    if start == _HTTP_START:
+        parser = StatusAndHeadersParser((), verify=False)
+        head, start = parser.parse(record.raw_stream, start + record.raw_stream.readline()), b""
+    else:
+        content_type = record.content_type or ""
+        is_http = content_type.startswith("application/http")
+        head = StatusAndHeaders("200", [] if is_http else [("Content-Type", content_type)])
+    is_chunked = "chunked" in (head.get_header("Transfer-Encoding") or "").lower()
+    body = _read_all(record.raw_stream, max_bytes * (2 if is_chunked else 1), start)
+    return head, remove_chunks(body, max_bytes) if is_chunked else body
 
 
-def _read_all(stream: _Readable, max_bytes: int, prefix: bytes = b"") -> bytes:
+def _read_all(stream: Any, max_bytes: int, prefix: bytes) -> bytes:
     parts, size = [prefix], len(prefix)
-    while size <= max_bytes and (part := stream.read(_READ_CHUNK_BYTES)):
-        parts.append(part)
+    while part := stream.read(_READ_CHUNK_BYTES):
         size += len(part)
-    if size > max_bytes:
-        raise LargeBodyError(f"more than {max_bytes} bytes")
+        if size > max_bytes:
+            raise LargeBodyError(f"more than {max_bytes} bytes")
+        parts.append(part)
+    if getattr(stream, "limit", 0) > 0:
+        raise EOFError("its last record is cut short")
     return b"".join(parts)
 
 
-def _read_chunked(stream: _Readable, max_bytes: int) -> bytes:
-    """Decode a chunked body.
+def remove_chunks(body: bytes, max_bytes: int) -> bytes:
+    """Join the chunks of a body. What is not a chunk is returned unchanged: many tools decode it but keep the header.
 
-    Returns the body unchanged if it has no chunks: many tools decode it but keep the header.
+    Raises:
+        LargeBodyError: A chunk or the result is longer than `max_bytes` bytes.
     """
     parts: list[bytes] = []
-    size = 0
-    while True:
-        line = stream.readline(64)
-        try:
-            length = int(line.partition(b";")[0].strip(), 16)
-        except ValueError:
-            return b"".join(parts) if parts else _read_all(stream, max_bytes, line)
-        if length <= 0:
-            return b"".join(parts)
-        size += length
+    position = 0
+    while line := _CHUNK_SIZE_LINE.match(body, position):
+        size = int(line[1], 16)
         if size > max_bytes:
             raise LargeBodyError(f"more than {max_bytes} bytes")
-        while length and (part := stream.read(length)):
-            parts.append(part)
-            length -= len(part)
-        if length:
-            return b"".join(parts)
-        stream.readline(2)
+        chunk_end = min(line.end() + size, len(body))
+        if not size:  # headers may follow the last chunk
+            position = len(body)
+        elif end := _CHUNK_END.match(body, chunk_end):
+            parts.append(body[line.end() : chunk_end])
+            position = end.end()
+        else:
+            break
+    content = b"".join((*parts, body[position:]))
+    if len(content) > max_bytes:
+        raise LargeBodyError(f"more than {max_bytes} bytes")
+    return content
 
 
 def identity_decoder(body: bytes, content_encoding: str, max_bytes: int) -> bytes | Outcome:
@@ -174,15 +202,16 @@ def read_warc(
     decode: BodyDecoder = identity_decoder,
     accept_url: Callable[[str], bool] = lambda url: True,
 ) -> Iterator[Page | Outcome]:
-    """Iterate over the HTTP responses in a WARC file (.warc or .warc.gz) from any source, in file order.
+    """Iterate over the responses and resources in a WARC or ARC file from any source, in file order.
 
-    Other records are skipped. A response that exceeds a limit or cannot be decoded becomes an Outcome.
+    A record that exceeds a limit, cannot be decoded, or only refers to another one becomes an Outcome. Records that
+    describe requests and the crawl are skipped.
 
     Args:
         path: The file.
         max_bytes: Maximum length of a body.
         decode: Decodes content codings; called with body, Content-Encoding value and maximum length.
-        accept_url: Responses for which it returns False become an Outcome, without reading the body.
+        accept_url: Records for which it returns False become an Outcome, without reading the body.
 
     Yields:
         Pages with `url_id` 0 (the importer assigns ids), and outcomes.
@@ -201,8 +230,7 @@ def read_warc(
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     except WARC_ERRORS as error:
-        problem = "a record without a URL" if isinstance(error, AttributeError) else str(error)
-        detail = " ".join(problem.split())[:100]
+        detail = " ".join(str(error).split())[:100]
         raise StoreError(
             f"{path} is not a complete WARC file ({detail}): download it again and import it again; its readable "
             "records were imported"
@@ -212,20 +240,19 @@ def read_warc(
 def _iter_pages(
     file: BinaryIO, max_bytes: int, decode: BodyDecoder, accept_url: Callable[[str], bool]
 ) -> Iterator[Page | Outcome]:
-    """Iterate over the responses as `read_warc` does. Skips damaged records, and raises the first error at the end."""
+    """Iterate over the records as `read_warc` does. Skips damaged records, and raises the first error at the end."""
     damage: Exception | None = None
     while True:
-        records = _open_archive(file)
+        records = _Records(file)
         try:
             for record in records:
-                if record.rec_type != "response" or record.http_headers is None:
-                    continue
-                url = record.rec_headers.get_header("WARC-Target-URI") or ""
-                yield (
-                    page_from_record(record, max_bytes, decode)
-                    if accept_url(url)
-                    else Outcome(Reason.OUT_OF_SCOPE, url[:200])
-                )
+                url = record_url(record)
+                if not accept_url(url):
+                    yield Outcome(Reason.OUT_OF_SCOPE, url[:200])
+                elif reason := _REASON_BY_RECORD_TYPE.get(record.rec_type):
+                    yield Outcome(reason, url[:200])
+                elif record.rec_type in ("response", "resource"):
+                    yield page_from_record(record, max_bytes, decode)
             break
         except WARC_ERRORS as error:
             damage = damage or error
@@ -313,51 +340,55 @@ def find_gzip_record(file: BinaryIO, start: int) -> int | None:
     return None
 
 
+def record_url(record: Any) -> str:
+    """Return the URL of a WARC or ARC record, or "" if it has none."""
+    return record.rec_headers.get_header("WARC-Target-URI") or record.rec_headers.get_header("uri") or ""
+
+
 def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page | Outcome:
-    """Convert a WARC response record to a Page, or to an Outcome that says why it cannot be read.
+    """Convert a response or resource record to a Page, or to an Outcome that says why it cannot be read.
 
     Raises:
         EOFError: The record is truncated.
     """
-    http_headers = record.http_headers
-    url = record.rec_headers.get_header("WARC-Target-URI") or ""
+    url = record_url(record)
     try:
-        body: bytes | Outcome = read_record_body(record, max_bytes)
+        head, encoded_body = read_payload(record, max_bytes)
     except LargeBodyError as error:
         return Outcome(Reason.TOO_LARGE, f"{url[:200]}: {error}")
-    while record.raw_stream.read(_READ_CHUNK_BYTES):  # skip data after the last chunk
-        pass
-    if getattr(record.raw_stream, "limit", 0) > 0:
-        raise EOFError("its last record is cut short")
-    if len(http_headers.headers) > _MAX_HEADER_COUNT:
+    if len(head.headers) > _MAX_HEADER_COUNT:
         return Outcome(Reason.MALFORMED_RESPONSE, f"{url[:200]}: more than {_MAX_HEADER_COUNT} headers")
-    content_encodings = ", ".join(
-        str(value) for name, value in http_headers.headers if name.lower() == "content-encoding"
+    headers = tuple(
+        (str(name)[:_MAX_HEADER_VALUE_CHARS], str(value)[:_MAX_HEADER_VALUE_CHARS]) for name, value in head.headers
     )
-    body = decode(bytes(body), content_encodings, max_bytes) if isinstance(body, bytes) else body
+    content_encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
+    body = decode(encoded_body, content_encodings, max_bytes)
     if isinstance(body, Outcome):
         return Outcome(body.reason, f"{url[:200]}: {body.detail}")
+    status = head.get_statuscode()
+    date = record.rec_headers.get_header("WARC-Date") or record.rec_headers.get_header("archive-date") or ""
     return Page(
         url_id=0,
         url=url,
         final_url=url,
-        status=int(http_headers.get_statuscode() or 0),
-        content_type=(http_headers.get_header("Content-Type") or "")[:_MAX_HEADER_VALUE_CHARS],
+        status=int(status) if re.fullmatch("[0-9]{3}", status) else 0,
+        content_type=(head.get_header("Content-Type") or "")[:_MAX_HEADER_VALUE_CHARS],
         body=body,
         digest=hashlib.sha256(body).hexdigest(),
-        fetched_at=parse_warc_date(record.rec_headers.get_header("WARC-Date") or ""),
-        etag=(http_headers.get_header("ETag") or "")[:_MAX_HEADER_VALUE_CHARS],
-        last_modified=(http_headers.get_header("Last-Modified") or "")[:_MAX_HEADER_VALUE_CHARS],
-        headers=tuple(
-            (str(name)[:_MAX_HEADER_VALUE_CHARS], str(value)[:_MAX_HEADER_VALUE_CHARS])
-            for name, value in http_headers.headers
-        ),
+        fetched_at=parse_warc_date(date),
+        etag=(head.get_header("ETag") or "")[:_MAX_HEADER_VALUE_CHARS],
+        last_modified=(head.get_header("Last-Modified") or "")[:_MAX_HEADER_VALUE_CHARS],
+        headers=headers,
     )
 
 
 def parse_warc_date(text: str) -> float:
-    """Parse a WARC-Date as epoch seconds. Returns the current time if the date is invalid."""
+    """Parse the date of a record as epoch seconds. It may end after the year, month, day or minute.
+
+    Returns the current time if the date is invalid.
+    """
+    digits = re.sub(r"\D", "", text[:19])
     try:
-        return float(calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")))
+        return float(calendar.timegm(time.strptime(digits + "00000101000000"[len(digits) :], "%Y%m%d%H%M%S")))
     except ValueError:
         return time.time()

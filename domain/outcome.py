@@ -47,6 +47,8 @@ class Reason(StrEnum):
     NOT_HTML = "not_html"
     EMPTY_BODY = "empty"
     MALFORMED_RESPONSE = "bad_response"  # the response is not HTTP, or its compression is broken
+    REVISIT_RECORD = "revisit"  # import: the record refers to an equal response in another record
+    CONVERSION_RECORD = "conversion"  # import: the record contains a converted form of a page
     # extract
     EXTRACTED = "extracted"
     ARTICLE_UNCHANGED = "same_article"  # the bytes of the page changed, its article did not

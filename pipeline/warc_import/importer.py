@@ -2,19 +2,21 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from crawler.http.content_type import parse_content_type
-from crawler.http.document_types import DocumentRules, parse_document_rules, stored_content_type
+from crawler.http.document_types import parse_document_rules
+from crawler.http.fetch import HttpResponse, interpret_response
+from crawler.parsing.links import parse_page
+from crawler.parsing.soft_404 import is_soft_404
+from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
 from domain.coded_message import CodedMessage
 from domain.errors import StoreError
-from domain.file_formats import HTML_FORMAT, HTML_MEDIA_TYPES
-from domain.frontier import NewUrl, UrlKind, Visit
+from domain.file_formats import HTML_FORMAT
+from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from pipeline.engine import Engine
@@ -39,8 +41,8 @@ def import_warc_files(
 ) -> StageReport:
     """Import files, reading `processes` of them in parallel.
 
-    The import is idempotent; of two versions of a page the newer one is stored. The size limits of the crawl apply: a
-    larger or truncated response becomes an outcome and uses no more memory than the limit.
+    The import is idempotent; of two versions of a page the newer one is stored. A response is interpreted as the crawl
+    does, with its limits: a larger or truncated response becomes an outcome and uses no more memory than the limit.
 
     `is_restore` says that the files are those of this vertical and that rows of the store were lost. Pages that were
     removed since are then skipped, and a URL without a row is due, because its due time was lost.
@@ -49,19 +51,14 @@ def import_warc_files(
     another process crawls.
     """
     started, counts, failures = time.monotonic(), Counter[Reason](), list[SourceFailure]()
-    crawl = engine.settings.crawl
-    read = partial(
-        read_matching,
-        max_bytes=max(crawl.max_bytes, parse_document_rules(crawl).max_document_bytes),
-        url_filter=url_filter,
-    )
+    read = partial(read_pages, crawl=engine.settings.crawl, url_filter=url_filter, is_restore=is_restore)
     label = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
     with engine.lock("crawl"), engine.progress.task(f"import {label}") as advance:
         for result in read_sources(sources, read, processes):
             if isinstance(result, SourceFailure):
                 failures.append(result)
                 continue
-            counts[result.reason if isinstance(result, Outcome) else import_page(engine, result, is_restore)] += 1
+            counts[result.reason if isinstance(result, Outcome) else store_page(engine, result, is_restore)] += 1
             advance(1)
         engine.store.upload_warc_files()
     if failures:
@@ -74,36 +71,39 @@ def import_warc_files(
     )
 
 
-def import_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:
-    """Store a page if it is valid and new; returns the outcome. `is_restore`: see `import_warc_files`."""
+def read_pages(
+    source: WarcSource, crawl: CrawlSettings, url_filter: ImportFilter, is_restore: bool
+) -> Iterator[Page | Outcome]:
+    """Read a file; yields the pages to store, and an outcome for every other record. See `import_warc_files`."""
+    max_bytes = max(crawl.max_bytes, parse_document_rules(crawl).max_document_bytes)
+    for result in read_matching(source, max_bytes, url_filter):
+        yield result if isinstance(result, Outcome) else interpret_page(result, crawl, is_restore)
+
+
+def interpret_page(page: Page, crawl: CrawlSettings, is_restore: bool = False) -> Page | Outcome:
+    """Interpret a response as the crawl does: return the page to store, or the outcome of the visit. Pure.
+
+    `is_restore` says that the crawl has decided to store it.
+    """
     url = canonicalize_url(page.url)
     if isinstance(url, Reason):
-        return url
+        return Outcome(url, page.url[:200])
     if len(url) > MAX_URL_CHARS:
-        return Reason.URL_TOO_LONG
-    if page.status != 200:
-        return Reason.HTTP_ERROR
-    if not page.body.strip():
-        return Reason.EMPTY_BODY
-    format_name = detect_response_format(page, parse_document_rules(engine.settings.crawl))
-    if not format_name:
-        return Reason.NOT_HTML
-    if len(page.body) > max_bytes_for(engine.settings.crawl, format_name):
-        return Reason.TOO_LARGE
-    media_type = stored_content_type(format_name, page.content_type)
-    page = replace(page, url=url, final_url=url, content_type=media_type, format=format_name)
-    return store_page(engine, page, is_restore)
-
-
-def detect_response_format(page: Page, rules: DocumentRules) -> str:
-    """Detect the format of a response: `html` or the name of a document format; "" if unsupported.
-
-    A response that is declared as HTML is `html` unless its content is a supported document.
-    """
-    if parse_content_type(page.content_type).media_type in HTML_MEDIA_TYPES:
-        return rules.detect_format("", page.body) or HTML_FORMAT
-    disposition = next((value for name, value in page.headers if name.lower() == "content-disposition"), "")
-    return rules.detect_format(rules.declared_format(page.url, page.content_type, disposition), page.body)
+        return Outcome(Reason.URL_TOO_LONG, page.url[:200])
+    entry = FrontierEntry(0, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0)
+    response = HttpResponse(url, page.status, page.headers, page.body, 0.0)
+    result = interpret_response(entry, response, False, page.fetched_at, parse_document_rules(crawl))
+    if result.page is None:
+        return result.outcome
+    if len(page.body) > max_bytes_for(crawl, result.page.format):
+        return Outcome(Reason.TOO_LARGE, url[:200])
+    if is_restore:
+        return result.page
+    if result.page.format == HTML_FORMAT and is_soft_404(page.body):
+        return Outcome(Reason.GONE, url[:200])
+    if parse_page(result.page, product_token(crawl.user_agent)).directives.noindex:
+        return Outcome(Reason.FETCHED, "noindex: not saved")
+    return result.page
 
 
 def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:

@@ -1,18 +1,21 @@
 """Find WARC files of other crawlers and read several of them in parallel.
 
-    a file, a folder                     every .warc, .warc.gz, .arc, .arc.gz below it
+    a file, a folder                     every .warc, .warc.gz, .arc, .arc.gz, .wacz below it
     s3://bucket/prefix, https://...      a bucket, or one file in it (any URL that fsspec supports)
     warc.paths, warc.paths.gz            a list in the format of Common Crawl, one path per line, relative to a base URL
 
-Worker processes read the files and send pages to the calling process, which stores them. The queue between them is
-bounded.
+A WACZ file is a ZIP file of WARC files. Worker processes read the files and send pages to the calling process, which
+stores them. The queue between them is bounded.
 """
 
 import gzip
 import multiprocessing
 import os
 import queue
+import re
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from multiprocessing.process import BaseProcess
@@ -26,19 +29,24 @@ from domain.page import Page
 
 COMMON_CRAWL_URL = "https://data.commoncrawl.org/"
 WARC_SUFFIXES = (".warc", ".warc.gz", ".arc", ".arc.gz")
+WACZ_SUFFIX = ".wacz"
 PATH_LIST_SUFFIXES = (".paths", ".paths.gz")
 UNSUPPORTED_FORMATS = {".wet": "extracted text without pages", ".wat": "metadata without pages"}
 MAX_QUEUED_PER_PROCESS = 8  # responses read and not stored yet; the size of each is limited by the crawl settings
 POLL_SECONDS = 1.0
+PLAIN_CONTENT_START = re.compile(
+    rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|%PDF-|PK\x03\x04|[^\x00-\x08\x0e-\x1a\x1c-\x1f]{0,1000}\Z"
+)
 
 ReadSource = Callable[["WarcSource"], Iterator[Page | Outcome]]
 
 
 @dataclass(frozen=True)
 class WarcSource:
-    """A WARC file: a local path or a URL that fsspec supports."""
+    """A WARC file: a local path or a URL that fsspec supports, or the file `member` in a WACZ file."""
 
     location: str
+    member: str = ""
 
     @property
     def name(self) -> str:
@@ -47,13 +55,17 @@ class WarcSource:
 
     def open(self, mode: str = "rb") -> BinaryIO:
         """Open the file in binary mode. Raises OSError for a path, StoreError for a URL that cannot be opened."""
-        if "://" not in self.location:
-            return Path(self.location).open(mode)  # type: ignore[return-value]
-        stream: BinaryIO = open_remote(self.location).open()
-        return stream
+        if "://" in self.location:
+            stream: BinaryIO = open_remote(self.location).open()
+        else:
+            stream = Path(self.location).open(mode)  # type: ignore[assignment]  # noqa: SIM115
+        try:
+            return zipfile.ZipFile(stream).open(self.member) if self.member else stream  # type: ignore[return-value]
+        except (RuntimeError, zipfile.BadZipFile) as error:  # encrypted, unknown compression, or damaged
+            raise _read_error(self.location, error) from error
 
     def __str__(self) -> str:
-        return self.location
+        return f"{self.location}/{self.member}" if self.member else self.location
 
 
 def resolve_sources(locations: Sequence[str], base_url: str = COMMON_CRAWL_URL) -> list[WarcSource]:
@@ -74,16 +86,25 @@ def _resolve_location(location: str, base_url: str) -> list[WarcSource]:
     if location.endswith(PATH_LIST_SUFFIXES):
         return [WarcSource(f"{base_url.rstrip('/')}/{line.lstrip('/')}") for line in _read_path_list(location)]
     if "://" in location:
-        locations = [location] if location.endswith(WARC_SUFFIXES) else _list_remote(location)
+        locations = [location] if location.endswith((*WARC_SUFFIXES, WACZ_SUFFIX)) else _list_remote(location)
     else:
         folder = Path(location)
         locations = sorted(map(str, folder.rglob("*"))) if folder.is_dir() else [location]
-        locations = (
-            [location for location in locations if location.endswith(WARC_SUFFIXES)] if folder.is_dir() else locations
-        )
-    if not locations:
+    if locations != [location]:
+        locations = [file for file in locations if file.endswith((*WARC_SUFFIXES, WACZ_SUFFIX))]
+    sources = [source for file in locations for source in _list_members(file)]
+    if not sources:
         raise StoreError(f"{location} has no WARC files: pass a file, a folder, a bucket or a list (warc.paths.gz)")
-    return [WarcSource(location) for location in locations]
+    return sources
+
+
+def _list_members(location: str) -> list[WarcSource]:
+    """Return the WARC files in a WACZ file, otherwise the file itself: reading it then reports what is wrong."""
+    if location.endswith(WACZ_SUFFIX):
+        with suppress(Exception), WarcSource(location).open() as file, zipfile.ZipFile(file) as archive:
+            if names := [name for name in archive.namelist() if name.endswith(WARC_SUFFIXES)]:
+                return [WarcSource(location, name) for name in names]
+    return [WarcSource(location)]
 
 
 def reject_derived_formats(location: str) -> None:
@@ -115,11 +136,7 @@ def _list_remote(location: str) -> list[str]:
         import fsspec
 
         filesystem, root = fsspec.core.url_to_fs(location)
-        return [
-            str(filesystem.unstrip_protocol(location))
-            for location in sorted(filesystem.find(root))
-            if location.endswith(WARC_SUFFIXES)
-        ]
+        return [str(filesystem.unstrip_protocol(location)) for location in sorted(filesystem.find(root))]
     except Exception as error:
         raise _read_error(location, error) from error
 
@@ -277,7 +294,7 @@ def read_matching(source: WarcSource, max_bytes: int, url_filter: ImportFilter) 
 def decode_body(body: bytes, coding: str, max_bytes: int) -> bytes | Outcome:
     """Decode the content encodings of a body; returns an Outcome if it is too large or malformed.
 
-    Many tools store a decoded body with its original header, so a body that begins with `<` is returned unchanged.
+    Many tools store a decoded body with its original header, so text and documents are returned unchanged.
     """
     from crawler.http.content_encoding import ContentDecodingError, TooLargeError, decode_body
 
@@ -286,4 +303,5 @@ def decode_body(body: bytes, coding: str, max_bytes: int) -> bytes | Outcome:
     except TooLargeError as error:
         return Outcome(Reason.TOO_LARGE, str(error))
     except ContentDecodingError as error:
-        return body if body.lstrip().startswith(b"<") else Outcome(Reason.MALFORMED_RESPONSE, str(error))
+        is_plain = PLAIN_CONTENT_START.match(body[:1000])
+        return body if is_plain else Outcome(Reason.MALFORMED_RESPONSE, str(error))
