@@ -35,13 +35,12 @@ _TAGS = (*_URL_ATTRIBUTE_BY_TAG, "base", "meta", "link")
 _SERIES_RELS = frozenset(
     ("next", "prev", "previous", "first", "last", "start", "contents", "toc", "chapter", "section", "up")
 )
-_FEED_TYPES = frozenset(
-    ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json", "text/xml")
-)
+_FEED_TYPE = re.compile("rss|atom|rdf|feed")
 _PARSER_STOPPERS = (b"\x00", b"</html>", b"</HTML>", b"</body>", b"</BODY>")
 _NON_PAGE_PREFIXES = ("javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "blob:", "#")
 _LINK_HEADER = re.compile(r"<([^>]*)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
-_REL = re.compile(r"rel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
+_REL = re.compile(r"\brel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
+_TYPE = re.compile(r"\btype\s*=\s*\"?([^\";]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,11 @@ class _LinkCollector:
         for key, value in page.headers:
             if key.lower() == "link":
                 for href, parameters in _LINK_HEADER.findall(value):
-                    rel = _REL.search(parameters)
-                    self._add_link_relation(rel[1] if rel else "", href)
+                    rel, media_type = _REL.search(parameters), _TYPE.search(parameters)
+                    is_version = "hreflang" in parameters.lower()
+                    self._add_link_relation(
+                        rel[1] if rel else "", href, media_type[1] if media_type else "", is_version
+                    )
 
     def add_element(self, element: etree._Element) -> None:
         """Add one element, in page order."""
@@ -170,9 +172,8 @@ class _LinkCollector:
         if source is not None:
             self._add_hyperlink(element, str(element.get(source) or ""))
         elif element.tag == "link":
-            self._add_link_relation(
-                str(element.get("rel") or ""), str(element.get("href") or ""), str(element.get("type") or "")
-            )
+            rel, href, media_type = (str(element.get(name) or "") for name in ("rel", "href", "type"))
+            self._add_link_relation(rel, href, media_type, bool(element.get("hreflang") or element.get("media")))
         elif element.tag == "meta":
             self._add_meta(element)
         elif not self.base_url and element.get("href"):
@@ -202,10 +203,13 @@ class _LinkCollector:
             if refresh is not None and refresh.url:
                 self._add_hyperlink(element, refresh.url)
 
-    def _add_link_relation(self, rel: str, href: str, media_type: str = "") -> None:
-        """Add a `link` relation: canonical URL, feed, sitemap, or page of a series."""
+    def _add_link_relation(self, rel: str, href: str, media_type: str, is_version: bool) -> None:
+        """Add a `link` relation: canonical URL, feed, sitemap, or page of a series.
+
+        `is_version` says that the target is the page in another language or for another device.
+        """
         rel_words = rel.lower().split()
-        bucket = self._bucket_for_rel(rel_words, media_type.strip().lower())
+        bucket = self._bucket_for_rel(rel_words, media_type.lower(), is_version)
         if bucket is None and ("canonical" not in rel_words or self.canonical_url):
             return
         url_forms = (
@@ -218,10 +222,16 @@ class _LinkCollector:
         elif len(bucket) < MAX_DECLARED_URLS:
             bucket[url_forms.url] = None
 
-    def _bucket_for_rel(self, rel_words: Sequence[str], media_type: str) -> dict[str, None] | None:
-        """Return the collection for a `link` with these rel words, or None if it names no other file of the site."""
+    def _bucket_for_rel(self, rel_words: Sequence[str], media_type: str, is_version: bool) -> dict[str, None] | None:
+        """Return the collection for a `link` with these rel words, or None if it names no other file of the site.
+
+        Many feeds have a wrong type or none: the content of the file decides.
+        """
+        if "feed" in rel_words:
+            return self.feeds
         if "alternate" in rel_words:
-            return self.feeds if media_type in _FEED_TYPES else None
+            is_version |= "stylesheet" in rel_words or "oembed" in media_type
+            return None if is_version and not _FEED_TYPE.search(media_type) else self.feeds
         if "sitemap" in rel_words:
             return self.sitemaps
         return self.series_urls if not _SERIES_RELS.isdisjoint(rel_words) else None

@@ -30,6 +30,9 @@ _OVERSIZED_TAG = re.compile(
     r"<[^<>]{20000,}>?"
 )  # thousands of attributes; the parser's cost is quadratic in their number
 _FORBIDDEN_CHARS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_HTML_TAG = re.compile(
+    r"</?(?:a|b|br|div|em|font|h[1-6]|hr|i|img|li|ol|p|span|strong|u|ul)(?=[\s/>])[^<>]*>", re.IGNORECASE
+)
 _BARE_AMPERSAND = re.compile(r"&(?!#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
 
 
@@ -73,7 +76,7 @@ def decode_xml(body: bytes, content_type: str = "") -> str:
     bom_name, length = detect_bom(body)
     if bom_name:
         return body[length:].decode(python_codec(bom_name) or bom_name, "replace")
-    if b"\x00" in body[:100]:
+    if b"\x00" in body[:4]:
         return body.decode(_encoding_from_nul_bytes(body[:4]), "replace")
     try:
         return body.decode("utf-8")
@@ -113,11 +116,14 @@ def iter_xml_records(text: str, names: Collection[str]) -> Iterator[Record]:
 
 
 def _sanitize(text: str) -> str:
-    """Remove everything before the first tag and all declarations. Escape each `&` that starts no entity."""
+    """Remove everything before the first tag, all declarations and HTML. Escape each `&` that starts no entity.
+
+    HTML in a title or summary often has tags without end, which would move the end of the record.
+    """
     clean = _FORBIDDEN_CHARS.sub("", _DOCTYPE.sub("", text[max(text.find("<"), 0) :], count=1))
     clean = _ENTITY.sub("", _XML_DECLARATION.sub("", clean))
     parts = _CDATA.split(clean)
-    parts[::2] = [_BARE_AMPERSAND.sub("&amp;", _OVERSIZED_TAG.sub("", part)) for part in parts[::2]]
+    parts[::2] = [_BARE_AMPERSAND.sub("&amp;", _HTML_TAG.sub("", _OVERSIZED_TAG.sub("", part))) for part in parts[::2]]
     return "".join(parts)
 
 

@@ -6,12 +6,14 @@ from pathlib import Path
 
 from lxml import etree
 
+from crawler.sitemaps.xml_records import decode_xml, local_name
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.site_admin.open_crawler import parse_open_crawler
 from pipeline.site_admin.site_list import MAX_SHOWN_CHARS, SiteList, parse_seed
+from text.decoding.html_limits import trim_attributes
 
 MAX_FILE_BYTES = 1024 * 1024
 
@@ -32,7 +34,7 @@ def parse_plain_list(content: bytes) -> SiteList:
     for number, line in enumerate(decode_text(content).splitlines(), 1):
         text = line.strip()
         if text and not text.startswith("#"):
-            seed = parse_seed(text if "://" in text else f"https://{text}")
+            seed = parse_seed(add_scheme(text))
             if isinstance(seed, Reason):
                 notes.append(f"line {number}: {text[:MAX_SHOWN_CHARS]!r} is not the URL of a page")
             else:
@@ -42,9 +44,11 @@ def parse_plain_list(content: bytes) -> SiteList:
 
 def parse_opml(content: bytes) -> SiteList:
     """Parse the subscriptions of a feed reader. Seeds are the sites; the crawl finds the feeds that they declare."""
-    seeds, notes = [], []
-    for outline in read_outlines(content):
-        site, feed = parse_seed(outline.site_url), canonicalize_url(outline.feed_url)
+    seeds, notes, outlines = [], [], read_outlines(content)
+    if unread_count := max(0, decode_xml(content).lower().count("<outline") - len(outlines)):
+        notes.append(f"entries that cannot be read: {unread_count}")
+    for outline in outlines:
+        site, feed = parse_seed(add_scheme(outline.site_url)), canonicalize_url(add_scheme(outline.feed_url))
         label = (outline.title or outline.feed_url or outline.site_url)[:MAX_SHOWN_CHARS]
         if not isinstance(site, Reason):
             seeds.append(site)
@@ -58,22 +62,32 @@ def parse_opml(content: bytes) -> SiteList:
     return site_list(seeds, notes)
 
 
-def read_outlines(content: bytes) -> Iterable[OpmlOutline]:
-    """Yield the entries of an OPML document. Raises SettingsError for invalid XML or XML with a document type."""
-    if b"<!DOCTYPE" in content.replace(b"\0", b""):
-        raise SettingsError("the file has a document type, which can declare XML entities: remove the line <!DOCTYPE")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    try:
-        root = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError as error:
-        raise SettingsError(f"the file is not valid XML: {str(error)[:MAX_SHOWN_CHARS]}") from error
-    if etree.QName(root).localname.lower() != "opml":
-        raise SettingsError("the file is no OPML: its first element is not <opml>")
-    for element in root.iter("outline", "Outline"):
-        values = {str(name).lower(): str(value).strip() for name, value in element.attrib.items()}
-        site_url = values.get("htmlurl", "") or values.get("url", "")
-        title = values.get("text", "") or values.get("title", "")
-        yield OpmlOutline(title, site_url, values.get("xmlurl", ""), is_folder=len(element) > 0)
+def read_outlines(content: bytes) -> list[OpmlOutline]:
+    """Return the entries of an OPML document. Raises SettingsError for another document.
+
+    Feed readers write invalid XML, so it is read as leniently as HTML. Declared entities are not expanded.
+    """
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+    text = decode_xml(content)
+    root = etree.fromstring(trim_attributes(f"<html>{text}".encode("utf-8", "replace")), parser)
+    outlines = []
+    for element in root.iter():
+        if local_name(element) == "outline":
+            values = {str(name).lower(): str(value).strip() for name, value in element.attrib.items()}
+            site_url = values.get("htmlurl", "") or values.get("url", "")
+            title = values.get("text", "") or values.get("title", "")
+            outlines.append(OpmlOutline(title, site_url, values.get("xmlurl", ""), is_folder=len(element) > 0))
+    if not outlines and "opml" not in map(local_name, root.iter()):
+        raise SettingsError("the file is no OPML: it has no element <opml>")
+    return outlines
+
+
+def add_scheme(text: str) -> str:
+    """Return a URL with its scheme: https by default, http for `feed://`."""
+    url = text.removeprefix("feed:")
+    if url.startswith("//"):
+        return f"http:{url}"
+    return url if "://" in url or not url else f"https://{url}"
 
 
 def site_name(url: str) -> str:

@@ -76,6 +76,26 @@ def test_encodings(codec: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "fault",
+    [
+        b"f&ecirc;te &nbsp; filters & fc",
+        b"\x00\x0b\x1f",
+        b'\xba\xc3\xb4" t\xff',
+        b"<b>x<br></i>",
+        b"a</p><img src=x>",
+        b"&#xFFFF;&#0;&;",
+    ],
+    ids=["entities", "control characters", "invalid bytes", "markup", "ends", "references"],
+)
+@pytest.mark.parametrize("encoding", ["UTF-8", "gb2312", "unknown"])
+def test_a_fault_in_a_field_leaves_the_entries(fault: bytes, encoding: str) -> None:
+    items = b"".join(b"<item><title>%s</title><link>http://site.test/%d</link></item>" % (fault, n) for n in (1, 2))
+    declaration = f'<?xml version="1.0" encoding="{encoding}"?><rss><channel>'.encode()
+    feed = parse_feed(declaration + items + b"</channel></rss>", URL, "text/html; charset=gbk")
+    assert [entry.url for entry in feed.entries] == ["http://site.test/1", "http://site.test/2"]
+
+
+@pytest.mark.parametrize(
     "text", ["", "{", "<html><title>x</title></html>", "[" * 100_000, '{"a":' * 100_000, '{"version": 1}']
 )
 def test_no_feed(text: str) -> None:

@@ -1,5 +1,6 @@
 """Links of pages, good and monstrous."""
 
+import re
 import time
 
 import pytest
@@ -154,6 +155,34 @@ def test_what_the_head_says() -> None:
     assert found.feeds == ("http://site.test/rss",)
     assert found.directives == Directives(noindex=True)
     assert [link.url for link in found.links] == ["http://site.test/e"]
+
+
+@pytest.mark.parametrize(
+    ("link", "is_feed"),
+    [
+        ("rel=alternate type=application/rss+xml", True),
+        ("rel=ALTERNATE type='application/atom+xml; charset=utf-8' hreflang=en", True),
+        ("rel=alternate type=application/rdf+xml", True),
+        ("rel=alternate type=application/json", True),
+        ("rel=alternate type=application/xml", True),
+        ("rel=alternate type=text/html", True),
+        ("rel=alternate", True),
+        ("rel=feed", True),
+        ("rel='feed alternate' type=text/plain hreflang=en", True),
+        ("rel=alternate hreflang=en", False),
+        ("rel=alternate type=text/html hreflang=en", False),
+        ("rel=alternate media='only screen and (max-width: 640px)'", False),
+        ("rel='alternate stylesheet' type=text/css", False),
+        ("rel=alternate type=application/json+oembed", False),
+        ("rel=alternate type=text/xml+oembed", False),
+        ("rel=icon", False),
+    ],
+)
+def test_a_feed_is_declared_by_its_relation(link: str, is_feed: bool) -> None:
+    assert of(f"<link {link} href=/x>").feeds == ("http://site.test/x",) * is_feed
+    header = "</x>; " + re.sub(" (type|hreflang)=", r"; \1=", link.replace("'", '"'))
+    if "media" not in link:
+        assert of("", headers=(("Link", header),)).feeds == ("http://site.test/x",) * is_feed
 
 
 def test_the_link_header_names_the_canonical_address_first() -> None:

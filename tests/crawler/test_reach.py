@@ -62,10 +62,16 @@ def reached(site: Site, folder: Path, start: str = "/", **changes: object) -> se
             "/": page(text='<link rel="alternate" type="application/atom+xml" href="feeds/all">'),
             "/feeds/all": Answer(200, b"<feed><entry><link href='../far'/></entry></feed>", {}),
         },
+        {
+            "/": page(text='<link rel="alternate" title="News" href="/news.php?feed=1">'),
+            "/news.php?feed=1": Answer(
+                200, b"<rss><channel><item><link>/far</link></item></channel></rss>", {"Content-Type": "text/html"}
+            ),
+        },
     ],
     ids=[
         *("no robots.txt", "robots.txt without it", "the named one is gone", "index", "moved", "text"),
-        *("named by a page", "relative feed of the only page"),
+        *("named by a page", "relative feed of the only page", "feed without a type"),
     ],
 )
 def test_sitemaps_and_feeds_are_found(tmp_path: Path, files: Mapping[str, Answer]) -> None:

@@ -20,7 +20,7 @@ from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import resolve_sources
 
 URL = "http://a.test/1"
-PAGE = "<!DOCTYPE html><html><title>Story</title><p>The text of the page, abc.</p>".encode()
+PAGE = b"<!DOCTYPE html><html><title>Story</title><p>The text of the page, abc.</p>"
 HTML = ("Content-Type: text/html; charset=utf-8",)
 DATE = "2024-05-06T07:08:09Z"
 
@@ -117,7 +117,9 @@ def test_a_page_is_read_however_it_is_recorded(engine: Engine, name: str, conten
     counts = import_file(engine, name, content)
     assert counts[Reason.FETCHED] + counts.get(Reason.UNCHANGED, 0) >= count
     assert set(counts) <= {Reason.FETCHED, Reason.UNCHANGED}
-    assert stored_body(engine).strip().startswith((PAGE[:9], b"\xef\xbb\xbf<", b"\xff\xfe<", b"Text", b"A text", b"Only"))
+    assert (
+        stored_body(engine).strip().startswith((PAGE[:9], b"\xef\xbb\xbf<", b"\xff\xfe<", b"Text", b"A text", b"Only"))
+    )
 
 
 @pytest.mark.parametrize(

@@ -83,12 +83,53 @@ def test_every_format_lists_what_it_leaves_out() -> None:
     ]
 
 
+B = '<outline text="B" xmlUrl="http://b.test/f"/>'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<opml><outline text="A&B" xmlUrl="http://a.test/f?x=1&lt=2&copy"/>' + B + "</opml>",
+        '<opml><outline text="1 < 2" xmlUrl="http://a.test/f"/>' + B,
+        '<opml><outline text="say "hi"" xmlUrl="http://a.test/f"/>' + B,
+        "<opml><outline text=A xmlUrl=http://a.test/f />" + B,
+        '<opml><outline isOpen text="A"xmlUrl="http://a.test/f"/>' + B,
+        '<opml><outline text="A" text="B" xmlUrl="http://a.test/f"></outlin>' + B,
+        '<OPML><OUTLINE TEXT="A" XMLURL="http://a.test/f">' + B + "</OUTLINE>",
+        '<x:opml><x:outline type="rss" xmlUrl="feed://a.test/f"/>' + B,
+        '<opml><outline xmlUrl="feed:http://a.test/f"/>' + B,
+        '<opml><outline text="&nbsp;\x01" xmlUrl=" http://a.test/f\n"/>' + B + "</opml><p>",
+        '<!DOCTYPE o [<!ENTITY a "a.test">]><opml><outline text="&a;" xmlUrl="http://a.test/f"/>' + B,
+        '\ufeff junk <opml><outline type="rss" text="tech"><outline xmlUrl="http://a.test/f"/>' + B,
+        "<opml>" + '<outline text="x">' * 1000 + '<outline xmlUrl="http://a.test/f"/>' + B,
+    ],
+)
+def test_small_faults_of_an_opml_file_are_repaired(content: str) -> None:
+    sites = PARSERS["opml"](content.encode())
+    assert sites.seeds == ("http://a.test/", "http://b.test/")
+    assert all("the file names no page for the feed" in note for note in sites.notes), sites.notes
+    declared = f'<?xml version="1.0" encoding="gb2312"?>{content}'.replace("A", "天").replace("\ufeff", "")
+    assert PARSERS["opml"](declared.encode("gb2312", "replace")).seeds == sites.seeds
+
+
+def test_entries_of_an_opml_file_that_cannot_be_read_are_listed() -> None:
+    cut = '<opml><outline text="A" xmlUrl="http://a.test/f" ' + B + '<outline text="C xmlUrl="http://c.test/f"/>'
+    sites = PARSERS["opml"](cut.encode())
+    assert sites.seeds == ("http://a.test/",)
+    assert [note for note in sites.notes if "names no page" not in note] == [
+        "entries that cannot be read: 1",
+        "C xmlUrl=: no URL of a page",
+    ]
+    without_scheme = PARSERS["opml"](b'<opml><outline htmlUrl="www.d.test/x"/><outline xmlUrl="http://["/>')
+    assert without_scheme.seeds == ("https://www.d.test/x",) and len(without_scheme.notes) == 1
+
+
 @pytest.mark.parametrize(
     ("file_format", "content", "message"),
     [
-        ("opml", b'<!DOCTYPE o [<!ENTITY a "b">]><opml>&a;</opml>', "document type"),
-        ("opml", b"<opml>", "not valid XML"),
         ("opml", b"<rss/>", "no OPML"),
+        ("opml", b"", "no OPML"),
+        ("opml", b"\0\xff", "no OPML"),
         ("open-crawler", b"a: &x [1]\nb: *x", "aliases"),
         ("open-crawler", b"[" * 5000, "more than 30 nested values"),
         ("open-crawler", b"a: [", "not valid YAML"),
@@ -125,4 +166,4 @@ def test_the_command_edits_the_file_and_a_preview_does_not(tmp_path: Path) -> No
     again = call_plumb("-c", str(config), "sites", "import", str(file))
     assert "added 0 lines to crawl.seeds\nadded 0 lines to crawl.scope\n" in again.out
     wrong = call_plumb("-c", str(config), "sites", "import", str(file), "--format", "opml")
-    assert wrong.status == 1 and f"cannot import {file}: the file is not valid XML" in wrong.complaint
+    assert wrong.status == 1 and f"cannot import {file}: the file is no OPML" in wrong.complaint
