@@ -11,7 +11,7 @@ from docstore.database import Database
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import urls
 from domain.batches import batched
-from domain.frontier import UrlKind
+from domain.frontier import UrlExclusion, UrlKind
 
 BATCH_SIZE = 200  # articles per transaction
 
@@ -44,7 +44,9 @@ class Retention:
             with self._database.write() as connection:
                 page_ids = with_article_pages(connection, batch)
                 is_expired = urls.c.url_id.in_(page_ids)
-                removed_count += remove_pages(self._database, connection, is_expired, now, keep_quotations=True)
+                removed_count += remove_pages(
+                    self._database, connection, is_expired, now, UrlExclusion.EXPIRED, keep_quotations=True
+                )
         return removed_count
 
 

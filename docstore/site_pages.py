@@ -9,10 +9,12 @@ from sqlalchemy import Connection, func, select, update
 from docstore.actions import write_action, write_action_once
 from docstore.articles.page_removal import remove_pages
 from docstore.database import Database
+from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
+from docstore.frontier.frontier_admin import REFETCHED_COLUMNS
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import pages, urls
-from docstore.takedowns import is_not_taken_down
 from domain.administration import PendingAction, SiteContents
+from domain.frontier import UrlExclusion
 
 RECRAWL_ACTION, REMOVE_ACTION = "site_recrawl", "site_remove"  # codes of actions
 
@@ -31,19 +33,18 @@ class SitePages:
 
     def recrawl(self, host: str, account: str) -> int:
         """Make the fetched URLs of a host due, unconditionally, and record it. Returns the number of URLs."""
-        is_revisited = (urls.c.host == host) & urls.c.visited_at.is_not(None) & urls.c.due_at.is_not(None)
-        values = {"due_at": 0.0, "attempts": 0, "etag": "", "last_modified": "", "digest": ""}
+        is_revisited = (urls.c.host == host) & urls.c.visited_at.is_not(None) & is_scheduled_by_crawl()
+        statement = update(urls).where(is_revisited).values(attempts=0, **REFETCHED_COLUMNS)
         with self._database.write() as connection:
-            count = connection.execute(update(urls).where(is_revisited, is_not_taken_down()).values(**values)).rowcount
+            count = connection.execute(statement).rowcount
             write_action(self._database, connection, self._clock(), account, RECRAWL_ACTION, host, {"pages": count})
         return count
 
     def reopen(self, host: str) -> int:
         """Make the URLs of a host due that `remove` excluded. Returns the number of URLs."""
-        is_excluded = (urls.c.host == host) & urls.c.due_at.is_(None)
+        is_removed = (urls.c.host == host) & (urls.c.exclusion == UrlExclusion.REMOVED)
         with self._database.write() as connection:
-            statement = update(urls).where(is_excluded, is_not_taken_down()).values(due_at=0.0, attempts=0)
-            return connection.execute(statement).rowcount
+            return connection.execute(update(urls).where(is_removed).values(attempts=0, **DUE_NOW)).rowcount
 
     def remove(self, host: str, pending: PendingAction) -> SiteContents:
         """Delete the pages and articles of a host, never fetch its known URLs, and record it.
@@ -59,7 +60,7 @@ class SitePages:
         """
         with self._database.write() as connection:
             contents = count_contents(connection, host)
-            remove_pages(self._database, connection, urls.c.host == host, self._clock())
+            remove_pages(self._database, connection, urls.c.host == host, self._clock(), UrlExclusion.REMOVED)
             removed = {"urls": contents.url_count, "pages": contents.page_count, "articles": contents.article_count}
             write_action_once(self._database, connection, replace(pending, details={**removed, **pending.details}))
         return contents

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, case, delete, select, update
+from sqlalchemy import Connection, Row, case, delete, select, update
 
 from docstore.actions import mark_undone, write_action
 from docstore.articles.page_removal import remove_pages, with_article_pages
 from docstore.database import Database
+from docstore.frontier.exclusions import DUE_NOW, exclude_urls
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.page_roles.page_graph import CANONICAL_PAGE
 from docstore.schema.administration_tables import actions, takedowns
@@ -25,6 +26,7 @@ from docstore.terms.example_sentences import remove_example_sentences
 from domain.administration import Takedown
 from domain.article import document_id
 from domain.batches import batched
+from domain.frontier import UrlExclusion
 from domain.storable_text import sanitize_text
 
 TAKEDOWN_ACTION, RESTORE_ACTION = "page_takedown", "page_restore"  # codes of actions
@@ -83,7 +85,7 @@ class TakedownTable:
             connection.execute(delete(takedowns).where(is_in_group))
             update_row_checksums(self._database, connection, takedowns, map(document_id, addresses))
             for batch in batched(addresses, BATCH_SIZE):
-                connection.execute(update(urls).where(urls.c.url.in_(batch)).values(due_at=0.0, attempts=0))
+                connection.execute(update(urls).where(urls.c.url.in_(batch)).values(attempts=0, **DUE_NOW))
             details = {"reason": matches[0].reason, "urls": addresses}
             action_id = write_action(self._database, connection, self._clock(), account, RESTORE_ACTION, url, details)
             mark_undone(self._database, connection, [matches[0].action_id], action_id)
@@ -108,11 +110,6 @@ class TakedownTable:
             return [takedown_from_row(row) for row in connection.execute(query)]
 
 
-def is_not_taken_down() -> ColumnElement[bool]:
-    """SQL condition on `urls`: the URL is not taken down."""
-    return urls.c.url.not_in(select(takedowns.c.url))
-
-
 def load_takedowns(connection: Connection, addresses: Collection[str]) -> list[Takedown]:
     """Return the takedowns of those canonical URLs that have one."""
     if connection.execute(select(takedowns.c.doc_id).limit(1)).first() is None:  # usually there is none
@@ -130,7 +127,7 @@ def write_takedowns(database: Database, connection: Connection, new_takedowns: S
     database.insert_missing(connection, takedowns, rows)
     update_row_checksums(database, connection, takedowns, [str(row["doc_id"]) for row in rows])
     for batch in batched([takedown.url for takedown in new_takedowns], BATCH_SIZE):
-        connection.execute(update(urls).where(urls.c.url.in_(batch)).values(due_at=None))
+        exclude_urls(connection, urls.c.url.in_(batch), UrlExclusion.TAKEN_DOWN)
 
 
 def scheme_variants(url: str) -> tuple[str, str]:
@@ -167,7 +164,7 @@ def delete_pages(database: Database, connection: Connection, url_by_id: Mapping[
     """
     connection.execute(delete(article_parts).where(article_parts.c.whole_id.in_(list(url_by_id))))
     remove_example_sentences(database, connection, list(url_by_id))
-    remove_pages(database, connection, urls.c.url_id.in_(list(url_by_id)), at)
+    remove_pages(database, connection, urls.c.url_id.in_(list(url_by_id)), at, UrlExclusion.TAKEN_DOWN)
     connection.execute(delete(topic_questions).where(topic_questions.c.url.in_(list(url_by_id.values()))))
 
 

@@ -25,6 +25,21 @@ class UrlKind(StrEnum):
     UNKNOWN = "unknown"  # not extracted yet
 
 
+class UrlExclusion(StrEnum):
+    """Why a URL is never due.
+
+    Later visits make only `FINISHED` URLs due. The other values stay until a person or an action ends them.
+    """
+
+    NONE = ""
+    FINISHED = "finished"  # the crawl fetches each article once (`crawl.incremental = "new_only"`)
+    IMPORTED = "imported"  # its page is from a WARC file, and the crawl did not find it
+    EXPIRED = "expired"  # its article is older than `store.keep_days`
+    REMOVED = "removed"  # with all pages of its site
+    BLOCKED = "blocked"  # by a person
+    TAKEN_DOWN = "taken_down"
+
+
 @dataclass(frozen=True)
 class FrontierEntry:
     """One URL of the frontier, as passed to a fetch worker.
@@ -53,7 +68,10 @@ class FrontierEntry:
 
 @dataclass(frozen=True)
 class NewUrl:
-    """A discovered URL that passed the crawl's rules. `url` is canonical, `host` is host[:port]."""
+    """A discovered URL that passed the crawl's rules. `url` is canonical, `host` is host[:port].
+
+    It is due at once unless `exclusion` is set. A known URL retains its due time and its exclusion.
+    """
 
     url: str
     host: Host
@@ -64,6 +82,7 @@ class NewUrl:
     parent_id: int | None = None
     anchor: str = ""
     context: str = ""
+    exclusion: UrlExclusion = UrlExclusion.NONE
 
 
 @dataclass(frozen=True)
@@ -72,7 +91,8 @@ class Visit:
 
     Attributes:
         visited_at: Epoch seconds.
-        next_visit_at: Epoch seconds at which the URL is due again; None for never.
+        next_visit_at: Epoch seconds at which the URL is due again; None if the crawl is finished with it. Ignored for
+            URLs with another exclusion.
         revisit_seconds: Current revisit interval in seconds.
         page: A new or changed version to store; None after a 304, an unchanged body or a failure.
         is_gone: True if the article must leave the store and the index.

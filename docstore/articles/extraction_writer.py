@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, case, delete, func, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, select, update
 
 from docstore.articles.row_mapping import article_row, article_to_json
 from docstore.articles.site_templates import learn_pages
@@ -24,6 +24,7 @@ from docstore.bookkeeping import (
     write_outcomes,
 )
 from docstore.database import Database
+from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.near_duplicates.clusters import CopyDetection, reassign_clusters
 from docstore.page_roles.page_graph import PageArticle, replace_references
@@ -312,24 +313,22 @@ def extraction_input_digests(connection: Connection, url_ids: Sequence[int]) -> 
 
 
 def force_refetch(connection: Connection, url_id: int) -> None:
-    """Make the next crawl fetch a page unconditionally, unless the URL is never due.
+    """Make the next crawl fetch a page unconditionally, if the crawl decides when it is due.
 
     Used if the WARC record is lost, because its file may never be restored.
     """
-    due_at = case((urls.c.due_at.is_(None), None), else_=0.0)
-    values = {"etag": "", "last_modified": "", "digest": "", "due_at": due_at}
-    connection.execute(update(urls).where(urls.c.url_id == url_id).values(values))
+    statement = update(urls).where(urls.c.url_id == url_id)
+    connection.execute(statement.values(etag="", last_modified="", digest=""))
+    connection.execute(statement.where(is_scheduled_by_crawl()).values(DUE_NOW))
 
 
 def update_url_kind(connection: Connection, url_id: int, reason: Reason) -> None:
     """Set the kind of a URL in the frontier by the extraction outcome. A new hub is due in the next run."""
     is_target = and_(urls.c.url_id == url_id, urls.c.kind != UrlKind.SEED)
     if reason in HUB_REASONS:
-        due_at = func.coalesce(urls.c.visited_at, 0.0)
-        connection.execute(
-            update(urls)
-            .where(is_target, urls.c.kind != UrlKind.HUB)
-            .values(kind=UrlKind.HUB, due_at=due_at, gap=0.0)  # the interval of a list page starts again
-        )
+        is_new_hub = is_target & (urls.c.kind != UrlKind.HUB)
+        values = {**DUE_NOW, "due_at": func.coalesce(urls.c.visited_at, 0.0)}
+        connection.execute(update(urls).where(is_new_hub, is_scheduled_by_crawl()).values(values))
+        connection.execute(update(urls).where(is_new_hub).values(kind=UrlKind.HUB, gap=0.0))  # a new interval
     elif reason in ARTICLE_REASONS:
         connection.execute(update(urls).where(is_target).values(kind=UrlKind.ARTICLE))

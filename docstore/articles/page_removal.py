@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, Connection, Select, String, cast, delete, 
 
 from docstore.bookkeeping import log_index_changes
 from docstore.database import Database
+from docstore.frontier.exclusions import exclude_urls
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.article_tables import (
     article_parts,
@@ -19,6 +20,7 @@ from docstore.schema.crawl_tables import outcomes, pages, urls
 from docstore.schema.lexicon_tables import definitions, relation_proposals, terms
 from docstore.schema.operation_tables import row_checksums
 from docstore.terms.row_mapping import definition_choice_from_json
+from domain.frontier import UrlExclusion
 from domain.index_change import IndexOperation
 from domain.outcome import Reason, Stage
 from domain.term_relation import ProposalState
@@ -44,25 +46,26 @@ def remove_pages(
     connection: Connection,
     condition: ColumnElement[bool],
     removed_at: float,
+    exclusion: UrlExclusion,
     keep_quotations: bool = False,
 ) -> int:
     """Delete the pages that meet a condition on `urls`, and their articles, and log the deletions for the index.
 
-    The URLs stay in the frontier and are never due.
+    The URLs stay in the frontier and are never due (`exclude_urls`).
 
     Args:
         database: The store.
         connection: The transaction.
         condition: SQL condition on `urls`.
         removed_at: Epoch seconds.
+        exclusion: Why the URLs are never due.
         keep_quotations: Keep the sentences of the articles that define terms or show relations.
 
     Returns:
         The number of articles.
     """
-    connection.execute(
-        update(urls).where(condition).values(due_at=None, attempts=0, etag="", last_modified="", digest="")
-    )
+    connection.execute(update(urls).where(condition).values(attempts=0, etag="", last_modified="", digest=""))
+    exclude_urls(connection, condition, exclusion)
     url_ids = select(urls.c.url_id).where(condition)
     if not keep_quotations:
         remove_quotations(database, connection, url_ids)

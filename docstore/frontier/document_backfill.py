@@ -13,8 +13,8 @@ from sqlalchemy import Connection, select, update
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import read_meta, read_meta_int, write_meta
 from docstore.database import Database
+from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
 from docstore.schema.crawl_tables import outcomes, pages, urls
-from docstore.takedowns import is_not_taken_down
 from domain.outcome import Reason, Stage
 
 KNOWN_FORMATS_KEY = "document_formats"  # key of the formats whose URLs are in the frontier, as a JSON list
@@ -35,19 +35,14 @@ class DocumentBackfill:
             is_empty = connection.scalar(select(urls.c.url_id).limit(1)) is None
             return set() if is_empty else set(requested_formats) - known_formats(connection)
 
-    def requeue_rejected(self, include_finished: bool) -> int:
-        """Make URLs due whose response or extension was not HTML. Returns the number of URLs.
-
-        Args:
-            include_finished: Also requeue URLs that are marked as never due.
-        """
+    def requeue_rejected(self) -> int:
+        """Make URLs due whose response or extension was not HTML. Returns the number of URLs."""
         rejected_ids = select(outcomes.c.url_id).where(
             outcomes.c.stage == Stage.CRAWL, outcomes.c.reason.in_(REJECTED_REASONS)
         )
-        statement = update(urls).where(urls.c.url_id.in_(rejected_ids), is_not_taken_down())
-        statement = statement if include_finished else statement.where(urls.c.due_at.is_not(None))
+        statement = update(urls).where(urls.c.url_id.in_(rejected_ids), is_scheduled_by_crawl())
         with self._database.write() as connection:
-            return connection.execute(statement.values(due_at=0.0, attempts=0)).rowcount
+            return connection.execute(statement.values(attempts=0, **DUE_NOW)).rowcount
 
     def next_batch(self) -> list[ArchivedPage]:
         """Return the next stored pages to read for document links, ordered by url_id; empty after the last page."""

@@ -21,9 +21,9 @@ from sqlalchemy import ColumnElement, Connection, case, func, select
 from docstore.schema.crawl_tables import urls
 from domain.frontier import HostBacklog, UrlKind
 
+IS_DUE_EARLY = "(attempts = 0 AND due_at < visited_at + gap - 1)"  # 1 s tolerance for float times
 _IS_SEED_OR_HUB = f"kind IN ('{UrlKind.SEED.value}', '{UrlKind.HUB.value}')"
 _HOST_PATTERN = re.compile(r"[A-Za-z0-9_.:\[\]-]+")
-_IS_DUE_EARLY = "attempts = 0 AND due_at < visited_at + gap - 1"  # 1 s tolerance for float times
 _IS_OFF_TOPIC = "digest = '' AND gap > 0 AND attempts = 0"
 
 
@@ -39,11 +39,11 @@ def due_order_sql(due_before: float, is_focused: bool = False) -> str:
     overdue = f"({float(due_before)!r} - visited_at) / (CASE WHEN gap > 1 THEN gap ELSE 1 END)"
     if is_focused:
         return (
-            f"CASE WHEN {_IS_SEED_OR_HUB} THEN 0 WHEN {_IS_OFF_TOPIC} THEN 3 WHEN {_IS_DUE_EARLY} THEN 1 ELSE 2 END, "
+            f"CASE WHEN {_IS_SEED_OR_HUB} THEN 0 WHEN {_IS_OFF_TOPIC} THEN 3 WHEN {IS_DUE_EARLY} THEN 1 ELSE 2 END, "
             f"CASE WHEN {_IS_OFF_TOPIC} AND NOT {_IS_SEED_OR_HUB} THEN {overdue} ELSE priority END DESC, url_id"
         )
     return (
-        f"CASE WHEN {_IS_SEED_OR_HUB} THEN 0 WHEN visited_at IS NULL THEN 1 WHEN {_IS_DUE_EARLY} THEN 2 ELSE 3 END, "
+        f"CASE WHEN {_IS_SEED_OR_HUB} THEN 0 WHEN visited_at IS NULL THEN 1 WHEN {IS_DUE_EARLY} THEN 2 ELSE 3 END, "
         f"CASE WHEN visited_at IS NULL OR {_IS_SEED_OR_HUB} THEN priority ELSE {overdue} END DESC, url_id"
     )
 

@@ -10,15 +10,15 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
 from docstore.frontier.due_order import count_if
+from docstore.frontier.exclusions import DUE_NOW, exclude_urls, is_scheduled_by_crawl
 from docstore.schema.crawl_tables import outcomes, pages, urls
-from docstore.takedowns import is_not_taken_down
-from domain.frontier import UrlKind
+from domain.frontier import UrlExclusion, UrlKind
 from domain.outcome import SUCCESS_REASONS, Stage
 from domain.page import WarcPointer
 
 _BATCH_SIZE = 10_000
 _CRAWL_DEPTH_KEY = "crawl_depth"  # key of the depth limit of the last crawl
-_REFETCHED_COLUMNS = {"due_at": 0.0, "etag": "", "last_modified": "", "digest": ""}  # due, and not compared
+REFETCHED_COLUMNS = {**DUE_NOW, "etag": "", "last_modified": "", "digest": ""}  # due, and not compared
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class SiteHealth:
 class UrlStatus:
     """State of one URL.
 
-    `due_at` is None if the URL is never due. `reason` and `detail` are the outcome of the last visit, "" if there was
-    none. Times are epoch seconds.
+    `due_at` is None if the URL is never due; `exclusion` says why. `reason` and `detail` are the outcome of the last
+    visit, "" if there was none. Times are epoch seconds.
     """
 
     url: str
@@ -57,6 +57,7 @@ class UrlStatus:
     kind: str
     priority: float
     due_at: float | None
+    exclusion: str
     visited_at: float | None
     attempts: int
     reason: str
@@ -126,33 +127,24 @@ class FrontierAdmin:
             write_meta(self._database, connection, _CRAWL_DEPTH_KEY, depth)
             if previous_depth is None or previous_depth >= depth:
                 return 0
-            is_deepest = (urls.c.depth >= previous_depth) & urls.c.visited_at.is_not(None) & urls.c.due_at.is_not(None)
-            return connection.execute(update(urls).where(is_deepest).values(**_REFETCHED_COLUMNS)).rowcount
+            is_deepest = (urls.c.depth >= previous_depth) & urls.c.visited_at.is_not(None) & is_scheduled_by_crawl()
+            return connection.execute(update(urls).where(is_deepest).values(**REFETCHED_COLUMNS)).rowcount
 
-    def refetch_hosts(self, hosts: Collection[str], include_finished: bool) -> int:
-        """Make the fetched URLs of `hosts` due, and fetch them as if they were new. Returns the number of URLs.
-
-        Args:
-            hosts: The hosts.
-            include_finished: Also refetch URLs that are marked as never due.
-        """
-        condition = urls.c.host.in_(hosts) & urls.c.visited_at.is_not(None) & is_not_taken_down()
-        if not include_finished:
-            condition &= urls.c.due_at.is_not(None)
+    def refetch_hosts(self, hosts: Collection[str]) -> int:
+        """Make the fetched URLs of `hosts` due, and fetch them as if they were new. Returns the number of URLs."""
+        condition = urls.c.host.in_(hosts) & urls.c.visited_at.is_not(None) & is_scheduled_by_crawl()
         with self._database.write() as connection:
-            return connection.execute(update(urls).where(condition).values(**_REFETCHED_COLUMNS)).rowcount
+            return connection.execute(update(urls).where(condition).values(**REFETCHED_COLUMNS)).rowcount
 
     def block_urls(self, url_pattern: str) -> int:
         """Never fetch the known URLs that match a pattern, until `requeue_urls`. Returns the number of URLs."""
-        return self._set_due_at(url_pattern, None)
+        with self._database.write() as connection:
+            return exclude_urls(connection, matches_url_pattern(url_pattern), UrlExclusion.BLOCKED)
 
     def requeue_urls(self, url_pattern: str) -> int:
         """Make the known URLs that match a pattern due and reset their failure counts. Returns the number of URLs."""
-        return self._set_due_at(url_pattern, 0.0)
-
-    def _set_due_at(self, url_pattern: str, due_at: float | None) -> int:
-        condition = matches_url_pattern(url_pattern) & is_not_taken_down()
-        statement = update(urls).where(condition).values(due_at=due_at, attempts=0)
+        condition = matches_url_pattern(url_pattern) & (urls.c.exclusion != UrlExclusion.TAKEN_DOWN)
+        statement = update(urls).where(condition).values(attempts=0, **DUE_NOW)
         with self._database.write() as connection:
             return connection.execute(statement).rowcount
 
@@ -180,6 +172,7 @@ def url_status_from_row(row: Any) -> UrlStatus:
         str(UrlKind(row.kind)),
         row.priority,
         row.due_at,
+        row.exclusion,
         row.visited_at,
         row.attempts,
         row.reason or "",

@@ -13,22 +13,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, literal_column, select, update
+from sqlalchemy import Connection, Float, Row, bindparam, case, cast, func, literal_column, select, update
 
 from docstore.articles.page_removal import remove_page
 from docstore.bookkeeping import OutcomeRow, read_meta, write_meta, write_outcomes
 from docstore.database import Database, translate_errors
 from docstore.frontier.due_order import due_order_sql, host_exclusion_sql, host_filter_sql
+from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
 from docstore.frontier.focused_decisions import write_focused_decisions
 from docstore.frontier.frontier_admin import FrontierAdmin
 from docstore.frontier.spurious_changes import discount_spurious_changes
 from docstore.locking.leases import lock_held_leases
 from docstore.schema.administration_tables import takedowns
 from docstore.schema.crawl_tables import pages, robots_files, urls
-from docstore.takedowns import is_not_taken_down, load_takedowns
+from docstore.takedowns import load_takedowns
 from docstore.warc_archive import ROTATE_BYTES, WarcArchive
 from domain.batches import batched
-from domain.frontier import FrontierEntry, LastVisit, NewUrl, StoredRobots, UrlKind, Visit
+from domain.frontier import FrontierEntry, LastVisit, NewUrl, StoredRobots, UrlExclusion, UrlKind, Visit
 from domain.lease import Lease, SharedFence
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Host, Origin, Page, WarcPointer
@@ -105,8 +106,10 @@ class FrontierTable:
         added_count = self._database.insert_missing(connection, urls, rows)
         seeds = [entry.url for entry in new_urls if entry.kind is UrlKind.SEED]
         if seeds:
-            is_promoted = urls.c.url.in_(seeds) & (urls.c.kind != UrlKind.SEED)
-            connection.execute(update(urls).where(is_promoted).values(kind=UrlKind.SEED, depth=0, due_at=0.0))
+            is_seed = (urls.c.kind == UrlKind.SEED) & (urls.c.exclusion == UrlExclusion.NONE)
+            may_be_due = urls.c.exclusion.not_in((UrlExclusion.BLOCKED, UrlExclusion.TAKEN_DOWN))
+            statement = update(urls).where(urls.c.url.in_(seeds), ~is_seed, may_be_due)
+            connection.execute(statement.values(kind=UrlKind.SEED, depth=0, **DUE_NOW))
         return added_count
 
     def taken_down_urls(self, since: float) -> set[str]:
@@ -214,7 +217,7 @@ class FrontierTable:
             return list(connection.scalars(select(urls.c.url).where(is_at_origin, is_revisitable, ~is_list)))
 
     def reschedule(self, due_at_by_url: Mapping[str, float]) -> None:
-        """Set the due times of URLs, in epoch seconds. URLs that are taken down stay never due."""
+        """Set the due times of URLs, in epoch seconds. URLs that are never due stay so."""
         if due_at_by_url:
             with self._database.write() as connection:
                 connection.execute(
@@ -372,7 +375,8 @@ RECORD_VISIT_STATEMENT = (
     update(urls)
     .where(urls.c.url_id == bindparam("key"))
     .values(
-        due_at=bindparam("due"),
+        due_at=case((is_scheduled_by_crawl(), cast(bindparam("due"), Float)), else_=None),
+        exclusion=case((is_scheduled_by_crawl(), bindparam("new_exclusion")), else_=urls.c.exclusion),
         gap=bindparam("new_gap"),
         attempts=bindparam("tries"),
         visited_at=bindparam("at"),
@@ -380,7 +384,9 @@ RECORD_VISIT_STATEMENT = (
 )
 MOVE_STATEMENT = update(urls).where(urls.c.url_id == bindparam("key")).values(queue=bindparam("to"))
 RESCHEDULE_STATEMENT = (
-    update(urls).where(urls.c.url == bindparam("known_url"), is_not_taken_down()).values(due_at=bindparam("due"))
+    update(urls)
+    .where(urls.c.url == bindparam("known_url"), urls.c.exclusion == UrlExclusion.NONE)
+    .values(due_at=bindparam("due"))
 )
 UPDATE_VALIDATORS_STATEMENT = (
     update(urls)
@@ -399,20 +405,16 @@ def drop_taken_down_pages(
         return visits, pointers
     is_dropped = [bool(taken_down & {visit.entry.url, visit.page.final_url if visit.page else ""}) for visit in visits]
     return (
-        [
-            without_page(visit, visit.entry.url in taken_down) if is_down else visit
-            for visit, is_down in zip(visits, is_dropped, strict=True)
-        ],
+        [without_page(visit) if is_down else visit for visit, is_down in zip(visits, is_dropped, strict=True)],
         [None if is_down else pointer for pointer, is_down in zip(pointers, is_dropped, strict=True)],
     )
 
 
-def without_page(visit: Visit, is_final: bool) -> Visit:
-    """Return a visit to a page that is taken down. If `is_final`, the URL is never due again."""
+def without_page(visit: Visit) -> Visit:
+    """Return a visit to a page that is taken down."""
     return replace(
         visit,
         outcome=Outcome(Reason.TAKEN_DOWN),
-        next_visit_at=None if is_final else visit.next_visit_at,
         page=None,
         discovered_urls=(),
         focused_decision=None,
@@ -422,7 +424,7 @@ def without_page(visit: Visit, is_final: bool) -> Visit:
 
 
 def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
-    """Return the `urls` row of a new URL. The due time is 0: due immediately."""
+    """Return the `urls` row of a new URL."""
     return {
         "url": entry.url,
         "host": entry.host,
@@ -430,7 +432,8 @@ def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
         "depth": entry.depth,
         "kind": entry.kind,
         "priority": entry.priority,
-        "due_at": 0.0,
+        "due_at": None if entry.exclusion else 0.0,
+        "exclusion": entry.exclusion,
         "parent_id": entry.parent_id,
         "anchor": sanitize_text(entry.anchor)[:300],
         "context": sanitize_text(entry.context)[:500],
@@ -440,8 +443,9 @@ def url_row(entry: NewUrl, now: float) -> dict[str, Any]:
 
 def visit_params(visit: Visit) -> dict[str, Any]:
     """Return the parameters of RECORD_VISIT_STATEMENT for a visit."""
+    exclusion = UrlExclusion.FINISHED if visit.next_visit_at is None else UrlExclusion.NONE
     timing = {"due": visit.next_visit_at, "new_gap": visit.revisit_seconds, "at": visit.visited_at}
-    return {"key": visit.entry.url_id, **timing, "tries": visit.failed_attempts}
+    return {"key": visit.entry.url_id, **timing, "tries": visit.failed_attempts, "new_exclusion": exclusion}
 
 
 def validator_params(visit: Visit) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """Spurious changes: new bytes (a date, a counter, an advertisement) around an unchanged article.
 
 The crawl compares bytes, the extractor compares articles. This module corrects the crawl by the extraction result: the
-visit is recorded as unchanged, and the page is fetched less often.
+visit is recorded as unchanged, and the page is fetched less often, unless it became due early since.
 """
 
 from collections.abc import Callable
 
-from sqlalchemy import and_, bindparam, select, update
+from sqlalchemy import and_, bindparam, select, text, update
 
 from docstore.database import Database
+from docstore.frontier.due_order import IS_DUE_EARLY
 from docstore.schema.crawl_tables import outcomes, urls
 from domain.frontier import UrlKind
 from domain.outcome import Reason, Stage
@@ -20,7 +21,8 @@ _SPURIOUS_CHANGES_QUERY = (
     .join(_CRAWL_OUTCOME, and_(_CRAWL_OUTCOME.c.url_id == urls.c.url_id, _CRAWL_OUTCOME.c.stage == Stage.CRAWL))
     .join(_EXTRACT_OUTCOME, and_(_EXTRACT_OUTCOME.c.url_id == urls.c.url_id, _EXTRACT_OUTCOME.c.stage == Stage.EXTRACT))
     .where(_CRAWL_OUTCOME.c.reason == Reason.FETCHED, _EXTRACT_OUTCOME.c.reason == Reason.ARTICLE_UNCHANGED)
-    .where(_EXTRACT_OUTCOME.c.at >= _CRAWL_OUTCOME.c.at, urls.c.kind == UrlKind.ARTICLE, urls.c.due_at.is_not(None))
+    .where(_EXTRACT_OUTCOME.c.at >= _CRAWL_OUTCOME.c.at, urls.c.kind == UrlKind.ARTICLE)
+    .where(urls.c.due_at.is_not(None), text(f"NOT {IS_DUE_EARLY}"))
 )
 _RESCHEDULE_STATEMENT = (
     update(urls).where(urls.c.url_id == bindparam("key")).values(gap=bindparam("longer"), due_at=bindparam("due"))

@@ -24,7 +24,7 @@ urls = Table(
     Column("depth", Integer, nullable=False),
     Column("kind", String(16), nullable=False),
     Column("priority", Float, nullable=False),
-    Column("due_at", Float),  # epoch seconds; 0: due immediately; NULL: never
+    Column("due_at", Float),  # epoch seconds; 0: due immediately; NULL: never, see `exclusion`
     Column("gap", Float, nullable=False, default=0.0),
     Column("attempts", Integer, nullable=False, default=0),  # failures since the last success
     Column("etag", Text, nullable=False, default=""),
@@ -35,6 +35,7 @@ urls = Table(
     Column("anchor", Text, nullable=False, default=""),
     Column("context", Text, nullable=False, default=""),
     Column("found_at", Float, nullable=False),
+    Column("exclusion", String(16), nullable=False, server_default=""),  # see UrlExclusion; "" unless `due_at` is NULL
     Index("urls_by_due", "queue", "due_at"),
 )
 

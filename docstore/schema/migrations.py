@@ -92,6 +92,22 @@ TO_VERSION_16 = (
     "DELETE FROM meta WHERE key = 'plain_texts'",
     "INSERT INTO meta (key, value) SELECT 'plain_texts', CAST(coalesce(max(url_id), 0) AS VARCHAR(32)) FROM articles",
 )
+# Until version 16, `due_at` was NULL without a reason. The reason is derived from the other rows of a URL. A saved page
+# that is never due was blocked, unless the store has no article that is visited again.
+TO_VERSION_17 = (
+    "ALTER TABLE urls ADD COLUMN exclusion VARCHAR(16) NOT NULL DEFAULT ''",
+    "UPDATE urls SET exclusion = CASE WHEN visited_at IS NULL OR EXISTS (SELECT 1 FROM urls AS revisited "
+    "WHERE revisited.kind = 'article' AND revisited.attempts = 0 AND revisited.due_at > revisited.visited_at) "
+    "THEN 'blocked' ELSE 'finished' END WHERE due_at IS NULL",
+    "UPDATE urls SET exclusion = 'imported' WHERE due_at IS NULL AND url_id IN "
+    "(SELECT url_id FROM outcomes WHERE stage = 'crawl' AND detail = 'imported')",
+    "UPDATE urls SET exclusion = 'expired' WHERE due_at IS NULL AND digest = '' AND url_id IN (SELECT url_id FROM "
+    "outcomes WHERE stage = 'crawl' AND reason IN ('fetched', 'unchanged') AND substr(detail, 1, 7) <> 'noindex')",
+    "UPDATE urls SET exclusion = 'removed' WHERE due_at IS NULL AND host IN "
+    "(SELECT subject FROM actions WHERE action = 'site_remove')",
+    "UPDATE urls SET exclusion = 'taken_down' WHERE due_at IS NULL AND url IN (SELECT url FROM takedowns)",
+    "UPDATE urls SET exclusion = '', due_at = 0 WHERE kind IN ('seed', 'hub') AND exclusion = 'expired'",
+)
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -108,6 +124,7 @@ MIGRATIONS_BY_VERSION = {
     13: TO_VERSION_14,
     14: TO_VERSION_15,
     15: TO_VERSION_16,
+    16: TO_VERSION_17,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}

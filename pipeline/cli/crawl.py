@@ -364,8 +364,10 @@ def show_urls(engine: "Engine", url_pattern: str, limit: int, as_json: bool) -> 
 
 
 def format_frontier_row(row: "UrlStatus") -> str:
-    """Format a URL as one line: due time, kind, depth, last outcome, URL."""
-    due = "never" if row.due_at is None else _DUE_LABEL if row.due_at <= time.time() else format_minute(row.due_at)
+    """Format a URL as one line: due time or exclusion, kind, depth, last outcome, URL."""
+    due = (
+        row.exclusion if row.due_at is None else _DUE_LABEL if row.due_at <= time.time() else format_minute(row.due_at)
+    )
     return f"{due:<16} {row.kind:<8} {row.depth} {row.reason or 'not crawled yet':<20} {row.url}"
 
 

@@ -45,7 +45,7 @@ def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
             added_count += engine.store.frontier.add_urls(links)
             backfill.advance_to(pages[-1].url_id)
             advance(len(pages))
-    requeued_count = backfill.requeue_rejected(settings.incremental == "new_only")
+    requeued_count = backfill.requeue_rejected()
     backfill.finish(sorted(enabled_formats))
     if added_count or requeued_count:
         engine.progress.note(

@@ -25,7 +25,7 @@ def render_sites_automatically(engine: Engine) -> None:
     if not hosts:
         return
     add_rendered_hosts(engine.settings.data_dir, hosts)
-    page_count = engine.store.frontier.admin.refetch_hosts(hosts, settings.incremental == "new_only")
+    page_count = engine.store.frontier.admin.refetch_hosts(hosts)
     engine.progress.note(
         f"{', '.join(hosts)}: pages need JavaScript and will be rendered in a browser; "
         f"{page_count} pages are fetched again"

@@ -65,7 +65,7 @@ def visit_sentences(report: UrlReport) -> Iterator[str]:
     if row.attempts:
         yield f"Failed attempts since the last successful fetch: {row.attempts}."
     if row.due_at is None:
-        yield "It will not be crawled again."
+        yield f"It will not be crawled again: {row.exclusion}."
     elif row.due_at:
         yield f"Due in the first crawl after {format_second(row.due_at)}."
     else:

@@ -16,7 +16,7 @@ from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
 from domain.coded_message import CodedMessage
 from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT
-from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.frontier import FrontierEntry, NewUrl, UrlExclusion, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from pipeline.engine import Engine
@@ -118,8 +118,8 @@ def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:
 def store_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:
     """Store the page and add its URL to the frontier.
 
-    A new URL has no due time: the crawl never fetches it. If `is_restore`, it is due at once. A URL that the crawl has
-    visited retains its due time.
+    The crawl never fetches a URL that only the file names. If `is_restore`, it is due at once. A URL that the crawl has
+    found retains its due time.
 
     Returns FETCHED, TAKEN_DOWN, or UNCHANGED if the stored version is equal or newer, or was removed (only if
     `is_restore`).
@@ -130,14 +130,12 @@ def store_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:
     queue = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)(page.url)
     if engine.store.takedowns.find(page.url):
         return Reason.TAKEN_DOWN
-    frontier.add_urls([NewUrl(page.url, host, queue, crawl.depth, UrlKind.UNKNOWN, 0.0)])
+    exclusion = UrlExclusion.NONE if is_restore else UrlExclusion.IMPORTED
+    frontier.add_urls([NewUrl(page.url, host, queue, crawl.depth, UrlKind.UNKNOWN, 0.0, exclusion=exclusion)])
     entry = frontier.find_entries([page.url])[page.url]
-    if last_visit is not None and last_visit.visited_at is not None:
-        due_at = last_visit.due_at
-        if is_restore and not entry.digest and last_visit.visited_at >= page.fetched_at:
-            return Reason.UNCHANGED  # a later visit found that the page is gone, or the crawl removed it
-    else:
-        due_at = page.fetched_at if is_restore else None
+    if is_restore and last_visit and not entry.digest and (last_visit.visited_at or 0.0) >= page.fetched_at:
+        return Reason.UNCHANGED  # a later visit found that the page is gone, or the crawl removed it
+    due_at = last_visit.due_at if last_visit else page.fetched_at
     report = engine.store.status.url_report(page.url)
     stored_page = report.page if report else None
     if stored_page and (stored_page.digest == page.digest or stored_page.fetched_at > page.fetched_at):

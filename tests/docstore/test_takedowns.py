@@ -79,8 +79,8 @@ def test_no_way_leads_back(store: Store) -> None:
     store.frontier.add_urls([seed(URL), seed("https://a.test/1.html")])
     store.frontier.reschedule({URL: 0.0})
     store.frontier.admin.requeue_urls("*")
-    store.frontier.admin.refetch_hosts(["a.test"], include_finished=True)
-    store.document_backfill.requeue_rejected(include_finished=True)
+    store.frontier.admin.refetch_hosts(["a.test"])
+    store.document_backfill.requeue_rejected()
     assert due_urls(store) == set() and store.frontier.url_count() == 1
     assert store.articles.save([PageExtraction(pending, ARTICLE)]) == [Reason.TAKEN_DOWN]  # extracted before
     keep_page(store, URL)  # fetched before
