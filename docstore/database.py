@@ -29,7 +29,7 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from docstore.integrity import page_checksums
@@ -203,6 +203,11 @@ def dialect_insert(connection: Connection, table: Table) -> Any:
 
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def sqlite_url(file: Path) -> str:
+    """Return the SQLAlchemy URL of a database file. Its path may contain characters with a meaning in URLs."""
+    return URL.create("sqlite", database=str(file)).render_as_string()
 
 
 def open_engine(url: str) -> Engine:

@@ -58,7 +58,7 @@ from docstore.articles.text_compression import TextCompression
 from docstore.articles.vectors import VectorTable
 from docstore.bookkeeping import read_meta
 from docstore.change_log import ChangeLog
-from docstore.database import Database
+from docstore.database import Database, sqlite_url
 from docstore.frontier.document_backfill import DocumentBackfill
 from docstore.frontier.focused_decisions import FocusedDecisionTable
 from docstore.frontier.frontier_table import FrontierTable
@@ -198,4 +198,4 @@ def open_sqlite_store(folder: Path) -> Store:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot create the data folder {folder}: {error.strerror}") from error
-    return Store(f"sqlite:///{folder / 'store.db'}", folder / "warc")
+    return Store(sqlite_url(folder / "store.db"), folder / "warc")

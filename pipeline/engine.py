@@ -20,6 +20,7 @@ from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
 from crawler.memory_budget import release_free_memory
 from docstore.articles.vectors import EmbeddingPart
+from docstore.database import sqlite_url
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
 from docstore.store import Store
 from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
@@ -341,7 +342,7 @@ def open_store(settings: Settings) -> Store:
     ensure_folder(folder)
     if not settings.store.url:
         ensure_private_file(folder / "store.db")
-    url = settings.store.url or f"sqlite:///{folder / 'store.db'}"
+    url = settings.store.url or sqlite_url(folder / "store.db")
     warc_max_mb, crawl = settings.store.warc_megabytes, settings.crawl
     max_body_bytes = max(crawl.max_bytes, parse_document_rules(crawl).max_document_bytes)
     return Store(

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from docstore.database import Database
+from docstore.database import Database, sqlite_url
 from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
 from docstore.integrity.row_checksums import CHECKSUMMED_TABLES, ChecksummedTable, checksum_format_id, rows_crc32
 from docstore.schema import metadata
@@ -50,7 +50,7 @@ def salvage_store(damaged_file: Path, backup: Path | None, target: Path) -> Salv
     Raises:
         sqlite3.DatabaseError: `damaged_file` cannot be opened or contains no tables.
     """
-    Database(f"sqlite:///{target}").close()  # creates the tables
+    Database(sqlite_url(target)).close()  # creates the tables
     report = SalvageReport()
     with closing(open_read_only(damaged_file)) as source, closing(sqlite3.connect(target)) as destination:
         if not source.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -74,7 +74,7 @@ def salvage_store(damaged_file: Path, backup: Path | None, target: Path) -> Salv
 
 def open_read_only(path: Path) -> sqlite3.Connection:
     """Open a SQLite file for reading. Text with invalid bytes is decoded with replacement characters."""
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
 

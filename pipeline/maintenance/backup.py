@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.state_files import read_state, write_state
-from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database
+from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database, sqlite_url
 from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
@@ -135,7 +135,7 @@ def copy_database(source: Path, target: Path) -> str:
         raise BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}") from error
     if integrity_result != "ok":
         raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")
-    with closing(Database(f"sqlite:///{target}")) as database:
+    with closing(Database(sqlite_url(target))) as database:
         integrity = IntegrityChecks(database)
         integrity.ensure_row_checksums()  # after an upgrade, the store has those of the earlier version until it runs
         damaged_tables = list(integrity.damaged_rows())
@@ -264,7 +264,9 @@ def read_manifest(backup: Path) -> Manifest:
 def missing_warc_files(backup: Path) -> list[str]:
     """Return the names of the WARC files that the store of a backup names but the backup does not contain."""
     files = read_manifest(backup).files
-    with closing(sqlite3.connect(f"file:{backup / DATABASE_FILE}?immutable=1", uri=True)) as connection:
+    with closing(
+        sqlite3.connect(f"{(backup / DATABASE_FILE).absolute().as_uri()}?immutable=1", uri=True)
+    ) as connection:
         names = [name for (name,) in connection.execute("SELECT DISTINCT warc_file FROM pages ORDER BY warc_file")]
     return [name for name in names if f"{WARC_DIR}/{name}" not in files]
 

@@ -220,7 +220,9 @@ def check_clock(settings: Settings) -> Iterator[CheckResult]:
     )
     file = settings.data_dir / "store.db"
     if file.exists() and not settings.store.url:
-        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=CONNECT_TIMEOUT_SECONDS)) as connection:
+        with closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=CONNECT_TIMEOUT_SECONDS)
+        ) as connection:
             last_started_at = connection.execute("SELECT max(started_at) FROM runs").fetchone()[0] or 0.0
         text = (
             "not behind the last run"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import requests
 
+from docstore.database import sqlite_url
 from docstore.schema import SCHEMA_VERSION
 from docstore.schema_state import SchemaState, read_schema_state
 from domain.errors import SolrUnavailableError
@@ -35,7 +36,7 @@ def check_upgrade(settings: Settings) -> list[CheckResult]:
     Raises StoreError if the store cannot be read.
     """
     file = settings.data_dir / "store.db"
-    state = read_schema_state(settings.store.url or f"sqlite:///{file}")
+    state = read_schema_state(settings.store.url or sqlite_url(file))
     if state is None:
         return [CheckResult("store", True, "there is no store yet: nothing to upgrade")]
     results = [check_schema(state.schema_version), check_extractor(state), check_index(settings, state.article_count)]

@@ -73,7 +73,7 @@ def test_block_requeue_add(tmp_path: Path, site: Site) -> None:
     vertical = Vertical(tmp_path, site)
     vertical.plumb("crawl")
     assert vertical.plumb("frontier", "block", site.url("/*")) == "4 blocked\n"
-    assert vertical.plumb("frontier", "show").count("never ") == 4
+    assert vertical.plumb("frontier", "show").count("blocked ") == 4
     site.requests.clear()
     assert vertical.plumb("frontier", "requeue", site.url("/a")) == "1 due now\n"
     assert vertical.plumb("frontier", "add", site.url("/b"), site.url("/a")) == "1 added, 1 already known\n"

@@ -205,6 +205,27 @@ def test_a_backup_without_all_warc_files_says_so(vertical: LocalVertical, tmp_pa
     assert f"WARC files of stored pages are missing ({warc.name})" in vertical.done("backup", str(tmp_path / "b")).out
 
 
+@pytest.mark.parametrize("name", ["a?b", "100%25", "100%", "a#b", "a b", "a;b&c=d", "目录", "a%3Fb", "file:x?mode=ro"])
+def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
+    vertical = LocalVertical(tmp_path / name).write({"crawl": {"seeds": ["http://127.0.0.1:9/"]}})
+    with Engine(load_settings(vertical.config), NullProgress()) as engine:
+        keep_page(engine.store)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+    assert vertical.done("check", "--no-index").out == "no damage found\n"
+    vertical.done("backup", str(tmp_path / name / "backups"))
+    assert "nothing to upgrade" not in vertical.done("upgrade").out
+    assert all(result.is_well for result in run_checks(load_settings(vertical.config)) if result.name == "clock")
+    file = vertical.data / "store.db"
+    content_before = content(file)
+    data = bytearray(file.read_bytes())
+    data[4096 * 3 : 4096 * 4] = bytes(4096)
+    file.write_bytes(data)
+    said = vertical.plumb("check", "--repair", "--no-index")
+    assert said.status == 0, said
+    assert content(file) == content_before
+    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+
+
 def test_a_repair_that_loses_data_says_so(vertical: LocalVertical) -> None:
     file = vertical.data / "store.db"
     file.with_name("store.db-sums").unlink()
