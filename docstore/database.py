@@ -6,6 +6,7 @@ transaction. A transaction that starts as a reader and then writes fails immedia
 
 import errno
 import hashlib
+import math
 import sqlite3
 import uuid
 from collections.abc import Iterator, Sequence
@@ -205,6 +206,11 @@ def dialect_insert(connection: Connection, table: Table) -> Any:
     return sqlite.insert(table)
 
 
+def contains_text(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+    """SQL condition: a column contains a text. The case of the letters a to z does not matter, as in SQLite."""
+    return func.lower(column).contains(text.encode().lower().decode(), autoescape=True)
+
+
 def sqlite_url(file: Path) -> str:
     """Return the SQLAlchemy URL of a database file. Its path may contain characters with a meaning in URLs."""
     return URL.create("sqlite", database=str(file)).render_as_string()
@@ -249,6 +255,7 @@ def configure_sqlite_connection(connection: sqlite3.Connection, _record: object)
         "foreign_keys=ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
+    connection.create_function("floor", 1, math.floor, deterministic=True)  # not in every build of SQLite
 
 
 def begin_sqlite_transaction(connection: Connection) -> None:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from domain.article import Article, Block, BlockKind
 
 MAX_CHAIN_PAGES = 50
+MAX_URL_BYTES = 2000  # of a page that is crawled; a B-tree index of PostgreSQL holds 2,704 bytes per value
 LEAD_LINES = 5  # lines of the first page that later pages may repeat above their text
 MIN_VERSION_JACCARD = 0.5  # similarity of a page and its canonical page, if their titles differ
 SITE_VARIANT_PREFIX = re.compile(r"^(?:(?:www|wap|mobile|m|amp|touch|3g|print)\.)+(?=[^.]+\.)")
@@ -182,7 +183,8 @@ def without_scheme(url: str) -> str:
 def can_reference(page: str, target: str) -> bool:
     """True if the URL `target` can be another page of the article at `page`.
 
-    It must be on the same site, and must be neither the page itself nor a front page.
+    It must be on the same site, and must be neither the page itself nor a front page. A longer URL is not crawled.
     """
     path = without_scheme(target).partition("/")[2]
-    return bool(path) and target != page and is_same_site(page, target)
+    is_url_of_page = bool(path) and len(target.encode("utf-8", "replace")) <= MAX_URL_BYTES
+    return is_url_of_page and target != page and is_same_site(page, target)

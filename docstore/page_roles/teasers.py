@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, delete, select
 from docstore.database import Database
 from docstore.schema.article_tables import teasers
 from domain.article import Article, Teaser
-from domain.pagination import normalize_for_comparison, without_scheme
+from domain.pagination import MAX_URL_BYTES, normalize_for_comparison, without_scheme
 from domain.storable_text import sanitize_text
 
 COMPARED_CHARS = 40  # characters of a line that are compared: a list may cut the lead anywhere
@@ -29,7 +29,7 @@ def replace_teasers(database: Database, connection: Connection, batch_teasers: M
             "lines": json.dumps([sanitize_text(line) for line in teaser.sample_lines], ensure_ascii=False),
         }
         for url_id, teaser in batch_teasers.items()
-        if teaser is not None
+        if teaser is not None and len(teaser.url.encode("utf-8", "replace")) <= MAX_URL_BYTES
     ]
     database.insert_missing(connection, teasers, rows)
 

@@ -58,7 +58,8 @@ class SearchLog:
         ]
         with self._database.write() as connection:
             self._database.insert_missing(connection, searches, rows)
-            self._database.insert_missing(connection, clicks, [vars(click) for click in clicks_to_log])
+            minute = epoch_minute(self._clock())
+            self._database.insert_missing(connection, clicks, [vars(c) | {"minute": minute} for c in clicks_to_log])
             if dropped_count:
                 write_meta(
                     self._database,
@@ -68,12 +69,11 @@ class SearchLog:
                 )
 
     def purge(self, days: int) -> int:
-        """Delete searches older than `days` days, with their clicks. Returns the number of searches."""
+        """Delete searches and clicks older than `days` days. Returns the number of searches."""
         oldest_minute = epoch_minute(self._clock()) - days * MINUTES_PER_DAY
         with self._database.write() as connection:
-            deleted_count = connection.execute(delete(searches).where(searches.c.minute < oldest_minute)).rowcount
-            connection.execute(delete(clicks).where(clicks.c.search_id.not_in(select(searches.c.search_id))))
-        return deleted_count
+            connection.execute(delete(clicks).where(clicks.c.minute < oldest_minute))
+            return connection.execute(delete(searches).where(searches.c.minute < oldest_minute)).rowcount
 
     def popular_queries(self, limit: int) -> list[str]:
         """Return queries with results that were used on at least MIN_POPULAR_DAYS days, most frequent first.

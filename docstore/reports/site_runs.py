@@ -5,16 +5,16 @@ The store contains only the last outcome of a URL. These counts make it possible
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, Integer, case, cast, delete, func, literal, or_, select
+from sqlalchemy import Connection, case, delete, func, literal, or_, select
 
-from docstore.database import Database
+from docstore.database import Database, contains_text
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import outcomes, urls
 from docstore.schema.operation_tables import runs, site_runs
 from domain.outcome import CERTIFICATE_ERROR, Reason, Stage
 from domain.run import SiteArticles, SiteRun
 
-CERTIFICATE_ERROR_LIKE = "%certificate verify failed%"  # message of OpenSSL
+CERTIFICATE_ERROR_TEXT = "certificate verify failed"  # message of OpenSSL
 MAX_STORED_RUNS = 60
 MAX_HOSTS = 2000  # per run: the hosts with the most outcomes
 SECONDS_PER_DAY = 86_400
@@ -67,7 +67,7 @@ class SiteRunTable:
 
     def articles_by_host(self, hosts: Sequence[str] | None = None) -> dict[str, SiteArticles]:
         """Return the article statistics by host, for all hosts or for `hosts`."""
-        day = cast(urls.c.found_at / SECONDS_PER_DAY, Integer)
+        day = func.floor(urls.c.found_at / SECONDS_PER_DAY)
         query = (
             select(urls.c.host, func.count(), func.max(urls.c.found_at), func.count(day.distinct()))
             .join(articles, articles.c.url_id == urls.c.url_id)
@@ -81,7 +81,9 @@ class SiteRunTable:
 
 def count_outcomes_since(connection: Connection, since: float) -> list[tuple[str, str, str, int]]:
     """Return (host, stage, reason, count) of the outcomes recorded since `since` (epoch seconds)."""
-    bad_certificate = (outcomes.c.reason == Reason.UNREACHABLE) & outcomes.c.detail.like(CERTIFICATE_ERROR_LIKE)
+    bad_certificate = (outcomes.c.reason == Reason.UNREACHABLE) & contains_text(
+        outcomes.c.detail, CERTIFICATE_ERROR_TEXT
+    )
     code = case((bad_certificate, literal(CERTIFICATE_ERROR)), else_=outcomes.c.reason).label("code")
     query = (
         select(urls.c.host, outcomes.c.stage, code, func.count())

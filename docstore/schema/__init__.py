@@ -21,7 +21,9 @@ from docstore.schema import (  # noqa: F401  # each registers its tables
     operation_tables,
     relation_tables,
 )
-from docstore.schema.base import metadata
+from docstore.schema.base import make_types_portable, metadata
 from docstore.schema.migrations import SCHEMA_VERSION
+
+make_types_portable()
 
 __all__ = ["SCHEMA_VERSION", "metadata"]

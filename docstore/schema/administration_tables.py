@@ -8,7 +8,7 @@ api_tokens   hashes of tokens with which programs use the API
 
 from sqlalchemy import BigInteger, Column, Float, Index, String, Table, Text
 
-from docstore.schema.base import BigIntegerId, BytewiseText, metadata
+from docstore.schema.base import BigIntegerId, metadata
 
 actions = Table(
     "actions",
@@ -29,7 +29,7 @@ takedowns = Table(
     "takedowns",
     metadata,
     Column("doc_id", String(32), primary_key=True),  # `domain.article.document_id` of the URL
-    Column("url", BytewiseText, nullable=False, unique=True),  # canonical
+    Column("url", Text, nullable=False, unique=True),  # canonical
     Column("action_id", BigInteger, nullable=False),
     Column("account", String(64), nullable=False),
     Column("reason", Text, nullable=False),

@@ -16,8 +16,19 @@ MIN_PACKED_CHARS = 200  # shorter texts gain little
 
 # SQLite assigns row ids only to columns of type INTEGER.
 BigIntegerId = BigInteger().with_variant(Integer, "sqlite")
-# Compares bytes, as SQLite does by default. The default collation of a PostgreSQL database depends on its locale.
-BytewiseText = Text().with_variant(Text(collation="C"), "postgresql")
+LongInteger = Integer().with_variant(BigInteger(), "postgresql")  # SQLite stores 64 bits in every INTEGER
+
+
+def make_types_portable() -> None:
+    """Give the text columns of all tables in PostgreSQL the length and order of SQLite.
+
+    SQLite checks no length and compares bytes. In PostgreSQL, the order of texts and their lower-case letters would
+    otherwise depend on the locale of the database.
+    """
+    for table in metadata.tables.values():
+        for column in table.columns:
+            if isinstance(column.type, String):
+                column.type = column.type.with_variant(Text(collation="C"), "postgresql")
 
 
 class CodedText(TypeDecorator[str]):

@@ -12,15 +12,15 @@ learned          learned state of sites, shared by several machines
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, LargeBinary, String, Table, Text
 
-from docstore.schema.base import BigIntegerId, BytewiseText, CodedText, metadata
+from docstore.schema.base import BigIntegerId, CodedText, LongInteger, metadata
 
 urls = Table(
     "urls",
     metadata,
     Column("url_id", BigIntegerId, primary_key=True, autoincrement=True),
-    Column("url", BytewiseText, nullable=False, unique=True),  # canonical; at most 2,000 characters
+    Column("url", Text, nullable=False, unique=True),  # canonical; at most 2,000 characters
     Column("host", String(300), nullable=False),
-    Column("queue", Integer, nullable=False),
+    Column("queue", LongInteger, nullable=False),
     Column("depth", Integer, nullable=False),
     Column("kind", String(16), nullable=False),
     Column("priority", Float, nullable=False),

@@ -11,14 +11,14 @@ term_assignments            who reviews which terms
 
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table, Text
 
-from docstore.schema.base import BigIntegerId, metadata
+from docstore.schema.base import BigIntegerId, LongInteger, metadata
 
 terms = Table(
     "terms",
     metadata,
     Column("text", String(200), primary_key=True),
     Column("score", Float, nullable=False),
-    Column("frequency", Integer, nullable=False),
+    Column("frequency", LongInteger, nullable=False),
     Column("documents", Integer, nullable=False),
     Column("tags", String(200), nullable=False),
     Column("contexts", Text, nullable=False),  # JSON list of strings
@@ -29,7 +29,7 @@ terms = Table(
     Column("parts", Text, nullable=False, server_default="[]"),  # JSON list of [name, value]
     Column("category", String(16), nullable=False, server_default=""),
     Column("broader", Text, nullable=False, server_default="[]"),  # JSON list of strings
-    Column("weight", Integer, nullable=False, server_default="0"),  # frequency in the dictionary; 0: automatic
+    Column("weight", LongInteger, nullable=False, server_default="0"),  # frequency in the dictionary; 0: automatic
     Column("tag", String(16), nullable=False, server_default=""),
     Column("definition", Text, nullable=False, server_default=""),  # JSON of a DefinitionChoice; "": no choice
     Column("definition_source", String(16), nullable=False, server_default=""),  # see DefinitionSource
@@ -37,7 +37,7 @@ terms = Table(
     Column("version", Integer, nullable=False, server_default="0"),  # number of edits by people
     Column("first_seen", Float),
     Column("decided_by", String(64), nullable=False, server_default=""),
-    Column("decided_on", Integer, nullable=False, server_default="0"),  # frequency at the time of the decision
+    Column("decided_on", LongInteger, nullable=False, server_default="0"),  # frequency at the time of the decision
     Column("concept_id", String(32), nullable=False, server_default=""),
     Column("source_ids", Text, nullable=False, server_default="[]"),  # JSON list of strings
     Column("concept_terms", Text, nullable=False, server_default="[]"),  # JSON list of the fields of ConceptTerm
@@ -83,7 +83,7 @@ lexicon_entries = Table(
     metadata,
     Column("version", Integer, ForeignKey("lexicons.version"), primary_key=True, autoincrement=False),
     Column("text", String(200), primary_key=True),
-    Column("frequency", Integer, nullable=False),
+    Column("frequency", LongInteger, nullable=False),
     Column("tag", String(16), nullable=False),
     Column("synonyms", Text, nullable=False, server_default="[]"),  # JSON list of strings
     Column("category", String(16), nullable=False, server_default=""),

@@ -107,6 +107,18 @@ TO_VERSION_17 = (
     "(SELECT subject FROM actions WHERE action = 'site_remove')",
     "UPDATE urls SET exclusion = 'taken_down' WHERE due_at IS NULL AND url IN (SELECT url FROM takedowns)",
     "UPDATE urls SET exclusion = '', due_at = 0 WHERE kind IN ('seed', 'hub') AND exclusion = 'expired'",
+    "ALTER TABLE clicks ADD COLUMN minute INTEGER NOT NULL DEFAULT '0'",
+    "UPDATE clicks SET minute = coalesce((SELECT minute FROM searches WHERE searches.search_id = clicks.search_id), 0)",
+)
+# The types of `make_types_portable` and `LongInteger`.
+TO_VERSION_17_ON_POSTGRESQL = (
+    "DO $$ DECLARE item record; BEGIN FOR item IN SELECT table_name AS name, column_name, "
+    "CASE data_type WHEN 'integer' THEN 'BIGINT' ELSE 'TEXT COLLATE \"C\"' END AS data_type "
+    "FROM information_schema.columns WHERE table_schema = current_schema() AND "
+    "(data_type IN ('character varying', 'text') OR data_type = 'integer' AND "
+    "column_name IN ('queue', 'frequency', 'weight', 'decided_on', 'page', 'rank')) LOOP EXECUTE "
+    "'ALTER TABLE ' || quote_ident(item.name) || ' ALTER COLUMN ' || quote_ident(item.column_name) || ' TYPE ' || "
+    "item.data_type; END LOOP; END $$",
 )
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
@@ -127,7 +139,7 @@ MIGRATIONS_BY_VERSION = {
     16: TO_VERSION_17,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
-POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL}
+POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL, 16: TO_VERSION_17_ON_POSTGRESQL}
 
 
 def upgrade_schema(connection: Connection, from_version: int) -> None:

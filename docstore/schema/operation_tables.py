@@ -12,7 +12,7 @@ leases                  exclusive work across machines       (docstore/locking/l
 
 from sqlalchemy import DDL, BigInteger, Column, Float, Index, Integer, String, Table, Text, event
 
-from docstore.schema.base import BigIntegerId, metadata
+from docstore.schema.base import BigIntegerId, LongInteger, metadata
 
 runs = Table(
     "runs",
@@ -80,7 +80,7 @@ searches = Table(
     Column("query", Text, nullable=False),  # as typed, personal data masked
     Column("masked", Integer, nullable=False),  # 1: personal data was masked
     Column("hits", BigInteger, nullable=False),
-    Column("page", Integer, nullable=False),
+    Column("page", LongInteger, nullable=False),
     Column("filters", String(200), nullable=False),  # names and marks, see docstore/reports/search_log.py
     Column("latency_ms", Integer, nullable=False),
     Index("searches_by_minute", "minute"),
@@ -99,7 +99,8 @@ clicks = Table(
     metadata,
     Column("search_id", String(32), primary_key=True),  # the row in `searches` may be written later
     Column("doc_id", String(64), primary_key=True),
-    Column("rank", Integer, nullable=False),  # from 1
+    Column("rank", LongInteger, nullable=False),  # from 1
+    Column("minute", Integer, nullable=False, server_default="0"),  # when it was saved, as in `searches`
 )
 
 leases = Table(

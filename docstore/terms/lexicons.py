@@ -15,7 +15,7 @@ from docstore.bookkeeping import (
     read_meta_int,
     write_meta,
 )
-from docstore.database import Database
+from docstore.database import Database, contains_text
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.base import store_meta
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
@@ -107,7 +107,7 @@ class LexiconTable:
         if status is not None:
             query = query.where(terms.c.status == status)
         if text:
-            query = query.where(terms.c.text.contains(sanitize_text(text), autoescape=True))
+            query = query.where(contains_text(terms.c.text, sanitize_text(text)))
         with self._database.read() as connection:
             total = connection.scalar(select(func.count()).select_from(query.subquery())) or 0
             page = query.order_by(terms.c.score.desc(), terms.c.text).offset(offset).limit(limit)

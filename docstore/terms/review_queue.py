@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, bindparam, case, func, literal, or_, select, union_all, update
 
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, read_meta_int, write_meta
-from docstore.database import Database
+from docstore.database import Database, contains_text
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, review_decisions, term_assignments, terms
 from docstore.terms.rising_terms import read_rising_terms
 from docstore.terms.row_mapping import term_from_row
@@ -220,8 +220,7 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
         query = query.where(terms.c.text.regexp_match(term_query.pattern))
     if term_query.text:
         text = sanitize_text(term_query.text)
-        text_matches = terms.c.text.contains(text, autoescape=True)
-        query = query.where(or_(text_matches, terms.c.synonyms.contains(text, autoescape=True)))
+        query = query.where(or_(contains_text(terms.c.text, text), contains_text(terms.c.synonyms, text)))
     return query
 
 
@@ -241,7 +240,7 @@ def _mixed_position(language_shares: Sequence[tuple[str, float]]) -> ColumnEleme
 
 
 def _containing_query(text: str, limit: int) -> Select[Any]:
-    is_longer = (func.length(terms.c.text) > len(text)) & terms.c.text.contains(text, autoescape=True)
+    is_longer = (func.length(terms.c.text) > len(text)) & contains_text(terms.c.text, text)
     query = select(literal(text).label("inner_text"), terms.c.text, terms.c.status).where(is_longer)
     most_frequent = query.order_by(terms.c.frequency.desc(), terms.c.text).limit(limit).subquery()
     return select(most_frequent)

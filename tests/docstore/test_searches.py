@@ -38,7 +38,7 @@ def test_only_the_minute_is_kept(opened: Open, store_url: str) -> None:
         "search_id": "s1", "minute": int(NOW // 60), "query": "页岩气", "masked": 1, "hits": 5, "page": 1,
         "filters": "site from", "latency_ms": 10,
     }  # fmt: skip
-    assert dict(click) == {"search_id": "s1", "doc_id": "doc", "rank": 3}
+    assert dict(click) == {"search_id": "s1", "doc_id": "doc", "rank": 3, "minute": int(NOW // 60)}
 
 
 def test_the_same_entries_again_change_nothing(opened: Open) -> None:
@@ -47,6 +47,17 @@ def test_the_same_entries_again_change_nothing(opened: Open) -> None:
         table.save([search(1), search(2)], [Click("s1", "doc", 1), Click("s1", "doc", 1)])
     report = table.report(7)
     assert (report.search_count, report.searches_with_click, report.dropped_count) == (2, 1, 0)
+
+
+def test_a_purge_leaves_a_click_whose_search_is_saved_later(opened: Open) -> None:
+    opened(NOW).save([], [Click("s1", "doc", 1)])
+    opened(NOW).save([search(2, searched_at=NOW - 9 * DAY)], [])
+    assert opened(NOW).purge(7) == 1
+    opened(NOW).save([search(1)], [])
+    assert opened(NOW).report(7).searches_with_click == 1
+    assert opened(NOW + 8 * DAY).purge(7) == 1
+    opened(NOW).save([search(1)], [])
+    assert opened(NOW).report(7).searches_with_click == 0
 
 
 def test_what_was_dropped_is_counted(opened: Open) -> None:
@@ -158,10 +169,9 @@ def test_only_what_was_asked_on_three_days_is_popular(opened: Open) -> None:
 
 
 def test_old_searches_are_forgotten_with_their_clicks(opened: Open, store_url: str) -> None:
-    opened(NOW).save(
-        [search(1, searched_at=NOW - 91 * DAY), search(2, searched_at=NOW - 89 * DAY)],
-        [Click("s1", "d", 1), Click("s2", "d", 1)],
-    )
+    for number, days in ((1, 91), (2, 89)):
+        then = NOW - days * DAY
+        opened(then).save([search(number, searched_at=then)], [Click(f"s{number}", "d", 1)])
     assert [opened(NOW).purge(90) for _ in range(2)] == [1, 0]
     engine = create_engine(store_url)
     with engine.connect() as connection:
