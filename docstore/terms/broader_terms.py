@@ -1,14 +1,31 @@
-"""Refuses broader terms that lead back to the term itself."""
+"""Broader terms: refuses those that lead back to the term itself, and moves them with a renamed or merged term."""
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from docstore.schema.lexicon_tables import terms
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
-from domain.review import TermChange
+from domain.review import TermChange, TermEdit
+
+
+def edits_of_narrower_terms(connection: Connection, text: str, new_text: str) -> list[TermEdit]:
+    """Return the edits that give the narrower terms of `text` the broader term `new_text` instead."""
+    query = select(terms.c.text, terms.c.broader).where(terms.c.broader != "[]", terms.c.text.not_in((text, new_text)))
+    broader_by_text = {row.text: json.loads(row.broader) for row in connection.execute(query)}
+    return [
+        TermEdit(narrower, broader_terms=tuple(new_text if term == text else term for term in broader))
+        for narrower, broader in broader_by_text.items()
+        if text in broader
+    ]
+
+
+def joined_broader_terms(text: str, rows: Sequence[Row[Any]]) -> tuple[str, ...]:
+    """Return the broader terms of rows of `terms`, without `text`."""
+    return tuple(term for row in rows for term in json.loads(row.broader) if term != text)
 
 
 def refuse_cycles(connection: Connection, changes: Sequence[TermChange]) -> None:

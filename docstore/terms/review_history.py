@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, delete, func, select, update
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
-from docstore.terms.broader_terms import refuse_cycles
+from docstore.terms.broader_terms import edits_of_narrower_terms, joined_broader_terms, refuse_cycles
 from docstore.terms.comments import write_comment
 from docstore.terms.proposed_edits import (
     edit_for_change,
@@ -95,7 +95,7 @@ class ReviewHistory:
     ) -> ReviewDecision:
         """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of it.
 
-        Related terms of `text` are related to `target_text` afterwards.
+        Related, broader and narrower terms of `text` are those of `target_text` afterwards.
 
         Raises the same errors as `apply`.
         """
@@ -117,15 +117,23 @@ class ReviewHistory:
             source_ids = (*json.loads(rows[target_text].source_ids), *json.loads(rows[text].source_ids))
             edits = (
                 TermEdit(
-                    text, TermStatus.MERGED, synonyms=(), source_ids=(), concept_terms=(), seen_version=seen_version
+                    text,
+                    TermStatus.MERGED,
+                    synonyms=(),
+                    broader_terms=(),
+                    source_ids=(),
+                    concept_terms=(),
+                    seen_version=seen_version,
                 ),
                 TermEdit(
                     target_text,
                     synonyms=synonyms,
+                    broader_terms=joined_broader_terms(text, [rows[target_text], rows[text]]),
                     source_ids=tuple(dict.fromkeys(source_ids)),
                     concept_terms=(*target_terms, *merged_terms),
                     related_pairs=pairs_moved_to(connection, text, target_text),
                 ),
+                *edits_of_narrower_terms(connection, text, target_text),
             )
             return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor, needs_second_reviewer)
 
@@ -139,9 +147,9 @@ class ReviewHistory:
     ) -> ReviewDecision:
         """Replace the term `text` by `new_text` with correct limits or spelling: accept `new_text` and reject `text`.
 
-        `new_text` inherits class, synonyms, broader and related terms, the chosen definition and the concept. If it is
-        a term already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps its concept
-        id. The caller must validate its form. Raises the same errors as `apply`.
+        `new_text` inherits class, synonyms, related, broader and narrower terms, the chosen definition and the concept.
+        If it is a term already, it keeps its own synonyms, broader terms and definition; an accepted term also keeps
+        its concept id. The caller must validate its form. Raises the same errors as `apply`.
         """
         new_text = sanitize_text(new_text)
         with self._database.write() as connection:
@@ -157,7 +165,7 @@ class ReviewHistory:
                 TermStatus.ACCEPTED,
                 TermClass(rows[text].category),
                 synonyms=tuple(synonym for row in known_rows for synonym in json.loads(row.synonyms)),
-                broader_terms=tuple(term for row in known_rows for term in json.loads(row.broader)),
+                broader_terms=joined_broader_terms(text, known_rows),
                 concept_id=None if has_own_concept else rows[text].concept_id,
                 source_ids=tuple(dict.fromkeys(item for row in known_rows for item in json.loads(row.source_ids))),
                 concept_terms=tuple(
@@ -179,7 +187,7 @@ class ReviewHistory:
                 concept_terms=(),
                 seen_version=seen_version,
             )
-            edits = (old_term_edit, new_term_edit)
+            edits = (old_term_edit, new_term_edit, *edits_of_narrower_terms(connection, text, new_text))
             return self._apply(connection, ReviewDecisionKind.RENAME, edits, actor, needs_second_reviewer)
 
     def undo(self, actor: str = "", decision_id: int | None = None) -> ReviewDecision:

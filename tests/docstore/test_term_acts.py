@@ -216,6 +216,47 @@ def test_a_rename_to_a_known_term_unites_synonyms_and_broader_terms(reviewed: St
     assert (renamed_term.synonyms, renamed_term.broader_terms) == (("shale", "drilling"), ("岩石", "工程"))
 
 
+def set_broader(store: Store, broader_by_text: dict[str, tuple[str, ...]]) -> None:
+    edits = [TermEdit(text, ACCEPTED, broader_terms=broader) for text, broader in broader_by_text.items()]
+    store.review_history.apply(ReviewDecisionKind.DECIDE, edits, "anna")
+
+
+def broader_terms(store: Store) -> dict[str, tuple[str, ...]]:
+    terms = store.review_queue.find_terms([*TEXTS, "天然气"])
+    return {text: term.broader_terms for text, term in terms.items() if term.broader_terms}
+
+
+@pytest.mark.parametrize("needs_second_reviewer", [False, True])
+def test_narrower_terms_follow_a_merge_and_a_new_name(reviewed: Store, needs_second_reviewer: bool) -> None:
+    before = {"页岩气": ("页岩",), "页岩气井": ("页岩气", "钻井"), "钻头": ("页岩", "页岩气")}
+    set_broader(reviewed, before | {"页岩": (), "钻井": ()})
+    history = reviewed.review_history
+    for change in (history.rename, history.merge):
+        new_text = "天然气" if change == history.rename else "钻井"
+        decision = change("页岩气", new_text, "anna", needs_second_reviewer=needs_second_reviewer)
+        if decision.kind is ReviewDecisionKind.PROPOSE_EDIT:
+            assert broader_terms(reviewed) == before
+            decision = history.approve(decision.act_id, "bert")
+        followed = {"页岩气井": tuple(dict.fromkeys((new_text, "钻井"))), "钻头": ("页岩", new_text)}
+        assert broader_terms(reviewed) == followed | {new_text: ("页岩",)}
+        version = build_next_version(reviewed.lexicons.accepted_terms(), reviewed.lexicons.load_latest())
+        names = {entry.text for entry in version.entries}
+        assert {broader for entry in version.entries for broader in entry.broader_terms} <= names
+        history.undo("anna", decision.act_id)
+        assert broader_terms(reviewed) == before
+
+
+def test_a_merge_of_broader_and_narrower_term_leaves_no_term_above_itself(reviewed: Store) -> None:
+    set_broader(reviewed, {"页岩气": ("页岩",), "页岩": ("钻井",), "钻井": ()})
+    reviewed.review_history.merge("页岩气", "页岩", "anna")
+    assert broader_terms(reviewed) == {"页岩": ("钻井",)}
+    reviewed.review_history.undo("anna")
+    reviewed.review_history.merge("页岩", "页岩气", "anna")
+    assert broader_terms(reviewed) == {"页岩气": ("钻井",)}
+    with pytest.raises(LexiconError, match="narrower than itself"):
+        set_broader(reviewed, {"钻井": ("页岩气",)})
+
+
 def test_related_terms_follow_a_merge_and_a_new_name(reviewed: Store) -> None:
     history, related = reviewed.review_history, reviewed.relations.list_related
     pair = RelatedPair("钻井", "页岩", is_related=True)
