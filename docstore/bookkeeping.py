@@ -16,7 +16,7 @@ from domain.storable_text import sanitize_message
 TEXT_VERSION_KEY = "text_version"  # counter; increases whenever an article is added or changed
 EXTRACTOR_VERSION_KEY = "extractor_version"  # version of the extractor; pages of older versions are pending
 GROUPING_VERSION_KEY = "grouping_version"  # version of the rules that assigned near-duplicate clusters
-GROUPING_CURSOR_KEY = "grouped_to"  # resume cursor of regrouping: last url_id processed; 0 after the last article
+GROUPING_CURSOR_KEY = "grouped_to"  # resume cursor of regrouping for a version; without version when it is done
 MINED_TEXT_VERSION_KEY = "mined_version"  # the text version of the last term mining
 MAX_DETAIL_CHARS = 500  # of an outcome; longer details are cut
 
@@ -64,6 +64,17 @@ def read_meta_int(connection: Connection, key: str) -> int:
 def write_meta(database: Database, connection: Connection, key: str, value: str | int) -> None:
     """Store a text or an integer under `key` in `store_meta`."""
     database.upsert(connection, store_meta, [{"key": key, "value": str(value)}])
+
+
+def read_cursor(connection: Connection, key: str, work: str) -> int:
+    """Return the last url_id that was processed by `work`; 0 if the cursor under `key` belongs to other work."""
+    stored_work, _, url_id = read_meta(connection, key).rpartition(" ")
+    return int(url_id) if stored_work == work else 0
+
+
+def write_cursor(database: Database, connection: Connection, key: str, work: str, url_id: int) -> None:
+    """Store the cursor of `work`, as `read_cursor` returns it."""
+    write_meta(database, connection, key, f"{work} {url_id}")
 
 
 def read_search_state(connection: Connection, subject: str) -> tuple[int, float]:

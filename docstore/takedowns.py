@@ -7,6 +7,7 @@ mobile and AMP versions. Later, a page that declares an address of a takedown as
 The rows of a page are deleted. Its bytes stay in the WARC file, to which nothing points any more.
 """
 
+import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -73,7 +74,8 @@ class TakedownTable:
     def restore(self, url: str, account: str) -> list[Takedown]:
         """Undo the takedown of a canonical URL. Its pages are due for the next crawl.
 
-        Returns the takedowns that were deleted; empty if the URL is not taken down.
+        A URL that another takedown names too stays taken down. Returns the takedowns that were deleted; empty if the
+        URL is not taken down.
         """
         with self._database.write() as connection:
             matches = load_takedowns(connection, [url])
@@ -81,9 +83,12 @@ class TakedownTable:
                 return []
             is_in_group = takedowns.c.action_id == matches[0].action_id
             group = [takedown_from_row(row) for row in connection.execute(select(takedowns).where(is_in_group))]
-            addresses = [takedown.url for takedown in group]
             connection.execute(delete(takedowns).where(is_in_group))
-            update_row_checksums(self._database, connection, takedowns, map(document_id, addresses))
+            update_row_checksums(self._database, connection, takedowns, [document_id(item.url) for item in group])
+            standing = takedowns_by_other_actions(connection, {item.url for item in group}, matches[0].action_id)
+            write_takedowns(self._database, connection, list(standing.values()))
+            group = [item for item in group if item.url not in standing]
+            addresses = [takedown.url for takedown in group]
             for batch in batched(addresses, BATCH_SIZE):
                 connection.execute(update(urls).where(urls.c.url.in_(batch)).values(attempts=0, **DUE_NOW))
             details = {"reason": matches[0].reason, "urls": addresses}
@@ -108,6 +113,24 @@ class TakedownTable:
         query = query.order_by(takedowns.c.at.desc(), takedowns.c.action_id.desc(), is_other, takedowns.c.url)
         with self._database.read() as connection:
             return [takedown_from_row(row) for row in connection.execute(query)]
+
+
+def takedowns_by_other_actions(
+    connection: Connection, addresses: Collection[str], action_id: int
+) -> dict[str, Takedown]:
+    """Return the takedowns of URLs by actions that were not undone, other than `action_id`, by URL.
+
+    The table has one row for a URL, that of the first action.
+    """
+    is_standing = (
+        (actions.c.action == TAKEDOWN_ACTION) & actions.c.undone_by.is_(None) & (actions.c.action_id != action_id)
+    )
+    takedown_by_url: dict[str, Takedown] = {}
+    for row in connection.execute(select(actions).where(is_standing).order_by(actions.c.action_id)):
+        details = json.loads(row.details)
+        for url in addresses.intersection(details["urls"]):
+            takedown_by_url.setdefault(url, Takedown(url, row.action_id, row.account, details["reason"], row.at))
+    return takedown_by_url
 
 
 def load_takedowns(connection: Connection, addresses: Collection[str]) -> list[Takedown]:

@@ -23,11 +23,13 @@ from docstore.bookkeeping import (
     GROUPING_VERSION_KEY,
     TEXT_VERSION_KEY,
     log_index_changes,
+    read_cursor,
     read_meta_int,
+    write_cursor,
     write_meta,
 )
 from docstore.database import Database
-from docstore.near_duplicates.clusters import CopyDetection, missing_leaders, reassign_clusters
+from docstore.near_duplicates.clusters import CopyDetection, followers_without_leader, reassign_clusters
 from docstore.schema.article_tables import (
     article_parts,
     articles,
@@ -163,19 +165,18 @@ class ArticleTable:
         Returns one Reason per changed page.
         """
         with self._database.read() as connection:
-            removed_page_ids, missing_leader_ids = (
-                list(connection.scalars(REMOVED_PAGES_QUERY)),
-                missing_leaders(connection),
-            )
+            removed_page_ids = list(connection.scalars(REMOVED_PAGES_QUERY))
+            follower_ids = followers_without_leader(connection)
         reasons = []
         for batch in batched(removed_page_ids, REMOVAL_BATCH_SIZE):
             with self._database.write() as connection:
                 reasons += ExtractionWriter(
                     self._database, connection, self._clock(), copy_detection
                 ).resolve_after_removal(batch)
-        for doc_ids in batched(missing_leader_ids, REMOVAL_BATCH_SIZE):
+        for batch in batched(follower_ids, REMOVAL_BATCH_SIZE):
             with self._database.write() as connection:
-                regrouped_ids = reassign_clusters(connection, self._database, [], doc_ids, copy_detection)
+                stored_ids = connection.scalars(select(articles.c.url_id).where(articles.c.url_id.in_(batch))).all()
+                regrouped_ids = reassign_clusters(connection, self._database, stored_ids, [], copy_detection)
                 log_index_changes(connection, IndexOperation.UPSERT, regrouped_ids, self._clock())
         return reasons
 
@@ -198,17 +199,17 @@ class ArticleTable:
     def regroup_all(self, version: int, copy_detection: CopyDetection) -> Iterator[int]:
         """Assign all articles to near-duplicate clusters again, in batches. Yields the number of articles per batch.
 
-        Resumes from the stored cursor after an interruption.
+        Resumes from the stored cursor after an interruption, unless the cursor belongs to another version.
         """
-        while ids := self._regroup_next_batch(copy_detection):
+        while ids := self._regroup_next_batch(str(version), copy_detection):
             yield len(ids)
         with self._database.write() as connection:
-            write_meta(self._database, connection, GROUPING_CURSOR_KEY, 0)
+            write_cursor(self._database, connection, GROUPING_CURSOR_KEY, "", 0)
             write_meta(self._database, connection, GROUPING_VERSION_KEY, version)
 
-    def _regroup_next_batch(self, copy_detection: CopyDetection) -> list[int]:
+    def _regroup_next_batch(self, version: str, copy_detection: CopyDetection) -> list[int]:
         with self._database.write() as connection:
-            last_url_id = read_meta_int(connection, GROUPING_CURSOR_KEY)
+            last_url_id = read_cursor(connection, GROUPING_CURSOR_KEY, version)
             query = (
                 select(articles.c.url_id)
                 .where(articles.c.url_id > last_url_id)
@@ -218,7 +219,7 @@ class ArticleTable:
             ids = list(connection.scalars(query))
             regrouped_ids = reassign_clusters(connection, self._database, ids, [], copy_detection)
             log_index_changes(connection, IndexOperation.UPSERT, regrouped_ids, self._clock())
-            write_meta(self._database, connection, GROUPING_CURSOR_KEY, ids[-1] if ids else last_url_id)
+            write_cursor(self._database, connection, GROUPING_CURSOR_KEY, version, ids[-1] if ids else last_url_id)
         return ids
 
     def text_version(self) -> int:

@@ -2,7 +2,20 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, Connection, Select, String, cast, delete, func, insert, literal, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    cast,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    union,
+    update,
+)
 
 from docstore.bookkeeping import log_index_changes
 from docstore.database import Database
@@ -80,7 +93,17 @@ def remove_pages(
     article_count = connection.scalar(select(func.count()).where(articles.c.url_id.in_(url_ids))) or 0
     derived_stages = (Stage.EXTRACT, Stage.OCR)
     connection.execute(delete(outcomes).where(outcomes.c.url_id.in_(url_ids), outcomes.c.stage.in_(derived_stages)))
-    for table in (articles, article_parts, page_references, teasers, recognized_pages, pages):
+    for table in (articles, teasers, recognized_pages, pages):
+        connection.execute(delete(table).where(table.c.url_id.in_(url_ids)))
+    # The next extraction finds an article that loses some of its pages by the parts and references of these pages.
+    is_removed_part, is_removed_main = article_parts.c.url_id.in_(url_ids), article_parts.c.whole_id.in_(url_ids)
+    shared_ids = union(
+        select(article_parts.c.url_id).where(is_removed_part, ~is_removed_main),
+        select(article_parts.c.whole_id).where(is_removed_main, ~is_removed_part),
+    )
+    if exclusion is not UrlExclusion.TAKEN_DOWN:
+        url_ids = url_ids.where(urls.c.url_id.not_in(shared_ids))
+    for table in (page_references, article_parts):
         connection.execute(delete(table).where(table.c.url_id.in_(url_ids)))
     return article_count
 

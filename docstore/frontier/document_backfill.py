@@ -11,14 +11,14 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, select, update
 
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
-from docstore.bookkeeping import read_meta, read_meta_int, write_meta
+from docstore.bookkeeping import read_cursor, read_meta, write_cursor, write_meta
 from docstore.database import Database
 from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.outcome import Reason, Stage
 
 KNOWN_FORMATS_KEY = "document_formats"  # key of the formats whose URLs are in the frontier, as a JSON list
-BACKFILL_CURSOR_KEY = "document_links_read_to"  # key of the resume cursor: the last url_id whose page was read
+BACKFILL_CURSOR_KEY = "document_links_read_to"  # key of the resume cursor for a list of formats
 REJECTED_REASONS = (Reason.NOT_HTML, Reason.UNSUPPORTED_EXTENSION)
 BATCH_SIZE = 500
 
@@ -44,25 +44,27 @@ class DocumentBackfill:
         with self._database.write() as connection:
             return connection.execute(statement.values(attempts=0, **DUE_NOW)).rowcount
 
-    def next_batch(self) -> list[ArchivedPage]:
-        """Return the next stored pages to read for document links, ordered by url_id; empty after the last page."""
+    def next_batch(self, formats: Collection[str]) -> list[ArchivedPage]:
+        """Return the next stored pages to read for links to `formats`, ordered by url_id; empty after the last page."""
         with self._database.read() as connection:
             query = (
-                ARCHIVED_PAGES_QUERY.where(pages.c.url_id > read_meta_int(connection, BACKFILL_CURSOR_KEY))
+                ARCHIVED_PAGES_QUERY.where(
+                    pages.c.url_id > read_cursor(connection, BACKFILL_CURSOR_KEY, " ".join(sorted(formats)))
+                )
                 .order_by(pages.c.url_id)
                 .limit(BATCH_SIZE)
             )
             return [archived_page_from_row(row) for row in connection.execute(query)]
 
-    def advance_to(self, url_id: int) -> None:
-        """Store the cursor: all pages up to `url_id` were read."""
+    def advance_to(self, url_id: int, formats: Collection[str]) -> None:
+        """Store the cursor: all pages up to `url_id` were read for links to `formats`."""
         with self._database.write() as connection:
-            write_meta(self._database, connection, BACKFILL_CURSOR_KEY, url_id)
+            write_cursor(self._database, connection, BACKFILL_CURSOR_KEY, " ".join(sorted(formats)), url_id)
 
     def finish(self, formats: Sequence[str]) -> None:
         """Record that the frontier now contains the URLs of `formats`, and reset the cursor."""
         with self._database.write() as connection:
-            write_meta(self._database, connection, BACKFILL_CURSOR_KEY, 0)
+            write_cursor(self._database, connection, BACKFILL_CURSOR_KEY, "", 0)
             value = json.dumps(sorted({*formats, *known_formats(connection)}))
             write_meta(self._database, connection, KNOWN_FORMATS_KEY, value)
 

@@ -294,13 +294,12 @@ def current_roles(connection: Connection, url_ids: Sequence[int]) -> dict[int, C
     return role_by_id
 
 
-def missing_leaders(connection: Connection) -> list[str]:
-    """Return the doc_ids of removed leaders that still have followers."""
+def followers_without_leader(connection: Connection) -> list[int]:
+    """Return the url_ids of the followers of removed leaders, in ascending order."""
     leader = articles.alias("leader")
     query = (
-        select(articles.c.duplicate_of)
-        .distinct()
+        select(articles.c.url_id)
         .outerjoin(leader, leader.c.doc_id == articles.c.duplicate_of)
         .where(articles.c.duplicate_of > "", leader.c.doc_id.is_(None))
     )
-    return list(connection.scalars(query))
+    return list(connection.scalars(query.order_by(articles.c.url_id)))

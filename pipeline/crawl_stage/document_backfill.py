@@ -36,14 +36,14 @@ def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
     endings = "|".join(ending for name in new_formats for ending in FORMATS_BY_NAME[name].extensions)
     extension_pattern = re.compile(rf"\.(?:{endings})\b".encode(), re.IGNORECASE)
     with engine.progress.task("documents", engine.store.status.page_count()) as advance:
-        while pages := backfill.next_batch():
+        while pages := backfill.next_batch(new_formats):
             links = [
                 link
                 for page in pages
                 for link in iter_document_links(engine, page, plan, extension_pattern, new_formats)
             ]
             added_count += engine.store.frontier.add_urls(links)
-            backfill.advance_to(pages[-1].url_id)
+            backfill.advance_to(pages[-1].url_id, new_formats)
             advance(len(pages))
     requeued_count = backfill.requeue_rejected()
     backfill.finish(sorted(enabled_formats))

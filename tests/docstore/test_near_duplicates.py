@@ -241,6 +241,42 @@ def test_older_stores_are_grouped_again_and_a_kill_costs_one_batch(web: Web, tmp
     assert web.log() == []  # nothing has changed
 
 
+def test_an_interrupted_grouping_of_an_older_version_does_not_count(web: Web) -> None:
+    web.add(*(article(str(n), signature(n)) for n in range(150)))
+    broken_off = web.store.articles.regroup_all(3, GROUPING)
+    assert next(broken_off) == 100
+    broken_off.close()
+    assert list(web.store.articles.regroup_all(4, GROUPING)) == [100, 50]
+    assert web.store.articles.is_grouping_current(4)
+
+
+@on_both
+def test_the_copies_of_a_removed_leader_are_grouped_in_batches(web: Web) -> None:
+    web.add(*(article(str(n), signature("a", 0.97, n)) for n in range(250)))
+    web.crawl("0", gone=True)
+    compared = []
+
+    def make_text(*values: str) -> Titled:
+        compared.append(values)
+        if len(compared) > 2 * 230:
+            raise KeyboardInterrupt
+        return Titled(*values)
+
+    with pytest.raises(KeyboardInterrupt):
+        web.store.articles.resolve_removed_pages(CopyDetection(0.8, make_text))
+    leaders = list(groups_of_known(web).values())
+    assert (leaders.count("1"), leaders.count("")) == (199, 1)
+    web.store.articles.resolve_removed_pages(GROUPING)
+    leaders = list(groups_of_known(web).values())
+    assert (leaders.count("1"), leaders.count("")) == (248, 1)
+
+
+def groups_of_known(web: Web) -> dict[str, str | None]:
+    """Article -> the one it stands behind; None if that is removed."""
+    names = {document_id(address): address.removeprefix(url("")) for address in web.articles()} | {"": ""}
+    return {address.removeprefix(url("")): names.get(stored.duplicate_of) for address, stored in web.articles().items()}
+
+
 def test_hundreds_of_articles_cost_what_is_alike(tmp_path: Path) -> None:
     """400 articles in 100 groups: rows looked at to place one more do not grow with the store."""
     with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:

@@ -14,6 +14,7 @@ from docstore.page_roles import resolve_roles as settling
 from docstore.reports.url_report import ArticlePart, PageReferenceRow, UrlReport
 from docstore.store import Store
 from domain import pagination as joining
+from domain.administration import PendingAction
 from domain.article import Article, Block, BlockKind, StoredArticle
 from domain.frontier import NewUrl, UrlKind, Visit
 from domain.index_change import IndexOperation
@@ -174,6 +175,26 @@ class TestChains:
         assert web.lose() == []
         web.add(CHAIN[int(name) - 1])
         assert web.bodies() == WHOLE
+
+    @on_both
+    @pytest.mark.parametrize(
+        ("name", "bodies"),
+        [
+            ("1", {"www.a.test/2": "二。\n三。"}),
+            ("2", {"1": "一。", "m.a.test/3": "三。"}),
+            ("3", {"1": "一。\n二。"}),
+        ],
+    )
+    def test_the_site_of_a_page_of_a_chain_is_removed(self, web: Web, name: str, bodies: dict[str, str]) -> None:
+        urls = {"1": url("1"), "2": "http://www.a.test/2", "3": "http://m.a.test/3"}
+        following = {"1": urls["2"], "2": urls["3"], "3": ""}
+        web.add(*(article(urls[n], page.body, following[n]) for n, page in zip("123", CHAIN, strict=True)))
+        assert web.bodies() == WHOLE
+        host = urls[name].split("/")[2]
+        web.store.site_pages.remove(host, PendingAction(0.0, "anna", "site_remove", host, {}))
+        web.store.articles.resolve_removed_pages()
+        assert {address.removeprefix("http://"): body for address, body in web.bodies().items()} == bodies
+        assert web.store.articles.resolve_removed_pages() == []
 
     def test_a_page_that_stops_being_an_article_parts_the_chain(self, web: Web) -> None:
         web.add(*CHAIN)

@@ -151,6 +151,21 @@ def test_the_undo_makes_all_pages_due(store: Store) -> None:
     assert store.takedowns.restore(URL, "bert") == [] and store.integrity.damaged_rows() == {}
 
 
+@on_both
+def test_a_page_of_two_takedowns_stays_until_both_are_undone(store: Store) -> None:
+    for url in (URL, PRINT_URL, OTHER_URL):
+        keep_page(store, url, url.encode())
+    store.takedowns.take_down(URL, "anna", "first", [PRINT_URL])
+    store.takedowns.take_down(OTHER_URL, "bert", "second", [PRINT_URL])
+    assert PRINT_URL not in {item.url for item in store.takedowns.restore(URL, "anna")}
+    assert due_urls(store) == {URL}
+    kept = store.takedowns.find(PRINT_URL)
+    assert kept is not None and (kept.account, kept.reason) == ("bert", "second")
+    assert PRINT_URL in {item.url for item in store.takedowns.restore(PRINT_URL, "anna")}
+    assert due_urls(store) == {URL, PRINT_URL, OTHER_URL}
+    assert store.takedowns.list_all() == [] and store.integrity.damaged_rows() == {}
+
+
 def test_an_unknown_page_is_never_added(store: Store) -> None:
     assert [item.url for item in store.takedowns.take_down(URL, "anna", "")] == [URL, "https://a.test/1.html"]
     assert store.frontier.add_urls([seed(URL)]) == 0

@@ -209,6 +209,21 @@ def test_a_store_of_before_finds_the_documents_that_its_pages_link_to(tmp_path: 
             assert site.asked() == []
 
 
+def test_an_interrupted_search_for_documents_starts_again_for_other_formats(tmp_path: Path) -> None:
+    with (
+        Site({"/": page("/harbour.html"), "/harbour.html": page()}) as site,
+        Engine(settings_for(tmp_path, site, documents=False), NullProgress()) as engine,
+    ):
+        stages.crawl(engine)
+        backfill = engine.store.document_backfill
+        first, second = backfill.next_batch(["pdf"])
+        backfill.advance_to(first.url_id, ["pdf"])
+        assert backfill.next_batch(["pdf"]) == [second]
+        assert backfill.next_batch(["docx", "pdf"]) == [first, second]
+        backfill.finish(["pdf"])
+        assert backfill.next_batch(["pdf"]) == [first, second]
+
+
 def test_a_document_and_the_page_with_its_text_are_copies_of_each_other(tmp_path: Path) -> None:
     lines = [
         f"Paragraph {n} of the ordinance on harbours speaks of {word} and of who answers for it."
