@@ -62,15 +62,32 @@ class Sense:
     sememes_by_symbol: Mapping[str, tuple[str, ...]]
 
 
-class LiuLiConcepts:
-    """Similarity of Liu Qun and Li Sujian 2002.
+@dataclass(frozen=True)
+class SememeTree:
+    """The tree of sememes. Several nodes may have the same sememe.
 
-    `parents` maps each sememe to its parent, None for a root.
+    Attributes:
+        parent_by_number: number of a node -> number of its parent, None for a root.
+        numbers_by_sememe: sememe -> numbers of its nodes.
     """
 
-    def __init__(self, senses: Mapping[str, Sequence[Sense]], parents: Mapping[str, str | None]) -> None:
+    parent_by_number: Mapping[str, str | None]
+    numbers_by_sememe: Mapping[str, Sequence[str]]
+
+    def path_to_root(self, number: str) -> list[str]:
+        """Return the numbers of a node and of its ancestors."""
+        path = [number]
+        while (parent := self.parent_by_number[path[-1]]) is not None:
+            path.append(parent)
+        return path
+
+
+class LiuLiConcepts:
+    """Similarity of Liu Qun and Li Sujian 2002."""
+
+    def __init__(self, senses: Mapping[str, Sequence[Sense]], tree: SememeTree) -> None:
         self._senses_by_word = senses
-        self._parent_by_sememe = parents
+        self._tree = tree
         self.sememe_similarity = lru_cache(_SIMILARITY_CACHE_SIZE)(self._sememe_similarity)
 
     def similarity(self, first: str, second: str) -> float | None:
@@ -108,14 +125,20 @@ class LiuLiConcepts:
         """Return SimS = 1.6 / (1.6 + distance in the tree). Plain words have similarity 1 if equal, otherwise 0."""
         if first == second:
             return 1.0
-        if first not in self._parent_by_sememe or second not in self._parent_by_sememe:
-            is_one_known = (first in self._parent_by_sememe) != (second in self._parent_by_sememe)
-            return UNMATCHED_SIMILARITY if is_one_known else 0.0
-        distance_by_ancestor = {sememe: steps for steps, sememe in enumerate(self._ancestors(first))}
-        for steps, sememe in enumerate(self._ancestors(second)):
-            if sememe in distance_by_ancestor:
-                return HALF_SIMILARITY_DISTANCE / (HALF_SIMILARITY_DISTANCE + steps + distance_by_ancestor[sememe])
-        return 0.0
+        first_numbers, second_numbers = (self._tree.numbers_by_sememe.get(sememe, ()) for sememe in (first, second))
+        if not (first_numbers and second_numbers):
+            return UNMATCHED_SIMILARITY if first_numbers or second_numbers else 0.0
+        distance_by_ancestor: dict[str, int] = {}
+        for number in first_numbers:
+            for steps, ancestor in enumerate(self._tree.path_to_root(number)):
+                distance_by_ancestor[ancestor] = min(steps, distance_by_ancestor.get(ancestor, steps))
+        distances = [
+            steps + distance_by_ancestor[ancestor]
+            for number in second_numbers
+            for steps, ancestor in enumerate(self._tree.path_to_root(number))
+            if ancestor in distance_by_ancestor
+        ]
+        return HALF_SIMILARITY_DISTANCE / (HALF_SIMILARITY_DISTANCE + min(distances)) if distances else 0.0
 
     def set_similarity(self, first: Sequence[str], second: Sequence[str]) -> float:
         """Return the mean similarity of pairs, paired greedily by highest similarity. Two empty sets have similarity 1.
@@ -143,12 +166,6 @@ class LiuLiConcepts:
         ]
         return sum(values) / len(values) if values else 1.0
 
-    def _ancestors(self, sememe: str) -> list[str]:
-        ancestors = [sememe]
-        while (parent := self._parent_by_sememe[ancestors[-1]]) is not None:
-            ancestors.append(parent)
-        return ancestors
-
 
 def read_hownet(glossary: Iterable[str], tree: Iterable[str]) -> LiuLiConcepts:
     """Read HowNet concepts from a glossary and a sememe tree.
@@ -160,20 +177,20 @@ def read_hownet(glossary: Iterable[str], tree: Iterable[str]) -> LiuLiConcepts:
     Raises:
         SettingsError: the sememe tree is invalid.
     """
-    parents = read_sememe_tree(tree)
+    sememe_tree = read_sememe_tree(tree)
     senses: dict[str, list[Sense]] = defaultdict(list)
     for line in glossary:
         word, _, definition = line.strip().rsplit("/", 2) if line.count("/") >= 2 else ("", "", "")
         if definition:
             senses[word.strip()].append(parse_sense(definition))
-    return LiuLiConcepts(senses, parents)
+    return LiuLiConcepts(senses, sememe_tree)
 
 
-def read_sememe_tree(lines: Iterable[str]) -> dict[str, str | None]:
-    """Return the parent of each sememe, None for a root.
+def read_sememe_tree(lines: Iterable[str]) -> SememeTree:
+    """Read a sememe tree.
 
     Raises:
-        SettingsError: a line has other columns, or names an unknown parent, or a sememe is its own ancestor.
+        SettingsError: a line has other columns, or names an unknown parent, or a node is its own ancestor.
     """
     rows = [(line, *line.rstrip("\n").split("\t")) for line in lines]
     for line, *columns in rows:
@@ -181,21 +198,24 @@ def read_sememe_tree(lines: Iterable[str]) -> dict[str, str | None]:
             raise SettingsError(f"crawl.concepts: not a line of a sememe tree (number, sememe, parent): {line[:60]!r}")
     sememe_by_number = {number: sememe for _, number, sememe, _ in rows}
     parents: dict[str, str | None] = {}
+    numbers_by_sememe: dict[str, list[str]] = defaultdict(list)
     for line, number, sememe, parent_number in rows:
         if parent_number not in sememe_by_number:
             raise SettingsError(f"crawl.concepts: the sememe tree has no parent {parent_number[:20]}: {line[:60]!r}")
-        parents[sememe] = None if parent_number == number else sememe_by_number[parent_number]
-    rooted_sememes: set[str] = set()
-    for sememe in parents:
+        parents[number] = None if parent_number == number else parent_number
+        numbers_by_sememe[sememe].append(number)
+    rooted_numbers: set[str] = set()
+    for number in parents:
         path: dict[str, None] = {}
-        ancestor: str | None = sememe
-        while ancestor is not None and ancestor not in rooted_sememes:
+        ancestor: str | None = number
+        while ancestor is not None and ancestor not in rooted_numbers:
             if ancestor in path:
-                raise SettingsError(f"crawl.concepts: {ancestor} is its own ancestor in the sememe tree")
+                name = sememe_by_number[ancestor]
+                raise SettingsError(f"crawl.concepts: {name} is its own ancestor in the sememe tree")
             path[ancestor] = None
             ancestor = parents[ancestor]
-        rooted_sememes.update(path)
-    return parents
+        rooted_numbers.update(path)
+    return SememeTree(parents, dict(numbers_by_sememe))
 
 
 def parse_sense(definition: str) -> Sense:

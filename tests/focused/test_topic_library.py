@@ -53,6 +53,18 @@ def test_a_glossary_goes_with_its_tree(tmp_path: Path) -> None:
         load_concepts([tree])
 
 
+def test_a_sememe_may_occur_more_than_once_on_a_path(tmp_path: Path) -> None:
+    tree = "1\tentity|实体\t1\n2\tthing|万物\t1\n3\tentity|实体\t2\n4\tfuel|燃料\t3\n5\tfood|食品\t1\n"
+    glossary = "".join(
+        f"{word}/N/{sememe}\n" for word, sememe in (("油", "fuel|燃料"), ("米", "food|食品"), ("物", "entity|实体"))
+    )
+    concepts = load_concepts([file(tmp_path, "t", tree), file(tmp_path, "g", glossary)])
+    assert concepts is not None
+    near, far = concepts.similarity("油", "物"), concepts.similarity("油", "米")
+    assert near is not None and far is not None and near > far  # distances 1, to the nearer of two nodes, and 4
+    assert concepts.similarity("米", "物") == near
+
+
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
