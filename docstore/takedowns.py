@@ -115,9 +115,7 @@ class TakedownTable:
             return [takedown_from_row(row) for row in connection.execute(query)]
 
 
-def takedowns_by_other_actions(
-    connection: Connection, addresses: Collection[str], action_id: int
-) -> dict[str, Takedown]:
+def takedowns_by_other_actions(connection: Connection, addresses: set[str], action_id: int) -> dict[str, Takedown]:
     """Return the takedowns of URLs by actions that were not undone, other than `action_id`, by URL.
 
     The table has one row for a URL, that of the first action.

@@ -403,6 +403,7 @@ TEMPLATE_SAMPLE_QUERY = (
     .order_by(UNSAMPLED_PAGES_QUERY.c.url_id)
 )
 # Removed pages that other tables still reference: as parts, as main pages, by page references, or as pattern members.
+# A removal deletes the outcome of the extraction too. Without its page alone, an article stays until the next visit.
 REFERENCED_PAGES_QUERY = union(
     select(article_parts.c.url_id),
     select(article_parts.c.whole_id),
@@ -412,7 +413,8 @@ REFERENCED_PAGES_QUERY = union(
 REMOVED_PAGES_QUERY = (
     select(REFERENCED_PAGES_QUERY.c.url_id)
     .outerjoin(pages, pages.c.url_id == REFERENCED_PAGES_QUERY.c.url_id)
-    .where(pages.c.url_id.is_(None))
+    .outerjoin(outcomes, and_(outcomes.c.url_id == REFERENCED_PAGES_QUERY.c.url_id, outcomes.c.stage == Stage.EXTRACT))
+    .where(pages.c.url_id.is_(None), outcomes.c.url_id.is_(None))
     .order_by(REFERENCED_PAGES_QUERY.c.url_id)
 )
 

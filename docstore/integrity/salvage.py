@@ -24,6 +24,8 @@ from docstore.schema.base import PackedText, unpack_column
 # Current stage state: never restored from a backup, where it is stale.
 TABLES_NOT_RESTORED = ("changes", "indexed", "outcomes")
 MAX_SKIPPED_ROWIDS = 1 << 40  # largest step when searching for the next readable row
+ALL_ROWS = -1  # as a LIMIT
+MAX_SINGLE_STEPS = 100_000  # after so many unreadable rowids the step doubles; an inner page of a table has fewer rows
 BATCH_SIZE = 500
 
 Rows = list[tuple[Any, ...]]
@@ -104,23 +106,31 @@ class ResilientTableReader:
     def __init__(self, source: sqlite3.Connection, table: str, names: Sequence[str]) -> None:
         self.is_complete = True
         self._connection = source
-        self._query = f"SELECT rowid, {', '.join(names)} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid"
+        self._query = (
+            f"SELECT rowid, {', '.join(names)} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid LIMIT ?"
+        )
 
     def iter_rows(self) -> Iterator[tuple[Any, ...]]:
         """Iterate over all readable rows.
 
-        After an unreadable row, the step to the next rowid doubles on each failure.
+        After an unreadable row, every following rowid is tried, and the step doubles after MAX_SINGLE_STEPS failures.
+        Python reads one row ahead, so the row before an unreadable one is read again, alone.
         """
-        last_rowid, gap = -1, 1
+        next_rowid, gap, failure_count, limit = 0, 1, 0, ALL_ROWS
         while gap < MAX_SKIPPED_ROWIDS:
             try:
-                for number, *row in self._connection.execute(self._query, (last_rowid,)):
-                    last_rowid, gap = number, 1
+                for number, *row in self._connection.execute(self._query, (next_rowid, limit)):
+                    next_rowid, gap, failure_count = number + 1, 1, 0
                     yield tuple(row)
-                return
+                if limit == ALL_ROWS:
+                    return
+                limit = ALL_ROWS
             except (sqlite3.DatabaseError, OverflowError):
                 self.is_complete = False
-                last_rowid, gap = last_rowid + gap, gap * 2
+                if limit == 1:
+                    next_rowid, failure_count = next_rowid + gap, failure_count + 1
+                    gap *= 1 if failure_count < MAX_SINGLE_STEPS else 2
+                limit = 1
 
 
 def restore_damaged_rows(
@@ -135,6 +145,7 @@ def restore_damaged_rows(
     """
     name, key = checksummed_table.table.name, checksummed_table.key_column.name
     expected_checksums = stored_checksums(destination, name)
+    backup_checksums = stored_checksums(backup, name) if backup is not None else {}
     current_checksums = {
         str(value): checksum for value, checksum in iter_current_checksums(destination, checksummed_table)
     }
@@ -143,14 +154,15 @@ def restore_damaged_rows(
         for value in {*expected_checksums, *current_checksums}
         if expected_checksums.get(value) != current_checksums.get(value)
     ]:
-        rows = verified_rows(backup, checksummed_table, damaged_key) if backup is not None else None
+        expected = backup_checksums.get(damaged_key)
+        rows = verified_rows(backup, checksummed_table, damaged_key, expected) if backup is not None else None
         if (
             rows is None and damaged_key in current_checksums and damaged_key not in expected_checksums
         ):  # only its checksum is lost: keep the row
             rows = rows_with_key(destination, checksummed_table, damaged_key)
         elif rows is not None:
             report.rows_from_backup[name] = report.rows_from_backup.get(name, 0) + 1
-        destination.execute(f"DELETE FROM {name} WHERE CAST({key} AS TEXT) = ?", (damaged_key,))
+        destination.execute(f"DELETE FROM {name} WHERE {key} = ?", (damaged_key,))
         destination.execute("DELETE FROM row_sums WHERE name = ? AND key = ?", (name, damaged_key))
         if rows is None:
             report.lost_keys.setdefault(name, []).append(damaged_key)
@@ -187,7 +199,7 @@ def iter_current_checksums(
         else [str(checksummed_table.row_filter.compile(compile_kwargs={"literal_binds": True}))]
     )
     if key is not None:
-        conditions.append(f"CAST({checksummed_table.key_column.name} AS TEXT) = :key")
+        conditions.append(f"{checksummed_table.key_column.name} = :key")
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     columns = ", ".join((checksummed_table.key_column.name, *checksummed_table.columns))
     query = f"SELECT {columns} FROM {checksummed_table.table.name} {where} ORDER BY {order}"
@@ -209,14 +221,15 @@ def rows_with_key(connection: sqlite3.Connection, checksummed_table: Checksummed
     """Return the rows with a key, with all columns."""
     columns = ", ".join(column.name for column in checksummed_table.table.columns)
     table_name, key_column_name = checksummed_table.table.name, checksummed_table.key_column.name
-    query = f"SELECT {columns} FROM {table_name} WHERE CAST({key_column_name} AS TEXT) = ?"
+    query = f"SELECT {columns} FROM {table_name} WHERE {key_column_name} = ?"
     return connection.execute(query, (key,)).fetchall()
 
 
-def verified_rows(backup: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str) -> Rows | None:
+def verified_rows(
+    backup: sqlite3.Connection, checksummed_table: ChecksummedTable, key: str, expected_checksum: int | None
+) -> Rows | None:
     """Return the rows of the backup with a key if their checksum matches, otherwise None."""
     try:
-        expected_checksum = stored_checksums(backup, checksummed_table.table.name).get(key)
         current_checksums = [value for _, value in iter_current_checksums(backup, checksummed_table, key)]
         return (
             rows_with_key(backup, checksummed_table, key)

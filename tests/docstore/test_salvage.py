@@ -1,0 +1,102 @@
+"""Every row that SQLite can read is in the new store."""
+
+import random
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.integrity import salvage
+from docstore.integrity.salvage import salvage_store
+from docstore.store import open_sqlite_store
+from domain.outcome import Reason
+from domain.review import ReviewDecisionKind, TermEdit
+from domain.term import TermStatus
+from tests.docstore.test_store import ARTICLE, keep_page
+
+PAGE_BYTES = 4096
+TABLE_INTERIOR = 0x05
+
+
+def readable_terms(file: Path) -> set[str]:
+    """Return the terms that can be read one by one."""
+    names = set()
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        for rowid in range(3_000):
+            try:
+                names.update(
+                    connection.execute("SELECT text FROM terms NOT INDEXED WHERE rowid = ?", (rowid,)).fetchall()
+                )
+            except sqlite3.DatabaseError:
+                continue
+    return {name for (name,) in names}
+
+
+def find_leaves(data: bytes, page_number: int) -> list[int]:
+    """Return the offsets of the leaves of a table below a page, in the order of their rows."""
+    start = (page_number - 1) * PAGE_BYTES
+    if data[start] != TABLE_INTERIOR:
+        return [start]
+    count = int.from_bytes(data[start + 3 : start + 5], "big")
+    cells = [start + int.from_bytes(data[start + n : start + n + 2], "big") for n in range(12, 12 + 2 * count, 2)]
+    children = [int.from_bytes(data[cell : cell + 4], "big") for cell in [*cells, start + 8]]
+    return [leaf for child in children for leaf in find_leaves(data, child)]
+
+
+def damage_leaves(file: Path, table: str, count: int) -> None:
+    """Overwrite every second of `count` neighbouring leaves of a table, and its last leaf."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        [root] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    data = bytearray(file.read_bytes())
+    leaves = find_leaves(bytes(data), root)
+    first = random.Random(count).randrange(1, len(leaves) - count)
+    for start in [*leaves[first : first + count : 2], leaves[-1]]:
+        data[start : start + PAGE_BYTES] = b"\x5a" * PAGE_BYTES
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 8])
+def test_rows_beside_unreadable_ones_are_kept(tmp_path: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(salvage, "MAX_SINGLE_STEPS", 2_000)  # the last leaf is unreadable, too
+    file, target, backup = (tmp_path / name for name in ("store.db", "new.db", "backup.db"))
+    with open_sqlite_store(tmp_path) as store:
+        edits = [
+            TermEdit(f"term {n}", TermStatus.ACCEPTED, synonyms=("other words " * 4,), create_if_missing=True)
+            for n in range(1_500)
+        ]
+        store.review_history.apply(ReviewDecisionKind.ADD, edits, "anna")
+    backup.write_bytes(file.read_bytes())
+    with open_sqlite_store(tmp_path) as store:
+        changes = [TermEdit(f"term {n}", synonyms=("newer words " * 4,)) for n in range(1_500)]
+        store.review_history.apply(ReviewDecisionKind.RELATE, changes, "anna")
+    damage_leaves(file, "terms", count)
+    readable = readable_terms(file)
+    assert 0 < len(readable) < 1_500
+    report = salvage_store(file, None, target)
+    with closing(sqlite3.connect(target)) as connection:
+        assert {text for (text,) in connection.execute("SELECT text FROM terms")} == readable
+    assert len(report.lost_keys["terms"]) == 1_500 - len(readable)
+    target.unlink()
+    report = salvage_store(file, backup, target)
+    with closing(sqlite3.connect(target)) as connection:
+        newer = connection.execute("SELECT text FROM terms WHERE synonyms LIKE '%newer%'").fetchall()
+    assert {text for (text,) in newer} == readable
+
+
+def test_an_article_whose_page_is_lost_stays_until_the_page_is_fetched(tmp_path: Path) -> None:
+    with open_sqlite_store(tmp_path) as store:
+        entry = keep_page(store)
+        store.articles.save([PageExtraction(page, ARTICLE) for page in store.articles.iter_pending()])
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        connection.execute("DELETE FROM pages")
+    with open_sqlite_store(tmp_path) as store:
+        lost_ids = store.integrity.urls_without_page()
+        assert lost_ids == [entry.url_id]
+        store.integrity.force_refetch(lost_ids)
+        assert store.articles.resolve_removed_pages() == [] and store.articles.count() == 1
+        keep_page(store, body=b"<p>one, again</p>")
+        pending = [PageExtraction(page, ARTICLE) for page in store.articles.iter_pending()]
+        assert store.articles.save(pending) == [Reason.ARTICLE_UNCHANGED]
