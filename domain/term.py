@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+LEXICON_STEPS = ("publish", "rising", "definitions", "relations")
+"""Steps of the lexicon stage after term mining, in order."""
+RELATED_TERMS_STEP = "related_terms"
+"""The step after indexing."""
 AUTOMATIC_ACTOR = "(automatic)"
 """Actor of decisions and versions without a person. No account can have this name."""
 

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
 from domain.coded_message import CodedMessage, coded_message
-from domain.errors import BusyError, EmbeddingError, PlumblineError
+from domain.errors import BusyError, EmbeddingError, LexiconError, PlumblineError
 from domain.outcome import Reason, Stage, StageReport, has_common_cause
-from domain.term import TermStatus
+from domain.term import LEXICON_STEPS, RELATED_TERMS_STEP, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
 from pipeline.crawl_stage.crawl_progress import show_crawl_progress
@@ -232,23 +232,32 @@ def mine_candidates(engine: "Engine") -> StageReport:
 def update_lexicon(engine: "Engine") -> StageReport:
     """Mine terms and publish those that need no reviewer (`lexicon.auto_publish`).
 
-    Then find rising terms, definitions and relations. Raises BusyError.
+    Then find rising terms, definitions and relations. After a kill, the next run continues with the first step that was
+    not finished. Raises BusyError.
     """
     from pipeline.lexicon_stage.definitions import update_definitions
     from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
     from pipeline.lexicon_stage.relations import propose_relations
     from pipeline.lexicon_stage.rising_terms import update_rising_terms
 
-    started, report = time.monotonic(), mine_candidates(engine)
+    started, lexicons = time.monotonic(), engine.store.lexicons
+    notes = [*mine_candidates(engine).notes] if lexicons.are_candidates_outdated() else []
+    functions = (
+        partial(publish_confident_terms, engine),
+        partial(update_rising_terms, engine),
+        partial(update_definitions, engine.store),
+        partial(propose_relations, engine.store),
+    )
     with engine.lock("lexicon"):
-        published_notes = publish_confident_terms(engine)
-        notes = (
-            *published_notes,
-            *update_rising_terms(engine),
-            *update_definitions(engine.store),
-            *propose_relations(engine.store),
-        )
-    return replace(report, seconds=time.monotonic() - started, notes=(*report.notes, *notes))
+        for step, function in zip(LEXICON_STEPS, functions, strict=True):
+            if lexicons.has_pending_step(step):
+                try:
+                    notes += function()
+                    lexicons.finish_step(step)
+                except LexiconError as error:
+                    message = f"no automatic lexicon version: {error}"
+                    notes.append(CodedMessage(message, "note_no_version", reason=coded_message(error)))
+    return StageReport(Stage.LEXICON, {}, time.monotonic() - started, tuple(notes))
 
 
 def relate_terms(engine: "Engine") -> StageReport:
@@ -329,7 +338,10 @@ def run(
         if first_pages and not engine.store.change_log.indexed_document_count():
             index_first_pages(engine, record, first_pages)
         for name in names:
-            if name == "lexicon" and not engine.store.lexicons.are_candidates_outdated():
+            lexicons = engine.store.lexicons
+            if name == "lexicon" and not (
+                lexicons.are_candidates_outdated() or lexicons.has_pending_step(*LEXICON_STEPS)
+            ):
                 continue  # no article changed: the candidates would be the same
             if name == "ocr" and not engine.store.recognized_pages.pending_count():
                 continue
@@ -349,7 +361,7 @@ def run(
             if "embed" in names:
                 embed_remaining(engine, record)
             force_merge_index(engine)
-            if any(report.stage is Stage.LEXICON for report in record.reports):
+            if "lexicon" in names and engine.store.lexicons.has_pending_step(RELATED_TERMS_STEP):
                 record.run_stage(Stage.LEXICON, partial(relate_terms, engine))
         compact_store(engine)
         return record.reports

@@ -62,6 +62,18 @@ class LexiconTable:
         with self._database.read() as connection:
             return read_meta_int(connection, TEXT_VERSION_KEY) != read_meta_int(connection, MINED_TEXT_VERSION_KEY)
 
+    def has_pending_step(self, *steps: str) -> bool:
+        """True if one of the steps that follow a term mining was not finished since the last one."""
+        with self._database.read() as connection:
+            mined_version = read_meta_int(connection, MINED_TEXT_VERSION_KEY)
+            return any(read_meta_int(connection, f"{step}_version") != mined_version for step in steps)
+
+    def finish_step(self, step: str) -> None:
+        """Record that a step is finished, see `has_pending_step`."""
+        with self._database.write() as connection:
+            mined_version = read_meta_int(connection, MINED_TEXT_VERSION_KEY)
+            write_meta(self._database, connection, f"{step}_version", mined_version)
+
     def replace_candidates(self, mined_terms: Sequence[Term], text_version: int = 0) -> int:
         """Save newly mined terms. Returns the number of new terms.
 

@@ -24,8 +24,8 @@ def render_sites_automatically(engine: Engine) -> None:
     hosts = sorted(map(Host, count_unrendered_pages(engine)))
     if not hosts:
         return
-    add_rendered_hosts(engine.settings.data_dir, hosts)
     page_count = engine.store.frontier.admin.refetch_hosts(hosts)
+    add_rendered_hosts(engine.settings.data_dir, hosts)  # last: after a kill, the next crawl starts again
     engine.progress.note(
         f"{', '.join(hosts)}: pages need JavaScript and will be rendered in a browser; "
         f"{page_count} pages are fetched again"

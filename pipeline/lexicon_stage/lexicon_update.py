@@ -7,8 +7,7 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING
 
-from domain.coded_message import CodedMessage, coded_message
-from domain.errors import LexiconError
+from domain.coded_message import CodedMessage
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import AUTOMATIC_ACTOR, Lexicon, Term, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter
@@ -35,6 +34,9 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
 
     Returns:
         Notes for the report of the stage.
+
+    Raises:
+        LexiconError: A reviewer acts at the same time.
     """
     from lexicon.automatic_acceptance import select_confident_terms
 
@@ -64,14 +66,10 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
 
 
 def publish_version(engine: "Engine", version: Lexicon, confident_terms: Sequence[Term]) -> tuple[str, ...]:
-    """Accept the terms and publish the version. If a reviewer acts at the same time, the next run does it."""
+    """Accept the terms and publish the version. Raises LexiconError if a reviewer acts at the same time."""
     edits = [TermEdit(term.text, TermStatus.ACCEPTED, seen_version=term.version) for term in confident_terms]
-    try:
-        StoreReview(engine.store).apply(ReviewDecisionKind.DECIDE, edits, AUTOMATIC_ACTOR)
-        published = engine.store.lexicons.publish(replace(version, published_by=AUTOMATIC_ACTOR))
-    except LexiconError as error:
-        message = f"no automatic lexicon version: {error}"
-        return (CodedMessage(message, "note_no_version", reason=coded_message(error)),)
+    StoreReview(engine.store).apply(ReviewDecisionKind.DECIDE, edits, AUTOMATIC_ACTOR)
+    published = engine.store.lexicons.publish(replace(version, published_by=AUTOMATIC_ACTOR))
     count = len(confident_terms)
     message = f"{count} term{'s' * (count != 1)} accepted automatically, published as version {published.version}"
     return (CodedMessage(message, "note_published", n=count, version=str(published.version)),)

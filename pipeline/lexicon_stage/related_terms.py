@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from domain.coded_message import CodedMessage, coded_message
 from domain.errors import SolrError
 from domain.outcome import Stage, StageReport
+from domain.term import RELATED_TERMS_STEP
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from lexicon.definitions import iter_sentences
 from pipeline.lexicon_stage.definitions import MAX_BODY_CHARS
@@ -42,6 +43,7 @@ def propose_related_terms(engine: "Engine") -> StageReport:
     try:
         index = engine.index
         count = save_related_terms(engine.store, lambda params: index.search(dict(params)), time.time())
+        engine.store.lexicons.finish_step(RELATED_TERMS_STEP)
         message = f"{count} new related term{'s' * (count != 1)} to review"
         notes = (CodedMessage(message, "note_related_terms", n=count),) if count else ()
     except SolrError as error:

@@ -19,7 +19,8 @@ from domain.run import RunState, StageRun
 class RunRecord:
     """Records one run; a context manager. An exception that leaves the context is recorded with its stage.
 
-    At the end, also after an error, the outcomes of the run are counted by site. `on_stage` is called with the id of
+    At the end, also after an error, the outcomes of the run are counted by site; after a kill, the next run does so.
+    `on_stage` is called with the id of
     the run and each stage that starts.
 
     Attributes:
@@ -46,6 +47,9 @@ class RunRecord:
         self._stage_started = time.monotonic()
 
     def __enter__(self) -> "RunRecord":
+        for killed_run in self._runs.list_newest(1):
+            if killed_run.finished_at is None:
+                self._site_runs.record_run(killed_run.run_id)
         self.run_id = self._runs.start(self._command)
         bind_contextvars(run=self.run_id)
         return self
@@ -67,8 +71,8 @@ class RunRecord:
     ) -> None:
         if exc is None:
             unbind_contextvars("run", "stage")  # after a failure they stay, for later log lines
-            self._runs.finish(self.run_id, self._finished_stages)
             self._site_runs.record_run(self.run_id)
+            self._runs.finish(self.run_id, self._finished_stages)
             return
         state, text = classify_error(exc)
         seconds = round(time.monotonic() - self._stage_started, 3)
@@ -76,8 +80,8 @@ class RunRecord:
             self._current_stage, seconds=seconds, state=state, error=truncate_message(text, MAX_ERROR_CHARS)
         )
         with suppress(PlumblineError):  # if the store fails too, the first error is the one to report
-            self._runs.finish(self.run_id, [*self._finished_stages, failed_stage])
             self._site_runs.record_run(self.run_id)
+            self._runs.finish(self.run_id, [*self._finished_stages, failed_stage])
 
 
 def classify_error(exc: BaseException) -> tuple[RunState, str]:

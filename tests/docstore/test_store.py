@@ -341,6 +341,21 @@ class TestLexicon:
         assert extract_all(store, replace(ARTICLE, body="另一段正文。")) == [Reason.ARTICLE_UNCHANGED]
         assert not store.lexicons.are_candidates_outdated()
 
+    def test_each_step_is_pending_until_it_is_finished_after_a_mining(self, store: Store) -> None:
+        lexicons = store.lexicons
+        assert not lexicons.has_pending_step("publish", "relations")
+        lexicons.replace_candidates([], 3)
+        lexicons.finish_step("publish")
+        assert [
+            lexicons.has_pending_step(*steps) for steps in (["publish"], ["relations"], ["publish", "relations"])
+        ] == [
+            False,
+            True,
+            True,
+        ]
+        lexicons.replace_candidates([], 4)
+        assert lexicons.has_pending_step("publish")
+
     def test_terms_are_paged_best_first_and_searched_literally(self, store: Store) -> None:
         store.lexicons.replace_candidates([term("a%b", 1.0), term("ab", 2.0), term("b", 3.0)])
         assert [t.text for t in store.lexicons.find_terms(limit=2)[1]] == ["b", "ab"]

@@ -32,6 +32,14 @@ class Undisturbed:
         return self._copy_after(self.extracted, "mined", "lexicon", "build")
 
     @cached_property
+    def published(self) -> Vertical:
+        """After a run to the end of the lexicon stage, which published terms."""
+        with local_workers():
+            vertical = self._copy_after(self.extracted, "published", "run", "--until", "lexicon")
+        assert vertical.kept().versions
+        return vertical
+
+    @cached_property
     def decided(self) -> Vertical:
         """After acceptance of the best thirty terms and another mining."""
         vertical = self._copy_after(self.mined, "decided", "lexicon", "accept", "--top", "30")

@@ -12,6 +12,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -228,6 +229,50 @@ def test_a_run_killed_before_it_mined_mines_the_next_time(undisturbed: Undisturb
     assert set(vertical.kept().terms) == set(undisturbed.mined.kept().terms)
     said = vertical.done("run", "--until", "lexicon")
     assert "lexicon" not in said.out  # nothing has changed since
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=[] if n in (1, 2, 4, 7, 13) else pytest.mark.exhaustive) for n in range(1, 15)]
+)
+def test_a_run_killed_between_two_steps_of_the_lexicon_stage_does_the_rest_the_next_time(
+    undisturbed: Undisturbed, vertical: Vertical, number: int
+) -> None:
+    copy(undisturbed.extracted, vertical)
+    vertical.program = (sys.executable, "-m", "tests.faults.kill_at_commit", str(number))
+    killed = vertical.finished(vertical.start("run", "--until", "lexicon"))
+    assert killed.status == -signal.SIGKILL
+    assert vertical.number("SELECT COUNT(*) FROM runs WHERE finished_at IS NULL") == 1
+    vertical.done("run", "--until", "lexicon")
+    assert lexicon_results(vertical) == lexicon_results(undisturbed.published)
+    host_counts = vertical.ask("SELECT stage, reason, urls FROM site_runs WHERE run_id = 1")
+    assert host_counts == undisturbed.published.ask("SELECT stage, reason, urls FROM site_runs WHERE run_id = 1") != []
+
+
+@pytest.mark.solr
+def test_a_run_killed_before_it_related_terms_relates_them_the_next_time(
+    undisturbed: Undisturbed, vertical: Vertical
+) -> None:
+    copy(undisturbed.published, vertical)
+    mark = "SELECT value FROM meta WHERE key = 'related_terms_version'"
+    running = vertical.start("run")
+    until(lambda: vertical.number("SELECT COUNT(*) FROM indexed") > 0, running)
+    assert vertical.number(mark) == 0
+    vertical.kill()
+    assert "lexicon" in vertical.done("run").out
+    assert vertical.number(mark) == vertical.number("SELECT value FROM meta WHERE key = 'mined_version'") > 0
+    assert "lexicon" not in vertical.done("run").out
+
+
+LEXICON_QUERIES = (
+    "SELECT term, text, score FROM definitions ORDER BY 1, 2",
+    "SELECT kind, term, other FROM relation_proposals ORDER BY 1, 2, 3",
+    "SELECT key, value FROM meta WHERE key LIKE '%_version' OR key = 'rising_terms' ORDER BY key",
+)
+
+
+def lexicon_results(vertical: Vertical) -> tuple[object, ...]:
+    """Return what the lexicon stage leaves in the store."""
+    return vertical.kept(), *map(vertical.ask, LEXICON_QUERIES)
 
 
 def few_terms(kept: Kept) -> dict[str, tuple[str, float]]:

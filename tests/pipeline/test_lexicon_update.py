@@ -11,6 +11,7 @@ from domain.article import Article
 from domain.review import TermQuery
 from domain.term import AUTOMATIC_ACTOR, Term, TermStatus
 from lexicon.settings import LexiconSettings
+from pipeline import stages
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
 from pipeline.engine import Engine
@@ -35,7 +36,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
             )
             keep_page(store, article.url, article.url.encode())
             store.articles.save([PageExtraction(page, article) for page in store.articles.iter_pending()])
-        store.lexicons.replace_candidates(CANDIDATES)
+        store.lexicons.replace_candidates(CANDIDATES, store.articles.text_version())
         yield opened
 
 
@@ -107,10 +108,10 @@ def test_a_decision_of_a_reviewer_at_the_same_time_wins(engine: Engine, monkeypa
         return compare(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(lexicon_update, "compare_on_known_items", compare_while_a_reviewer_decides)
-    [note] = publish_confident_terms(engine)
-    assert note.startswith("no automatic lexicon version") and published(engine) == set()
+    report = stages.update_lexicon(engine)
+    assert report.notes[0].startswith("no automatic lexicon version") and published(engine) == set()
     monkeypatch.setattr(lexicon_update, "compare_on_known_items", compare)
-    publish_confident_terms(engine)
+    stages.update_lexicon(engine)
     assert published(engine) == {"水平井压裂"} and status(engine, "页岩气") is TermStatus.REJECTED
 
 

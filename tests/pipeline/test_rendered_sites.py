@@ -10,10 +10,12 @@ from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.rendered_sites import add_rendered_hosts, load_rendered_hosts
 from crawler.settings import CrawlSettings
+from docstore.frontier.frontier_admin import FrontierAdmin
 from domain.outcome import Reason, Stage
 from domain.page import Host
 from pipeline import stages
 from pipeline.alerts.inputs import collect_inputs
+from pipeline.crawl_stage.rendered_sites import render_sites_automatically
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
@@ -88,6 +90,28 @@ def test_without_the_setting_or_the_extra_an_alert_names_the_site(
             stages.extract(engine)
         assert collect_inputs(engine).javascript_pages == {site.host: 2}
         assert load_rendered_hosts(tmp_path / "data") == ()
+
+
+def test_a_crawl_killed_while_it_requests_pages_to_render_requests_them_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
+    with scripted_site() as site, local_workers():
+        with Engine(settings_for(tmp_path, site, []), NullProgress()) as engine:
+            stages.crawl(engine)
+            stages.extract(engine)
+
+        def interrupt(*_: object) -> int:
+            raise KeyboardInterrupt
+
+        with Engine(settings_for(tmp_path, site, "auto"), NullProgress()) as engine:
+            with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+                patched.setattr(FrontierAdmin, "refetch_hosts", interrupt)
+                render_sites_automatically(engine)
+            render_sites_automatically(engine)
+            status_by_url = {row.url: row for row in engine.store.frontier.admin.iter_urls("*")}
+            assert [status_by_url[site.url(path)].due_at for path in ("/", "/news/1")] == [0.0, 0.0]
+            assert load_rendered_hosts(tmp_path / "data") == (site.host,)
 
 
 def test_a_site_with_text_is_not_rendered_because_of_a_notice_or_one_page(tmp_path: Path) -> None:
