@@ -85,7 +85,14 @@ class TakedownTable:
             group = [takedown_from_row(row) for row in connection.execute(select(takedowns).where(is_in_group))]
             connection.execute(delete(takedowns).where(is_in_group))
             update_row_checksums(self._database, connection, takedowns, [document_id(item.url) for item in group])
-            standing = takedowns_by_other_actions(connection, {item.url for item in group}, matches[0].action_id)
+            is_standing = (actions.c.action == TAKEDOWN_ACTION) & actions.c.undone_by.is_(None)
+            is_other = is_standing & (actions.c.action_id != matches[0].action_id)
+            standing = {
+                url: Takedown(url, row.action_id, row.account, details["reason"], row.at)
+                for row in connection.execute(select(actions).where(is_other).order_by(actions.c.action_id.desc()))
+                for details in [json.loads(row.details)]
+                for url in {item.url for item in group}.intersection(details["urls"])
+            }
             write_takedowns(self._database, connection, list(standing.values()))
             group = [item for item in group if item.url not in standing]
             addresses = [takedown.url for takedown in group]
@@ -113,22 +120,6 @@ class TakedownTable:
         query = query.order_by(takedowns.c.at.desc(), takedowns.c.action_id.desc(), is_other, takedowns.c.url)
         with self._database.read() as connection:
             return [takedown_from_row(row) for row in connection.execute(query)]
-
-
-def takedowns_by_other_actions(connection: Connection, addresses: set[str], action_id: int) -> dict[str, Takedown]:
-    """Return the takedowns of URLs by actions that were not undone, other than `action_id`, by URL.
-
-    The table has one row for a URL, that of the first action.
-    """
-    is_standing = (
-        (actions.c.action == TAKEDOWN_ACTION) & actions.c.undone_by.is_(None) & (actions.c.action_id != action_id)
-    )
-    takedown_by_url: dict[str, Takedown] = {}
-    for row in connection.execute(select(actions).where(is_standing).order_by(actions.c.action_id)):
-        details = json.loads(row.details)
-        for url in addresses.intersection(details["urls"]):
-            takedown_by_url.setdefault(url, Takedown(url, row.action_id, row.account, details["reason"], row.at))
-    return takedown_by_url
 
 
 def load_takedowns(connection: Connection, addresses: Collection[str]) -> list[Takedown]:

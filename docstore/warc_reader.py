@@ -1,6 +1,6 @@
 """Reading WARC and ARC files from any source in bounded memory.
 
-    gzip -> records (`_Records`) -> HTTP head, if any -> body without transfer coding -> content codings (`decode`)
+    gzip -> records (`_Records`) -> HTTP head, if any -> body without transfer coding
 
 A record that exceeds a limit becomes an Outcome, and reading continues with the next record. After a damaged record of
 a compressed file, it continues with the next intact gzip member. warcio splits the records but has no limits.
@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, BinaryIO, ParamSpec, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
@@ -37,15 +37,12 @@ _GZIP_MAGIC = b"\x1f\x8b\x08"
 _GZIP_HEADER_BYTES, _GZIP_TRAILER_BYTES = 10, 8
 _MAX_HEADER_LINE_BYTES = 1 << 16  # as in http.client
 _MAX_HEADERS_BYTES = 1 << 18  # all headers of a record
-_MAX_HEADER_COUNT = 100  # as in http.client
+_MAX_HEADER_COUNT = 101  # as in http.client, and the Content-Length that the archive adds
 _MAX_HEADER_VALUE_CHARS = 2000  # longer values are cut, as in crawler/http/fetch.py
 _HTTP_START = b"HTTP/"
 _CHUNK_SIZE_LINE = re.compile(rb"\s*([0-9A-Fa-f]+)[ \t]*(?:;[^\n]*)?\r?\n")
 _CHUNK_END = re.compile(rb"\r?\n|\Z")
 _REASON_BY_RECORD_TYPE = {"revisit": Reason.REVISIT_RECORD, "conversion": Reason.CONVERSION_RECORD}
-BodyDecoder = Callable[[bytes, str, int], bytes | Outcome]
-_Parameters = ParamSpec("_Parameters")
-_Result = TypeVar("_Result")
 
 
 class Openable(Protocol):
@@ -190,43 +187,31 @@ def remove_chunks(body: bytes, max_bytes: int) -> bytes:
     return content
 
 
-def identity_decoder(body: bytes, content_encoding: str, max_bytes: int) -> bytes | Outcome:
-    """Return `body` unchanged. Decoder for files of this program, which contain no content coding."""
-    del content_encoding, max_bytes
-    return body
-
-
 def read_warc(
     path: Openable,
     max_bytes: int = MAX_BODY_BYTES,
-    decode: BodyDecoder = identity_decoder,
     accept_url: Callable[[str], bool] = lambda url: True,
 ) -> Iterator[Page | Outcome]:
     """Iterate over the responses and resources in a WARC or ARC file from any source, in file order.
 
-    A record that exceeds a limit, cannot be decoded, or only refers to another one becomes an Outcome. Records that
-    describe requests and the crawl are skipped.
+    A record that exceeds a limit or only refers to another one becomes an Outcome. Records that describe requests and
+    the crawl are skipped.
 
     Args:
         path: The file.
         max_bytes: Maximum length of a body.
-        decode: Decodes content codings; called with body, Content-Encoding value and maximum length.
-        accept_url: Records for which it returns False become an Outcome, without reading the body.
+        accept_url: Records for which it returns False become an Outcome, without reading the body. Must not raise.
 
     Yields:
-        Pages with `url_id` 0 (the importer assigns ids), and outcomes.
+        Pages with `url_id` 0 (the importer assigns ids) and encoded as their Content-Encoding says, and outcomes.
 
     Raises:
         StoreError: The file cannot be read, is not a WARC file, or is damaged; raised after its readable records.
-        Exception: Any exception of `decode` and `accept_url`, unchanged.
     """
-    decode, accept_url = _wrap_callback(decode), _wrap_callback(accept_url)
     try:
         with path.open("rb") as file:
             check_warc_magic(file)
-            yield from _iter_pages(file, max_bytes, decode, accept_url)
-    except _CallbackError as error:
-        raise error.cause from None
+            yield from _iter_pages(file, max_bytes, accept_url)
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from error
     except WARC_ERRORS as error:
@@ -237,9 +222,7 @@ def read_warc(
         ) from error
 
 
-def _iter_pages(
-    file: BinaryIO, max_bytes: int, decode: BodyDecoder, accept_url: Callable[[str], bool]
-) -> Iterator[Page | Outcome]:
+def _iter_pages(file: BinaryIO, max_bytes: int, accept_url: Callable[[str], bool]) -> Iterator[Page | Outcome]:
     """Iterate over the records as `read_warc` does. Skips damaged records, and raises the first error at the end."""
     damage: Exception | None = None
     while True:
@@ -252,7 +235,7 @@ def _iter_pages(
                 elif reason := _REASON_BY_RECORD_TYPE.get(record.rec_type):
                     yield Outcome(reason, url[:200])
                 elif record.rec_type in ("response", "resource"):
-                    yield page_from_record(record, max_bytes, decode)
+                    yield page_from_record(record, max_bytes)
             break
         except WARC_ERRORS as error:
             damage = damage or error
@@ -263,26 +246,6 @@ def _iter_pages(
         file.seek(next_start)
     if damage is not None:
         raise damage
-
-
-class _CallbackError(Exception):
-    """Carries an exception of a callback past the handlers for damaged files."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-
-
-def _wrap_callback(callback: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Return the callback with its exceptions wrapped in `_CallbackError`."""
-
-    def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        try:
-            return callback(*args, **kwargs)
-        except Exception as error:
-            raise _CallbackError(error) from error
-
-    return call
 
 
 def check_warc_magic(file: BinaryIO) -> None:
@@ -345,7 +308,7 @@ def record_url(record: Any) -> str:
     return record.rec_headers.get_header("WARC-Target-URI") or record.rec_headers.get_header("uri") or ""
 
 
-def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page | Outcome:
+def page_from_record(record: Any, max_bytes: int) -> Page | Outcome:
     """Convert a response or resource record to a Page, or to an Outcome that says why it cannot be read.
 
     Raises:
@@ -353,7 +316,7 @@ def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page |
     """
     url = record_url(record)
     try:
-        head, encoded_body = read_payload(record, max_bytes)
+        head, body = read_payload(record, max_bytes)
     except LargeBodyError as error:
         return Outcome(Reason.TOO_LARGE, f"{url[:200]}: {error}")
     if len(head.headers) > _MAX_HEADER_COUNT:
@@ -361,10 +324,7 @@ def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page |
     headers = tuple(
         (str(name)[:_MAX_HEADER_VALUE_CHARS], str(value)[:_MAX_HEADER_VALUE_CHARS]) for name, value in head.headers
     )
-    content_encodings = ", ".join(value for name, value in headers if name.lower() == "content-encoding")
-    body = decode(encoded_body, content_encodings, max_bytes)
-    if isinstance(body, Outcome):
-        return Outcome(body.reason, f"{url[:200]}: {body.detail}")
+    value_by_name = {name.lower(): value for name, value in reversed(headers)}
     status = head.get_statuscode()
     date = record.rec_headers.get_header("WARC-Date") or record.rec_headers.get_header("archive-date") or ""
     return Page(
@@ -372,12 +332,12 @@ def page_from_record(record: Any, max_bytes: int, decode: BodyDecoder) -> Page |
         url=url,
         final_url=url,
         status=int(status) if re.fullmatch("[0-9]{3}", status) else 0,
-        content_type=(head.get_header("Content-Type") or "")[:_MAX_HEADER_VALUE_CHARS],
+        content_type=value_by_name.get("content-type", ""),
         body=body,
         digest=hashlib.sha256(body).hexdigest(),
         fetched_at=parse_warc_date(date),
-        etag=(head.get_header("ETag") or "")[:_MAX_HEADER_VALUE_CHARS],
-        last_modified=(head.get_header("Last-Modified") or "")[:_MAX_HEADER_VALUE_CHARS],
+        etag=value_by_name.get("etag", ""),
+        last_modified=value_by_name.get("last-modified", ""),
         headers=headers,
     )
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from crawler.http.document_types import parse_document_rules
+from crawler.http.document_types import max_response_bytes
 from crawler.http.ip_policy import IpPolicy, PublicOnlyPolicy
 from crawler.memory_budget import release_free_memory
 from docstore.articles.vectors import EmbeddingPart
@@ -343,8 +343,7 @@ def open_store(settings: Settings) -> Store:
     if not settings.store.url:
         ensure_private_file(folder / "store.db")
     url = settings.store.url or sqlite_url(folder / "store.db")
-    warc_max_mb, crawl = settings.store.warc_megabytes, settings.crawl
-    max_body_bytes = max(crawl.max_bytes, parse_document_rules(crawl).max_document_bytes)
+    warc_max_mb, max_body_bytes = settings.store.warc_megabytes, max_response_bytes(settings.crawl)
     return Store(
         url,
         folder / "warc",

@@ -65,10 +65,12 @@ class DocumentRules:
         return format_name if format_name in self.formats else ""
 
     def max_body_bytes(self, name: str, page: int) -> int:
-        """Return the maximum body size of a response with the format `name`.
+        """Return the maximum body size of a response with the format `name`, a document format or `html`.
 
         Plain text contains no images or fonts. Its limit is therefore also at most `page`, the limit of a page.
         """
+        if name == HTML_FORMAT:
+            return page
         return min(page, self.max_document_bytes) if name in _PLAIN_TEXT_FORMATS else self.max_document_bytes
 
     def detect_format(self, declared_format: str, body: bytes) -> str:
@@ -101,6 +103,11 @@ def parse_document_rules(settings: CrawlSettings) -> DocumentRules:
         return NO_DOCUMENTS
     formats = frozenset(settings.document_formats or FORMATS_BY_NAME)
     return DocumentRules(formats, round(settings.max_document_mb * _BYTES_PER_MEGABYTE))
+
+
+def max_response_bytes(settings: CrawlSettings) -> int:
+    """Return the maximum body size of a response of any format."""
+    return max(settings.max_bytes, parse_document_rules(settings).max_document_bytes)
 
 
 def stored_content_type(name: str, content_type: str) -> str:

@@ -2,20 +2,7 @@
 
 from collections.abc import Collection
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    String,
-    cast,
-    delete,
-    func,
-    insert,
-    literal,
-    select,
-    union,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Select, String, cast, delete, func, insert, literal, select, update
 
 from docstore.bookkeeping import log_index_changes
 from docstore.database import Database
@@ -93,17 +80,9 @@ def remove_pages(
     article_count = connection.scalar(select(func.count()).where(articles.c.url_id.in_(url_ids))) or 0
     derived_stages = (Stage.EXTRACT, Stage.OCR)
     connection.execute(delete(outcomes).where(outcomes.c.url_id.in_(url_ids), outcomes.c.stage.in_(derived_stages)))
-    for table in (articles, teasers, recognized_pages, pages):
-        connection.execute(delete(table).where(table.c.url_id.in_(url_ids)))
-    # The next extraction finds an article that loses some of its pages by the parts and references of these pages.
-    is_removed_part, is_removed_main = article_parts.c.url_id.in_(url_ids), article_parts.c.whole_id.in_(url_ids)
-    shared_ids = union(
-        select(article_parts.c.url_id).where(is_removed_part, ~is_removed_main),
-        select(article_parts.c.whole_id).where(is_removed_main, ~is_removed_part),
-    )
-    if exclusion is not UrlExclusion.TAKEN_DOWN:
-        url_ids = url_ids.where(urls.c.url_id.not_in(shared_ids))
-    for table in (page_references, article_parts):
+    # Otherwise, the next extraction finds the articles that lose some of their pages by the parts and references.
+    link_tables = (article_parts, page_references) if exclusion is UrlExclusion.TAKEN_DOWN else ()
+    for table in (articles, *link_tables, teasers, recognized_pages, pages):
         connection.execute(delete(table).where(table.c.url_id.in_(url_ids)))
     return article_count
 

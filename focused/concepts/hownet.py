@@ -18,6 +18,7 @@ SENSE_PART_WEIGHTS = (0.5, 0.2, 0.17, 0.13)  # first sememe, other sememes, rela
 UNMATCHED_SIMILARITY = 0.2  # similarity of a sememe without a partner, and of a sememe to a plain word
 _SYMBOL_PREFIXES = "*#%@&$?!^+~"
 _SIMILARITY_CACHE_SIZE = 65_536
+_MAX_TREE_DEPTH = 100  # the tree of HowNet has about ten levels
 
 
 class PooledSememeConcepts:
@@ -62,32 +63,17 @@ class Sense:
     sememes_by_symbol: Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
-class SememeTree:
-    """The tree of sememes. Several nodes may have the same sememe.
+class LiuLiConcepts:
+    """Similarity of Liu Qun and Li Sujian 2002.
 
-    Attributes:
-        parent_by_number: number of a node -> number of its parent, None for a root.
-        numbers_by_sememe: sememe -> numbers of its nodes.
+    `paths_by_sememe` maps each sememe to the paths of its nodes: the numbers of a node and of its ancestors.
     """
 
-    parent_by_number: Mapping[str, str | None]
-    numbers_by_sememe: Mapping[str, Sequence[str]]
-
-    def path_to_root(self, number: str) -> list[str]:
-        """Return the numbers of a node and of its ancestors."""
-        path = [number]
-        while (parent := self.parent_by_number[path[-1]]) is not None:
-            path.append(parent)
-        return path
-
-
-class LiuLiConcepts:
-    """Similarity of Liu Qun and Li Sujian 2002."""
-
-    def __init__(self, senses: Mapping[str, Sequence[Sense]], tree: SememeTree) -> None:
+    def __init__(
+        self, senses: Mapping[str, Sequence[Sense]], paths_by_sememe: Mapping[str, Sequence[Sequence[str]]]
+    ) -> None:
         self._senses_by_word = senses
-        self._tree = tree
+        self._paths_by_sememe = paths_by_sememe
         self.sememe_similarity = lru_cache(_SIMILARITY_CACHE_SIZE)(self._sememe_similarity)
 
     def similarity(self, first: str, second: str) -> float | None:
@@ -125,18 +111,15 @@ class LiuLiConcepts:
         """Return SimS = 1.6 / (1.6 + distance in the tree). Plain words have similarity 1 if equal, otherwise 0."""
         if first == second:
             return 1.0
-        first_numbers, second_numbers = (self._tree.numbers_by_sememe.get(sememe, ()) for sememe in (first, second))
-        if not (first_numbers and second_numbers):
-            return UNMATCHED_SIMILARITY if first_numbers or second_numbers else 0.0
-        distance_by_ancestor: dict[str, int] = {}
-        for number in first_numbers:
-            for steps, ancestor in enumerate(self._tree.path_to_root(number)):
-                distance_by_ancestor[ancestor] = min(steps, distance_by_ancestor.get(ancestor, steps))
+        first_paths, second_paths = (self._paths_by_sememe.get(sememe, ()) for sememe in (first, second))
+        if not (first_paths and second_paths):
+            return UNMATCHED_SIMILARITY if first_paths or second_paths else 0.0
         distances = [
-            steps + distance_by_ancestor[ancestor]
-            for number in second_numbers
-            for steps, ancestor in enumerate(self._tree.path_to_root(number))
-            if ancestor in distance_by_ancestor
+            steps + second_path.index(ancestor)
+            for first_path in first_paths
+            for second_path in second_paths
+            for steps, ancestor in enumerate(first_path)
+            if ancestor in second_path
         ]
         return HALF_SIMILARITY_DISTANCE / (HALF_SIMILARITY_DISTANCE + min(distances)) if distances else 0.0
 
@@ -177,17 +160,17 @@ def read_hownet(glossary: Iterable[str], tree: Iterable[str]) -> LiuLiConcepts:
     Raises:
         SettingsError: the sememe tree is invalid.
     """
-    sememe_tree = read_sememe_tree(tree)
+    paths_by_sememe = read_sememe_tree(tree)
     senses: dict[str, list[Sense]] = defaultdict(list)
     for line in glossary:
         word, _, definition = line.strip().rsplit("/", 2) if line.count("/") >= 2 else ("", "", "")
         if definition:
             senses[word.strip()].append(parse_sense(definition))
-    return LiuLiConcepts(senses, sememe_tree)
+    return LiuLiConcepts(senses, paths_by_sememe)
 
 
-def read_sememe_tree(lines: Iterable[str]) -> SememeTree:
-    """Read a sememe tree.
+def read_sememe_tree(lines: Iterable[str]) -> dict[str, list[list[str]]]:
+    """Return the paths of each sememe, see `LiuLiConcepts`. Several nodes may have the same sememe.
 
     Raises:
         SettingsError: a line has other columns, or names an unknown parent, or a node is its own ancestor.
@@ -196,26 +179,18 @@ def read_sememe_tree(lines: Iterable[str]) -> SememeTree:
     for line, *columns in rows:
         if len(columns) != 3:
             raise SettingsError(f"crawl.concepts: not a line of a sememe tree (number, sememe, parent): {line[:60]!r}")
-    sememe_by_number = {number: sememe for _, number, sememe, _ in rows}
-    parents: dict[str, str | None] = {}
-    numbers_by_sememe: dict[str, list[str]] = defaultdict(list)
+    parent_by_number = {number: parent_number for _, number, _, parent_number in rows}
+    paths_by_sememe: dict[str, list[list[str]]] = defaultdict(list)
     for line, number, sememe, parent_number in rows:
-        if parent_number not in sememe_by_number:
+        if parent_number not in parent_by_number:
             raise SettingsError(f"crawl.concepts: the sememe tree has no parent {parent_number[:20]}: {line[:60]!r}")
-        parents[number] = None if parent_number == number else parent_number
-        numbers_by_sememe[sememe].append(number)
-    rooted_numbers: set[str] = set()
-    for number in parents:
-        path: dict[str, None] = {}
-        ancestor: str | None = number
-        while ancestor is not None and ancestor not in rooted_numbers:
-            if ancestor in path:
-                name = sememe_by_number[ancestor]
-                raise SettingsError(f"crawl.concepts: {name} is its own ancestor in the sememe tree")
-            path[ancestor] = None
-            ancestor = parents[ancestor]
-        rooted_numbers.update(path)
-    return SememeTree(parents, dict(numbers_by_sememe))
+        path = [number]
+        while (parent := parent_by_number.get(path[-1], path[-1])) != path[-1]:
+            if parent in path or len(path) == _MAX_TREE_DEPTH:
+                raise SettingsError(f"crawl.concepts: {sememe} is its own ancestor in the sememe tree, or too deep")
+            path.append(parent)
+        paths_by_sememe[sememe].append(path)
+    return paths_by_sememe
 
 
 def parse_sense(definition: str) -> Sense:

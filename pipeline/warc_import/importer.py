@@ -1,11 +1,14 @@
 """Import pages and files from WARC files of any crawler into the store, as if the crawl had fetched them."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
-from crawler.http.document_types import parse_document_rules
+from crawler.http.content_encoding import ContentDecodingError, TooLargeError, decode_body
+from crawler.http.document_types import max_response_bytes, parse_document_rules
 from crawler.http.fetch import HttpResponse, interpret_response
 from crawler.parsing.links import parse_page
 from crawler.parsing.soft_404 import is_soft_404
@@ -20,7 +23,11 @@ from domain.frontier import FrontierEntry, NewUrl, UrlExclusion, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from pipeline.engine import Engine
-from pipeline.warc_import.sources import NO_FILTER, ImportFilter, SourceFailure, WarcSource, read_matching, read_sources
+from pipeline.warc_import.sources import NO_FILTER, ImportFilter, SourceFailure, WarcSource, read_sources
+
+PLAIN_CONTENT_START = re.compile(
+    rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|%PDF-|PK\x03\x04|[^\x00-\x08\x0e-\x1a\x1c-\x1f]{0,1000}\Z"
+)
 
 
 class IncompleteImportError(StoreError):
@@ -75,15 +82,17 @@ def read_pages(
     source: WarcSource, crawl: CrawlSettings, url_filter: ImportFilter, is_restore: bool
 ) -> Iterator[Page | Outcome]:
     """Read a file; yields the pages to store, and an outcome for every other record. See `import_warc_files`."""
-    max_bytes = max(crawl.max_bytes, parse_document_rules(crawl).max_document_bytes)
-    for result in read_matching(source, max_bytes, url_filter):
+    from docstore.warc_reader import read_warc
+
+    for result in read_warc(source, max_response_bytes(crawl), url_filter.matches):
         yield result if isinstance(result, Outcome) else interpret_page(result, crawl, is_restore)
 
 
 def interpret_page(page: Page, crawl: CrawlSettings, is_restore: bool = False) -> Page | Outcome:
     """Interpret a response as the crawl does: return the page to store, or the outcome of the visit. Pure.
 
-    `is_restore` says that the crawl has decided to store it.
+    Many tools store a decoded body with its original Content-Encoding, so text and documents need no coding.
+    `is_restore` says that the crawl has decided to store the page.
     """
     url = canonicalize_url(page.url)
     if isinstance(url, Reason):
@@ -92,27 +101,27 @@ def interpret_page(page: Page, crawl: CrawlSettings, is_restore: bool = False) -
         return Outcome(Reason.URL_TOO_LONG, page.url[:200])
     entry = FrontierEntry(0, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0)
     response = HttpResponse(url, page.status, page.headers, page.body, 0.0)
-    result = interpret_response(entry, response, False, page.fetched_at, parse_document_rules(crawl))
+    try:
+        coding = response.header("content-encoding")
+        response = replace(response, body=decode_body(page.body, coding, max_response_bytes(crawl)))
+    except TooLargeError as error:
+        return Outcome(Reason.TOO_LARGE, f"{url[:200]}: {error}")
+    except ContentDecodingError as error:
+        if not PLAIN_CONTENT_START.match(page.body[:1000]):
+            return Outcome(Reason.MALFORMED_RESPONSE, f"{url[:200]}: {error}")
+    rules = parse_document_rules(crawl)
+    result = interpret_response(entry, response, False, page.fetched_at, rules)
     if result.page is None:
         return result.outcome
-    if len(page.body) > max_bytes_for(crawl, result.page.format):
+    if len(response.body) > rules.max_body_bytes(result.page.format, crawl.max_bytes):
         return Outcome(Reason.TOO_LARGE, url[:200])
     if is_restore:
         return result.page
-    if result.page.format == HTML_FORMAT and is_soft_404(page.body):
+    if result.page.format == HTML_FORMAT and is_soft_404(response.body):
         return Outcome(Reason.GONE, url[:200])
     if parse_page(result.page, product_token(crawl.user_agent)).directives.noindex:
         return Outcome(Reason.FETCHED, "noindex: not saved")
     return result.page
-
-
-def max_bytes_for(crawl: CrawlSettings, format_name: str) -> int:
-    """Return the maximum size of a response of this format in bytes."""
-    return (
-        crawl.max_bytes
-        if format_name == HTML_FORMAT
-        else parse_document_rules(crawl).max_body_bytes(format_name, crawl.max_bytes)
-    )
 
 
 def store_page(engine: Engine, page: Page, is_restore: bool = False) -> Reason:

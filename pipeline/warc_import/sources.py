@@ -12,7 +12,6 @@ import gzip
 import multiprocessing
 import os
 import queue
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -24,7 +23,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from domain.errors import SettingsError, StoreError
-from domain.outcome import Outcome, Reason
+from domain.outcome import Outcome
 from domain.page import Page
 
 COMMON_CRAWL_URL = "https://data.commoncrawl.org/"
@@ -34,9 +33,6 @@ PATH_LIST_SUFFIXES = (".paths", ".paths.gz")
 UNSUPPORTED_FORMATS = {".wet": "extracted text without pages", ".wat": "metadata without pages"}
 MAX_QUEUED_PER_PROCESS = 8  # responses read and not stored yet; the size of each is limited by the crawl settings
 POLL_SECONDS = 1.0
-PLAIN_CONTENT_START = re.compile(
-    rb"\xef\xbb\xbf|\xff\xfe|\xfe\xff|%PDF-|PK\x03\x04|[^\x00-\x08\x0e-\x1a\x1c-\x1f]{0,1000}\Z"
-)
 
 ReadSource = Callable[["WarcSource"], Iterator[Page | Outcome]]
 
@@ -282,26 +278,3 @@ class ImportFilter:
 
 
 NO_FILTER = ImportFilter()
-
-
-def read_matching(source: WarcSource, max_bytes: int, url_filter: ImportFilter) -> Iterator[Page | Outcome]:
-    """Read a file; yields the pages that match the filter and an outcome for every other response."""
-    from docstore.warc_reader import read_warc
-
-    return read_warc(source, max_bytes, decode_body, url_filter.matches)
-
-
-def decode_body(body: bytes, coding: str, max_bytes: int) -> bytes | Outcome:
-    """Decode the content encodings of a body; returns an Outcome if it is too large or malformed.
-
-    Many tools store a decoded body with its original header, so text and documents are returned unchanged.
-    """
-    from crawler.http.content_encoding import ContentDecodingError, TooLargeError, decode_body
-
-    try:
-        return decode_body(body, coding, max_bytes)
-    except TooLargeError as error:
-        return Outcome(Reason.TOO_LARGE, str(error))
-    except ContentDecodingError as error:
-        is_plain = PLAIN_CONTENT_START.match(body[:1000])
-        return body if is_plain else Outcome(Reason.MALFORMED_RESPONSE, str(error))

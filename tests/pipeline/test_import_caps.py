@@ -15,13 +15,15 @@ import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
+from crawler.settings import CrawlSettings
 from docstore.store import open_sqlite_store
 from docstore.warc_archive import WarcRecordLostError, WarcRecordTooLargeError, gzip_member
 from docstore.warc_reader import read_warc
 from domain.errors import StoreError
 from domain.outcome import Outcome, Reason
 from domain.page import Page, WarcPointer
-from pipeline.warc_import.sources import decode_body
+from pipeline.warc_import.importer import read_pages
+from pipeline.warc_import.sources import NO_FILTER, WarcSource
 
 CAP = 1_000_000
 LITTLE = 200_000_000  # bytes of URL space beyond what the program takes by itself
@@ -155,7 +157,8 @@ def test_an_import_needs_little_memory_whatever_the_file_says(tmp_path: Path) ->
 
 def read(folder: Path, *records: bytes, cap: int = CAP) -> Iterator[Page | Outcome]:
     (folder / "y.warc.gz").write_bytes(b"".join(map(gzip_member, records)))
-    return read_warc(folder / "y.warc.gz", cap, decode_body)
+    crawl = CrawlSettings(max_bytes=cap, max_document_mb=cap / 1_000_000)
+    return read_pages(WarcSource(str(folder / "y.warc.gz")), crawl, NO_FILTER, is_restore=False)
 
 
 @pytest.mark.parametrize(
@@ -200,15 +203,6 @@ def test_a_record_that_cannot_be_used_is_an_outcome_with_its_url(
     first, second = read(tmp_path, made, record(PAGE, url="http://a.test/2"))
     assert isinstance(second, Page)
     assert reason is None or (isinstance(first, Outcome) and first.reason is reason and "a.test/x" in first.detail)
-
-
-def test_an_error_of_the_caller_is_no_damage_of_the_file(tmp_path: Path) -> None:
-    def raise_value_error(url: str) -> bool:
-        raise ValueError(url)
-
-    (tmp_path / "y.warc.gz").write_bytes(gzip_member(record(PAGE)))
-    with pytest.raises(ValueError, match=r"http://a\.test/x"):
-        list(read_warc(tmp_path / "y.warc.gz", CAP, decode_body, raise_value_error))
 
 
 @pytest.mark.parametrize("damage", ["flipped", "zeroed", "one byte short"])
