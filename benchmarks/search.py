@@ -32,7 +32,7 @@ from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_partial import PARTIAL, partial_figures
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
 from benchmarks.search_tables import tables
-from benchmarks.search_typos import TYPOS, typo_figures
+from benchmarks.search_typos import TYPOS, TYPOS_PRESENT, typo_figures
 from domain.errors import PlumblineError
 from domain.term import Lexicon
 
@@ -88,7 +88,7 @@ def measure(
             yield from answer_figures(url, data, load_collections(data, scorer), told)
         if not set_names or PARTIAL in set_names:
             yield from partial_figures(url, load_collections(data, scorer))
-        if not set_names or TYPOS in set_names:
+        if not set_names or {TYPOS, TYPOS_PRESENT} & set(set_names):
             yield from typo_figures(url, load_collections(data, scorer))
         yield from speed(url, data, scorer, set_names, documents)
 

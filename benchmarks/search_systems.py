@@ -34,7 +34,7 @@ from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords
 from search_ui.query.solr_requests import hits_params
 from solr_client import solr_fields
-from text.segment import RjiebaSegmenter, base_segmenter
+from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 from text.solr_words import WORD_SEPARATOR
 
 PEERS = Path(__file__).parent / "peers"
@@ -93,6 +93,11 @@ class Ours:
         for batch in batched(stored, IndexSettings().batch):
             self._index.add([to_solr_document(one, self._analysis, self.vectors(one)) for one in batch])
         self._index.commit(soft=False)
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """The segmenter with the lexicon."""
+        return self._analysis.domain_segmenter
 
     def search(self, text: str) -> list[str]:
         """See `System`."""

@@ -15,7 +15,6 @@ from domain.term import Lexicon
 from solr_client import solr_fields
 from text.folding import normalize_text
 from text.mixed_terms import TermFinder
-from text.pinyin import fuzzy_units
 from text.scripts import ALPHABETIC
 from text.segment import Segmenter
 from text.sign_words import find_sign_words
@@ -79,7 +78,6 @@ def to_solr_document(
         solr_fields.TITLE_DOMAIN: join_words(title_words),
         solr_fields.BODY_DOMAIN: join_words(body_words),
         solr_fields.TITLE_BASE: join_words(base_title),
-        solr_fields.TITLE_PINYIN: " ".join(sound for _, sound in fuzzy_units(base_title)),
         solr_fields.BODY_BASE: join_words(base_body),
         solr_fields.DOMAIN_TERMS: analysis.term_finder.find_terms(f"{plain_title}。{plain_body}"),
         solr_fields.SPELLING: " ".join(dict.fromkeys(_SPELLED_WORD_RE.findall(f"{plain_title}\n{plain_body}"))),

@@ -5,7 +5,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from flask import current_app, g
@@ -14,7 +14,7 @@ from domain.errors import PlumblineError
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.context import SiteContext, current_site
 from search_ui.interfaces import LexiconBackend
-from search_ui.query.solr_client import SolrBackend
+from search_ui.query.solr_client import SolrBackend, match_count
 from search_ui.query.solr_query import MATCH_ALL, Params, select_params
 from search_ui.query.thesaurus import Thesaurus, build_thesaurus
 from search_ui.spelling.vocabulary import Vocabulary
@@ -30,9 +30,8 @@ MAX_TERMS = 50_000
 MAX_QUERIES = 5_000
 MAX_TITLE_WORDS = 20_000
 MAX_BODY_WORDS = 100_000  # about 25 MB
-MIN_TITLE_WORD_DOCUMENTS = 2
-MAX_LATIN_WORDS = 20_000
-MIN_LATIN_WORD_DOCUMENTS = 3  # a rarer word can be an error itself
+MAX_ALPHABETIC_WORDS = 50_000
+MAX_AUTHORS = 20_000
 
 
 def start_daemon_thread(work: Callable[[], object]) -> None:
@@ -111,7 +110,7 @@ def current_vocabulary() -> Vocabulary:
 def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
     """Load the vocabulary.
 
-    It consists of queries of the search log, published terms with synonyms, and `load_frequent_words`. Raises what
+    It consists of queries of the search log, published terms with synonyms, and the words of the documents. Raises what
     `SolrBackend.select` raises.
     """
     terms: dict[str, int] = {}
@@ -121,8 +120,7 @@ def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocab
     for entry in lexicon_backend.lexicon().entries[:MAX_TERMS]:
         for word in (entry.text, *entry.synonyms):
             terms[word] = max(terms.get(word, 0), documents.get(entry.text, 0))
-    queries = lexicon_backend.popular_queries(MAX_QUERIES)
-    return Vocabulary(queries, terms, *load_frequent_words(solr), spellings=spellings)
+    return build_vocabulary(solr, lexicon_backend.popular_queries(MAX_QUERIES), terms, spellings)
 
 
 def find_usual_spelling(term: Term) -> str:
@@ -140,35 +138,41 @@ def find_usual_spelling(term: Term) -> str:
 _SENTENCE_START_RE = re.compile(r"(?:^|[.!?:]\s)[\W_]*\Z")
 
 
-def load_frequent_words(solr: SolrBackend) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the document counts of frequent words, and of words for corrections by sound only.
+def build_vocabulary(
+    solr: SolrBackend,
+    queries: Sequence[str] = (),
+    terms: Mapping[str, int] | None = None,
+    spellings: Mapping[str, str] | None = None,
+) -> Vocabulary:
+    """Add the most frequent words of the documents and the names of their authors to queries and terms.
 
-    The frequent words are Chinese words of titles and Latin words, the others dictionary words of bodies. Raises what
+    The words are Chinese words of titles, alphabetic words, and dictionary words of bodies. Raises what
     `SolrBackend.select` raises.
     """
-    title_words = parse_frequent_words(
-        solr.select(frequent_words_params(solr_fields.TITLE_BASE, MAX_TITLE_WORDS, MIN_TITLE_WORD_DOCUMENTS))
+    title_response = solr.select(frequent_words_params(solr_fields.TITLE_BASE, MAX_TITLE_WORDS, HAN_RANGE))
+    body_response = solr.select(frequent_words_params(solr_fields.BODY_BASE, MAX_BODY_WORDS, HAN_RANGE))
+    alphabetic_response = solr.select(frequent_words_params(solr_fields.SPELLING, MAX_ALPHABETIC_WORDS))
+    authors = parse_frequent_words(solr.select(frequent_words_params(solr_fields.AUTHOR, MAX_AUTHORS)), is_wanted=bool)
+    return Vocabulary(
+        queries,
+        terms,
+        parse_frequent_words(alphabetic_response, bool) | parse_frequent_words(title_response),
+        parse_frequent_words(body_response, is_in_dictionary),
+        spellings,
+        names={name for author in authors for name in _NAME_RE.findall(author)},
+        document_count=match_count(title_response),
     )
-    latin_params = frequent_words_params(solr_fields.SPELLING, MAX_LATIN_WORDS, MIN_LATIN_WORD_DOCUMENTS, ("a", ""))
-    latin_words = parse_frequent_words(solr.select(latin_params), is_wanted=str.isalpha)
-    body_words = parse_frequent_words(solr.select(frequent_words_params(solr_fields.BODY_BASE, MAX_BODY_WORDS, 1)))
-    dictionary_words = {word: count for word, count in body_words.items() if is_in_dictionary(word)}
-    return latin_words | title_words, dictionary_words
 
 
-def frequent_words_params(
-    field: str, limit: int, min_documents: int, bounds: tuple[str, str] = ("\u3400", "\ua000")
-) -> Params:
-    """Build the request for the most frequent words of a field that occur in `min_documents` documents.
+HAN_RANGE = ("\u3400", "\ua000")  # the first word, and the first after the last
+_NAME_RE = re.compile(r"\w+")
 
-    `bounds` are the first word and the end of the words, exclusive ("": none); by default those of Chinese words.
-    """
-    lower, upper = bounds
-    terms_params = {"fl": field, "limit": str(limit), "mincount": str(min_documents), "lower": lower}
-    terms_params |= {"upper": upper} if upper else {}
-    return select_params(
-        MATCH_ALL, extra_params=[("terms", "true"), *((f"terms.{n}", v) for n, v in terms_params.items())]
-    )
+
+def frequent_words_params(field: str, limit: int, bounds: tuple[str, str] = ("", "")) -> Params:
+    """Build the request for the most frequent words of a field. `bounds` are as in `HAN_RANGE`; "" is no bound."""
+    options = {"fl": field, "limit": limit, "lower": bounds[0], "upper": bounds[1]}
+    terms_params = [(f"terms.{name}", str(value)) for name, value in options.items() if value]
+    return select_params(MATCH_ALL, extra_params=[("terms", "true"), *terms_params])
 
 
 def parse_frequent_words(answer: Mapping[str, object], is_wanted: Callable[[str], bool] = has_han) -> dict[str, int]:

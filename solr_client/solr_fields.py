@@ -42,7 +42,6 @@ TITLE = "title"  # bigrams, stored
 BODY = "body"  # bigrams, stored
 TITLE_KEY = "title_key"  # multivalued: the title without punctuation, and unchanged (text/titles.py)
 TITLE_NUMBERS = "title_numbers"  # numbers in the title, separated by spaces
-TITLE_PINYIN = "title_sound"  # pronunciation of the title: syllables separated by spaces (text/pinyin.py)
 TITLE_DOMAIN = "title_domain"  # words segmented with the published lexicon
 BODY_DOMAIN = "body_domain"
 TITLE_BASE = "title_base"  # words segmented with the base dictionary (baseline of WD-S3)
@@ -94,7 +93,6 @@ WRITTEN_FIELDS = (
     BODY,
     TITLE_KEY,
     TITLE_NUMBERS,
-    TITLE_PINYIN,
     TITLE_DOMAIN,
     BODY_DOMAIN,
     TITLE_BASE,

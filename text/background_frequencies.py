@@ -11,7 +11,7 @@ import math
 import sys
 from array import array
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from spellchecker import SpellChecker
@@ -27,6 +27,18 @@ def page_share(word: str) -> float:
     words.
     """
     return page_shares().get(word, 0.0)
+
+
+@lru_cache(1 << 14)  # a look-up takes up to a millisecond
+def is_english_word(word: str) -> bool:
+    """True if the English dictionary has the word (lower case), however rare."""
+    return f"\n{word}\n" in _english_words()
+
+
+@cache
+def _english_words() -> str:
+    """Return all English words between line breaks: a set of them would take ten times the memory."""
+    return "\n".join(("", *SpellChecker(language="en").word_frequency, ""))
 
 
 @cache

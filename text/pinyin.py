@@ -1,7 +1,7 @@
 """Pinyin of Chinese text: `页岩气` -> `yeyanqi`, initials `yyq`. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
 
@@ -71,11 +71,11 @@ def initials(syllables: Sequence[str]) -> str:
 
 def fuzzy_pinyin(syllables: Sequence[str]) -> str:
     """Join syllables with easily confused sounds (zh z, ng n, l n) made equal."""
-    return "".join(fuzzy_syllable(syllable) for syllable in syllables)
+    return "".join(map(_fuzzy_syllable, syllables))
 
 
-def fuzzy_syllable(syllable: str) -> str:
-    """Replace the easily confused sounds of one syllable."""
+@lru_cache(1 << 12)
+def _fuzzy_syllable(syllable: str) -> str:
     for pattern, replacement in _FUZZY_RULES:
         syllable = pattern.sub(replacement, syllable)
     return syllable
@@ -89,24 +89,6 @@ def has_han(text: str) -> bool:
 def to_pinyin(text: str) -> str:
     """Convert typed text to pinyin: `页yan` and `ye'yan` -> `yeyan`."""
     return join_syllables(pinyin_syllables(text))
-
-
-def fuzzy_units(words: Iterable[str]) -> list[tuple[str, str]]:
-    """Return (text, fuzzy pinyin) of each unit: each Chinese character, and each other word as a whole.
-
-    fuzzy_units(["页岩", "PDC", " ", "层"]) -> [("页", "ye"), ("岩", "yan"), ("PDC", "pdc"), ("层", "cen")]
-    """
-    return [unit for word in words for unit in _fuzzy_units_of_word(word)]
-
-
-@lru_cache(1 << 15)  # titles repeat the same words
-def _fuzzy_units_of_word(word: str) -> tuple[tuple[str, str], ...]:
-    if not any(map(str.isalnum, word)):
-        return ()
-    word_syllables = pinyin_syllables(word)
-    if has_han(word) and len(word_syllables) == len(word):
-        return tuple((char, fuzzy_syllable(syllable)) for char, syllable in zip(word, word_syllables, strict=True))
-    return ((word, "".join(word_syllables)),)
 
 
 def split_pinyin(letters: str) -> tuple[tuple[str, ...], ...]:

@@ -37,7 +37,7 @@ from pipeline.search_site.waitress_worker import WaitressWorker
 from pipeline.settings import Settings
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import METRICS_FOLDER_ENV
-from text.background_frequencies import page_share
+from text.background_frequencies import is_english_word, page_share
 
 THREADS_PER_WORKER = 8
 MAX_METRIC_FILES = 64
@@ -142,6 +142,7 @@ class SiteArbiter(Arbiter):  # type: ignore[misc]
 def load_shared_data() -> None:
     """Load the word frequencies before workers are forked: they share them, and the first question need not wait."""
     page_share("")
+    is_english_word("")
 
 
 def main() -> None:

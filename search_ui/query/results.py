@@ -118,7 +118,6 @@ class SearchPage(FilterFields[Facet]):
         span: Offsets of the hits of this page among all hits.
         cursor: Signed start of the next page if that has no number; "" if there is none.
         quotations: Quotations that answer a question; () if there is no answer.
-        spelling: Solr's corrections of Latin words that the index does not have.
     """
 
     total: int = 0
@@ -134,7 +133,6 @@ class SearchPage(FilterFields[Facet]):
     hits: tuple[Hit, ...] = ()
     quotations: tuple[Quotation, ...] = ()
     dates: tuple[Facet, ...] = ()
-    spelling: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def full_matches(self) -> tuple[Hit, ...]:

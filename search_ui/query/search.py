@@ -75,7 +75,6 @@ from search_ui.query.solr_requests import (
 )
 from search_ui.query.thesaurus import Thesaurus
 from search_ui.settings import SearchSettings
-from search_ui.spelling.corrections import parse_spellcheck, spellcheck_params
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
 from text.domain_terms import is_domain_term
@@ -90,7 +89,7 @@ class SolrRequest(StrEnum):
     """
 
     EXACT_TITLE = "exact_title"  # only for queries with operators
-    COUNT = "count"  # total, facets, spelling of Latin words, size of the index; twice if there is no full match
+    COUNT = "count"  # total, facets, size of the index; twice if there is no full match
     VECTORS = "vectors"  # nearest neighbours
     WORKS = "works"  # only if the index has works (documents in several parts)
     HITS = "hits"  # twice if Solr has to collapse near-duplicates, or if there is no full match
@@ -193,14 +192,19 @@ class SearchService:
     def execute_with_correction(self, request: SearchRequest) -> SearchOutcome:
         """Execute the request, or a spelling correction of it.
 
-        A correction is executed instead if the request has no full matches and all words of the correction occur in one
-        document. Raises what `execute` raises.
+        A correction is executed instead if the request has no full matches, no document contains what the correction
+        replaces, and all words of the correction occur in one document. Raises what `execute` raises.
         """
         words = self.segment_query(request)
         page = self.execute(request, words)
         offers = self.suggest_alternatives(request, page)
         correction = next(
-            (offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED and offer.all_words_count), None
+            (
+                offer
+                for offer in offers
+                if offer.kind is DidYouMeanKind.CORRECTED and offer.all_words_count and not offer.typed_count
+            ),
+            None,
         )
         if page.total or correction is None:
             return SearchOutcome(request, words, page, tuple(offers))
@@ -224,13 +228,11 @@ class SearchService:
         words = self.segment_query(request) if words is None else words
         position = self.cursors.decode(request) if request.cursor else CursorPosition(request.page, "")
         request = replace(request, page=position.page)
-        spelling_params = spellcheck_params(request.parsed_query) if request.page == 1 else []
-        count_future = self._start(SolrRequest.COUNT, [*count_params(request, words), *spelling_params])
+        count_future = self._start(SolrRequest.COUNT, count_params(request, words))
         words = self.add_work_boosts(request, words)
         vector_search = self._start_vector_search(request, words)
         ranked_hits = self._rank(request, words, vector_search) if vector_search or not request.cursor else None
         count_response = count_future.result()
-        spelling = parse_spellcheck(count_response)
         self.index_state.document_count, self.index_state.work_part_count = parse_index_counts(count_response)
         is_partial = is_ranked(request) and bool(content_parts(words)) and not parse_total(count_response)
         if is_partial:
@@ -264,7 +266,6 @@ class SearchService:
             quotations=quotations,
             cursor=self._next_cursor(request, words, ranked_hits, span, is_partial),
             terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
-            spelling=spelling,
         )
 
     def _start_vector_search(self, request: SearchRequest, words: QueryWords) -> "VectorSearch | None":
@@ -421,10 +422,10 @@ class SearchService:
         """
         if not request.text or page.page > 1:
             return []
-        base = self.lexicon_backend.base_segmenter()
+        segmenter = self.lexicon_backend.domain_segmenter()
         try:
             return find_suggestions(
-                self.solr, request, self.get_vocabulary(), self.segment_query, base, page.total, page.spelling
+                self.solr, request, self.get_vocabulary(), self.segment_query, segmenter, page.total
             )
         except SolrError:
             return []

@@ -1,6 +1,6 @@
 """Suggests alternative searches: spelling corrections, and others if a search has no or almost no hits.
 
-    CORRECTED        a spelling correction (search_ui/spelling/corrections.py) of words that no document contains
+    CORRECTED        a spelling correction (search_ui/spelling/corrections.py) that is much more frequent
     PHRASE_SPLIT     a quoted phrase searched by its words
     FILTER_REMOVED   one filter fewer
     SINGLE_WORD      one word of the query
@@ -12,28 +12,29 @@ without hits, and other candidates that do not find more than the original searc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
-from search_ui.query.full_matches import all_parts_query, any_part_query, content_parts, full_matches_query
+from search_ui.query.full_matches import (
+    all_parts_query,
+    any_part_query,
+    contains_query,
+    content_parts,
+    full_matches_query,
+)
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrBackend, SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
-from search_ui.spelling.corrections import (
-    Correction,
-    ExternalCorrections,
-    correct_query,
-    find_corrections,
-    phonetic_candidates,
-)
-from search_ui.spelling.title_phonetics import find_homophones, pinyin_readings, title_sound_params
+from search_ui.spelling.corrections import Correction, correct_query, find_corrections
 from search_ui.spelling.vocabulary import Vocabulary
 from solr_client import solr_fields
 from text.segment import Segmenter
 
 MAX_HITS_FOR_SUGGESTIONS = 2  # more hits than this need no suggestions but corrections
 MAX_CORRECTIONS = 4  # per tier
+MIN_GAIN = 5  # how many times more documents a corrected query must find
 MAX_RELAXATIONS = 8  # phrases and filters
 MAX_SINGLE_WORDS = 8  # a query with more words gets no single-word suggestions
 
@@ -59,6 +60,7 @@ class SearchSuggestion:
         request_field: The removed filter (`sites`, `date`, ...; `sort`: sorting by date, which requires every word).
         hit_count: Number of full matches.
         all_words_count: Number of documents with every word.
+        typed_count: Number of documents with the text that a correction replaces.
     """
 
     kind: DidYouMeanKind
@@ -67,6 +69,7 @@ class SearchSuggestion:
     request_field: str = ""
     hit_count: int = 0
     all_words_count: int = 0
+    typed_count: int = 0
 
 
 def find_suggestions(
@@ -74,36 +77,31 @@ def find_suggestions(
     request: SearchRequest,
     vocabulary: Vocabulary,
     segment_query: Callable[[SearchRequest], QueryWords],
-    base_segmenter: Segmenter,
+    segmenter: Segmenter,
     total: int,
-    spelling: Mapping[str, str],
 ) -> list[SearchSuggestion]:
     """Return searches that find more than the `total` hits of `request`, or what was probably meant.
 
-    Sends at most three Solr requests. Raises what `SolrBackend.select` raises.
+    Sends at most two Solr requests. Raises what `SolrBackend.select` raises.
 
     Args:
         solr: The search server.
         request: The original request.
         vocabulary: The known words.
         segment_query: Segments the query of a request.
-        base_segmenter: Segmenter with the base dictionary.
+        segmenter: Segmenter with the published lexicon.
         total: Number of hits of `request`.
-        spelling: Solr's corrections by Latin word (`parse_spellcheck`).
     """
     query, words, has_few_hits = request.parsed_query, segment_query(request), total <= MAX_HITS_FOR_SUGGESTIONS
-    homophones = (
-        _fetch_title_homophones(solr, phonetic_candidates(query, content_parts(words), vocabulary), base_segmenter)
-        if has_few_hits
-        else {}
-    )
-    pieces = find_corrections(query, vocabulary, ExternalCorrections(spelling, homophones))
+    pieces, typed_count = _keep_credible(solr, find_corrections(query, vocabulary, segmenter))
     likely, less_likely = (
         [
-            SearchSuggestion(DidYouMeanKind.CORRECTED, _with_query(request, query), query.ranking_text)
+            SearchSuggestion(
+                DidYouMeanKind.CORRECTED, _with_query(request, query), query.ranking_text, typed_count=typed_count
+            )
             for query in tier[:MAX_CORRECTIONS]
         ]
-        for tier in correct_query(query, _drop_existing(solr, pieces))
+        for tier in correct_query(query, pieces)
     )
     relaxations = (
         [
@@ -115,55 +113,54 @@ def find_suggestions(
         if has_few_hits
         else []
     )
-    useful = _keep_useful(solr, [*likely, *less_likely, *relaxations], segment_query, total)
+    useful = _keep_useful(solr, request, [*likely, *less_likely, *relaxations], segment_query, total)
     if any(offer.request == other.request for offer in likely for other in useful):
         useful = [offer for offer in useful if all(offer.request != other.request for other in less_likely)]
     return useful
 
 
-def _fetch_title_homophones(
-    solr: SolrBackend, pieces: Sequence[str], base_segmenter: Segmenter
-) -> Mapping[str, Sequence[str]]:
-    readings = pinyin_readings(pieces)
-    return find_homophones(solr.select(title_sound_params(readings)), readings, base_segmenter) if readings else {}
-
-
-def _drop_existing(solr: SolrBackend, pieces: Sequence[Sequence[Correction]]) -> list[Sequence[Correction]]:
-    """Return the corrections of those parts that no document contains: other parts are spelled correctly."""
+def _keep_credible(solr: SolrBackend, pieces: Sequence[Sequence[Correction]]) -> tuple[list[list[Correction]], int]:
+    """Return the corrections that are much more frequent than what was typed, and the number of documents with that."""
     if not pieces:
-        return []
-    clauses = [
-        SolrQuery.phrases(f"{solr_fields.TITLE_CHARS} {solr_fields.BODY_CHARS}", f"typed{n}", [piece[0].old])
-        for n, piece in enumerate(pieces)
-    ]
-    facets = {f"typed{n}": {"type": "query", "q": clause.to_syntax()} for n, clause in enumerate(clauses)}
-    params = select_params(
-        MATCH_ALL, facets=facets, extra_params=[pair for clause in clauses for pair in clause.to_params()]
-    )
-    counts = solr.select(params).get("facets", {})
-    return [piece for n, piece in enumerate(pieces) if not counts.get(f"typed{n}", {}).get("count")]
+        return [], 0
+    texts = list(dict.fromkeys(words for piece in pieces for each in piece for words in ((each.old,), each.words)))
+    counts = dict(zip(texts, _count_documents(solr, texts), strict=True))
+    filtered = [[each for each in piece if each.is_credible(counts[each.old,], counts[each.words])] for piece in pieces]
+    credible = list(filter(None, filtered))
+    return credible, max((counts[piece[0].old,] for piece in credible), default=0)
+
+
+def _count_documents(solr: SolrBackend, texts: Sequence[Sequence[str]]) -> list[int]:
+    """Return the number of documents with all words of each text, in any form of a stem."""
+    facets, params = {}, []
+    for n, words in enumerate(texts):
+        names = [f"text{n}_{number}" for number in range(len(words))]
+        clauses = [contains_query(name, (word,)) for name, word in zip(names, words, strict=True)]
+        contains_all = SolrQuery.boolean(must=map(QueryParam, names, clauses))
+        facets[f"text{n}"] = {"type": "query", "q": contains_all.to_syntax()}
+        params += contains_all.to_params()
+    counts = solr.select(select_params(MATCH_ALL, facets=facets, extra_params=params)).get("facets", {})
+    return [int(counts.get(f"text{n}", {}).get("count", 0)) for n in range(len(texts))]
 
 
 def _keep_useful(
     solr: SolrBackend,
+    request: SearchRequest,
     candidates: Sequence[SearchSuggestion],
     segment_query: Callable[[SearchRequest], QueryWords],
     total: int,
 ) -> list[SearchSuggestion]:
-    """Return the corrections that find anything and the other suggestions that find more, with their counts."""
+    """Return the corrections that fit the query and the other suggestions that find more, with their counts."""
     if not candidates:
         return []
     # Sorted by relevance, documents with some of the words are results too.
-    params = suggestion_count_params(
-        [(offer.request, segment_query(offer.request), offer.request_field == "sort") for offer in candidates]
-    )
-    counts = parse_suggestion_counts(solr.select(params), len(candidates))
-    with_counts = (
-        replace(offer, hit_count=n, all_words_count=all_words_count)
-        for offer, (n, all_words_count) in zip(candidates, counts, strict=True)
-    )
+    searches = [(offer.request, segment_query(offer.request), offer.request_field == "sort") for offer in candidates]
+    searches.append((request, segment_query(request), False))
+    *counts, typed = parse_suggestion_counts(solr.select(suggestion_count_params(searches)), len(searches))
     return [
-        offer for offer in with_counts if offer.hit_count > (0 if offer.kind is DidYouMeanKind.CORRECTED else total)
+        replace(offer, hit_count=count.hits, all_words_count=count.all_words)
+        for offer, count in zip(candidates, counts, strict=True)
+        if (count.is_clearly_above(typed) if offer.kind is DidYouMeanKind.CORRECTED else count.hits > total)
     ]
 
 
@@ -235,14 +232,17 @@ def suggestion_count_params(searches: Sequence[CountedSearch]) -> Params:
     facets, params = {}, []
     for n, (request, words, match_any) in enumerate(searches):
         matches = any_part_query(words) if match_any else full_matches_query(request, words)
-        full_matches_param, all_parts_param = (
-            QueryParam("all", _filtered(matches, request, words)),
-            all_parts_query(words),
-        )
+        full_matches_param = QueryParam("all", _filtered(matches, request, words))
+        all_parts_param, text = all_parts_query(words), request.parsed_query.ranking_text
+        texts = SolrQuery.phrases(solr_fields.BODY_CHARS, f"o{n}_texts", text.split(), "AND")
+        phrase = SolrQuery.phrases(solr_fields.BODY_CHARS, f"o{n}_phrase", [text])
         params += [*full_matches_param.to_params(f"o{n}_"), *all_parts_param.to_params(f"o{n}_")]
+        params += [*texts.to_params(), *phrase.to_params()]
         counts = {
             "total": "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})",
             "whole": {"type": "query", "q": all_parts_param.as_clause().to_syntax(f"o{n}_")},
+            "texts": {"type": "query", "q": texts.to_syntax()},
+            "phrase": {"type": "query", "q": phrase.to_syntax()},
         }
         facets[f"o{n}"] = {"type": "query", "q": full_matches_param.as_clause().to_syntax(f"o{n}_"), "facet": counts}
     return select_params(MATCH_ALL, facets=facets, extra_params=params)
@@ -256,7 +256,28 @@ def _filtered(matches: QueryParam, request: SearchRequest, words: QueryWords) ->
     return SolrQuery.boolean(must=[matches, *filter_params])
 
 
-def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[tuple[int, int]]:
-    """Return the counts of `suggestion_count_params` in its order: full matches, and documents with every word."""
-    facets = (response.get("facets", {}).get(f"o{n}", {}) for n in range(requests))
-    return [(int(facet.get("total", 0)), int(facet.get("whole", {}).get("count", 0))) for facet in facets]
+class SuggestionCounts(NamedTuple):
+    """Numbers of documents.
+
+    Attributes:
+        hits: Full matches.
+        all_words: Documents with every word.
+        texts: Documents with every text between blanks.
+        phrase: Documents with the whole query as a phrase.
+    """
+
+    hits: int
+    all_words: int
+    texts: int
+    phrase: int
+
+    def is_clearly_above(self, typed: "SuggestionCounts") -> bool:
+        """Return True if a correction fits the other words of the query much better than what was typed."""
+        return self.hits > 0 and self.texts >= MIN_GAIN * typed.texts and self.phrase >= MIN_GAIN * typed.phrase
+
+
+def parse_suggestion_counts(response: SolrResponse, requests: int) -> list[SuggestionCounts]:
+    """Return the counts of `suggestion_count_params` in its order."""
+    facets = [response.get("facets", {}).get(f"o{n}", {}) for n in range(requests)]
+    counts = [[facet.get(name, {}).get("count", 0) for name in ("whole", "texts", "phrase")] for facet in facets]
+    return [SuggestionCounts(facet.get("total", 0), *more) for facet, more in zip(facets, counts, strict=True)]

@@ -14,7 +14,8 @@ from benchmarks.sample_floors import search_figures
 from benchmarks.search_compare import articles, compare_figures, looked_for
 from benchmarks.search_data import Collection, Document, load_collections, load_scorer, sample
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Ours, escaped, joined_words, running_solr
-from benchmarks.search_tables import tables
+from benchmarks.search_tables import TARGETS, tables
+from benchmarks.search_typos import typo_figures
 from domain.errors import PlumblineError
 from domain.term import Lexicon, Term
 from indexer.embedded_solr import EmbeddedSolr
@@ -42,13 +43,14 @@ def measured(solr_node: EmbeddedSolr) -> dict[str, float]:
     figures = [figure for one in taken for figure in bench.run(solr_node.url, one, WORDS, scorer)]
     figures += [f for one in collections if one.name == SMALLEST for f in bench.run(solr_node.url, one, OURS, scorer)]
     figures += compare_figures(solr_node.url, collections, bench.COMPARE)
+    figures += typo_figures(solr_node.url, collections)
     return {named(figure): figure.value for figure in figures}
 
 
 def named(figure: Figure) -> str:
     """A figure as the floors call it; with meaning the smallest collection alone is measured here."""
-    is_words = figure.system == WORDS or figure.set == bench.COMPARE
-    return f"{figure.set} {figure.metric}" if is_words else f"{figure.set} with meaning {figure.metric}"
+    has_meaning = (figure.set, figure.system) == (SMALLEST, OURS)
+    return f"{figure.set} with meaning {figure.metric}" if has_meaning else f"{figure.set} {figure.metric}"
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,14 @@ def test_sample_is_above_its_floor(name: str, measured_sample: dict[str, float])
 @pytest.mark.parametrize("name", FLOORS)
 def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
     assert measured[name] >= FLOORS[name]
+
+
+@pytest.mark.shared
+@pytest.mark.solr
+@pytest.mark.slow
+@pytest.mark.exhaustive
+def test_correct_queries_are_seldom_corrected(measured: dict[str, float]) -> None:
+    assert measured["typos false_offers"] <= TARGETS["typos", "false_offers"]
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 """Lookup of words by spelling, sound and typing errors."""
 
+from math import inf
+
 import pytest
 
+from search_ui.spelling.typing_errors import edit_penalty
 from search_ui.spelling.vocabulary import Vocabulary, WordKind
 from text.pinyin import fuzzy_pinyin, initials, join_syllables, pinyin_syllables
 
@@ -61,6 +64,10 @@ def test_the_best_are_suggested_and_each_once() -> None:
     assert [word.text for word in many.complete("词49", 3)] == ["词4999", "词4998", "词4997"]
 
 
+def similar(known: Vocabulary, text: str) -> list[str]:
+    return sorted(penalties := known.similar_words(text), key=lambda word: (penalties[word], known.cost(word)))
+
+
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
@@ -71,34 +78,64 @@ def test_the_best_are_suggested_and_each_once() -> None:
         ("页岩气", []),
         ("页岩", ["夜宴"]),
         ("开方", []),
-    ],
-)
-def test_words_that_sound_alike(text: str, meant: list[str]) -> None:
-    assert KNOWN.homophones(text) == meant
-
-
-def test_sounds_that_are_mixed_up_come_after_the_same_sound() -> None:
-    known = Vocabulary(terms={"陈规": 1, "常规": 90, "成规": 5})
-    assert known.homophones("晨规") == ["陈规", "成规"]
-    assert known.homophones("苍规") == ["常规"]
-    assert Vocabulary(terms={"储层": 1}).homophones("出城") == ["储层"]
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
         ("水力压列", ["水力压裂"]),
         ("水力裂", ["水力压裂"]),
         ("水力的压裂", ["水力压裂"]),
         ("水压力裂", ["水力压裂"]),
-        ("水力压裂", []),
         ("烃原岩", ["烃源岩"]),
         ("开放", []),
-        ("水利压列", []),
+        ("shale gsa", ["shale gas"]),
     ],
 )
-def test_words_one_edit_away(text: str, meant: list[str]) -> None:
-    assert KNOWN.words_one_edit_away(text) == meant
+def test_words_that_sound_alike_or_are_one_edit_away(text: str, meant: list[str]) -> None:
+    assert similar(KNOWN, text) == meant
+
+
+def test_sounds_that_are_mixed_up_come_after_the_same_sound() -> None:
+    known = Vocabulary(terms={"陈规": 1, "常规": 90, "成规": 5})
+    assert similar(known, "晨规") == ["陈规", "成规"]
+    assert similar(known, "苍规") == ["常规"]
+    assert similar(Vocabulary(terms={"储层": 1}), "出城") == ["储层"]
+
+
+@pytest.mark.parametrize(
+    ("word", "errors"),
+    [
+        (
+            "docker",
+            ["dcoker", "docler", "dociker", "xdocker"],
+        ),  # swapped, a neighbouring key, another letter, the first
+        ("coffee", ["cofffee", "cffee", "cofxee"]),  # doubled, omitted, another key
+        ("búsqueda", ["bbúsqueda", "bsqueda", "bízqueda"]),
+        ("水力压裂", ["水压力裂", "水力裂", "水力压的"]),
+        ("maintenance", ["maintennace", "mantenance", "mqintenance", "maintxnance", "maintainance"]),
+    ],
+)
+def test_errors_are_ordered_by_the_keys(word: str, errors: list[str]) -> None:
+    penalties = [edit_penalty(error, word) for error in errors]
+    assert penalties == sorted(penalties)
+
+
+@pytest.mark.parametrize(
+    ("typed", "word"), [("gas", "gap"), ("开放", "开发"), ("mantainense", "maintenance"), ("flwos", "flow")]
+)
+def test_short_words_and_several_edits_are_other_words(typed: str, word: str) -> None:
+    assert edit_penalty(typed, word) == inf
+
+
+def test_frequent_words_cost_less_and_long_unknown_words_more() -> None:
+    known = Vocabulary(title_words={"docker": 300, "podman": 3}, document_count=1000)
+    assert known.cost("docker") < known.cost("podman") < known.cost("qwzxtr") < known.cost("qwzxtrwp")
+    assert known.typed_cost("the") < known.cost("the")
+    assert known.cost("podman") == Vocabulary(title_words={"podman": 300}, document_count=100_000).cost("podman")
+
+
+@pytest.mark.parametrize(("word", "is_known"), [
+    ("Shale", True), ("shale gas", True), ("discovered", True), ("jansen", True), ("的士", True), ("冯志远", True),
+    ("dcoker", False), ("树梅派", False), ("docker", True), ("qwzxtr", False),
+])  # fmt: skip
+def test_terms_names_and_dictionary_words_are_known(word: str, is_known: bool) -> None:
+    assert Vocabulary(terms=TERMS, names=["冯志远"], title_words={"qwzxtr": 9}).is_known(word) is is_known
 
 
 def test_pinyin_is_read_and_frequencies_are_those_of_documents() -> None:
@@ -109,4 +146,4 @@ def test_pinyin_is_read_and_frequencies_are_those_of_documents() -> None:
 
 def test_an_empty_vocabulary_knows_nothing() -> None:
     nothing = Vocabulary()
-    assert nothing.complete("页", 8) == nothing.homophones("页岩") == nothing.words_one_edit_away("页岩气") == []
+    assert nothing.complete("页", 8) == [] and nothing.similar_words("页岩气") == nothing.similar_words("") == {}

@@ -6,6 +6,7 @@ import pytest
 
 from text.background_frequencies import (
     WORDS_PER_PAGE,
+    is_english_word,
     iter_jieba_dictionary,
     page_share,
     page_shares,
@@ -30,6 +31,11 @@ def test_chinese_and_english_words_are_known(common: str, special: str) -> None:
 @pytest.mark.parametrize("word", ["", "页岩气压裂", "xqzzv", "/", "Ω", "The"])
 def test_other_words_are_on_no_page(word: str) -> None:
     assert page_share(word) == 0.0
+
+
+def test_english_words_are_known_however_rare() -> None:
+    assert all(map(is_english_word, ("the", "purgation", "jansen", "aaron")))
+    assert not any(map(is_english_word, ("", "teh", "the\n", "The", "岩石")))
 
 
 def test_few_words_are_held() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from pypinyin import lazy_pinyin
 
-from text.pinyin import MAX_PINYIN_LETTERS, MAX_READINGS, fuzzy_units, pinyin_syllables, split_pinyin
+from text.pinyin import MAX_PINYIN_LETTERS, MAX_READINGS, pinyin_syllables, split_pinyin
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,6 @@ def test_many_readings_cost_little() -> None:
     assert len(split_pinyin("xian" * (MAX_PINYIN_LETTERS // 4))) == MAX_READINGS
     assert split_pinyin("xian" * 14 + "xq") == ()  # thousands of ways, and none to the end
     assert split_pinyin("a" * (MAX_PINYIN_LETTERS + 1)) == ()
-
-
-def test_a_title_is_read_word_by_word() -> None:
-    assert fuzzy_units(["重庆", "，", "页岩", "PDC", " ", "2024"]) == [
-        ("重", "con"), ("庆", "qin"), ("页", "ye"), ("岩", "yan"), ("PDC", "pdc"), ("2024", "2024"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
