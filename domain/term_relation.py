@@ -39,12 +39,10 @@ class TermRelation:
         term: A known term.
         other: Its broader term, which is a known term too, or its equivalent or other name, which need not be known.
         pattern: Name of the rule that found the relation, a key of `lexicon.relations.SCORE_BY_PATTERN`; "together" for
-            terms that articles often use together, "parallel" for terms of parallel pages, "import" for a file
-            of concepts.
+            terms that articles often use together, "import" for a file of concepts.
         score: Sort key, 0 to 1, highest first: the probability that the relation is right, or for "together" Solr's
             `relatedness`.
-        evidence: The sentence; of parallel pages, a line with a sentence of each, that of `term` first. ""
-            if the relation is imported.
+        evidence: The sentence; "" if the relation is imported.
     """
 
     kind: RelationKind

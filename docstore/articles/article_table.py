@@ -284,16 +284,6 @@ class ArticleTable:
         )
         return ((row.url_id, row.title) for rows in batches for row in rows)
 
-    def iter_urls_in_language(self, language: str) -> Iterator[tuple[int, str]]:
-        """Iterate over (url_id, URL) of the articles in a language, such as `zh`, or one of its variants (`zh-tw`).
-
-        Ordered by url_id. Reads in batches.
-        """
-        is_in_language = or_(articles.c.language == language, articles.c.language.like(f"{language}-%"))
-        query = select(articles.c.url_id, urls.c.url).join(urls, urls.c.url_id == articles.c.url_id)
-        batches = self._database.iter_batches(query.where(is_in_language), articles.c.url_id, DIGEST_BATCH_SIZE)
-        return ((row.url_id, row.url) for rows in batches for row in rows)
-
     def find_newer_in_series(self, url_ids: Collection[int]) -> dict[int, int]:
         """Return the newest article that is of the same series and site and is newer, for each of the articles."""
         newer, newer_urls = articles.alias("newer"), urls.alias("newer_urls")

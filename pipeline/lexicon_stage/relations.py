@@ -14,7 +14,6 @@ from domain.term_relation import RelationProposal, TermRelation
 from lexicon.definitions import iter_sentences
 from lexicon.relations import RelationFinder
 from pipeline.lexicon_stage.definitions import ARTICLES_PER_READ, MAX_BODY_CHARS, OVERLAP_SECONDS
-from pipeline.lexicon_stage.parallel_pages import iter_parallel_proposals
 
 if TYPE_CHECKING:
     from docstore.store import Store
@@ -35,10 +34,7 @@ def propose_relations(store: "Store") -> tuple[str, ...]:
     changed_ids = list(store.articles.iter_ids_extracted_since(searched_until - OVERLAP_SECONDS))
     url_ids = [url_id for url_id, _ in store.articles.iter_digests()] if new_terms else changed_ids
     relations = _search(store, terms, url_ids)
-    proposals = [
-        *_build_proposals(store, relations, started_at),
-        *iter_parallel_proposals(store, terms, started_at),
-    ]
+    proposals = list(_build_proposals(store, relations, started_at))
     lost_proposals = _find_lost_proposals(store, changed_ids)
     count = store.relations.save(proposals, lost_proposals, lexicon.version, started_at)
     message = f"{count} new relation{'s' * (count != 1)} between terms to review"
@@ -75,5 +71,5 @@ def _find_lost_proposals(store: "Store", changed_ids: Sequence[int]) -> list[Rel
     bodies = {
         url_id: body for url_id, _, body in store.articles.iter_plain_texts([row.url_id for row in open_proposals])
     }
-    # A second line of evidence is from the parallel page.
+    # Earlier versions stored a sentence of a parallel page too, as a second line.
     return [row for row in open_proposals if row.relation.evidence.split("\n")[0] not in bodies.get(row.url_id, "")]

@@ -1,14 +1,10 @@
 """Relations between published terms: proposed with their evidence, and not again after a rejection."""
 
-from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store
-from domain.article import Article
 from domain.review import ReviewDecisionKind, TermEdit
-from domain.term import Term, TermStatus
+from domain.term import TermStatus
 from domain.term_relation import ProposalState, RelationKind
 from pipeline.lexicon_stage.relations import propose_relations
-from pipeline.search_site.review_service import StoreReview
-from tests.docstore.test_store import keep_page
 from tests.pipeline.test_definitions import publish, save_article, store
 
 __all__ = ["store"]
@@ -93,30 +89,3 @@ def test_a_renaming_needs_one_published_name(store: Store) -> None:
     assert propose_relations(store) == ("1 new relation between terms to review",)
     [proposal] = store.relations.list_open(10)[1]
     assert (proposal.relation.kind, proposal.relation.other) == (RelationKind.RENAMED, "M痘")
-
-
-def save_page(store: Store, url: str, body: str, language: str) -> None:
-    keep_page(store, url, body.encode())
-    article = Article(url, "T", body, language=language)
-    store.articles.save([PageExtraction(page, article) for page in store.articles.iter_pending()])
-
-
-def test_terms_of_parallel_pages_are_equivalents_and_join_the_concept(store: Store) -> None:
-    for number in range(3):
-        save_page(store, f"http://a.test/{number}.html", f"第{number}口页岩气井投产。", "zh")
-        save_page(store, f"http://a.test/en/{number}.html", f"Shale gas well {number} started.", "en")
-        save_page(store, f"http://a.test/other/{number}.html", f"第{number}个钻头。", "zh")
-    store.lexicons.replace_candidates([Term("shale gas", 1.0, 3, 3)])
-    accept(store, "页岩气", "钻头")
-    assert propose_relations(store) == ("1 new relation between terms to review",)
-    [proposal] = store.relations.list_open(10)[1]
-    relation = proposal.relation
-    assert (relation.kind, relation.term, relation.other) == (RelationKind.EQUIVALENT, "页岩气", "shale gas")
-    assert relation.evidence == "第2口页岩气井投产。\nShale gas well 2 started." and proposal.url.endswith("/2.html")
-    save_page(store, "http://a.test/3.html", "无关。", "zh")
-    assert propose_relations(store) == () and open_pairs(store) == [("页岩气", "shale gas")]
-    review = StoreReview(store)
-    review.accept_relation(relation.kind, relation.term, relation.other, "ann")
-    concept = review.find_concept("页岩气")
-    assert concept and [(term.text, term.language) for term in concept.terms] == [("shale gas", "en"), ("页岩气", "zh")]
-    assert open_pairs(store) == []
