@@ -1,6 +1,6 @@
-"""Settings that a later version removes. They still work: their values count for the settings that replace them.
+"""Settings that a later version refuses. Their values count for the settings that replace them, or for nothing.
 
-A row moves a setting to another path with the same type and meaning. It stays for one minor version.
+A row moves a setting to another path with the same type and meaning, or ignores it. It stays for one minor version.
 """
 
 from collections.abc import Iterable
@@ -16,8 +16,8 @@ class DeprecatedSetting:
 
     Attributes:
         path: Full path of the setting.
-        replacement: Full path of the setting that replaces it.
-        last_version: The last version in which it works.
+        replacement: Full path of the setting that replaces it; "" if it has no effect any more.
+        last_version: The last version that accepts it.
     """
 
     path: str
@@ -25,16 +25,18 @@ class DeprecatedSetting:
     last_version: str
 
     def __str__(self) -> str:
+        if not self.replacement:
+            return f"{self.path} has no effect any more: remove it; version {self.last_version} is the last with it"
         return (
             f"{self.path} is deprecated: use {self.replacement}; version {self.last_version} is the last that reads it"
         )
 
 
-DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = ()
+DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = (DeprecatedSetting("search.glossary_origins", "", "0.1"),)
 
 
 def current_path(path: str) -> str:
-    """Return the path that replaces a deprecated path; any other path is returned as it is."""
+    """Return the path that replaces a deprecated path, "" if none does; any other path is returned as it is."""
     return next((setting.replacement for setting in DEPRECATED_SETTINGS if setting.path == path), path)
 
 
@@ -45,7 +47,7 @@ def find_deprecated(paths: Iterable[str]) -> tuple[DeprecatedSetting, ...]:
 
 
 def move_deprecated(sections: dict[str, dict[str, Any]]) -> None:
-    """Move the values of deprecated settings to the settings that replace them.
+    """Move the values of deprecated settings to the settings that replace them, or remove them.
 
     Args:
         sections: TOML sections: section -> key -> value.
@@ -57,8 +59,11 @@ def move_deprecated(sections: dict[str, dict[str, Any]]) -> None:
         section, _, key = setting.path.partition(".")
         if key not in sections.get(section, {}):
             continue
+        value = sections[section].pop(key)
+        if not setting.replacement:
+            continue
         new_section, _, new_key = setting.replacement.partition(".")
         target = sections.setdefault(new_section, {})
         if new_key in target:
             raise SettingsError(f"{setting.path} and {setting.replacement} are the same setting: remove {setting.path}")
-        target[new_key] = sections[section].pop(key)
+        target[new_key] = value

@@ -266,7 +266,7 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
     return dataclasses.replace(
         build_settings(overlay(overlay_environment(file_sections), flags), path.resolve().parent),
         file=path.resolve(),
-        overrides={current_path(setting_path): source for setting_path, source in sources.items()},
+        overrides={new: source for old, source in sources.items() if (new := current_path(old))},
         deprecated_settings=find_deprecated([*file_paths, *sources]),
     )
 
@@ -284,7 +284,8 @@ def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, d
     sections = {name: dict(section) for name, section in raw.items()}
     move_deprecated(sections)
     for given_path, text in overrides.items():
-        setting_path = current_path(given_path)
+        if not (setting_path := current_path(given_path)):
+            continue
         section, _, key = setting_path.partition(".")
         sections.setdefault(section, {})[key] = parse_override(setting_path, text)
     return sections

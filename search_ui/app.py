@@ -36,7 +36,6 @@ from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.pages import (
     click_tracking,
     feeds,
-    glossary_script,
     glossary_views,
     inline_definitions,
     originals,
@@ -63,7 +62,6 @@ _STARTUP_RETRY_SECONDS = 5  # reload interval while Solr starts
 _BLUEPRINTS = (
     public_views.blueprint,
     glossary_views.blueprint,
-    glossary_script.blueprint,
     connections,
     feeds.blueprint,
     rising_terms.blueprint,
@@ -136,7 +134,6 @@ def create_app(
     for blueprint in _BLUEPRINTS:
         app.register_blueprint(blueprint)
     csrf.exempt(click_tracking.blueprint)  # its parameters are signed
-    csrf.exempt(glossary_script.blueprint)  # it changes nothing
     csrf.exempt(connections)  # they change nothing
     app.jinja_env.globals.update(
         definition_excerpt=definition_excerpt, ping=click_tracking.click_url, has_picture=thumbnails.has_thumbnail

@@ -86,12 +86,6 @@ class SearchSettings:
             "served by this site"
         },
     )
-    glossary_origins: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "other sites whose pages may show definitions with /glossary.js, each as https://www.example.org"
-        },
-    )
     site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "display names of sites, by host"})
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ _GROUP_TEXTS: Mapping[str, str] = {
     ),
     "search": (
         "search.title search.profile search.page_size search.deepest_result search.longest_query search.originals"
-        " search.pictures search.site_names search.glossary_origins search.developer_tools search.log_days"
+        " search.pictures search.site_names search.developer_tools search.log_days"
         " search.access_log embed.model embed.languages embed.pooling embed.query_prefix embed.document_prefix"
         " embed.near_enough embed.passages embed.processes embed.jars"
     ),

@@ -1,6 +1,5 @@
 // Opens the definition of an underlined term as a card: when the pointer rests on the term, on focus, and on a tap.
-// Without this file the term is a link to its page. glossary.js loads it for pages of other sites; the block keeps its
-// names out of theirs.
+// Without this file the term is a link to its page.
 "use strict";
 
 {

@@ -690,19 +690,6 @@ def test_a_definition_opens_by_tap_and_moves_nothing(visit: Visit, vertical: Ver
     assert "/term/" in page.url
 
 
-def test_the_script_for_other_sites_inserts_text(visit: Visit, vertical: Vertical) -> None:
-    page = open_defined_article(visit, vertical)
-    follow(page.locator("#definitions-switch button"))
-    page.goto(page.url.partition("?")[0])  # without the marks of a query: the script does not join elements
-    page.add_script_tag(url="/glossary.js")
-    link = page.locator("#text a.plumbline-defined").first
-    expect(link).to_have_attribute("aria-expanded", "false")
-    link.hover()
-    card = page.locator(".plumbline-card").first
-    expect(card).to_contain_text("<b>东西</b>")
-    assert card.locator("b").count() == 0 and page.locator("h1 a, header a.plumbline-defined").count() == 0
-
-
 def test_without_scripts_a_definition_is_a_link_and_can_be_turned_off(visit: Visit, vertical: Vertical) -> None:
     page = open_defined_article(visit, vertical, java_script_enabled=False)
     expect(page.locator(".definition-card").first).to_be_hidden()

@@ -61,6 +61,18 @@ def test_a_deprecated_setting_works_and_is_named(tmp_path: Path, monkeypatch: py
         load_settings(write(tmp_path, "[crawl]\nworkers = 2\nthreads = 3\n"))
 
 
+def test_a_setting_without_effect_is_accepted_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "[search]\ntitle = '油气'\nglossary_origins = ['https://www.example.org']\n")
+    [row] = load_settings(path).deprecated_settings
+    warning = "search.glossary_origins has no effect any more: remove it; version 0.1 is the last with it"
+    assert str(row) == warning and load_settings(path).search.title == "油气"
+    command = CliRunner().invoke(cli, ["-c", str(path), "upgrade", "--check"])
+    assert command.exit_code == 0 and f"warning: {warning}" in command.stderr and warning in command.stdout
+    monkeypatch.setenv("PLUMB_SEARCH_GLOSSARY_ORIGINS", "https://a.test")
+    settings = load_settings(write(tmp_path, ""), {"search.glossary_origins": "https://b.test"})
+    assert settings.deprecated_settings == (row,) and not settings.overrides.keys() & {row.path, ""}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
