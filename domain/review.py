@@ -153,7 +153,7 @@ class TermQuery:
         min_documents: Minimum number of documents that contain the term.
         pattern: Only terms that match this regular expression.
         is_automatic: Only terms that were accepted automatically and that no reviewer has confirmed.
-        is_definition_outdated: Only terms whose chosen definition is no longer in its article, or is superseded.
+        is_definition_outdated: Only terms whose chosen definition is no longer in its article.
         language_shares: (Pattern of the terms of a language, share of the language); the review order then mixes the
             languages by these shares. Empty: the review order ignores languages.
         assigned_to: Only terms that are assigned to this account.

@@ -71,7 +71,6 @@ class DefinitionSource(StrEnum):
     CURRENT = ""  # it contains the sentence, or the definition quotes no article
     CHANGED = "changed"  # it does not contain the sentence any more
     GONE = "gone"  # the store does not have the article any more
-    SUPERSEDED = "superseded"  # it contains the sentence, but a newer edition has replaced it
 
 
 MAX_DEFINITION_CHARS = 2000
@@ -155,18 +154,6 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Successor:
-    """What supersedes a definition: name of the newer edition or title of the newer article, and URL of the article."""
-
-    name: str
-    url: str
-
-
-DefinitionKey = tuple[str, int]
-"""The term of a definition and the id of its article."""
-
-
-@dataclass(frozen=True)
 class Definition:
     """A sentence of an article that defines a term.
 
@@ -182,7 +169,6 @@ class Definition:
         found_at: Epoch seconds.
         needs_recheck: True if the article changed and does not contain the sentence any more.
         is_source_gone: True if a reviewer chose the definition and the store does not have the article any more.
-        superseded_by: What supersedes it, as of the last run; None if nothing does.
     """
 
     term: str
@@ -196,12 +182,6 @@ class Definition:
     found_at: float
     needs_recheck: bool = False
     is_source_gone: bool = False
-    superseded_by: Successor | None = None
-
-    @property
-    def key(self) -> DefinitionKey:
-        """Term and article."""
-        return self.term, self.url_id
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,6 @@ def _definition_to_json(quote: QuotedDefinition) -> JsonDict:
         "url": definition.url,
         "published": definition.published,
         "id": quote.article.doc_id if quote.article else None,
-        "superseded_by": asdict(definition.superseded_by) if definition.superseded_by else None,
     }
 
 

@@ -4,7 +4,7 @@ docstore/articles/extraction_writer.py saves extraction results and resolves pag
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import chain
@@ -276,34 +276,6 @@ class ArticleTable:
             with self._database.read() as connection:
                 rows = connection.execute(query.where(articles.c.url_id.in_(batch)).order_by(articles.c.url_id)).all()
             yield from ((row.url_id, row.title, row.body) for row in rows)
-
-    def iter_titles(self) -> Iterator[tuple[int, str]]:
-        """Iterate over (url_id, title) of all articles, ordered by url_id. Reads in batches."""
-        batches = self._database.iter_batches(
-            select(articles.c.url_id, articles.c.title), articles.c.url_id, DIGEST_BATCH_SIZE
-        )
-        return ((row.url_id, row.title) for rows in batches for row in rows)
-
-    def find_newer_in_series(self, url_ids: Collection[int]) -> dict[int, int]:
-        """Return the newest article that is of the same series and site and is newer, for each of the articles."""
-        newer, newer_urls = articles.alias("newer"), urls.alias("newer_urls")
-        tables = (
-            articles.join(urls, urls.c.url_id == articles.c.url_id)
-            .join(newer, and_(newer.c.series == articles.c.series, newer.c.published > articles.c.published))
-            .join(newer_urls, and_(newer_urls.c.url_id == newer.c.url_id, newer_urls.c.host == urls.c.host))
-        )
-        query = (
-            select(articles.c.url_id, newer.c.url_id.label("newer_id"))
-            .select_from(tables)
-            .where(articles.c.series != "", articles.c.published != "", newer.c.duplicate_of == "")
-            .order_by(articles.c.url_id, newer.c.published, newer.c.url_id)
-        )
-        newer_ids: dict[int, int] = {}
-        for batch in batched(sorted(url_ids), BATCH_SIZE):
-            with self._database.read() as connection:
-                rows = connection.execute(query.where(articles.c.url_id.in_(batch)))
-                newer_ids.update((row.url_id, row.newer_id) for row in rows)
-        return newer_ids
 
     def list_leads(self, first_day: str, last_day: str, lead_chars: int, limit: int) -> list[ArticleLead]:
         """Return the newest articles that are no duplicates and whose day of publication is known.

@@ -109,6 +109,9 @@ TO_VERSION_17 = (
     "UPDATE urls SET exclusion = '', due_at = 0 WHERE kind IN ('seed', 'hub') AND exclusion = 'expired'",
     "ALTER TABLE clicks ADD COLUMN minute INTEGER NOT NULL DEFAULT '0'",
     "UPDATE clicks SET minute = coalesce((SELECT minute FROM searches WHERE searches.search_id = clicks.search_id), 0)",
+    # Notes on newer editions of the documents of definitions are not kept any more.
+    "UPDATE terms SET definition_source = '' WHERE definition_source = 'superseded'",
+    "DELETE FROM meta WHERE key = 'definition_successors'",
 )
 # The types of `make_types_portable` and `LongInteger`.
 TO_VERSION_17_ON_POSTGRESQL = (

@@ -1,24 +1,21 @@
 """Sentences of articles that define published terms."""
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import Row, and_, bindparam, delete, func, or_, select, update
 
-from docstore.bookkeeping import read_meta, read_search_state, write_meta, write_search_state
+from docstore.bookkeeping import read_search_state, write_search_state
 from docstore.database import Database
 from docstore.schema.lexicon_tables import definitions, terms
 from docstore.terms.row_mapping import definition_choice_from_json
 from domain.batches import batched
 from domain.storable_text import sanitize_text
-from domain.term import Definition, DefinitionChoice, DefinitionKey, DefinitionSource, Successor
+from domain.term import Definition, DefinitionChoice, DefinitionSource
 
 MAX_DEFINITIONS_PER_TERM = 3
 BATCH_SIZE = 200
-SUCCESSORS_KEY = "definition_successors"  # JSON list of [term, url_id, name, URL]
 BEST_FIRST = (definitions.c.needs_recheck, definitions.c.score.desc(), definitions.c.url_id)
 
 
@@ -29,7 +26,7 @@ class DefinitionTable:
         self._database = database
 
     def find_by_term(self, term: str, language: str = "") -> list[Definition]:
-        """Return the definitions of a term, best first; those that need a recheck or are superseded are last.
+        """Return the definitions of a term, best first; those that need a recheck are last.
 
         Args:
             term: The term as published.
@@ -39,24 +36,16 @@ class DefinitionTable:
         if language:
             query = query.where(definitions.c.language == language)
         with self._database.read() as connection:
-            successors = _read_successors(connection)
-            rows = connection.execute(query).all()
-        candidates = (_definition_from_row(row) for row in rows)
-        candidates_with_successor = [
-            replace(candidate, superseded_by=successors.get(candidate.key)) for candidate in candidates
-        ]
-        return sorted(candidates_with_successor, key=lambda definition: definition.superseded_by is not None)
+            return [_definition_from_row(row) for row in connection.execute(query)]
 
     def find_best(self, wanted_terms: Collection[str]) -> dict[str, Definition]:
         """Return the best candidate of each of these terms that has one which is current."""
         best_by_term: dict[str, Definition] = {}
         with self._database.read() as connection:
-            successors = _read_successors(connection)
             for batch in batched([sanitize_text(term) for term in wanted_terms], BATCH_SIZE):
                 query = select(definitions).where(definitions.c.term.in_(batch), definitions.c.needs_recheck == 0)
                 for row in connection.execute(query.order_by(*BEST_FIRST)):
-                    if (row.term, row.url_id) not in successors:
-                        best_by_term.setdefault(row.term, _definition_from_row(row))
+                    best_by_term.setdefault(row.term, _definition_from_row(row))
         return best_by_term
 
     def document_counts(self) -> dict[str, int]:
@@ -66,14 +55,13 @@ class DefinitionTable:
         all.
         """
         query = (
-            select(definitions.c.term, definitions.c.url_id, func.coalesce(terms.c.documents, 0).label("documents"))
+            select(definitions.c.term, func.coalesce(terms.c.documents, 0).label("documents"))
             .outerjoin(terms, terms.c.text == definitions.c.term)
             .where(definitions.c.needs_recheck == 0)
         )
         choices_query = select(terms.c.text, terms.c.documents, terms.c.definition).where(terms.c.definition != "")
         with self._database.read() as connection:
-            successors, rows = _read_successors(connection), connection.execute(query).all()
-            counts = {row.term: row.documents for row in rows if (row.term, row.url_id) not in successors}
+            counts = {row.term: row.documents for row in connection.execute(query)}
             for row in connection.execute(choices_query):
                 choice = definition_choice_from_json(row.definition)
                 if choice and choice.sentence:
@@ -81,22 +69,6 @@ class DefinitionTable:
                 elif choice:
                     counts.pop(row.text, None)
         return counts
-
-    def list_all(self) -> list[Definition]:
-        """Return the stored definitions of all terms."""
-        with self._database.read() as connection:
-            return [_definition_from_row(row) for row in connection.execute(select(definitions))]
-
-    def save_successors(self, successors: Mapping[DefinitionKey, Successor]) -> None:
-        """Save what supersedes definitions, in place of what earlier runs saved."""
-        rows = [[*key, successor.name, successor.url] for key, successor in successors.items()]
-        with self._database.write() as connection:
-            write_meta(self._database, connection, SUCCESSORS_KEY, json.dumps(rows, ensure_ascii=False))
-
-    def load_successors(self) -> dict[DefinitionKey, Successor]:
-        """Return what supersedes definitions, as of the last run."""
-        with self._database.read() as connection:
-            return _read_successors(connection)
 
     def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""
@@ -159,11 +131,6 @@ class DefinitionTable:
                     for some_keys in batched(keys, BATCH_SIZE):
                         connection.execute(delete(definitions).where(or_(*some_keys)))
             write_search_state(self._database, connection, "definitions", lexicon_version, searched_until)
-
-
-def _read_successors(connection: Connection) -> dict[DefinitionKey, Successor]:
-    rows = json.loads(read_meta(connection, SUCCESSORS_KEY) or "[]")
-    return {(term, url_id): Successor(name, url) for term, url_id, name, url in rows}
 
 
 def _find_surplus_rows(rows: Sequence[Any]) -> list[tuple[str, int]]:

@@ -208,7 +208,7 @@ def matching_terms_query(term_query: TermQuery) -> Select[Any]:
     if term_query.is_automatic:
         query = query.where(terms.c.status == TermStatus.ACCEPTED, terms.c.decided_by == AUTOMATIC_ACTOR)
     if term_query.is_definition_outdated:
-        query = query.where(terms.c.definition_source.in_((DefinitionSource.CHANGED, DefinitionSource.SUPERSEDED)))
+        query = query.where(terms.c.definition_source == DefinitionSource.CHANGED)
     if term_query.assigned_to:
         assigned_texts = select(term_assignments.c.term).where(term_assignments.c.account == term_query.assigned_to)
         query = query.where(terms.c.text.in_(assigned_texts))

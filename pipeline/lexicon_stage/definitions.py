@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from domain.batches import batched
 from domain.coded_message import CodedMessage
-from domain.term import Definition, DefinitionChoice, DefinitionKey, DefinitionSource, Successor
+from domain.term import Definition, DefinitionChoice, DefinitionSource
 from lexicon.definitions import choose_definitions, iter_sentences
-from pipeline.lexicon_stage.superseded_definitions import find_successors
 from text.folding import fold_term, word_key
 from text.mixed_terms import MixedTermMatcher
 from text.scripts import language_of_term
@@ -54,11 +53,8 @@ def update_definitions(store: "Store") -> tuple[str, ...]:
     lost_definitions = _find_lost_definitions(store, changed_ids)
     store.definitions.save(new_definitions, lost_definitions, lexicon.version, started_at)
     choices = dict(store.definitions.iter_choices())
-    chosen_definitions = [_definition_of_choice(term, choice) for term, choice in choices.items()]
-    successors = find_successors(store, [*store.definitions.list_all(), *chosen_definitions])
-    store.definitions.save_successors(successors)
     store.source_pages.keep_copies({choice.url_id for choice in choices.values()})
-    count, changed_count = len({item.term for item in new_definitions}), _check_choices(store, choices, successors)
+    count, changed_count = len({item.term for item in new_definitions}), _check_choices(store, choices)
     notes = []
     if count:
         message = f"definitions found for {count} term{'s' * (count != 1)}"
@@ -69,15 +65,8 @@ def update_definitions(store: "Store") -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _definition_of_choice(term: str, choice: DefinitionChoice) -> Definition:
-    source = (choice.url_id, choice.url, choice.title, choice.published)
-    return Definition(term, language_of_term(term), choice.sentence, *source, 1.0, 0.0)
-
-
-def _check_choices(
-    store: "Store", choices: Mapping[str, DefinitionChoice], successors: Mapping[DefinitionKey, Successor]
-) -> int:
-    """Save whether the articles still contain the definitions that reviewers chose, and whether they are superseded.
+def _check_choices(store: "Store", choices: Mapping[str, DefinitionChoice]) -> int:
+    """Save whether the articles still contain the definitions that reviewers chose.
 
     Returns:
         The number of definitions whose articles do not contain the sentence any more, and did in the last run.
@@ -85,9 +74,7 @@ def _check_choices(
     bodies = {
         url_id: body for url_id, _, body in store.articles.iter_plain_texts([row.url_id for row in choices.values()])
     }
-    source_by_term = {
-        term: _source_state(choice, bodies, (term, choice.url_id) in successors) for term, choice in choices.items()
-    }
+    source_by_term = {term: _source_state(choice, bodies) for term, choice in choices.items()}
     known_terms = store.review_queue.find_terms(sorted(choices))
     store.definitions.save_sources(source_by_term)
     return sum(
@@ -96,12 +83,10 @@ def _check_choices(
     )
 
 
-def _source_state(choice: DefinitionChoice, bodies: Mapping[int, str], is_superseded: bool) -> DefinitionSource:
+def _source_state(choice: DefinitionChoice, bodies: Mapping[int, str]) -> DefinitionSource:
     if choice.url_id not in bodies:
         return DefinitionSource.GONE
-    if choice.sentence not in bodies[choice.url_id]:
-        return DefinitionSource.CHANGED
-    return DefinitionSource.SUPERSEDED if is_superseded else DefinitionSource.CURRENT
+    return DefinitionSource.CURRENT if choice.sentence in bodies[choice.url_id] else DefinitionSource.CHANGED
 
 
 def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> dict[str, list[ScoredSentence]]:

@@ -263,9 +263,8 @@ class StoreReview:
         is_changed, is_gone = (
             term.definition_source is state for state in (DefinitionSource.CHANGED, DefinitionSource.GONE)
         )
-        language, successors = language_of_term(term.text), self._store.definitions.load_successors()
-        definition = Definition(term.text, language, choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
-        return replace(definition, superseded_by=successors.get(definition.key))
+        language = language_of_term(term.text)
+        return Definition(term.text, language, choice.sentence, *source, 1.0, 0.0, is_changed, is_gone)
 
     def defined_terms(self) -> dict[str, int]:
         return self._store.definitions.document_counts()

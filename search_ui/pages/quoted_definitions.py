@@ -17,14 +17,13 @@ class QuotedDefinition:
     """A definition, quoted. `article` is its article if the index has it: only then there is a page with a saved copy.
 
     `safe_url` is "" if the URL of the source is not safe to follow, or if a reviewer wrote the definition.
-    `successor_id` is the id of the article that supersedes it, or "". `copy_id` is the id of the article, and
-    `copy_date` the ISO date of its saved copy, if the article is gone and the copy can be shown; otherwise "".
+    `copy_id` is the id of the article, and `copy_date` the ISO date of its saved copy, if the article is gone and the
+    copy can be shown; otherwise "".
     """
 
     definition: Definition
     safe_url: str
     article: RelatedArticle | None
-    successor_id: str = ""
     copy_id: str = ""
     copy_date: str = ""
 
@@ -48,14 +47,13 @@ def quote_definitions(definitions: Sequence[Definition]) -> list[QuotedDefinitio
 
 
 def _quote_definition(definition: Definition, doc_id: str, article: RelatedArticle | None) -> QuotedDefinition:
-    site, successor = current_site(), definition.superseded_by
+    site = current_site()
     can_have_copy = definition.is_source_gone and doc_id and site.settings.originals
     saved_copy = site.backend.originals.find(doc_id) if can_have_copy else None
     return QuotedDefinition(
         definition,
         safe_url(definition.url),
         article,
-        document_id(successor.url) if successor else "",
         doc_id if saved_copy else "",
         format_day(saved_copy.fetched_at) if saved_copy else "",
     )

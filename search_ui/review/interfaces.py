@@ -229,7 +229,7 @@ class ReviewService(Protocol):
         """Open a rejected proposal, or one of related terms that was accepted, again."""
 
     def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
-        """Return the best definition of each of these terms that has one; only a choice can be superseded."""
+        """Return the best definition of each of these terms that has one."""
 
     def defined_terms(self) -> dict[str, int]:
         """Return the terms with a definition, with the number of articles that use each."""

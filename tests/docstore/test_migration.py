@@ -23,9 +23,10 @@ from domain.packed_text import pack_text, unpack_text
 from domain.page import Origin
 from domain.recognized_page import RecognizedLine, RecognizedPage
 from domain.review import ReviewDecisionKind, TermEdit
-from domain.term import TermStatus
+from domain.term import DefinitionSource, TermStatus
 from lexicon.concepts.concept_groups import group_terms
 from tests.docstore.test_store import ARTICLE, keep_page
+from tests.terms import add
 
 # As version 1 had it.
 ARTICLES_1 = """
@@ -317,6 +318,21 @@ def test_accounts_from_before_temporary_passwords_keep_theirs(store_url: str, tm
         store.accounts.set_password("anna", "own")
         assert [account.password_is_temporary for account in store.accounts.list_accounts()] == [False]
         assert store.api_tokens.list_all() == []
+
+
+def test_a_definition_that_was_superseded_is_current(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as store:
+        add(store, ["页岩气"])
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE terms SET definition_source = 'superseded'"))
+        connection.execute(text("INSERT INTO meta (key, value) VALUES ('definition_successors', '[]')"))
+        connection.execute(text("UPDATE meta SET value = '16' WHERE key = 'schema_version'"))
+    with Store(store_url, tmp_path / "warc") as store:
+        assert store.review_queue.find_terms(["页岩气"])["页岩气"].definition_source is DefinitionSource.CURRENT
+    with engine.begin() as connection:
+        assert connection.scalar(text("SELECT value FROM meta WHERE key = 'definition_successors'")) is None
+    engine.dispose()
 
 
 LONG_ARTICLE = replace(ARTICLE, body="储层改造提高页岩气产量，钻井液的密度也很重要。" * 20)

@@ -12,7 +12,7 @@ from domain.errors import ConcurrentEditError, LexiconError
 from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
-from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, Successor, TermStatus
+from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
 from pipeline.lexicon_stage.definitions import update_definitions
 from pipeline.search_site.review_service import StoreReview
 from tests.docstore.test_store import keep_page, one_entry
@@ -196,39 +196,6 @@ def test_a_page_that_is_taken_down_has_no_saved_copy(store: Store, review: Store
     update_definitions(store)
     store.takedowns.take_down("http://a.test/1", "anna", "")
     assert store.source_pages.find_by_doc_id(document_id("http://a.test/1")) is None
-
-
-def test_a_newer_edition_supersedes_a_definition(store: Store, review: StoreReview) -> None:
-    save_article(store, 2, f"{DEFINITION}{MENTION}", "GB/T 1234-2014 页岩气")
-    update_definitions(store)
-    review.choose_definition("页岩气", DEFINITION, "anna", None)
-    assert review.definitions("页岩气")[0].superseded_by is None
-    save_article(store, 3, "无关。", "GB/T 1234-2024 页岩气资源")
-    update_definitions(store)
-    chosen, other = review.definitions("页岩气")
-    assert chosen.superseded_by == Successor("GB/T 1234-2024", "http://a.test/3") and other.superseded_by is None
-    assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 1
-    review.undo("anna", None)
-    assert shown(review) == [OTHER, DEFINITION]  # without the choice, the superseded definition is last
-    assert review.best_definitions(["页岩气"])["页岩气"].sentence == OTHER
-    save_article(store, 1, "无关。")
-    update_definitions(store)
-    assert review.best_definitions(["页岩气"]) == review.defined_terms() == {}
-
-
-def test_a_newer_article_of_the_series_supersedes_a_definition_that_it_lacks(store: Store, review: StoreReview) -> None:
-    save_article(store, 3, MENTION, published="2024-06-01")
-    with store._database.write() as connection:
-        connection.exec_driver_sql("UPDATE articles SET series = 'manual' WHERE title IN ('文章2', '文章3')")
-    update_definitions(store)
-    assert [item.superseded_by for item in review.definitions("页岩气")] == [
-        None,
-        Successor("文章3", "http://a.test/3"),
-    ]
-    with store._database.write() as connection:
-        connection.exec_driver_sql(f"UPDATE articles SET body = '{DEFINITION}' WHERE title = '文章3'")
-    update_definitions(store)
-    assert [item.superseded_by for item in review.definitions("页岩气")] == [None, None]
 
 
 def test_decisions_from_before_definitions_can_be_undone(store: Store, review: StoreReview) -> None:

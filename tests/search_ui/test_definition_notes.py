@@ -1,16 +1,15 @@
-"""The notes on the source of a definition: superseded, gone with its saved copy, and neither."""
+"""The notes on the source of a definition whose page is gone."""
 
 import pytest
 from bs4 import BeautifulSoup, Tag
 from flask.testing import FlaskClient
 
 from domain.article import document_id
-from domain.term import Definition, DefinitionSource, Lexicon, LexiconEntry, Successor, TermStatus
+from domain.term import Definition, DefinitionSource, Lexicon, LexiconEntry, TermStatus
 from search_ui.interfaces import OriginalDocument
-from tests.search_ui.test_api import fits, schema_of
 from tests.search_ui_fakes import FakeActions, FakeSearch, site_app, term
 
-URL, SUCCESSOR = "http://a.test/1", Successor("GB/T 1234-2024", "http://a.test/2")
+URL = "http://a.test/1"
 
 
 @pytest.fixture
@@ -28,24 +27,6 @@ def client(held: FakeActions) -> FlaskClient:
 
 def source_of(client: FlaskClient) -> Tag:
     return BeautifulSoup(client.get("/term/页岩气?lang=en").text, "lxml").select_one("#definition .source")
-
-
-def test_a_superseded_definition_names_and_links_its_successor(client: FlaskClient, held: FakeActions) -> None:
-    assert not source_of(client).select(".source-state")
-    held.review_service.store.definitions.save_successors({("页岩气", 1): SUCCESSOR})
-    state = source_of(client).select_one(".source-state")
-    assert state.text.split(maxsplit=2)[-1] == "GB/T 1234-2024" and state.a["href"] == (
-        f"/article/{document_id(SUCCESSOR.url)}"
-    )
-
-
-def test_the_api_names_the_successor(client: FlaskClient, held: FakeActions) -> None:
-    for successors in ({}, {("页岩气", 1): SUCCESSOR}):
-        held.review_service.store.definitions.save_successors(successors)
-        answer = client.get("/api/v1/terms/页岩气").json
-        assert fits(answer, schema_of("/terms/{name}", "200"))
-        [definition] = answer["definitions"]
-        assert definition["superseded_by"] == (vars(SUCCESSOR) if successors else None)
 
 
 def test_a_gone_page_is_linked_to_its_saved_copy(client: FlaskClient, held: FakeActions) -> None:
