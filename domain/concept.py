@@ -7,8 +7,8 @@ from typing import Literal
 
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 
-ConceptFormat = Literal["tbx", "skos", "csv", "appsearch"]
-"""File formats of concepts: TBX-Basic, SKOS in Turtle, CSV with a row per term, synonym sets of App Search."""
+ConceptFormat = Literal["tbx", "skos", "csv"]
+"""File formats of concepts: TBX-Basic, SKOS in Turtle, CSV with a row per term."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import Any
 from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat
 from domain.errors import LexiconError
-from lexicon.concepts.appsearch import is_synonym_response
 from lexicon.concepts.checks import check_concepts
 from lexicon.concepts.concept_csv import is_concept_header
 
@@ -16,10 +15,8 @@ MODULE_BY_FORMAT: Mapping[ConceptFormat, str] = {
     "tbx": "tbx",
     "skos": "skos",
     "csv": "concept_csv",
-    "appsearch": "appsearch",
 }
-IMPORT_FORMATS = tuple(MODULE_BY_FORMAT)
-CONCEPT_FORMATS: tuple[ConceptFormat, ...] = ("tbx", "skos", "csv")  # that are also written
+CONCEPT_FORMATS: tuple[ConceptFormat, ...] = tuple(MODULE_BY_FORMAT)
 FORMATS_WITH_RELATIONS = frozenset({"tbx", "skos"})
 MAX_FILE_BYTES = 32 * 1024 * 1024
 DETECTION_BYTES = 4096
@@ -34,8 +31,6 @@ def detect_concept_format(name: str, start: bytes) -> ConceptFormat | None:
         return "skos"
     if name.endswith((".tbx", ".tbxm", ".xml")) or text.startswith(("<?xml", "<tbx", "<martif")):
         return "tbx"
-    if name.endswith(".json") and is_synonym_response(text):
-        return "appsearch"
     return "csv" if name.endswith(".csv") and is_concept_header(text.partition("\n")[0]) else None
 
 

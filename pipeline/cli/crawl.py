@@ -273,16 +273,16 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice(["list", "opml", "open-crawler"]),
-    help="Format of the file: one URL per line, OPML, or the YAML of Elastic Open Crawler [detected].",
+    type=click.Choice(["list", "opml"]),
+    help="Format of the file: one URL per line, or OPML [detected].",
 )
 @click.option("--preview", is_flag=True, help="Only show what would be added and what cannot be imported.")
 @click.pass_context
 def sites_import(context: click.Context, file: Path, file_format: str | None, preview: bool) -> None:
     """Add the sites of a file to crawl.seeds and crawl.scope in the config file.
 
-    The file is a list with one URL per line, the OPML of a feed reader, or a configuration of Elastic Open Crawler.
-    Every part of the file that cannot be imported is listed.
+    The file is a list with one URL per line, or the OPML of a feed reader. Every part of the file that cannot be
+    imported is listed.
     """
     settings = load_call_settings(context)
     from pipeline.site_admin.settings_file import SettingsFile

@@ -16,7 +16,6 @@ from domain.term import LexiconEntry, Term, TermStatus
 from lexicon.c_value.rule_derivation import derive_rules, format_rules
 from lexicon.concepts.formats import (
     CONCEPT_FORMATS,
-    IMPORT_FORMATS,
     detect_concept_format,
     ensure_file_size,
     parse_concept_file,
@@ -170,7 +169,7 @@ def next_step(decision: ReviewDecision) -> str:
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--form", "list_format", type=click.Choice(list(PARSERS)), help="Format of a word list [detected].")
 @click.option(
-    "--format", "concept_format", type=click.Choice(IMPORT_FORMATS), help="Format of a file of concepts [detected]."
+    "--format", "concept_format", type=click.Choice(CONCEPT_FORMATS), help="Format of a file of concepts [detected]."
 )
 @click.option("--preview", is_flag=True, help="Show what a file of concepts would add and change.")
 @click.option("--leave-out-bad", is_flag=True, help="Skip invalid lines or concepts and import the rest.")
@@ -183,11 +182,10 @@ def import_terms(
     preview: bool,
     leave_out_bad: bool,
 ) -> None:
-    """Import and accept terms from a word list, or concepts from TBX-Basic, SKOS (Turtle), CSV or App Search.
+    """Import and accept terms from a word list, or concepts from TBX-Basic, SKOS (Turtle) or CSV.
 
-    Each synonym set of App Search (JSON of its synonyms API) becomes a concept. A word list is a jieba dictionary, a
-    THUOCL list, a list with one term per line, or CSV. Nothing is imported if a line or a concept is invalid, unless
-    --leave-out-bad is given.
+    A word list is a jieba dictionary, a THUOCL list, a list with one term per line, or CSV. Nothing is imported if a
+    line or a concept is invalid, unless --leave-out-bad is given.
     """
     settings = load_call_settings(context)
     ensure_file_size(file.name, file.stat().st_size)

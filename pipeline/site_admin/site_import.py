@@ -1,13 +1,11 @@
 """Add the sites of a file to the settings file of a vertical."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
 from crawler.crawl_plan import build_crawl_plan, is_example_site
 from crawler.settings import CrawlSettings
-from crawler.urls.canonical import parse_scope, split_host_port
+from crawler.urls.canonical import UrlRules, parse_scope, split_host_port
 from pipeline.settings import Settings
-from pipeline.site_admin.open_crawler import is_covered
 from pipeline.site_admin.settings_file import Changes, SettingsFile
 from pipeline.site_admin.site_list import SiteList
 
@@ -36,52 +34,28 @@ def import_sites(file: SettingsFile, sites: SiteList, is_preview: bool = False) 
         new_values = changes.get(f"crawl.{name}") or []
         added = [value for value in new_values if value not in old_values] if isinstance(new_values, list) else []
         yield f"{verb} {len(added)} lines to crawl.{name}{':' * bool(added)} {', '.join(added)}".rstrip()
-    wider_notes = [
-        f"{part}: crawl.scope contains more of this host" for part in list_covered_parts(before.crawl, sites)
-    ]
-    yield from (f"not imported: {note}" for note in (*sites.notes, *wider_notes))
+    yield from (f"not imported: {note}" for note in sites.notes)
 
 
 def find_site_changes(crawl: CrawlSettings, sites: SiteList) -> Changes:
     """Return the settings that change. Pure.
 
-    Without `crawl.scope`, the hosts of the seeds are the scope. It is written if the list has path prefixes, or exists.
-    Seeds of the sample file are removed.
+    Without `crawl.scope`, the hosts of the seeds are the scope, and it is not written. Seeds of the sample file are
+    removed.
     """
     changes: dict[str, object | None] = {}
     own_seeds = tuple(seed for seed in crawl.seeds if not is_sample(seed))
     seeds = list(dict.fromkeys((*own_seeds, *sites.seeds)))
     if seeds != list(crawl.seeds) and sites.seeds:
         changes["crawl.seeds"] = seeds
-    if crawl.scope or any("/" in scope for scope in sites.scopes):
-        scopes = own_scopes(crawl)
-        new_scopes = [scope for scope in sites.scopes if not is_covered(scope_url(scope), scopes)]
-        if new_scopes:
-            changes["crawl.scope"] = [*scopes, *new_scopes]
+    rules = UrlRules(tuple(scope for scope in map(parse_scope, crawl.scope) if scope is not None))
+    new_hosts = [host for host in sites.scopes if not rules.covers(host, "/")]
+    if crawl.scope and new_hosts:
+        changes["crawl.scope"] = [*crawl.scope, *new_hosts]
     return changes
-
-
-def own_scopes(crawl: CrawlSettings) -> Sequence[str]:
-    """Return `crawl.scope`, or the hosts of the seeds if it is empty."""
-    seeds = tuple(seed for seed in crawl.seeds if not is_sample(seed))
-    if crawl.scope or not seeds:
-        return crawl.scope
-    return [scope.host for scope in build_crawl_plan(replace(crawl, seeds=seeds, topic="")).url_rules.scopes]
-
-
-def list_covered_parts(crawl: CrawlSettings, sites: SiteList) -> list[str]:
-    """Return the path prefixes of the list that do not narrow the crawl, because its scope contains more already."""
-    scopes = own_scopes(crawl)
-    parts = (scope for scope in sites.scopes if "/" in scope and scope not in scopes)
-    return [part for part in parts if is_covered(scope_url(part), scopes)]
 
 
 def is_sample(seed: str) -> bool:
     """True if a seed is that of the sample file."""
     scope = parse_scope(seed)
     return scope is not None and is_example_site(split_host_port(scope.host)[0])
-
-
-def scope_url(scope: str) -> str:
-    """Return the first URL of a scope, such as http://a.example/blog for a.example/blog."""
-    return f"http://{scope}" if "/" in scope else f"http://{scope}/"

@@ -14,7 +14,7 @@ class SiteList:
 
     Attributes:
         seeds: Canonical URLs where the crawl begins.
-        scopes: Hosts, or hosts with a path prefix, that contain the seeds.
+        scopes: The hosts of the seeds.
         notes: One line about each part of the file that the settings cannot express.
     """
 

@@ -1,4 +1,4 @@
-"""Lists of sites in files of other programs: one URL per line, OPML of feed readers, YAML of Elastic Open Crawler."""
+"""Lists of sites in files of other programs: one URL per line, OPML of feed readers."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,6 @@ from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from domain.errors import SettingsError
 from domain.outcome import Reason
-from pipeline.site_admin.open_crawler import parse_open_crawler
 from pipeline.site_admin.site_list import MAX_SHOWN_CHARS, SiteList, parse_seed
 from text.decoding.html_limits import trim_attributes
 
@@ -112,15 +111,11 @@ def decode_text(content: bytes) -> str:
 PARSERS: Mapping[str, Callable[[bytes], SiteList]] = {
     "list": parse_plain_list,
     "opml": parse_opml,
-    "open-crawler": parse_open_crawler,
 }
 """Name of a format -> function that parses the content of a file. All raise SettingsError."""
 
 
 def detect_format(name: str, content: bytes) -> str:
     """Return the key of PARSERS for a file, by its name and its first bytes."""
-    suffix = Path(name).suffix.lower()
-    if suffix in (".yml", ".yaml"):
-        return "open-crawler"
     is_xml = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
-    return "opml" if is_xml or suffix == ".opml" else "list"
+    return "opml" if is_xml or Path(name).suffix.lower() == ".opml" else "list"

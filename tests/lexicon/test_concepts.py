@@ -1,6 +1,5 @@
 """Concepts in and out of TBX, SKOS and CSV: nothing is lost, and an invalid file changes nothing."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -429,24 +428,6 @@ def test_search_uses_all_terms_of_a_concept(review: StoreReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "tbx"), "tbx")
     thesaurus = build_thesaurus(review.publish("anna"))
     assert set(thesaurus.find_synonyms("页岩瓦斯")) == {term.text for term in SHALE_GAS.terms} - {"页岩瓦斯"}
-
-
-def test_synonym_sets_of_app_search_become_concepts(review: StoreReview) -> None:
-    sets = [{"id": "syn-1", "synonyms": ["radar", "radio detection", "雷达"]}, {"synonyms": ["页岩气", "页岩瓦斯"]}]
-    content = json.dumps({"meta": {"page": {"current": 1}}, "results": sets}).encode()
-    assert detect_concept_format("synonyms.json", content) == "appsearch"
-    import_file(review, content, "appsearch")
-    thesaurus = build_thesaurus(review.publish("anna"))
-    assert set(thesaurus.find_synonyms("雷达")) == {"radar", "radio detection"}
-    assert set(thesaurus.find_synonyms("页岩瓦斯")) == {"页岩气"}
-    assert parse_concept_file(json.dumps(sets).encode(), "appsearch")
-    for wrong, message in (
-        (b"{", "not valid JSON"),
-        (b"{}", "set 1 has no list"),
-        (b'{"results": [{}]}', "set 1 has no"),
-    ):
-        with pytest.raises(ConceptFileError, match=message):
-            parse_concept_file(wrong, "appsearch")
 
 
 def test_the_definition_of_a_reviewer_counts(review: StoreReview) -> None:
