@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from domain.run import PipelineRun, RunState
+from domain.run import PipelineRun
 from pipeline.engine import Engine
 from pipeline.runs.live_progress import read_live_run
 from pipeline.runs.log_excerpt import read_log_excerpt
@@ -11,9 +11,6 @@ from pipeline.runs.run_figures import read_figures
 from pipeline.runs.run_history import summarize_run
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
 from search_ui.interfaces import RunSummary
-
-COMPARED_RUNS = 10  # earlier runs with which a run is compared
-MAX_RUNS_READ = 60
 
 
 class StoreRunReports:
@@ -38,20 +35,17 @@ class StoreRunReports:
         return summarize_run(run, run.current_state(run.run_id == active_id))
 
     def detail(self, run_id: int) -> RunDetail | None:
-        """Return one run with its samples, its log and the runs with which it is compared; None if it is unknown."""
+        """Return one run with its samples and its log; None if it is unknown."""
         store, active_id = self._engine.store, self._active_run_id()
         matches = store.runs.find_with_successor(run_id)
         if not matches:
             return None
         run, next_run = matches[0], matches[1] if len(matches) > 1 else None
-        earlier_runs = store.runs.list_newest(MAX_RUNS_READ, run_id)
+        earlier_runs = store.runs.list_newest(1, run_id)
         ended_at = run.finished_at or (next_run.started_at if next_run else time.time())
         log_path = self._engine.settings.data_dir / "logs" / "plumb.log"
         return RunDetail(
             self._summarize(run, active_id),
-            [summarize_run(earlier, RunState.DONE) for earlier in earlier_runs if is_comparable(earlier, run)][
-                :COMPARED_RUNS
-            ],
             store.status.outcome_samples_between(run.started_at, ended_at),
             *read_log_excerpt(log_path, run.started_at, ended_at),
             previous_id=earlier_runs[0].run_id if earlier_runs else None,
@@ -73,9 +67,3 @@ class StoreRunReports:
     def figures(self) -> Sequence[RunFigures]:
         """Return the figures of the recorded runs, oldest first."""
         return read_figures(self._engine.settings.data_dir)
-
-
-def is_comparable(earlier: PipelineRun, run: PipelineRun) -> bool:
-    """Return True if `earlier` succeeded and has the same kind as `run`: both complete, or the same partial command."""
-    is_same_kind = not (earlier.is_partial or run.is_partial) or earlier.command == run.command
-    return is_same_kind and earlier.current_state(is_lock_held=False) is RunState.DONE

@@ -9,7 +9,6 @@ from domain.account import Role
 from domain.outcome import SUCCESS_REASONS, Reason, Stage
 from domain.run import OutcomeSample
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin import run_comparison
 from search_ui.admin.figure_forecast import days_until_disk_full, figure_charts
 from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
@@ -60,7 +59,7 @@ def live_run() -> Response:
 @blueprint.get("/<run_id>")
 @require_role(Role.REPORTS)
 def run_detail(run_id: str) -> BaseResponse:
-    """Show one run: stages, errors with samples, the comparison with earlier runs, and its log."""
+    """Show one run: stages, errors with samples, and its log."""
     reports = current_site().backend.run_reports
     detail = reports.detail(int(run_id)) if run_id.isdecimal() and len(run_id) < 19 else None
     if detail is None:
@@ -71,8 +70,6 @@ def run_detail(run_id: str) -> BaseResponse:
         detail=detail,
         run=detail.run,
         live=live if live is not None and live.run_id == detail.run.run_id else None,
-        differences=run_comparison.compare_with_usual(detail.run, detail.earlier_runs),
-        earlier_count=len(detail.earlier_runs),
         failures=group_failures(detail.samples),
         totals={(stage.stage, reason): count for stage in detail.run.stages for reason, count in stage.reason_counts},
         now=current_site().clock(),

@@ -120,16 +120,15 @@ def test_a_failed_run_leaves_its_figures_too_and_old_rows_go(engine: Engine) -> 
     assert len(rows) == MAX_ROWS and rows[-1].run_id == record.run_id
 
 
-def test_runs_are_compared_with_earlier_ones_of_their_kind(engine: Engine) -> None:
+def test_a_run_has_neighbours(engine: Engine) -> None:
     runs = engine.store.runs
     for command in ("run", "schedule", "schedule extract", "run"):
         runs.finish(runs.start(command), [])
     runs.start("run")  # killed
     reports = StoreRunReports(engine)
-    detail, partial = reports.detail(4), reports.detail(3)
-    assert detail is not None and [run.run_id for run in detail.earlier_runs] == [2, 1]
-    assert (detail.previous_id, detail.next_id) == (3, 5)
-    assert partial is not None and list(partial.earlier_runs) == []
+    first, detail = reports.detail(1), reports.detail(4)
+    assert first is not None and (first.previous_id, first.next_id) == (None, 2)
+    assert detail is not None and (detail.previous_id, detail.next_id) == (3, 5)
     assert [run.run_id for run in reports.list_runs(4, 2)] == [3, 2]
     assert reports.list_runs(None, 1)[0].state is RunState.KILLED
     assert reports.detail(6) is None

@@ -1,4 +1,4 @@
-"""The pages about runs: list, one run, progress, comparison with earlier runs, charts and forecast."""
+"""The pages about runs: list, one run, progress, charts and forecast."""
 
 from dataclasses import replace
 
@@ -10,7 +10,6 @@ from domain.outcome import Reason, Stage
 from domain.run import OutcomeSample, RunState
 from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.admin.run_comparison import UsualDifference, compare_with_usual
 from search_ui.interfaces import RunSummary, StageSummary
 from tests.search_ui.test_admin import cells, page, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeRunReports
@@ -19,21 +18,21 @@ GIGABYTE = 10**9
 NOTE = CodedMessage("stopped after 2000 pages", "note_max_pages", n=2000)
 
 
-def summary(run_id: int, articles: int = 50, minutes: int = 10, state: RunState = RunState.DONE) -> RunSummary:
+def summary(run_id: int, state: RunState = RunState.DONE) -> RunSummary:
     crawl = StageSummary(
         "crawl", (("fetched", 60), ("gone", 3), ("robots_forbidden", 1)), 300.0, 60.0, ("a note", NOTE)
     )
-    extract = StageSummary("extract", (("extracted", articles),), 60.0, 360.0)
-    return RunSummary(60.0, 60.0 + 60 * minutes, state, (crawl, extract), run_id=run_id, command="schedule")
+    extract = StageSummary("extract", (("extracted", 50),), 60.0, 360.0)
+    return RunSummary(60.0, 660.0, state, (crawl, extract), run_id=run_id, command="schedule")
 
 
-def detail(run: RunSummary, earlier: int = 0, **more: object) -> RunDetail:
+def detail(run: RunSummary, **more: object) -> RunDetail:
     samples = [
         OutcomeSample(Stage.CRAWL, Reason.GONE, "https://news.example/a?b=1&c", "", 90.0),
         OutcomeSample(Stage.CRAWL, Reason.FETCHED, "https://news.example/good", "", 90.0),
     ]
     values = {"samples": samples, "log_lines": (), "is_log_cut": False, "previous_id": None, "next_id": None, **more}
-    return RunDetail(run, [summary(n) for n in range(earlier)], **values)  # type: ignore[arg-type]
+    return RunDetail(run, **values)  # type: ignore[arg-type]
 
 
 def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> None:
@@ -52,7 +51,7 @@ def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> Non
     assert [a["href"] for a in found.select("#samples a")] == ["/admin/page?url=https://news.example/a?b%3D1%26c"]
     assert text(found, "#log") == "<b>line</b>" and not found.select("#log b")
     assert [a["href"] for a in found.select("nav.pages a")] == ["/admin/runs/6", "/admin/runs", "/admin/runs/8"]
-    assert not found.select("#comparison") and not found.select("#live-run")
+    assert not found.select("#live-run")
 
 
 def test_a_run_page_says_why_stages_of_a_first_run_are_listed_twice() -> None:
@@ -109,31 +108,6 @@ def test_a_run_without_progress_says_so() -> None:
     live = LiveRun(7, "extract", 1000.0, 1000.0, 3, None)
     client, _ = signed_in(FakeActions(run_reports=FakeRunReports(live=live)), clock=lambda: 1600.0)
     assert "已有 10 分钟 没有进展" in page(client, "/admin/runs").text
-
-
-# -- comparison
-
-
-def test_a_run_is_compared_with_the_median_of_earlier_runs() -> None:
-    earlier = [summary(1), summary(2, articles=48), summary(3, articles=400)]
-    assert compare_with_usual(summary(4, articles=30), earlier) == [UsualDifference("articles", 30, 50, -40)]
-    assert compare_with_usual(summary(4, articles=45, minutes=20), earlier) == [UsualDifference("minutes", 20, 10, 100)]
-    assert compare_with_usual(summary(4), earlier) == []
-    assert compare_with_usual(summary(4), earlier[:2]) is None
-    assert compare_with_usual(summary(4, state=RunState.FAILED), earlier) is None
-
-
-@pytest.mark.parametrize(
-    ("language", "line"),
-    [
-        ("en", "40% fewer new or changed articles than usual (30 instead of 50)"),
-        ("zh", "新增或变更的文章比平时少 40%（本次 30 篇，平时 50 篇）"),
-    ],
-)
-def test_the_difference_is_a_sentence(language: str, line: str) -> None:
-    reports = FakeRunReports([detail(summary(7, articles=30), earlier=3)])
-    client, _ = signed_in(FakeActions(run_reports=reports))
-    assert text(page(client, f"/admin/runs/7?lang={language}"), "#comparison li") == line
 
 
 # -- charts and forecast

@@ -64,7 +64,6 @@ class RunDetail:
 
     Attributes:
         run: The run.
-        earlier_runs: Successful earlier runs of the same kind, newest first.
         samples: URLs whose last outcome is of this run, by stage and reason.
         log_lines: Lines of the log of the time of the run, without secrets.
         is_log_cut: True if the log has more lines.
@@ -73,7 +72,6 @@ class RunDetail:
     """
 
     run: "RunSummary"
-    earlier_runs: "Sequence[RunSummary]"
     samples: Sequence[OutcomeSample]
     log_lines: Sequence[str]
     is_log_cut: bool
