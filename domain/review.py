@@ -26,10 +26,11 @@ class ReviewDecisionKind(StrEnum):
     REVERT = "revert"
     REOPEN = "return"  # by the term miner: a rejected term whose frequency doubled
     UNDO = "undo"
-    PROPOSE_EDIT = "propose_edit"  # an edit that waits for a second reviewer
-    APPROVE = "approve"  # by a second reviewer: the proposed edit takes effect
-    DECLINE = "decline"  # by a second reviewer
-    WITHDRAW = "withdraw"  # by the reviewer who proposed the edit
+    # Of earlier versions, in which an edit waited for a second reviewer.
+    PROPOSE_EDIT = "propose_edit"
+    APPROVE = "approve"
+    DECLINE = "decline"
+    WITHDRAW = "withdraw"
 
     @property
     def has_effect(self) -> bool:
@@ -114,25 +115,6 @@ def status_with_two_reviewers(
     return TermStatus.PROVISIONAL
 
 
-def needs_approval(kind: ReviewDecisionKind, change: "TermChange", actor: str) -> bool:
-    """Return True if a second account must approve a change before it takes effect, if two accounts must accept a term.
-
-    This applies to an accepted term, and to one that another account accepted and nobody has confirmed. Decisions
-    about the status of terms have their own rule (`status_with_two_reviewers`).
-
-    Args:
-        kind: Kind of the decision.
-        change: The change that its edit of the term makes.
-        actor: Account of the reviewer.
-    """
-    before, changed_columns = change.before, change.changed_values().keys()
-    if before is None or kind is ReviewDecisionKind.DECIDE or actor == AUTOMATIC_ACTOR:
-        return False
-    if before["status"] == TermStatus.PROVISIONAL and before["decided_by"] != actor:
-        return bool(changed_columns - {"status"})
-    return before["status"] == TermStatus.ACCEPTED and bool(changed_columns)
-
-
 class Order(StrEnum):
     """Order of a term list; always descending."""
 
@@ -193,9 +175,6 @@ class TermStatistics:
 DecisionState = dict[str, Any]
 """Values of the columns of a term that people edit; stored as JSON in `term_changes`."""
 
-DECISION_RECORD_COLUMNS = frozenset({"decided_at", "decided_by", "decided_on"})
-"""Columns of a state that record the decision on the term."""
-
 
 @dataclass(frozen=True)
 class TermChange:
@@ -209,15 +188,6 @@ class TermChange:
     after: DecisionState | None
     version: int
 
-    def changed_values(self) -> DecisionState:
-        """Return the new values of the columns that change, except time and account of the decision on the term."""
-        before = self.before or {}
-        return {
-            name: value
-            for name, value in (self.after or {}).items()
-            if name not in DECISION_RECORD_COLUMNS and (name not in before or before[name] != value)
-        }
-
 
 @dataclass(frozen=True)
 class ReviewDecision:
@@ -228,9 +198,8 @@ class ReviewDecision:
         at: Epoch seconds.
         by: Account of the reviewer; "" for the term miner.
         changes: Changed terms.
-        undoes: Id of the decision that this one undid, or of the proposed edit that it decided on; else None.
-        undone: True if this decision was undone; of a proposed edit, True if it waits no more.
-        proposed_by: Account that proposed the edit that this decision approves, declines or withdraws.
+        undoes: Id of the decision that this one undid, or (earlier versions) of the edit that it decided on; else None.
+        undone: True if this decision was undone.
     """
 
     act_id: int
@@ -240,7 +209,6 @@ class ReviewDecision:
     changes: tuple[TermChange, ...]
     undoes: int | None = None
     undone: bool = False
-    proposed_by: str = ""
 
     def count_with_status(self, status: TermStatus) -> int:
         """Return the number of terms that have a status after the decision."""

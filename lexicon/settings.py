@@ -34,10 +34,7 @@ class LexiconSettings:
     )
     two_reviewers: bool = field(
         default=False,
-        metadata={
-            "help": "a term that a reviewer accepts, and an edit of an accepted term, take effect only after another "
-            "account has confirmed them"
-        },
+        metadata={"help": "a term that a reviewer accepts takes effect only after another account has accepted it too"},
     )
     threshold: float = field(
         default=3.0, metadata={"help": "c_value: minimum C-value of a term, exclusive", "least": 0}

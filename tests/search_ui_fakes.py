@@ -671,9 +671,6 @@ class FakeDesk(StoreReview):
     def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
         return self._told(super().undo(actor, act_id))
 
-    def approve_edit(self, act_id: int, actor: str) -> ReviewDecision:
-        return self._told(super().approve_edit(act_id, actor))
-
     def publish(self, actor: str, note: str = "") -> Lexicon:
         self._held.published = super().publish(actor, note)
         return self._held.published

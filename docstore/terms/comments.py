@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import Connection, Row, delete, insert, select
+from sqlalchemy import Row, delete, insert, select
 
 from docstore.actions import mark_undone, write_action
 from docstore.database import Database
@@ -35,8 +35,19 @@ class CommentTable:
         Raises:
             LexiconError: There is no such term, or the text is empty or longer than MAX_COMMENT_CHARS.
         """
+        text, term = sanitize_text(text.replace("\r\n", "\n")).strip(), sanitize_text(term)
+        if not text:
+            raise LexiconError(CodedMessage("the comment has no text", "comment_empty"))
+        if len(text) > MAX_COMMENT_CHARS:
+            message = f"a comment has at most {MAX_COMMENT_CHARS} characters, not {len(text)}"
+            raise LexiconError(CodedMessage(message, "comment_too_long", limit=MAX_COMMENT_CHARS, length=len(text)))
+        row = {"term": term, "account": account, "text": text, "at": self._clock()}
         with self._database.write() as connection:
-            return write_comment(self._database, connection, term, account, text, self._clock())
+            require_terms(term_rows(connection, [term]), [term])
+            comment_id = int(connection.execute(insert(term_comments).values(row)).inserted_primary_key[0])  # type: ignore[index]
+            update_row_checksums(self._database, connection, term_comments, [comment_id])
+            details = {"comment_id": comment_id}
+            return write_action(self._database, connection, self._clock(), account, COMMENT_ACTION, term, details)
 
     def find(self, terms: Sequence[str]) -> dict[str, list[TermComment]]:
         """Return the comments on each of `terms` that has some, oldest first."""
@@ -92,21 +103,6 @@ class CommentTable:
             return write_action(
                 self._database, connection, self._clock(), account, COMMENT_ACTION, comment.term, details
             )
-
-
-def write_comment(database: Database, connection: Connection, term: str, account: str, text: str, now: float) -> int:
-    """Add a comment in a transaction; see `CommentTable.add`. `now` is epoch seconds."""
-    text, term = sanitize_text(text.replace("\r\n", "\n")).strip(), sanitize_text(term)
-    if not text:
-        raise LexiconError(CodedMessage("the comment has no text", "comment_empty"))
-    if len(text) > MAX_COMMENT_CHARS:
-        message = f"a comment has at most {MAX_COMMENT_CHARS} characters, not {len(text)}"
-        raise LexiconError(CodedMessage(message, "comment_too_long", limit=MAX_COMMENT_CHARS, length=len(text)))
-    require_terms(term_rows(connection, [term]), [term])
-    row = {"term": term, "account": account, "text": text, "at": now}
-    comment_id = int(connection.execute(insert(term_comments).values(row)).inserted_primary_key[0])  # type: ignore[index]
-    update_row_checksums(database, connection, term_comments, [comment_id])
-    return write_action(database, connection, now, account, COMMENT_ACTION, term, {"comment_id": comment_id})
 
 
 def comment_from_row(row: Row[tuple[object, ...]]) -> TermComment:

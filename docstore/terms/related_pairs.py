@@ -49,15 +49,6 @@ def apply_related_pairs(
         actor: Account of the reviewer.
         now: Epoch seconds.
     """
-    changes = add_pair_changes(connection, change, pairs, actor)
-    if changes:
-        _write_changes(database, connection, changes, now)
-
-
-def add_pair_changes(
-    connection: Connection, change: TermChange, pairs: Iterable[RelatedPair], actor: str
-) -> list[_PairChange]:
-    """Add to a change of a term what `apply_related_pairs` would do with pairs, without writing them."""
     states = {True: ProposalState.ACCEPTED, False: ProposalState.REJECTED}
     changes = []
     for pair in pairs:
@@ -66,20 +57,7 @@ def add_pair_changes(
         changes.append(_PairChange(term, other, _load_state(connection, term, other), after))
     if changes and change.after is not None:
         change.after[RELATED_KEY] = changes
-    return changes
-
-
-def proposed_pairs(change: TermChange) -> tuple[RelatedPair, ...]:
-    """Return the pairs of a proposed change of a term."""
-    accepted = ProposalState.ACCEPTED
-    return tuple(RelatedPair(term, other, after.state == accepted) for term, other, _, after in _read_changes(change))
-
-
-def are_pairs_unchanged(connection: Connection, change: TermChange) -> bool:
-    """Return True if the pairs of a proposed change still have the states on which it is based."""
-    return all(
-        _load_state(connection, term, other).state == before.state for term, other, before, _ in _read_changes(change)
-    )
+        _write_changes(database, connection, changes, now)
 
 
 def load_related(connection: Connection, text: str) -> list[str]:

@@ -16,14 +16,6 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.lexicon_tables import review_changes, review_decisions, terms
 from docstore.terms.broader_terms import edits_of_narrower_terms, joined_broader_terms, refuse_cycles
-from docstore.terms.comments import write_comment
-from docstore.terms.proposed_edits import (
-    edit_for_change,
-    ensure_unchanged,
-    find_proposals,
-    load_proposal,
-    plan_proposal,
-)
 from docstore.terms.related_pairs import apply_related_pairs, pairs_moved_to, restore_related_pairs, without_related
 from docstore.terms.row_mapping import (
     UNDECIDED_STATE,
@@ -53,9 +45,6 @@ from domain.review import ReviewDecision, ReviewDecisionKind, TermChange, TermEd
 from domain.storable_text import sanitize_text
 from domain.term import Term, TermClass, TermStatus
 
-NOT_UNDONE_LAST = (ReviewDecisionKind.UNDO, ReviewDecisionKind.DECLINE, ReviewDecisionKind.WITHDRAW)
-"""Kinds that are not undone as the last decision of an account."""
-
 
 class ReviewHistory:
     """Apply, undo and list review decisions (`store.review_history`)."""
@@ -74,12 +63,11 @@ class ReviewHistory:
         """Apply edits as one decision, completely or not at all.
 
         A decision without changes has the id 0 and is not saved. With `needs_second_reviewer`, an accepted term waits
-        until another account accepts it (`domain.review.status_with_two_reviewers`). If an edit needs the approval of
-        another account (`domain.review.needs_approval`), the decision has the kind PROPOSE_EDIT and changes no term.
+        until another account accepts it (`domain.review.status_with_two_reviewers`).
 
         Raises:
-            LexiconError: A term does not exist, a synonym is invalid, broader terms lead back to their term, an
-                account confirms its own acceptance, or the same edit waits already.
+            LexiconError: A term does not exist, a synonym is invalid, broader terms lead back to their term, or an
+                account confirms its own acceptance.
             ConcurrentEditError: A term changed since the version on which its edit is based.
         """
         with self._database.write() as connection:
@@ -91,7 +79,6 @@ class ReviewHistory:
         target_text: str,
         actor: str = "",
         seen_version: int | None = None,
-        needs_second_reviewer: bool = False,
     ) -> ReviewDecision:
         """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of it.
 
@@ -135,7 +122,7 @@ class ReviewHistory:
                 ),
                 *edits_of_narrower_terms(connection, text, target_text),
             )
-            return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor, needs_second_reviewer)
+            return self._apply(connection, ReviewDecisionKind.MERGE, edits, actor)
 
     def rename(
         self,
@@ -193,8 +180,6 @@ class ReviewHistory:
     def undo(self, actor: str = "", decision_id: int | None = None) -> ReviewDecision:
         """Undo a decision: restore the earlier state of its terms. Returns the new decision of kind UNDO.
 
-        A proposed edit is withdrawn or declined (`decline`). An approved edit does not become a proposal again.
-
         Args:
             actor: Account of the reviewer.
             decision_id: The decision to undo; None for the last decision of `actor` that was not undone.
@@ -206,8 +191,6 @@ class ReviewHistory:
         """
         with self._database.write() as connection:
             decision = self._find_undoable(connection, actor, decision_id)
-            if decision.kind is ReviewDecisionKind.PROPOSE_EDIT:
-                return self._decline(connection, decision, actor)
             rows = term_rows(connection, [change.text for change in decision.changes])
             for change in decision.changes:
                 row = rows.get(change.text)
@@ -226,45 +209,6 @@ class ReviewHistory:
             )
             self._set_undone_by(connection, decision.act_id, undo_decision.act_id)
             return undo_decision
-
-    def approve(self, decision_id: int, actor: str = "") -> ReviewDecision:
-        """Apply a proposed edit. Returns the new decision of kind APPROVE.
-
-        Raises:
-            LexiconError: No such edit waits, `actor` proposed it, or it is invalid now.
-            ConcurrentEditError: Something that it changes was changed since it was proposed.
-        """
-        with self._database.write() as connection:
-            proposal = load_proposal(connection, decision_id)
-            if proposal.by == sanitize_text(actor)[:64]:
-                raise LexiconError(CodedMessage("you proposed this edit: another account must approve it", "own_edit"))
-            ensure_unchanged(connection, proposal)
-            edits = [edit_for_change(change) for change in proposal.changes]
-            approval = self._apply(connection, ReviewDecisionKind.APPROVE, edits, actor, proposal=proposal)
-            self._set_undone_by(connection, proposal.act_id, approval.act_id)
-            return approval
-
-    def decline(self, decision_id: int, actor: str = "", comment: str = "") -> ReviewDecision:
-        """Close a proposed edit without effect. Returns the new decision: WITHDRAW by the proposer, else DECLINE.
-
-        Args:
-            decision_id: The proposed edit.
-            actor: Account of the reviewer.
-            comment: Comment on the first term of the edit; "" for none.
-
-        Raises:
-            LexiconError: No such edit waits, or the comment is too long.
-        """
-        with self._database.write() as connection:
-            return self._decline(connection, load_proposal(connection, decision_id), actor, comment)
-
-    def list_proposals(self, texts: Sequence[str] | None = None, limit: int = 50) -> tuple[int, list[ReviewDecision]]:
-        """Return the number of proposed edits that wait, and the oldest `limit` of them.
-
-        With `texts`, only edits that change one of these terms.
-        """
-        with self._database.read() as connection:
-            return find_proposals(connection, texts, limit)
 
     def list_decisions(
         self, text: str = "", actor: str = "", offset: int = 0, limit: int = 50
@@ -320,7 +264,6 @@ class ReviewHistory:
         edits: Sequence[TermEdit],
         actor: str,
         needs_second_reviewer: bool = False,
-        proposal: ReviewDecision | None = None,
     ) -> ReviewDecision:
         edits = [replace(edit, text=sanitize_text(edit.text)) for edit in edits]
         rows = term_rows(connection, [edit.text for edit in edits])
@@ -331,10 +274,6 @@ class ReviewHistory:
                 raise concurrent_edit_error(connection, row.text, row.status)
         effective_edits = [edit for edit in edits if not (edit.keep_existing and edit.text in rows)]
         now = self._clock()
-        if needs_second_reviewer and (
-            proposed_changes := plan_proposal(connection, kind, effective_edits, rows, sanitize_text(actor)[:64], now)
-        ):
-            return self._record_decision(connection, ReviewDecisionKind.PROPOSE_EDIT, proposed_changes, actor, now)
         new_texts = [edit.text for edit in effective_edits if edit.text not in rows]
         self._insert_terms(connection, new_texts)
         current_rows = rows | term_rows(connection, new_texts)
@@ -355,7 +294,7 @@ class ReviewHistory:
         for edit, change in zip(effective_edits, changes, strict=True):
             apply_related_pairs(self._database, connection, change, edit.related_pairs, actor, now)
         return (
-            self._record_decision(connection, kind, changes, actor, now, proposal.act_id if proposal else None)
+            self._record_decision(connection, kind, changes, actor, now)
             if changes
             else ReviewDecision(0, now, actor, kind, ())
         )
@@ -400,22 +339,6 @@ class ReviewHistory:
         connection.execute(update(review_decisions).where(matches).values(undone_by=later_id))
         update_row_checksums(self._database, connection, review_decisions, [decision_id])
 
-    def _decline(
-        self, connection: Connection, proposal: ReviewDecision, actor: str, comment: str = ""
-    ) -> ReviewDecision:
-        account, now = sanitize_text(actor)[:64], self._clock()
-        kind = ReviewDecisionKind.WITHDRAW if proposal.by == account else ReviewDecisionKind.DECLINE
-        rows, changes = term_rows(connection, [change.text for change in proposal.changes]), []
-        for change in proposal.changes:
-            row = rows.get(change.text)
-            state, version = (None, change.version) if row is None else (decision_state_from_row(row), row.version)
-            changes.append(TermChange(change.text, state, state, version))
-        decision = self._record_decision(connection, kind, changes, actor, now, proposal.act_id)
-        self._set_undone_by(connection, proposal.act_id, decision.act_id)
-        if comment.strip() and rows:
-            write_comment(self._database, connection, min(rows), account, comment, now)
-        return decision
-
     def reopen_terms(self, connection: Connection, texts: Sequence[str]) -> None:
         """Make rejected terms candidates again, as a decision of the term miner, in the transaction of the caller."""
         edits = [TermEdit(text, TermStatus.CANDIDATE) for text in texts]
@@ -425,9 +348,10 @@ class ReviewHistory:
     def _find_undoable(self, connection: Connection, actor: str, decision_id: int | None) -> ReviewDecision:
         query = select(review_decisions).order_by(review_decisions.c.act_id.desc()).limit(1)
         if decision_id is None:
+            kinds = [kind for kind in ReviewDecisionKind if kind.has_effect and kind is not ReviewDecisionKind.UNDO]
             query = query.where(
                 review_decisions.c.by_whom == actor,
-                review_decisions.c.kind.not_in(NOT_UNDONE_LAST),
+                review_decisions.c.kind.in_(kinds),
                 review_decisions.c.undone_by.is_(None),
             )
         else:
@@ -438,10 +362,10 @@ class ReviewHistory:
         if row is None:
             message = f"there is no decision {decision_id}: `plumb lexicon history` lists all decisions"
             raise LexiconError(CodedMessage(message, "no_such_decision", number=decision_id))
+        if not ReviewDecisionKind(row.kind).has_effect:
+            raise LexiconError(CodedMessage("this decision changed no term", "nothing_to_undo"))
         if row.undone_by is not None:
             raise LexiconError(CodedMessage("this decision was already undone", "already_undone"))
-        if row.kind in (ReviewDecisionKind.DECLINE, ReviewDecisionKind.WITHDRAW):
-            raise LexiconError(CodedMessage("the edit was approved, declined or withdrawn already", "proposal_closed"))
         return review_decision_from_row(connection, row)
 
     def _restore_term(self, connection: Connection, change: TermChange, row: Row[Any] | None) -> TermChange:

@@ -85,11 +85,6 @@ def to_json_list(words: tuple[str, ...]) -> str:
     return json.dumps([sanitize_text(word) for word in words], ensure_ascii=False)
 
 
-def words_from_json(text: str | None) -> tuple[str, ...] | None:
-    """Parse the result of `to_json_list`; None for None."""
-    return None if text is None else tuple(json.loads(text))
-
-
 def concept_terms_to_json(concept_terms: Iterable[ConceptTerm]) -> str:
     """Serialize the terms of a concept to a JSON list."""
     rows = [[sanitize_text(value) for value in astuple(term)] for term in concept_terms]

@@ -164,9 +164,6 @@ def review_decision_from_row(connection: Connection, row: Row[Any]) -> ReviewDec
         )
         for change_row in connection.execute(query)
     )
-    kind, proposed_by = ReviewDecisionKind(row.kind), ""
-    if kind in (ReviewDecisionKind.APPROVE, ReviewDecisionKind.DECLINE, ReviewDecisionKind.WITHDRAW):
-        proposal_query = select(review_decisions.c.by_whom).where(review_decisions.c.act_id == row.undoes)
-        proposed_by = connection.scalar(proposal_query) or ""
-    is_undone = row.undone_by is not None
-    return ReviewDecision(row.act_id, row.at, row.by_whom, kind, changes, row.undoes, is_undone, proposed_by)
+    kind = ReviewDecisionKind(row.kind)
+    is_undone = row.undone_by is not None and kind.has_effect
+    return ReviewDecision(row.act_id, row.at, row.by_whom, kind, changes, row.undoes, is_undone)

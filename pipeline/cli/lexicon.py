@@ -157,8 +157,6 @@ def add_accepted_terms(engine: "Engine", terms: tuple[str, ...]) -> None:
 
 def next_step(decision: ReviewDecision) -> str:
     """Return what must happen before accepted terms take effect."""
-    if decision.kind is ReviewDecisionKind.PROPOSE_EDIT:
-        return "this changes accepted terms: another account must approve it on the review page"
     waiting_count = decision.count_with_status(TermStatus.PROVISIONAL)
     if waiting_count:
         return f"terms that another account must accept too: {waiting_count}"

@@ -24,7 +24,7 @@ from domain.term import (
     Term,
     TermStatus,
 )
-from domain.term_relation import ProposalState, RelatedPair, RelationKind, RelationProposal
+from domain.term_relation import ProposalState, RelationKind, RelationProposal
 from lexicon.concepts.checks import check_concepts
 from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
 from lexicon.concepts.formats import (
@@ -171,8 +171,7 @@ class StoreReview:
 
     def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:
         ensure_acceptable([text])
-        history = self._store.review_history
-        return history.merge(text, into, actor, expected_version, self.needs_second_reviewer)
+        return self._store.review_history.merge(text, into, actor, expected_version)
 
     def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
         ensure_acceptable([new_text])
@@ -181,15 +180,6 @@ class StoreReview:
 
     def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
         return self._store.review_history.undo(actor, act_id)
-
-    def proposed_edits(self, texts: Sequence[str] | None, limit: int) -> tuple[int, list[ReviewDecision]]:
-        return self._store.review_history.list_proposals(texts, limit)
-
-    def approve_edit(self, act_id: int, actor: str) -> ReviewDecision:
-        return self._store.review_history.approve(act_id, actor)
-
-    def decline_edit(self, act_id: int, actor: str, comment: str = "") -> ReviewDecision:
-        return self._store.review_history.decline(act_id, actor, comment)
 
     def history(self, text: str, actor: str, offset: int, limit: int) -> tuple[int, list[ReviewDecision]]:
         return self._store.review_history.list_decisions(text, actor, offset, limit)
@@ -313,9 +303,6 @@ class StoreReview:
         return self._store.relations.list_related(text)
 
     def accept_relation(self, kind: RelationKind, text: str, other: str, actor: str) -> ReviewDecision | None:
-        if kind is RelationKind.RELATED and self.needs_second_reviewer:
-            edit = TermEdit(text, related_pairs=(RelatedPair(min(text, other), max(text, other), True),))
-            return self.apply(ReviewDecisionKind.RELATE, [edit], actor)
         if kind is RelationKind.RELATED:
             self._set_proposal_state(kind, text, other, ProposalState.ACCEPTED, actor)
             return None
@@ -360,15 +347,16 @@ class StoreReview:
                 raise LexiconError(CodedMessage(f"there is no version {number}", "no_such_version", version=number))
         return version_changes(table.load_version(before), table.load_version(after))
 
-    def import_list(self, name: str, content: bytes, actor: str) -> tuple[int, ReviewDecision]:
+    def import_list(self, name: str, content: bytes, actor: str) -> int:
         concept_format = detect_concept_format(name, content)
         if concept_format:
             plan = self.plan_concepts(content, concept_format)
-            return len(plan.changes), self.import_concepts(plan, actor)
+            self.import_concepts(plan, actor)
+            return len(plan.changes)
         text = decode_dictionary(content)
         entries = parse_word_list(text, detect_word_list_format(name, text))
-        edits = [edit_for_entry(entry) for entry in entries]
-        return len(entries), self.apply(ReviewDecisionKind.ADD, edits, actor)
+        self.apply(ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
+        return len(entries)
 
     def export(self, list_format: str, version: int | None = None) -> str:
         table = self._store.lexicons

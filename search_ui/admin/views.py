@@ -9,7 +9,6 @@ from domain.account import Role
 from domain.errors import LexiconError, SolrError
 from domain.focused_decision import HostHarvest
 from domain.outcome import SUCCESS_REASONS, Reason, Stage, count_requested
-from domain.review import ReviewDecisionKind
 from domain.run import OutcomeSample
 from domain.term import TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
@@ -123,12 +122,11 @@ def add_synonym() -> BaseResponse:
     """Add a query as a synonym of a term. It takes effect with the next lexicon version."""
     text, target_term = _submitted_query_text(), request.form.get("term", "")[:MAX_TERM_CHARS]
     try:
-        decision = current_site().backend.review_service.add_synonym(target_term, text, current_account_name())
+        current_site().backend.review_service.add_synonym(target_term, text, current_account_name())
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        is_proposed = decision.kind is ReviewDecisionKind.PROPOSE_EDIT
-        flash(translate("review.edit_proposed" if is_proposed else "searches.joined", text=text, term=target_term))
+        flash(translate("searches.joined", text=text, term=target_term))
     return redirect(url_for("admin.searches"), 303)
 
 

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError, SolrError
-from domain.review import MAX_COMMENT_CHARS, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
+from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
@@ -24,7 +24,6 @@ from search_ui.review import lexicon_views as review_pages
 from search_ui.review import relation_views as review_relations
 from search_ui.review import team_views as review_team
 from search_ui.review import term_views as review_term
-from search_ui.review.edit_display import MAX_EDITS_OF_TERMS, MAX_WAITING_EDITS, describe_edits
 from search_ui.review.interfaces import ReviewService
 from search_ui.review.listing import (
     ANY_VALUE,
@@ -72,10 +71,6 @@ def review_list() -> BaseResponse:
     total, terms = site.backend.review_service.find_page(listing.query)
     review_service = site.backend.review_service
     related_terms, rise_by_text = review_service.related_terms(terms), review_service.rising_terms()
-    proposals = review_service.proposed_edits([term.text for term in terms], MAX_EDITS_OF_TERMS)[1]
-    waiting_edits: Sequence[ReviewDecision] = ()
-    if listing.query.status is TermStatus.PROVISIONAL:
-        waiting_edits = review_service.proposed_edits(None, MAX_WAITING_EDITS)[1]
     state = review_state()
     try:
         article_counts = count_articles(site.solr, [term.text for term in terms])
@@ -90,12 +85,11 @@ def review_list() -> BaseResponse:
         last=max(1, -(-total // TERMS_ON_PAGE)),
         first_number=listing.query.offset + 1,
         rows=[
-            build_term_row(term, words, rise_by_text.get(term.text), kind, proposals)
+            build_term_row(term, words, rise_by_text.get(term.text), kind)
             for term, words, kind in zip(
                 terms, related_terms, review_service.candidate_kinds(terms, related_terms), strict=True
             )
         ],
-        waiting_edits=describe_edits(waiting_edits, current_account_name()),
         statuses=list(TermStatus),
         shown_statuses=_shown_statuses(state["counts"]),
         classes=list(TermClass),
@@ -137,7 +131,6 @@ def review_state() -> dict[str, Any]:
     counts, (added, removed, changed) = actions.count_terms_by_status(), actions.review_service.pending_counts()
     accepted_count, decided_count = actions.review_service.recent_acceptance()
     status_counts = {status.value: counts.get(status, 0) for status in TermStatus}
-    status_counts[TermStatus.PROVISIONAL.value] += actions.review_service.proposed_edits(None, 0)[0]
     return {
         "assigned": actions.review_team.count_assigned(current_account_name()),
         "counts": status_counts,
@@ -244,29 +237,6 @@ def edit_concept() -> BaseResponse:
     )
 
 
-@blueprint.post("/edit/approve")
-@require_role(Role.REVIEWER)
-def approve_edit() -> BaseResponse:
-    """Apply the proposed edit `act` of another account."""
-    act_id = parse_number(request.form.get("act", ""))
-    return apply_and_respond(
-        lambda review_service: review_service.approve_edit(act_id, current_account_name()),
-        translate("review.edit_approved"),
-    )
-
-
-@blueprint.post("/edit/decline")
-@require_role(Role.REVIEWER)
-def decline_edit() -> BaseResponse:
-    """Decline the proposed edit `act` with a `comment`, or withdraw it if this account proposed it."""
-    act_id = parse_number(request.form.get("act", ""))
-    comment = request.form.get("comment", "")[: 10 * MAX_COMMENT_CHARS]
-    return apply_and_respond(
-        lambda review_service: review_service.decline_edit(act_id, current_account_name(), comment),
-        lambda decision: translate(f"review.edit_{decision.kind}"),
-    )
-
-
 @blueprint.post("/undo")
 @require_role(Role.REVIEWER)
 def undo_decision() -> BaseResponse:
@@ -292,16 +262,13 @@ def apply_and_respond(
         decision = operation(review_service)
     except LexiconError as error:
         return _rejected_response(review_service, error)
-    if decision.kind is ReviewDecisionKind.PROPOSE_EDIT:
-        message = translate("review.edit_proposed")
     message = message if isinstance(message, str) else message(decision)
     if not wants_json():
         flash(message)
         return redirect_back()
     texts = [change.text for change in decision.changes]
     term_by_text = review_service.find_terms(texts)
-    proposals = review_service.proposed_edits(texts, MAX_EDITS_OF_TERMS)[1]
-    changed = [term_to_json(text, term_by_text.get(text), proposals) for text in texts]
+    changed = [term_to_json(text, term_by_text.get(text)) for text in texts]
     return jsonify(act=decision.act_id, message=message, terms=changed, **review_state())
 
 
@@ -411,8 +378,7 @@ def _rejected_response(review_service: ReviewService, error: LexiconError) -> Ba
         message = translate_error(error)
     if wants_json():
         text = error.text if isinstance(error, ConcurrentEditError) else request.form.get("term", "")
-        proposals = review_service.proposed_edits([text], MAX_WAITING_EDITS)[1]
-        terms_json = [term_to_json(text, term, proposals) for term in review_service.find_terms([text]).values()]
+        terms_json = [term_to_json(text, term) for term in review_service.find_terms([text]).values()]
         response = jsonify(error={"status": 409, "message": message}, terms=terms_json)
         response.status_code = 409
         return response

@@ -130,11 +130,7 @@ class ReviewService(Protocol):
         """Return the number of terms that the next version adds, removes and modifies."""
 
     def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
-        """Change terms, all or none. Raises ConcurrentEditError if a term has changed since it was seen.
-
-        If an edit needs the approval of another account, the decision has the kind PROPOSE_EDIT and changes nothing.
-        So do the other methods that change terms.
-        """
+        """Change terms, all or none. Raises ConcurrentEditError if a term has changed since it was seen."""
 
     def decide(self, texts: Sequence[str], status: TermStatus, actor: str) -> ReviewDecision:
         """Set the status of terms, whatever it was; all or none."""
@@ -153,21 +149,6 @@ class ReviewService(Protocol):
 
     def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
         """Undo an action; None: the last action of `actor`."""
-
-    def proposed_edits(self, texts: Sequence[str] | None, limit: int) -> tuple[int, list[ReviewDecision]]:
-        """Return the number of edits that wait for a second reviewer, and the oldest `limit` of them.
-
-        With `texts`, only edits that change one of these terms.
-        """
-
-    def approve_edit(self, act_id: int, actor: str) -> ReviewDecision:
-        """Apply a proposed edit of another account.
-
-        Raises ConcurrentEditError if a value that it changes was changed since.
-        """
-
-    def decline_edit(self, act_id: int, actor: str, comment: str = "") -> ReviewDecision:
-        """Close a proposed edit without effect, with a comment on its first term; its proposer withdraws it."""
 
     def history(self, text: str, actor: str, offset: int, limit: int) -> tuple[int, list[ReviewDecision]]:
         """Return the number of decisions and a page of them, newest first; of a term or an account if given."""
@@ -240,11 +221,11 @@ class ReviewService(Protocol):
     def difference(self, before: int, after: int) -> list[VersionChange]:
         """Return the changes from version `before` to version `after`."""
 
-    def import_list(self, name: str, content: bytes, actor: str) -> tuple[int, ReviewDecision]:
+    def import_list(self, name: str, content: bytes, actor: str) -> int:
         """Accept the terms or concepts of a file named `name`.
 
         Returns:
-            The number of terms or of changed concepts, and the decision.
+            The number of terms or of changed concepts.
 
         Raises:
             DictionaryError: Some lines or concepts are invalid. It lists all of them, and nothing is imported.

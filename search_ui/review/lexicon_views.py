@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.concept import ConceptFormat
 from domain.errors import DictionaryError, LexiconError
-from domain.review import ReviewDecisionKind, TermStatistics
+from domain.review import TermStatistics
 from domain.term import TermStatus
 from search_ui.accounts import require_role
 from search_ui.admin.views import format_timestamp
@@ -134,7 +134,7 @@ def import_list() -> BaseResponse:
                 total=len(preview.changes),
                 unchanged_count=preview.unchanged_count,
             )
-        count, decision = review_service.import_list(upload.filename, content, current_account_name())
+        count = review_service.import_list(upload.filename, content, current_account_name())
     except DictionaryError as error:
         faults = [(number, translate_message(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
         hidden_count = len(error.line_errors) - len(faults)
@@ -144,8 +144,7 @@ def import_list() -> BaseResponse:
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        is_proposed = decision.kind is ReviewDecisionKind.PROPOSE_EDIT
-        flash(translate("review.import_proposed" if is_proposed else "review.brought_in", n=count))
+        flash(translate("review.brought_in", n=count))
     return redirect(url_for("review.pages.versions"), 303)
 
 
@@ -178,7 +177,6 @@ def preview() -> BaseResponse:
         more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
         counts=count_changes(proposal),
         waiting_count=site.backend.count_terms_by_status().get(TermStatus.PROVISIONAL, 0),
-        edit_count=site.backend.review_service.proposed_edits(None, 0)[0],
         longest_note=MAX_NOTE_CHARS,
         query=query,
         results=compare_rankings(proposal, query) if query else None,

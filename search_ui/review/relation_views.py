@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.article import document_id
 from domain.errors import ConcurrentEditError, LexiconError
-from domain.review import ReviewDecision, ReviewDecisionKind
+from domain.review import ReviewDecision
 from domain.term_relation import RelationKind
 from search_ui.accounts import require_role
 from search_ui.context import current_site, render_page
@@ -67,9 +67,7 @@ def decide_relation() -> BaseResponse:
             url_params["act"] = review_decision.act_id
         elif decision != REOPEN:
             url_params.update(kind=kind.value, term=text, other=other)
-        is_proposed = review_decision is not None and review_decision.kind is ReviewDecisionKind.PROPOSE_EDIT
-        key = "review.edit_proposed" if is_proposed else f"review.relation_{decision}"
-        flash(translate(key, text=text, other=other))
+        flash(translate(f"review.relation_{decision}", text=text, other=other))
     except ConcurrentEditError:
         flash(translate("review.relation_changed", text=text))
     except LexiconError as error:

@@ -14,7 +14,6 @@ from search_ui.context import current_account, current_site
 from search_ui.i18n import translate
 from search_ui.local_dates import format_day
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
-from search_ui.review.edit_display import EditDescription, describe_edits
 from search_ui.review.interfaces import RelatedTerms
 
 MAX_TERM_CHARS = 200  # all lexicon terms are much shorter
@@ -29,8 +28,7 @@ KWIC_CONTEXT_CHARS = 24  # on each side
 class TermRow:
     """A term with highlighted contexts, related terms, its rise in the latest run, and its kind if it is no term.
 
-    `note` says what waits for a second reviewer, `is_own` that this account accepted the term. `proposed_edits` are the
-    edits that wait.
+    `note` says who accepted a term that waits for a second reviewer, `is_own` that this account did.
     """
 
     term: Term
@@ -41,7 +39,6 @@ class TermRow:
     kind: CandidateKind | None = None
     note: str = ""
     is_own: bool = False
-    proposed_edits: Sequence[EditDescription] = ()
 
 
 @dataclass(frozen=True)
@@ -60,15 +57,12 @@ def build_term_row(
     related_terms: RelatedTerms,
     rise: RisingTerm | None,
     kind: CandidateKind | None = None,
-    proposals: Sequence[ReviewDecision] = (),
 ) -> TermRow:
-    """Build the row of a term. `proposals` may contain edits of other terms."""
+    """Build the row of a term."""
     contexts = [truncate_segments(mark_occurrences(context, term.text), MAX_CONTEXT_CHARS) for context in term.contexts]
-    term_proposals = edits_of_term(term.text, proposals)
-    acceptance = waiting_note(term, term_proposals), is_own_acceptance(term)
-    edits = describe_edits(term_proposals, current_account_name())
     first_seen = "" if term.first_seen is None else format_day(term.first_seen)
-    return TermRow(term, contexts, related_terms, first_seen, rise, kind, *acceptance, edits)
+    note, is_own = waiting_note(term), is_own_acceptance(term)
+    return TermRow(term, contexts, related_terms, first_seen, rise, kind, note, is_own)
 
 
 def current_account_name() -> str:
@@ -87,8 +81,8 @@ def expected_version(form: Mapping[str, str]) -> int | None:
     return int(text)
 
 
-def term_to_json(text: str, term: Term | None, proposals: Sequence[ReviewDecision]) -> dict[str, Any]:
-    """Return what a page needs to update a changed term. `proposals` may contain edits of other terms."""
+def term_to_json(text: str, term: Term | None) -> dict[str, Any]:
+    """Return what a page needs to update a changed term."""
     if term is None:
         return {"text": text, "status": "gone", "version": 0, "category": "", "note": "", "own": False}
     relations = {"synonyms": list(term.synonyms), "broader": list(term.broader_terms)}
@@ -97,23 +91,15 @@ def term_to_json(text: str, term: Term | None, proposals: Sequence[ReviewDecisio
         "text": text,
         **state,
         **relations,
-        "note": waiting_note(term, edits_of_term(text, proposals)),
+        "note": waiting_note(term),
         "own": is_own_acceptance(term),
     }
 
 
-def edits_of_term(text: str, proposals: Sequence[ReviewDecision]) -> list[ReviewDecision]:
-    """Return those of the proposed edits that change a term."""
-    return [proposal for proposal in proposals if any(change.text == text for change in proposal.changes)]
-
-
-def waiting_note(term: Term, proposals: Sequence[ReviewDecision]) -> str:
-    """Return what waits for a second reviewer: who accepted the term, and the number of edits; "" for nothing."""
+def waiting_note(term: Term) -> str:
+    """Return who accepted a term that waits for a second reviewer; "" for another term."""
     is_waiting = term.status is TermStatus.PROVISIONAL
-    notes = [translate("review.accepted_by", name=term.decided_by)] if is_waiting else []
-    if proposals:
-        notes.append(translate("review.edits_wait", n=len(proposals)))
-    return " · ".join(notes)
+    return translate("review.accepted_by", name=term.decided_by) if is_waiting else ""
 
 
 def find_terms_of_decisions(decisions: Sequence[ReviewDecision]) -> dict[str, Term]:

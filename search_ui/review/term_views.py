@@ -14,7 +14,6 @@ from search_ui.pages.quoted_definitions import QuotedDefinition, quote_definitio
 from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
-from search_ui.review.edit_display import MAX_WAITING_EDITS
 from search_ui.review.team_display import team_values
 from search_ui.review.term_display import MAX_TERM_CHARS, build_term_row, find_terms_of_decisions
 from search_ui.review.usage import CandidateUsage, load_usage
@@ -48,7 +47,6 @@ def show_term() -> BaseResponse:
             term,
             review_service.related_terms([term])[0],
             review_service.rising_terms().get(term.text),
-            proposals=review_service.proposed_edits([text], MAX_WAITING_EDITS)[1],
         ),
         usage=_find_usage(text),
         narrower=review_service.narrower_terms(text),

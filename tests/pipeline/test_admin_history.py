@@ -212,17 +212,6 @@ def test_a_review_decision_is_undone_by_the_review(engine: Engine) -> None:
         history.undo(HistorySource.REVIEW, second.act_id, "bob")
 
 
-def test_a_closed_proposal_is_not_an_undone_entry(engine: Engine) -> None:
-    review, history = engine.store.review_history, StoreHistory(engine)
-    accepted = [TermEdit("页岩气", TermStatus.ACCEPTED, create_if_missing=True)]
-    review.apply(ReviewDecisionKind.ADD, accepted, "ann")
-    edits = [TermEdit("页岩气", synonyms=("shale gas",))]
-    review.approve(review.apply(ReviewDecisionKind.SYNONYMS, edits, "ann", True).act_id, "bob")
-    entries = history.find(HistoryFilter(source=HistorySource.REVIEW), 0, 2)[1]
-    states = [(entry.kind, entry.account, entry.can_undo, entry.is_undone) for entry in entries]
-    assert states == [("approve", "bob", True, False), ("propose_edit", "ann", False, False)]
-
-
 def test_a_decided_relation_is_open_again_unless_it_was_decided_again(engine: Engine) -> None:
     relations, history, pair = engine.store.relations, StoreHistory(engine), (RelationKind.RELATED, "烃类", "甲烷")
     relations.add_related([RelationProposal(TermRelation(*pair, "together", 0.5, ""), 1, "u", "t", 0.0)], "")

@@ -406,8 +406,6 @@ REVIEW = {
             "comment/remove",
             "concept",
             "definition",
-            "edit/approve",
-            "edit/decline",
             "import",
             "publish",
             "relations/decide",

@@ -766,33 +766,3 @@ def test_an_acceptance_waits_for_a_second_reviewer() -> None:
     assert statuses(held) == ["accepted", "candidate", "candidate"]
     post(bob, bob_token, "undo")
     assert statuses(held) == ["accepted", "provisional", "candidate"]
-
-
-def test_an_edit_waits_for_a_second_reviewer() -> None:
-    held = FakeActions([term("词0", status=TermStatus.ACCEPTED), term("词1", 9.0)])
-    held.review_service.needs_second_reviewer = True
-    app = site_app(FakeSearch([]), held, accounts=FakeAccounts(operator=Role.OPERATOR, bob=Role.REVIEWER))
-    ann, bob = app.test_client(), app.test_client()
-    ann_token, bob_token = sign_in(ann), sign_in(bob, "bob")
-    answer = post(ann, ann_token, "change", term="词0", what="synonyms", value="word, 词语").json
-    assert answer["message"] == "修改已提交，待第二人确认。" and answer["counts"]["provisional"] == 1
-    assert (answer["terms"][0]["synonyms"], answer["terms"][0]["note"]) == ([], "1 项修改待第二人确认")
-    own, waiting = (get(client, "/admin/lexicon?status=provisional") for client in (ann, bob))
-    assert not own.select(".proposed-edit .approve") and "撤回" in own.select_one(".proposed-edit").text
-    assert [" ".join(value.text.split()) for value in waiting.select(".proposed-edit dd")] == [
-        "原值： （无）",
-        "新值： word、词语",
-    ]
-    assert OPERATOR in waiting.select_one(".proposed-edit p").text
-    assert get(bob, "/admin/lexicon/preview").select_one(".note a")["href"].endswith("status=provisional")
-    assert get(bob, "/admin/lexicon/term?text=词0").select_one("#waiting-edits [name=from]")["value"] == "term"
-    act = str(answer["act"])
-    assert post(ann, ann_token, "edit/approve", act=act).status_code == 409
-    page = bob.post("/admin/lexicon/edit/approve", data={"token": bob_token, "act": act}, follow_redirects=True)
-    assert "已确认修改。" in page.text and held.all_terms[0].synonyms == ("word", "词语")
-    acts = get(bob, "/admin/lexicon/term?text=词0").select("#acts tbody tr")
-    assert f"由 {OPERATOR} 提出" in acts[0].text and "提出修改" in acts[1].text and not acts[1].select("button")
-    act = str(post(ann, ann_token, "definition", term="词0", own="一个词。").json["act"])
-    declined = post(bob, bob_token, "edit/decline", act=act, comment="太短").json
-    assert declined["message"] == "已拒绝修改。" and declined["counts"]["provisional"] == 0
-    assert "太短" in get(ann, "/admin/lexicon/term?text=词0").select_one(".comments").text
