@@ -1,11 +1,11 @@
 """Executes a search request: sends its Solr requests, fuses lexical and vector hits and returns a `SearchPage`.
 
-    count ───────────────┐              in the background
-    vectors ─────────┐   │              in the background
-    [works] ── hits ─┴───┴─┬─ details ─┬─ page
-                           └─ bodies ──┘
+    full matches ─┐  ┌─ count ───┐              in the background
+    vectors ──────│──│───────┐   │              in the background
+    [works] ──────┴──┴─ hits ┴───┴─┬─ details ─┬─ page
+                                   └─ bodies ──┘
 
-`SolrRequest` lists all requests. Words only: count, hits, details. With vectors also: vectors, bodies. No Flask.
+`SolrRequest` lists all requests. With vectors also: vectors, bodies. No Flask.
 """
 
 import logging
@@ -34,7 +34,6 @@ from search_ui.query.results import (
     distinct_pictures,
     distinct_series,
     ids_and_clusters,
-    parse_total,
 )
 from search_ui.query.search_request import SearchRequest, SortOrder, last_page
 from search_ui.query.segmentation import segment_query
@@ -70,6 +69,7 @@ from search_ui.query.solr_requests import (
     details_params,
     display_fields_params,
     exact_title_params,
+    full_matches_params,
     hits_params,
     parse_index_counts,
 )
@@ -89,10 +89,11 @@ class SolrRequest(StrEnum):
     """
 
     EXACT_TITLE = "exact_title"  # only for queries with operators
-    COUNT = "count"  # total, facets, size of the index; twice if there is no full match
+    FULL_MATCHES = "full_matches"  # whether there is one; otherwise documents with a part of the query are listed
+    COUNT = "count"  # total, facets, size of the index
     VECTORS = "vectors"  # nearest neighbours
     WORKS = "works"  # only if the index has works (documents in several parts)
-    HITS = "hits"  # twice if Solr has to collapse near-duplicates, or if there is no full match
+    HITS = "hits"  # twice if Solr has to collapse near-duplicates
     CURSOR_START = "cursor_start"  # only on the last numbered page, without vectors
     DETAILS = "details"  # display fields, highlighting, counts of near-duplicates
     BODIES = "bodies"  # of files, semantic matches, and the first hits of a question
@@ -228,18 +229,18 @@ class SearchService:
         words = self.segment_query(request) if words is None else words
         position = self.cursors.decode(request) if request.cursor else CursorPosition(request.page, "")
         request = replace(request, page=position.page)
-        count_future = self._start(SolrRequest.COUNT, count_params(request, words))
-        words = self.add_work_boosts(request, words)
+        full_matches_future = None
+        if is_ranked(request) and content_parts(words):
+            full_matches_future = self._start(SolrRequest.FULL_MATCHES, full_matches_params(request, words))
         vector_search = self._start_vector_search(request, words)
-        ranked_hits = self._rank(request, words, vector_search) if vector_search or not request.cursor else None
+        ranked_words = self.add_work_boosts(request, words)
+        is_partial = full_matches_future is not None and not match_count(full_matches_future.result())
+        count_future = self._start(SolrRequest.COUNT, count_params(request, words, is_partial))
+        words = ranked_words
+        has_list = vector_search or not request.cursor
+        ranked_hits = self._rank(request, words, vector_search, is_partial) if has_list else None
         count_response = count_future.result()
         self.index_state.document_count, self.index_state.work_part_count = parse_index_counts(count_response)
-        is_partial = is_ranked(request) and bool(content_parts(words)) and not parse_total(count_response)
-        if is_partial:
-            count_future = self._start(SolrRequest.COUNT, count_params(request, words, match_any=True))
-            if ranked_hits is not None:
-                ranked_hits = self._rank(request, words, vector_search, match_any=True)
-            count_response = count_future.result()
         span = page_span(request.page, self.settings.page_size)
         candidates = ranked_hits.candidates if ranked_hits else None
         if ranked_hits is None or request.cursor:

@@ -68,19 +68,19 @@ def hits_params(
         cursor_mark: Continue after this Solr cursor mark (`*`: from the start). If empty, start at the page number.
         spare_hits: Request this many extra hits, and do not collapse near-duplicates.
         field_names: Fields to return.
-        match_any: Require at least one word of the query.
+        match_any: Require at least one word of the query, because no document is a full match.
         excluded_clusters: Skip these clusters.
     """
     # If Solr need not count all hits it skips those that cannot rank first. This only pays for short queries.
     is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
     extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((request.page - 1) * page_size))]
     extra_params += [("minExactCount", str(MIN_EXACT_COUNT))] if spare_hits and is_short else []
-    q = results_query(request, words)
+    q = ranking_query(request, words) if match_any else results_query(request, words)
     filters = [
         *_hit_filters(request, words, not (spare_hits or request.cluster), match_any),
         *_exclude_clusters(excluded_clusters),
     ]
-    if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text:
+    if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text and not match_any:
         full_match_param = full_matches_query(request, words)
         field_names = [*field_names, full_match_field(full_match_param)]
         extra_params += full_match_param.to_params()
@@ -299,6 +299,11 @@ def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
         ("hl.tag.pre", HIGHLIGHT_START),
         ("hl.tag.post", HIGHLIGHT_END),
     ]
+
+
+def full_matches_params(request: SearchRequest, words: QueryWords) -> Params:
+    """Build the request that counts the full matches, without anything else."""
+    return select_params(MATCH_ALL, [*_counted_filters(request, words, False), *_hit_filters(request, words)])
 
 
 def count_params(request: SearchRequest, words: QueryWords, match_any: bool = False) -> Params:
