@@ -18,6 +18,8 @@ from persiantools.jdatetime import JalaliDate
 from pyluach.dates import HebrewDate
 from pyluach.hebrewcal import Year
 
+from extractor.fields.dates.month_names import MONTHS_BY_CALENDAR
+
 # Scripts of such dates. The digits are already converted to ASCII.
 ARABIC_LETTERS_RE, THAI_LETTERS_RE, HEBREW_LETTERS_RE = (
     re.compile("[\u0600-\u06ff]"),
@@ -33,71 +35,14 @@ BUDDHIST_YEAR_OFFSET = 543  # Buddhist year minus Gregorian year
 MIN_SHORT_BUDDHIST_YEAR = 40  # two-digit years from 40 to 99 are Buddhist, smaller ones Gregorian
 
 
-def parse_month_rows(rows: str) -> dict[str, int]:
-    """Return the month number of each name: one line per month, names separated by "|"."""
-    lines = enumerate(rows.strip().splitlines(), start=1)
-    return {name.strip(): month for month, line in lines for name in line.split("|")}
-
-
 def month_name_group(names: Mapping[str, int], group: str) -> str:
     """Return a regular expression group that matches any of the names, the longest first."""
     return f"(?P<{group}>{'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))})"
 
 
-JALALI_MONTHS = parse_month_rows("""
-    فروردین|فروردين|حمل
-    اردیبهشت|ارديبهشت|ثور
-    خرداد|جوزا
-    تیر|تير|سرطان
-    مرداد|امرداد|اسد
-    شهریور|شهريور|سنبله
-    مهر|میزان|ميزان
-    آبان|ابان|عقرب
-    آذر|اذر|قوس
-    دی|دي|جدی|جدي
-    بهمن|دلو
-    اسفند|حوت""")
-ARABIC_MONTHS = parse_month_rows("""
-    كانون الثاني|كانون ثاني|يناير|جانفي
-    شباط|فبراير|فيفري
-    آذار|أذار|اذار|مارس
-    نيسان|أبريل|ابريل|إبريل|أفريل|افريل
-    أيار|ايار|آيار|مايو|ماي
-    حزيران|يونيو|يونيه|جوان
-    تموز|يوليو|يوليه|يوليوز|جويلية
-    آب|أغسطس|اغسطس|غشت|أوت
-    أيلول|ايلول|سبتمبر|شتنبر
-    تشرين الأول|تشرين الاول|تشرين أول|أكتوبر|اكتوبر
-    تشرين الثاني|تشرين ثاني|نوفمبر|نونبر
-    كانون الأول|كانون الاول|كانون أول|ديسمبر|دجنبر""")
-THAI_MONTHS = parse_month_rows("""
-    มกราคม|ม.ค.|ม.ค
-    กุมภาพันธ์|ก.พ.|ก.พ
-    มีนาคม|มี.ค.|มี.ค
-    เมษายน|เม.ย.|เม.ย
-    พฤษภาคม|พ.ค.|พ.ค
-    มิถุนายน|มิ.ย.|มิ.ย
-    กรกฎาคม|ก.ค.|ก.ค
-    สิงหาคม|ส.ค.|ส.ค
-    กันยายน|ก.ย.|ก.ย
-    ตุลาคม|ต.ค.|ต.ค
-    พฤศจิกายน|พ.ย.|พ.ย
-    ธันวาคม|ธ.ค.|ธ.ค""")
-# Numbered as in pyluach: the year begins with month 7. Adar of a leap year is the second Adar unless marked as first.
-HEBREW_MONTHS = parse_month_rows("""
-    ניסן
-    אייר
-    סיוון|סיון
-    תמוז
-    אב
-    אלול
-    תשרי
-    חשוון|חשון|מרחשוון|מרחשון
-    כסלו
-    טבת
-    שבט
-    אדר|אדר א׳|אדר א'
-    אדר ב׳|אדר ב'""")
+JALALI_MONTHS, ARABIC_MONTHS, THAI_MONTHS, HEBREW_MONTHS = map(
+    MONTHS_BY_CALENDAR.__getitem__, ("jalali", "arabic", "thai", "hebrew")
+)
 HEBREW_LETTER_VALUES = dict(
     zip("אבגדהוזחטיכלמנסעפצקרשת", (*range(1, 10), *range(10, 100, 10), *range(100, 500, 100)), strict=True)
 )
