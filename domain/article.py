@@ -213,13 +213,15 @@ class StoredArticle:
 
 @dataclass(frozen=True)
 class PageTraits:
-    """Features of a page from which the site template is learned.
+    """Features of an article's page from which the site template is learned.
 
     `line_hashes` are the `text_hash64` values of its lines; `title_suffix` is the text after the title in `<title>`.
+    Pages that show the same article have one of the `text_hashes` in common.
     """
 
     line_hashes: frozenset[int] = frozenset()
     title_suffix: str = ""
+    text_hashes: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,7 @@ class SiteTemplate:
     """Repeated text of the pages of a host.
 
     Attributes:
-        page_count: Number of pages counted.
+        page_count: Number of articles counted.
         template_line_hashes: Hashes (`text_hash64`) of lines on so large a share of the pages that they are
             boilerplate.
         title_suffixes: Frequent texts after the title in `<title>`, most frequent first.

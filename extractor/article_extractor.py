@@ -5,6 +5,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from heapq import nlargest
 
 from domain.article import Article, Block, BlockKind, ExtractionResult, PageTraits, SiteTemplate, text_hash64
 from domain.coded_message import CodedMessage
@@ -15,7 +16,7 @@ from extractor.body_methods.declared_body import find_declared_body
 from extractor.fields.dates.publication_date import find_publication_date
 from extractor.fields.language import detect_language
 from extractor.fields.metadata import find_metadata
-from extractor.fields.title_matching import title_suffix
+from extractor.fields.title_matching import normalize_letters, title_suffix
 from extractor.page.parsed_page import Body, ParsedPage, decode_page, parse_page
 from extractor.page_types.body_coverage import find_suspicion
 from extractor.page_types.classifier import (
@@ -37,6 +38,8 @@ from extractor.settings import ExtractSettings
 
 SECONDS_PER_DAY = 86_400.0
 MAX_DATE = "2099-12-31"
+MAX_TEXT_HASHES = 5  # long lines of an article by which its other versions are recognized
+NO_PROSE_KINDS = (BlockKind.CODE, BlockKind.PICTURE, BlockKind.POST_START)
 DEFAULT_SETTINGS = ExtractSettings()
 
 
@@ -115,8 +118,9 @@ class ArticleExtractor:
         if isinstance(page, Outcome):
             return ExtractionResult(page)
         analysis = self.analyze_page(page, fetched_at)
-        title = analysis.result.title if isinstance(analysis.result, Article) else ""
-        return replace(analysis, page_traits=site_traits(page, title))
+        if not isinstance(analysis.result, Article):
+            return analysis
+        return replace(analysis, page_traits=site_traits(page, analysis.result))
 
     def parse_page(
         self,
@@ -249,13 +253,16 @@ def declared_language(page: ParsedPage) -> str:
     return spans[0].tag_info.attributes.get("lang", "") if spans else ""
 
 
-def site_traits(page: ParsedPage, title: str) -> PageTraits:
-    """Return the contribution of a page to the template of its site.
+def site_traits(page: ParsedPage, article: Article) -> PageTraits:
+    """Return the contribution of an article's page to the template of its site.
 
-    That is the hashes of its lines, and the suffix after the article title in <title>.
+    The title and any of the longest lines identify an article: its versions differ in short lines, and articles with
+    the same title, or none, in long lines.
     """
     lines = frozenset(text_hash64(line.text) for line in page.layout.lines)
-    return PageTraits(lines, title_suffix(page.title, title) if title else "")
+    title, long_lines = normalize_letters(article.title), nlargest(MAX_TEXT_HASHES, article.body.split("\n"), key=len)
+    text_hashes = frozenset(text_hash64(f"{title}|{normalize_letters(line)}") for line in long_lines)
+    return PageTraits(lines, title_suffix(page.title, article.title) if article.title else "", text_hashes)
 
 
 def max_published_date(fetched_at: float) -> str:

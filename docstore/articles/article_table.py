@@ -15,7 +15,13 @@ from sqlalchemy import Connection, and_, func, or_, select, union, update
 from docstore.articles.extraction_writer import ExtractionWriter, PageExtraction
 from docstore.articles.recognized_pages import load_recognized_pages
 from docstore.articles.row_mapping import blocks_from_json, stored_article_from_row
-from docstore.articles.site_templates import MIN_REPEATED_PAGES, SAMPLE_PAGES, learn_pages, load_site_template
+from docstore.articles.site_templates import (
+    MIN_REPEATED_PAGES,
+    MIN_TEMPLATE_PAGES,
+    SAMPLE_PAGES,
+    learn_pages,
+    load_site_template,
+)
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import (
     EXTRACTOR_VERSION_KEY,
@@ -359,7 +365,7 @@ TEMPLATE_SAMPLE_QUERY = (
     .outerjoin(site_page_counts, site_page_counts.c.host == UNSAMPLED_PAGES_QUERY.c.host)
     .where(
         UNSAMPLED_PAGES_QUERY.c.position <= SAMPLE_PAGES,
-        COUNTED_PAGES_EXPRESSION < SAMPLE_PAGES,
+        COUNTED_PAGES_EXPRESSION < MIN_TEMPLATE_PAGES,
         COUNTED_PAGES_EXPRESSION + UNSAMPLED_PAGES_QUERY.c.pending_pages > MIN_REPEATED_PAGES,
     )
     .order_by(UNSAMPLED_PAGES_QUERY.c.url_id)

@@ -1,8 +1,10 @@
 """Repeated text of the pages of a host, counted during extraction.
 
-For each host the tables contain the number of counted pages. They also contain the number of pages with each line (by
-64-bit hash), and with each text after the title in `<title>`. A page is counted once, even if it is extracted again.
-After HALVE_AFTER_PAGES pages all counts are halved, so that a new site design outweighs the old one.
+For each host the tables contain the number of counted articles. They also contain the number of articles with each line
+(by 64-bit hash), and with each text after the title in `<title>`. A page is counted once, even if it is extracted
+again. An article is counted once, however many pages show it (print, mobile and AMP versions): the hashes of its text
+are stored like those of lines. After HALVE_AFTER_PAGES articles all counts are halved, so that a new site design
+outweighs the old one.
 """
 
 from collections import Counter
@@ -14,22 +16,21 @@ from docstore.database import dialect_insert
 from docstore.schema.article_tables import counted_site_pages, site_lines, site_page_counts, site_title_suffixes
 from domain.article import PageTraits, SiteTemplate
 
-MIN_REPEATED_PAGES = 3  # pages with a line or suffix before it is part of a template
-MIN_LINE_SHARE = 0.3  # of the host's pages, for a template line
-MIN_SUFFIX_SHARE = 0.05  # of the host's pages, for a title suffix: each section may have its own suffix
+MIN_TEMPLATE_PAGES = 20  # distinct articles of a host; with fewer, no line is known to be template text
+MIN_LINE_SHARE = 0.8  # of the host's articles, for a template line
+MIN_REPEATED_PAGES = 3  # articles with a title suffix before it is one of the site ...
+MIN_SUFFIX_SHARE = 0.05  # ... and their share of the host's articles: each section may have its own suffix
 MAX_ENTRIES_PER_HOST = 5_000  # stored lines and suffixes
 MAX_LINES_PER_PAGE = 2_000  # the lowest hashes: a sample that is the same on all pages
 MAX_SUFFIX_CHARS = 200
-HALVE_AFTER_PAGES = 2_000
-SAMPLE_PAGES = 20  # pages of a new host that are read before the first extraction
+HALVE_AFTER_PAGES = 500
+SAMPLE_PAGES = 30  # pages of a new host that are read before the first extraction; some of them are lists
 
 
 def load_site_template(connection: Connection, host: str) -> SiteTemplate:
     """Return the template of a host."""
     pages = connection.scalar(select(site_page_counts.c.pages).where(site_page_counts.c.host == host)) or 0
-    lines = select(site_lines.c.line).where(
-        site_lines.c.host == host, site_lines.c.pages >= max(MIN_REPEATED_PAGES, MIN_LINE_SHARE * pages)
-    )
+    lines = select(site_lines.c.line).where(site_lines.c.host == host, site_lines.c.pages >= MIN_LINE_SHARE * pages)
     suffixes = (
         select(site_title_suffixes.c.tail)
         .where(
@@ -38,13 +39,14 @@ def load_site_template(connection: Connection, host: str) -> SiteTemplate:
         )
         .order_by(site_title_suffixes.c.pages.desc(), site_title_suffixes.c.tail)
     )
-    return SiteTemplate(pages, frozenset(connection.scalars(lines)), tuple(connection.scalars(suffixes)))
+    template_lines = frozenset(connection.scalars(lines)) if pages >= MIN_TEMPLATE_PAGES else frozenset()
+    return SiteTemplate(pages, template_lines, tuple(connection.scalars(suffixes)))
 
 
 def learn_pages(connection: Connection, pages: Iterable[tuple[int, str, PageTraits]]) -> None:
     """Count the traits of pages, given as (url_id, host, traits).
 
-    Pages without traits and pages counted before are skipped.
+    Pages without an article have no traits. They are skipped, and so are pages counted before.
     """
     pages_with_traits = [page for page in pages if page[2] != PageTraits()]
     counted_ids = set(
@@ -63,10 +65,20 @@ def learn_pages(connection: Connection, pages: Iterable[tuple[int, str, PageTrai
 
 
 def learn_host(connection: Connection, host: str, traits: Sequence[PageTraits]) -> None:
-    """Count the traits of pages of one host."""
-    lines = Counter(line for page in traits for line in sorted(page.line_hashes)[:MAX_LINES_PER_PAGE])
-    suffixes = Counter(page.title_suffix[:MAX_SUFFIX_CHARS] for page in traits if page.title_suffix)
-    add_counts(connection, site_page_counts, [{"host": host, "pages": len(traits)}])
+    """Count the traits of pages of one host. Pages with the text of a counted page are skipped."""
+    text_hashes = {text_hash for page in traits for text_hash in page.text_hashes}
+    known_texts = select(site_lines.c.line).where(site_lines.c.host == host, site_lines.c.line.in_(text_hashes))
+    counted_texts = set(connection.scalars(known_texts))
+    articles = []
+    for page in traits:
+        if counted_texts.isdisjoint(page.text_hashes):
+            articles.append(page)
+        counted_texts |= page.text_hashes
+    lines = Counter(
+        line for page in articles for line in (*page.text_hashes, *sorted(page.line_hashes)[:MAX_LINES_PER_PAGE])
+    )
+    suffixes = Counter(page.title_suffix[:MAX_SUFFIX_CHARS] for page in articles if page.title_suffix)
+    add_counts(connection, site_page_counts, [{"host": host, "pages": len(articles)}])
     add_counts(connection, site_lines, [{"host": host, "line": line, "pages": n} for line, n in lines.items()])
     add_counts(
         connection, site_title_suffixes, [{"host": host, "tail": suffix, "pages": n} for suffix, n in suffixes.items()]

@@ -16,7 +16,8 @@ DISCLAIMER = "本文仅代表作者个人观点，与本站立场无关，投资
 ENGLISH_BOX = "Our briefing reaches your inbox every working day at seven, free of charge."
 ENGLISH_DISCLAIMER = "The views above are the author's own, and nothing here is meant as advice to buy or sell."
 FIELDS = ["大庆油田", "胜利油田", "长庆油田", "辽河油田", "华北油田", "江汉油田"]
-LEARNED = sites.MIN_REPEATED_PAGES  # pages that show a line before it is known to repeat
+LEARNED = sites.MIN_TEMPLATE_PAGES  # articles of a site before a line is known to repeat
+NAMES = [f"{field}{unit}" for unit in ("", "一厂", "二厂", "三厂", "四厂") for field in FIELDS]
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ class MadeUpSite:
 
     def grow(self) -> None:
         """Read as many pages as it takes to know what repeats."""
-        for number, name in enumerate(FIELDS[:LEARNED]):
+        for number, name in enumerate(NAMES[:LEARNED]):
             assert isinstance(self.read(page(f"{name}产量创新高", *texts(number, name))), Article)
 
 
@@ -76,8 +77,8 @@ def body_of(result: Article | Outcome) -> list[str]:
 
 class TestTemplateLines:
     def test_they_disappear_once_learned(self, site: MadeUpSite) -> None:
-        bodies = [body_of(site.read(page(f"{name}产量创新高", *texts(n, name)))) for n, name in enumerate(FIELDS)]
-        for number, (name, body) in enumerate(zip(FIELDS, bodies, strict=True)):
+        bodies = [body_of(site.read(page(f"{name}产量创新高", *texts(n, name)))) for n, name in enumerate(NAMES)]
+        for number, (name, body) in enumerate(zip(NAMES, bodies, strict=True)):
             own = list(texts(number, name))
             assert body == (own if number >= LEARNED else [BOX, *own, DISCLAIMER])
 
@@ -99,11 +100,39 @@ class TestTemplateLines:
             assert body_of(site.read(again)) == list(texts(9, "玉门油田"))
 
     def test_what_only_some_pages_show_stays(self, site: MadeUpSite) -> None:
+        """A line on 7 of 10 pages is none of the site's template."""
         shared = "本报记者张三、李四自大庆发回的报道，摄影王五。"
-        for number, name in enumerate(FIELDS * 2):
-            lines = (*texts(number, name), shared) if number < LEARNED else texts(number, name)
+        for number, name in enumerate(NAMES):
+            lines = (*texts(number, name), shared) if number % 10 < 7 else texts(number, name)
             site.read(page(f"{name}产量创新高", *lines))
         assert body_of(site.read(page("新闻", *texts(9, "玉门油田"), shared)))[-1] == shared
+
+    @pytest.mark.parametrize("others", [0, 3, LEARNED])
+    def test_versions_of_one_article_are_one_text(self, site: MadeUpSite, others: int) -> None:
+        """At its own URL, at those of a print, a mobile and an AMP version, and with tracking parameters."""
+        for number, name in enumerate(NAMES[:others]):
+            site.read(page(f"{name}产量创新高", *texts(number, name)))
+        own = texts(30, "玉门油田")
+        plain = (
+            f"<html><head><title>玉门油田产量创新高</title></head><body><h1>玉门油田产量创新高</h1>{'{}'}</body></html>"
+        )
+        paragraphs = "".join(f"<p>{text}</p>" for text in own)
+        versions = [
+            page("玉门油田产量创新高", *own),
+            plain.format(f"<p>打印时间：2024-05-01</p>{paragraphs}"),
+            plain.format(f"<amp-img src='/a.jpg'></amp-img>{paragraphs}").replace("<html>", "<html amp>"),
+            plain.format(f"<div class='m-nav'><a href='/'>首页</a></div>{paragraphs}<p>手机版</p>"),
+        ]
+        for version in versions * 12:
+            assert set(own) <= set(body_of(site.read(version)))
+        assert site.knowledge.page_count == others + 1
+
+    def test_lists_teach_nothing(self, site: MadeUpSite) -> None:
+        links = "".join(
+            f"<li><a href='/{n}'>{name}产量创新高，创下五年来的新高</a> 05-01</li>" for n, name in enumerate(NAMES)
+        )
+        assert isinstance(site.read(f"<html><body><ul>{links}</ul></body></html>"), Outcome)
+        assert site.knowledge.page_count == 0
 
 
 class TestRecordsWithoutTextOfTheirOwn:
