@@ -14,8 +14,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from extractor.fields.dates.date_parsing import find_first_date, normalize_date_text
+from extractor.fields.dates.month_names import MONTH_NAMES
 from extractor.fields.json_ld import JsonLdArticle
 from extractor.fields.title_matching import normalize_letters
+from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import CODE_TAG, Line, Span
 from extractor.page.parsed_page import ParsedPage
 from text.scripts import HAN
@@ -84,9 +87,12 @@ NON_NAME_PATTERN = "(?:整合|整理|编译|综合|报道)"
 HAN_NAME_PATTERN = rf"[{HAN}]{{2,4}}(?:·[{HAN}]{{1,8}}){{0,3}}"
 # A longer word, and one with an underscore, is an identifier of a program.
 CAPITALIZED_WORD_PATTERN = r"[A-Z\u00c0-\u024f](?:[^\W_]|[.'’-]){0,24}(?![A-Za-z0-9_\u00c0-\u024f])"
-LATIN_NAME_PATTERN = (
-    rf"{CAPITALIZED_WORD_PATTERN}(?: (?:(?:de|van|von|der|den|da|la|le|du|bin|al) )?{CAPITALIZED_WORD_PATTERN}){{0,4}}"
+# Small words of names, and a nickname: Ludwig van der Berg, Robert "Bob" Miller.
+NAME_PARTICLE_PATTERN = (
+    r"(?:(?:d[aei]|del|della|de[rn]|dos|das|du|el|la|le|los|van|von|zu[rm]?|te[rn]|af|av|al|ben|bin|ibn|y|'t) |"
+    r"[\"“'‘(][^\s\"”'’()@][^\"”'’()@]{0,19}[\"”'’)] )"
 )
+LATIN_NAME_PATTERN = rf"{CAPITALIZED_WORD_PATTERN}(?: {NAME_PARTICLE_PATTERN}{{0,3}}{CAPITALIZED_WORD_PATTERN}){{0,4}}"
 PEN_NAME_PATTERN = r"[\w·_.-]{2,20}"
 NAME_SEPARATOR_PATTERN = r"\s?[、,，&/]\s?|\s(?:和|与)\s|\s{1,2}"
 HAN_NAMES_RE = re.compile(rf"{HAN_NAME_PATTERN}(?:\s{HAN_NAME_PATTERN}){{1,5}}")
@@ -110,7 +116,7 @@ NON_NAMES = frozenset(
     )
 )  # fmt: skip
 NOT_NAME_RE = re.compile(
-    r"https?:|^https?$|www\.|@|[。！？!?{}<>=\"]|\.(?:com|net|org|cn)\b|版权|copyright|^\W*$|^[\d\W]+$|\d\s?[篇次条]|"
+    r"https?:|^https?$|www\.|@|[。！？!?{}<>=]|\.(?:com|net|org|cn)\b|版权|copyright|^\W*$|^[\d\W]+$|\d\s?[篇次条]|"
     "责任|编辑|点击|阅读|发布",
     re.I,
 )
@@ -131,6 +137,14 @@ TRAILING_ROLE_RE = re.compile(
 JOB_TITLE_RE = re.compile(
     r"\b(?:of|for|at|manager|director|officer|founder|developer|engineer|professor|team lead)\b|^(?:phd|md|ceo)$", re.I
 )
+HANDLE_RE = re.compile(r"\s?[(（\[]@[\w.]{2,30}[)）\]]")
+SUFFIX_RE = re.compile(r",?\s(Jr|Sr)\b\.?")
+DEGREE_RE = re.compile(r",\s(?:Ph\.?\s?D|(?:[A-Z]\.?){2,5}(?![\w ]))[.®*†]*(?=\W|$)")  # "Jane Moss, M.D."
+LOWERCASE_END_RE = re.compile(r"(?:\s[^\W\d_A-Z]+)+$")  # "Jane Moss on" a date
+HAN_ROLE_RE = re.compile(
+    rf"(?<=[{HAN}]{{2}})\s?(?:特约)?(?:记者|記者|教授|博士|院士|研究员|研究員|律师|律師|先生|女士)(?=$|[\s、,，;；|(（])"
+)
+DAY_RE = re.compile(r"(?:\d{1,2}\S{0,2}\s)?([^\W\d_]{3,12})\.?(?:\s\d{1,2}\S{0,2})?")
 UNCLOSED_PARENTHESIS_RE = re.compile(r"\s?[(（][^)）]*$")
 NAME_STRIP_CHARS = " .,;:：|/-—–()（）[]【】·•\"“”'\u200b"
 SOURCE_SUFFIX_RE = re.compile(rf"\s?{LABEL_PATTERN}|参与互动|\s{{2,}}|[|｜]")
@@ -139,8 +153,8 @@ SOURCE_SUFFIX_RE = re.compile(rf"\s?{LABEL_PATTERN}|参与互动|\s{{2,}}|[|｜]
 def split_names(text: str, site_names: frozenset[str]) -> list[str]:
     """Return the names in a text without roles; texts that are URLs, sentences or names of the site are removed."""
     text = WRITTEN_BY_RE.sub("", html.unescape(" ".join(text[:500].split())))
-    text = DATE_OR_TIME_RE.split(BYLINE_PREFIX_RE.sub("", text), maxsplit=1)[0]
-    text = EDITOR_LABEL_RE.split(text, maxsplit=1)[0].strip()
+    text = DEGREE_RE.sub("", SUFFIX_RE.sub(r" \1.", HANDLE_RE.sub("", HAN_ROLE_RE.sub("", cut_date(text)))))
+    text = EDITOR_LABEL_RE.split(BYLINE_PREFIX_RE.sub("", text), maxsplit=1)[0].strip()
     parts = NAME_SEPARATOR_RE.split(text)
     if len(parts) == 1 and HAN_NAMES_RE.fullmatch(text):
         parts = text.split()
@@ -149,12 +163,26 @@ def split_names(text: str, site_names: frozenset[str]) -> list[str]:
     return [name for name in names if not MEDIA_NAME_RE.fullmatch(name)] or names
 
 
+def cut_date(text: str) -> str:
+    """Return the text before the date in a byline, or the text after it if the byline begins with the date."""
+    name_text = next((part for part in DATE_OR_TIME_RE.split(text) if part.strip(NAME_STRIP_CHARS)), "")
+    normalized_text = normalize_date_text(name_text)
+    date_match = find_first_date(normalized_text) if len(normalized_text) == len(name_text) else None
+    if date_match is not None:
+        before, after = (
+            part.strip(NAME_STRIP_CHARS) for part in (name_text[: date_match.start], name_text[date_match.end :])
+        )
+        name_text = after if BYLINE_PREFIX_RE.match(after) or not before else before
+    return name_text if name_text == text else LOWERCASE_END_RE.sub("", name_text.rstrip())
+
+
 def strip_role(text: str) -> str:
     """Remove "By" before a name and the role after it."""
     name = UNCLOSED_PARENTHESIS_RE.sub(
         "", TRAILING_ROLE_RE.sub("", ROLE_SUFFIX_RE.sub("", BYLINE_PREFIX_RE.sub("", text)))
     )
-    name = name.strip(NAME_STRIP_CHARS)
+    has_suffix = name.rstrip().endswith(("Jr.", "Sr."))
+    name = name.strip(NAME_STRIP_CHARS) + "." * has_suffix
     return f"{name})" if "(" in name and ")" not in name else name
 
 
@@ -165,6 +193,7 @@ def may_be_person_name(name: str, site_names: frozenset[str]) -> bool:
         not 2 <= len(name) <= MAX_NAME_CHARS
         or folded_name in NON_NAMES
         or NOT_NAME_RE.search(name)
+        or ((day := DAY_RE.fullmatch(name)) and day[1].lower() in MONTH_NAMES and not name.isalpha())
         or len(name.split()) > MAX_NAME_WORDS
     ):
         return False
@@ -273,14 +302,17 @@ def iter_author_texts(
     """Yield texts with names of authors, one list per source of evidence, most reliable first."""
     line_indices = byline_line_indices(page, zone)
     lines = [page.layout.lines[line_index] for line_index in line_indices]
-    yield from ([match["names"]] for line in lines if (match := match_chinese_author(line)) is not None)
+    title = page.layout.lines[zone.title_line] if zone.title_line >= 0 else None
+    label_lines = [line for line in lines if line.tag not in HEADING_TAGS and line is not title]
+    yield from ([match["names"]] for line in label_lines if (match := match_chinese_author(line)) is not None)
     yield person_names
     yield list(json_ld_article.author_names)
     yield from ([page.metas[name]] for name in AUTHOR_META_NAMES if name in page.metas)
     yield texts_by_class(page, line_indices, AUTHOR_CLASS_RE)
-    yield from ([text] for line in lines if (text := author_link_text(line)))
+    yield from filter(None, map(author_link_texts, lines))
     yield from ([match["names"]] for line in lines if (match := match_english_author(line)) is not None)
     yield from ([match["names"]] for match in iter_reporter_matches(page, zone))
+    yield from ([line.text] for line in lines if names_account_after_date(line))
 
 
 def byline_line_indices(page: ParsedPage, zone: BylineZone) -> list[int]:
@@ -316,24 +348,38 @@ def spaced_text(line: Line) -> str:
 
 def match_english_author(line: Line) -> re.Match[str] | None:
     """Match "By" with names in a short line; returns None if not found."""
-    if line.size > MIN_TEXT_LINE_SIZE or not {"y", "Y"} & {*line.text} or HAN_RE.search(line.text):
+    if line.size > MIN_TEXT_LINE_SIZE or HAN_RE.search(line.text):
         return None
-    text = line.text[:150]
+    line_text = line.text[:150]
     return next(
-        (match for match in ENGLISH_AUTHOR_RE.finditer(text) if BEFORE_BY_RE.fullmatch(text, 0, match.start())), None
+        (
+            match
+            for text in dict.fromkeys((cut_date(line_text), line_text))
+            for match in ENGLISH_AUTHOR_RE.finditer(text)
+            if BEFORE_BY_RE.fullmatch(text, 0, match.start())
+        ),
+        None,
     )
 
 
-def author_link_text(line: Line) -> str:
-    """Return the text of a link to an author, or an empty string.
+def names_account_after_date(line: Line) -> bool:
+    """Return whether a short line consists of a date and names with accounts: `2026-04-11 - Jane Moss (@jane)`."""
+    if line.size > MIN_TEXT_LINE_SIZE or not HANDLE_RE.search(line.text):
+        return False
+    return not line.text.startswith(cut_date(line.text).strip())
 
-    The link has rel="author", or leads to an author page and shows a full Latin name.
+
+def author_link_texts(line: Line) -> list[str]:
+    """Return the texts of the links to authors in a line.
+
+    Such a link has rel="author", or leads to an author page and shows a full Latin name.
     """
-    for start, end, attribute_text in line.links:
-        text = "".join(line.text_pieces[start:end]).strip()
-        if 'rel="author' in attribute_text or ("/author" in attribute_text and FULL_LATIN_NAME_RE.fullmatch(text)):
-            return text
-    return ""
+    links = (("".join(line.text_pieces[start:end]).strip(), attributes) for start, end, attributes in line.links)
+    return [
+        text
+        for text, attribute_text in links
+        if 'rel="author' in attribute_text or ("/author" in attribute_text and FULL_LATIN_NAME_RE.fullmatch(text))
+    ]
 
 
 def iter_reporter_matches(page: ParsedPage, zone: BylineZone) -> Iterator[re.Match[str]]:
@@ -365,15 +411,19 @@ def texts_by_class(page: ParsedPage, line_indices: list[int], class_re: re.Patte
             ]
             return nested_texts[:MAX_NAMES]
     spans, lines = page.layout.spans, page.layout.lines
-    first = bisect_left(spans, start, key=span_start)
-    for span in spans[first : bisect_right(spans, end, key=span_start)]:
-        if (
-            span.tag_info.is_metadata
-            and span.end_line - span.start_line == 1
-            and class_re.search(span.tag_info.identifiers)
-        ):
-            return [lines[span.start_line].text]
-    return []
+    named_spans = [
+        span
+        for span in spans[bisect_left(spans, start, key=span_start) : bisect_right(spans, end, key=span_start)]
+        if span.tag_info.is_metadata
+        and span.end_line - span.start_line == 1
+        and class_re.search(span.tag_info.identifiers)
+    ]
+    texts = list[str]()
+    for previous, span in zip([*named_spans[:1], *named_spans], named_spans, strict=False):
+        if span.tag_info.identifiers != previous.tag_info.identifiers or span.start_line > previous.start_line + 1:
+            break
+        texts.append(lines[span.start_line].text)
+    return texts[:MAX_NAMES]
 
 
 def span_start(span: Span) -> int:

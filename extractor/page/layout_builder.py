@@ -36,6 +36,7 @@ MAX_META_CHARS = 2_000
 # Limits for the text of an inline element: an unclosed one contains the rest of the page.
 MAX_INLINE_ELEMENT_CHARS = 2_000
 MAX_INLINE_ELEMENT_LINES = 200
+AUTHOR_META_ENDS = ("author", "creator")
 # A line break inside Chinese text is formatting, not a space between words.
 CJK_CHARS = f"\u3001-\u9fff{HAN}\uff00-\uffef"
 CJK_LINE_BREAK_RE = re.compile(rf"(?<=[{CJK_CHARS}])[ \t]*[\r\n]\s*(?=[{CJK_CHARS}])")
@@ -362,7 +363,9 @@ class _LayoutBuilder:
             content = " ".join(unescape_markup(attribute_value("content", attribute_text)).split())[:MAX_META_CHARS]
             for key in ("name", "property", "itemprop") if content else ():
                 if name := unescape_markup(attribute_value(key, attribute_text)).strip().lower():
-                    self.head.metas.setdefault(name, content)
+                    first_content = self.head.metas.setdefault(name, content)
+                    if first_content != content and name.endswith(AUTHOR_META_ENDS):  # one meta for each author
+                        self.head.metas[name] = f"{first_content}; {content}"[:MAX_META_CHARS]
         elif href := unescape_markup(attribute_value("href", attribute_text)).strip():
             for rel in (attribute_value("rel", attribute_text) or tag).lower().split():
                 self.head.head_links.setdefault(rel, href)
