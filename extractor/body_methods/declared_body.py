@@ -23,7 +23,7 @@ def find_declared_body(page: ParsedPage, title_line: int = -1) -> Body | None:
 
     A summary is used only if the page is certainly an article. `title_line` is the line index of the title, or -1.
     """
-    text = markup_to_text(find_json_ld_article(page.json_ld, page.url).body)
+    text = markup_to_text(find_json_ld_article(page.json_ld, page.url, page.head_titles).body)
     if not text and declared_score(page) + max(0, url_score(page.url)) >= MIN_ARTICLE_SCORE:
         text = longest_description(page)
     spans = page.layout.spans

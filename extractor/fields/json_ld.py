@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
+from extractor.fields.title_matching import KEY_WORD_RE
+
 MAX_JSON_LD_CHARS = 300_000  # of all scripts of a page together
 MAX_NODES = 600  # nodes of a page that are read
 MAX_DEPTH = 6
@@ -110,8 +112,8 @@ def json_ld_types(scripts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=2)  # called for the date and for the metadata of a page
-def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
-    """Find the article of a page in the texts of its JSON-LD scripts.
+def find_json_ld_article(scripts: tuple[str, ...], url: str, titles: tuple[str, ...] = ()) -> JsonLdArticle:
+    """Find the article of a page in the texts of its JSON-LD scripts. `titles` are those in the head of the page.
 
     Returns:
         The article; all fields are empty if the scripts contain none.
@@ -122,15 +124,18 @@ def find_json_ld_article(scripts: tuple[str, ...], url: str) -> JsonLdArticle:
     nodes = list(chain.from_iterable(nodes_by_script))
     by_id = {str(node.get("@id")): node for node, _ in nodes if "@id" in node and len(node) > 1}
     ranked_nodes = sorted(
-        ((rank_node(node, depth, url), position) for position, (node, depth) in enumerate(nodes[:MAX_NODES]))
+        ((rank_node(node, depth, url, titles), position) for position, (node, depth) in enumerate(nodes[:MAX_NODES]))
     )
-    articles = [nodes[position][0] for node_rank, position in ranked_nodes if node_rank[0] < NOT_AN_ARTICLE_RANK]
+    articles = [
+        nodes[position][0]
+        for (is_other_type, is_other_article, *_), position in ranked_nodes
+        if not is_other_type and not (is_other_article and position != ranked_nodes[0][1])
+    ]
     breadcrumbs = next((breadcrumb_names(node) for node, _ in nodes if "breadcrumblist" in node_types(node)), ())
     if not articles:
         article = article_from_broken_json("\n".join(unparsed_scripts), breadcrumbs)
         return replace(article, page_kind=article.page_kind or page_kind(nodes, url))
-    own_page_urls = own_urls(articles[0])
-    is_other_page = bool(url and own_page_urls) and not any(is_same_page(own_url, url) for own_url in own_page_urls)
+    is_other_page = ranked_nodes[0][0][1]
     article = build_json_ld_article(articles, by_id, breadcrumbs)
     return replace(article, page_kind=page_kind(nodes, url), is_other_page=is_other_page)
 
@@ -166,14 +171,32 @@ def node_types(node: JsonLdNode) -> tuple[str, ...]:
 
 
 NOT_AN_ARTICLE_RANK = 99
+MIN_SAME_WORD_RATIO, MAX_OTHER_WORD_RATIO = 0.7, 0.3  # words of a headline that the titles of the page contain
 
 
-def rank_node(node: JsonLdNode, depth: int, url: str) -> tuple[int, int, int]:
-    """Return the rank of a node as the article of the page; lower is better: type, URL of another page, depth."""
-    best_type_rank = min((type_rank(name) for name in node_types(node)), default=NOT_AN_ARTICLE_RANK)
-    node_url = node.get("url") or node.get("@id")
-    is_other_page = isinstance(node_url, str) and bool(url) and not is_same_page(node_url, url)
-    return best_type_rank, int(is_other_page), depth
+def rank_node(node: JsonLdNode, depth: int, url: str, titles: tuple[str, ...]) -> tuple[bool, bool, bool, int, int]:
+    """Return the rank of a node as the article of the page; lower is better.
+
+    The first two members tell whether it is no article or certainly another one (by URL and headline), and whether it
+    may be another one (by URL or headline). A WebPage with the URL of the page says nothing about its article.
+    """
+    types = node_types(node)
+    best_type_rank = min((type_rank(name) for name in types), default=NOT_AN_ARTICLE_RANK)
+    headline, urls = value_text(node.get("headline") or node.get("name")), own_urls(node) if url else []
+    has_own_url = any(is_same_page(own_url, url) for own_url in urls)
+    word_ratio = shared_word_ratio(headline, titles)
+    is_match = has_own_url or word_ratio > MIN_SAME_WORD_RATIO
+    is_other = not is_match and (bool(urls) or word_ratio < MAX_OTHER_WORD_RATIO)
+    if is_other and urls and word_ratio < MAX_OTHER_WORD_RATIO:
+        best_type_rank = NOT_AN_ARTICLE_RANK
+    is_own_article = is_match and GENERIC_PAGE_TYPES.isdisjoint(types)
+    return best_type_rank == NOT_AN_ARTICLE_RANK, is_other, not is_own_article, best_type_rank, depth
+
+
+def shared_word_ratio(headline: str, titles: tuple[str, ...]) -> float:
+    """Return the ratio of the words of a headline that the titles of a page contain; 0.5 if one is missing."""
+    words, title_words = ({*KEY_WORD_RE.findall(text.lower())} for text in (headline, " ".join(titles)))
+    return len(words & title_words) / len(words) if words and title_words else 0.5
 
 
 def page_kind(nodes: Sequence[tuple[JsonLdNode, int]], url: str) -> str:

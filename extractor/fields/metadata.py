@@ -99,7 +99,7 @@ class Metadata:
 
 def find_metadata(page: ParsedPage, body: Body, title: str) -> Metadata:
     """Read the metadata of a page whose article has this body and title. Does not raise for any input."""
-    json_ld_article = find_json_ld_article(page.json_ld, page.url)
+    json_ld_article = find_json_ld_article(page.json_ld, page.url, page.head_titles)
     zone = find_byline_zone(page, body.span_index)
     site_names = normalized_site_names(page, title)
     canonical = find_canonical(page, json_ld_article)

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from extractor.fields.json_ld import find_json_ld_article
 from extractor.fields.title_matching import (
+    KEY_WORD_RE,
     LINK_POINTS,
     MIN_TITLE_SIZE,
     TITLE_SEPARATOR_RE,
@@ -42,7 +43,6 @@ from extractor.fields.title_matching import (
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, text_size
 from extractor.page.parsed_page import Body, ParsedPage
-from text.scripts import HAN
 
 MAX_TITLE_CHARS = 300  # longer titles are cut
 MIN_SIMILARITY = 0.5  # headings at least this similar to <title> are the title [D]
@@ -57,7 +57,6 @@ STRAIGHT_QUOTES_TABLE = str.maketrans("‘’“”", "''\"\"")  # templates add
 # Full-width ASCII, as typed with East Asian input methods.
 HALF_WIDTH_TABLE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 EAST_ASIAN_RE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
-KEY_WORD_RE = re.compile(rf"[a-z0-9]{{3,}}|[{HAN}]")
 WORD_RE = re.compile(r"[^\W_]+")
 
 
@@ -129,7 +128,7 @@ def read_declared_titles(page: ParsedPage, names: Sequence[str], suffixes: Seque
     <title> ends at the end of another declared title if it contains one, otherwise before the detected site name.
     """
     metas = page.metas
-    headline = find_json_ld_article(page.json_ld, page.url).headline
+    headline = find_json_ld_article(page.json_ld, page.url, page.head_titles).headline
     other_titles = [clean_title(text) for text in (metas.get("og:title", ""), headline, metas.get("twitter:title", ""))]
     title = clean_title(page.title)
     host = host_of(page.url)

@@ -21,6 +21,7 @@ from extractor.page.layout import Layout, Line, Span, text_size
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, unescape_markup
 from extractor.page.urls import split_url
+from text.scripts import HAN
 
 MAX_TITLE_CHARS = 300  # longer titles are cut
 MAX_SITE_NAME_SIZE = 30.0  # a longer suffix is not a name; in Chinese characters
@@ -45,6 +46,7 @@ INVISIBLE_CHARS_RE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\uf
 # "ByteSink (Guava 33.3 API)"; the heading may add the kind of thing in words or symbols: "Class ByteSink<T>".
 PARENTHESIZED_TITLE_RE = re.compile(r"(.{1,200}?)\s*[(（][^()（）]{1,200}[)）]")
 KIND_PREFIX_RE, KIND_SUFFIX_RE = re.compile(r"(?:[^\W\d_]{1,20}\s){0,2}"), re.compile(r"(?:\s?<.*)?", re.S)
+KEY_WORD_RE = re.compile(rf"[a-z0-9]{{3,}}|[{HAN}]")  # words that tell titles apart, in lower case
 INLINE_TAG_RE = re.compile(r"</?(?:i|em|b|strong|sup|sub|span)>", re.I)
 NUMERIC_ENTITY_RE = re.compile(r"&#(?:x([0-9a-fA-F]{1,6})|(\d{1,7}));")
 

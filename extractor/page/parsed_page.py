@@ -60,6 +60,11 @@ class ParsedPage:
     @cached_property
     def complete_page(self) -> "ParsedPage":
         """The page with a complete layout, boilerplate included."""
+    @property
+    def head_titles(self) -> tuple[str, ...]:
+        """The titles in the head of the page that are not empty."""
+        return tuple(filter(None, (self.title, self.metas.get("og:title"), self.metas.get("twitter:title"))))
+
         layout = complete_layout(self.layout) or build_layout(dom.serialize(self.root))[0]
         return replace(self, layout=layout, is_complete=True)
 

@@ -296,9 +296,8 @@ class PageSignals:
     @cached_property
     def declares_dated_article(self) -> bool:
         """Whether the page declares an article of schema.org and the date of its publication."""
-        return self.type_signals.declares_article and (
-            self.has_published_meta or bool(find_json_ld_article(self.page.json_ld, self.page.url).published)
-        )
+        json_ld_article = find_json_ld_article(self.page.json_ld, self.page.url, self.page.head_titles)
+        return self.type_signals.declares_article and (self.has_published_meta or bool(json_ld_article.published))
 
     @cached_property
     def declared_article_score(self) -> int:
@@ -341,7 +340,7 @@ class PageSignals:
 def declared_score(page: ParsedPage) -> int:
     """Return the points of the declared metadata: JSON-LD, date metas and og:type."""
     metas = page.metas
-    json_ld_article = find_json_ld_article(page.json_ld, page.url)
+    json_ld_article = find_json_ld_article(page.json_ld, page.url, page.head_titles)
     score = {PAGE_IS_ARTICLE: 3, PAGE_IS_COLLECTION: -4}.get(
         json_ld_article.page_kind, 1 if json_ld_article.published else 0
     )

@@ -46,7 +46,7 @@ def published(html: str, url: str = "http://news.test/1.html", latest: str = "20
         ("http://a.test/9201605091.html", ""),
         ("http://a.test/2016/13/45/x.html", ""),
         ("http://a.test/2015/02/30/x.html", "2015-02"),
-        ("http://a.test/1989/05/09/x.html", ""),
+        ("http://a.test/1989/05/09/x.html", "1989-05-09"),
         ("http://a.test/2100/05/09/x.html", ""),
         ("http://2016.test:2016/", ""),
         ("", ""),

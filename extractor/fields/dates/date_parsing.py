@@ -18,11 +18,14 @@ from itertools import islice
 
 from extractor.fields.dates.calendars import to_gregorian
 from extractor.fields.dates.month_names import MONTH_NAMES, MONTHS_AFTER_DAY_POINT
+from text.scripts import HAN
 
 MAX_URL_CHARS = 2_000
 MAX_VERSION_NAME_CHARS = 32  # before 9.5.16; searched for the name of a product with that version
 MAX_TEXT_CHARS = 400  # beginning of a text that is searched for a date
 YEAR_PATTERN = r"(?P<y>199\d|20\d\d)"
+OLD_YEAR_PATTERN = r"(?P<y>1[5-9]\d\d|20\d\d)"  # a date before FIRST_COMMON_DATE is often that of an event or a person
+FIRST_COMMON_DATE = "1990"
 MONTH_PATTERN = r"(?P<m>1[0-2]|0?[1-9])"
 TWO_DIGIT_MONTH_PATTERN = r"(?P<m>1[0-2]|0[1-9])"
 DAY_PATTERN = r"(?P<d>3[01]|[12]\d|0?[1-9])"
@@ -38,7 +41,7 @@ def compile_bounded(*patterns: str) -> tuple[re.Pattern[str], ...]:
 
 # WD-A4, most reliable first. URL_MONTH_RES match a year and month only.
 URL_DATE_RES = compile_bounded(
-    rf"{YEAR_PATTERN}/{MONTH_PATTERN}/(?P<d>3[01]|[12]\d|0[1-9]|[1-9](?=/))",  # 2016/05/1.html is the first page of May
+    rf"{OLD_YEAR_PATTERN}/{MONTH_PATTERN}/(?P<d>3[01]|[12]\d|0[1-9]|[1-9](?=/))",  # 2016/05/1.html: page 1 of May
     rf"{YEAR_PATTERN}[-_]{MONTH_PATTERN}[-_/]{DAY_PATTERN}",
     rf"{YEAR_PATTERN}/{TWO_DIGIT_MONTH_PATTERN}{TWO_DIGIT_DAY_PATTERN}",
     rf"{YEAR_PATTERN}{TWO_DIGIT_MONTH_PATTERN}/?{TWO_DIGIT_DAY_PATTERN}",
@@ -68,16 +71,16 @@ GAP_PATTERN = r"[\s\xa0.,/-]{1,3}"
 # Groups: `y` year, `m` month, `n` month name, `d` day; `p` and `q` are day and month in either order.
 TEXT_DATE_RES = (
     *compile_bounded(
-        rf"{YEAR_PATTERN}{SPACE_PATTERN}(?:[-/.年년]|оны){SPACE_PATTERN}{MONTH_PATTERN}{SPACE_PATTERN}(?:[-/.月월]|(?:дугаар|дүгээр|-р)?\s?сарын){SPACE_PATTERN}{DAY_PATTERN}",
-        rf"{DAY_PATTERN}{ORDINAL_PATTERN}{GAP_PATTERN}{OF_PATTERN}{MONTH_WORD_PATTERN}{GAP_PATTERN}{OF_PATTERN}(?:,\s)?{YEAR_PATTERN}",
+        rf"{OLD_YEAR_PATTERN}{SPACE_PATTERN}(?:[-/.年년]|оны){SPACE_PATTERN}{MONTH_PATTERN}{SPACE_PATTERN}(?:[-/.月월]|(?:дугаар|дүгээр|-р)?\s?сарын){SPACE_PATTERN}{DAY_PATTERN}",
+        rf"{DAY_PATTERN}{ORDINAL_PATTERN}{GAP_PATTERN}{OF_PATTERN}{MONTH_WORD_PATTERN}{GAP_PATTERN}{OF_PATTERN}(?:,\s)?{OLD_YEAR_PATTERN}",
         rf"(?P<p>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE_PATTERN}(?P<s>[-/.]|tháng|thg){SPACE_PATTERN}"
-        rf"(?P<q>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE_PATTERN}(?:[-/.]|năm|,){SPACE_PATTERN}{YEAR_PATTERN}",
+        rf"(?P<q>1[0-2]|0?[1-9]|[12]\d|3[01]){SPACE_PATTERN}(?:[-/.]|năm|,){SPACE_PATTERN}{OLD_YEAR_PATTERN}",
         rf"{YEAR_PATTERN}{TWO_DIGIT_MONTH_PATTERN}{TWO_DIGIT_DAY_PATTERN}",
         rf"{YEAR_PATTERN}(?:\(?e?\)?ko)?{GAP_PATTERN}(?:m\.\s|թ\.\s|gada\s)?(?:{MONTH_WORD_PATTERN}{GAP_PATTERN}{DAY_PATTERN}|(?P<d2>3[01]|[12]\d|0?[1-9])\.\s(?P<n2>{LETTERS_PATTERN}))",
     ),
     re.compile(
         rf"(?<![a-z\u00c0-\u1fff]){MONTH_WORD_PATTERN}[.,]?[\s\xa0]{{1,2}}{DAY_PATTERN}(?:st|nd|rd|th)?[.,]?{SPACE_PATTERN}"
-        rf"(?:\d?\d:\d\d(?::\d\d)?,?\s)?(?:[a-z]{{3,4}}\s)?{YEAR_PATTERN}(?![\d:])"
+        rf"(?:\d?\d:\d\d(?::\d\d)?,?\s)?(?:[a-z]{{3,4}}\s)?{OLD_YEAR_PATTERN}(?![\d:])"
     ),
     re.compile(
         rf"(?<!\d){YEAR_PATTERN}[\s-]?ж(?:\.|ыл[а-яғ]{{1,3}}),?\s{DAY_PATTERN}[\s-]{MONTH_WORD_PATTERN}"
@@ -94,12 +97,18 @@ VERSION_PREFIX_RE = re.compile(
     r"datum|dated?|fecha|дата|от|на|до|uhr|mo|di|mi|do|fr|sa|so|пн|вт|ср|чт|пт|сб|вс|\w{1,12}(?:day|tag|woch|ed|icht))[\s\xa0]?$)"
     r"[^\W\d_]\w{0,29}[\s\xa0]?)$"
 )
-ISO_DATE_RE = re.compile(r"(199\d|20\d\d)-(\d\d)-(\d\d)(?!\d)")
-YEAR_RE = re.compile(r"20\d\d|199\d")
+ISO_DATE_RE = re.compile(r"(1[5-9]\d\d|20\d\d)-(\d\d)-(\d\d)(?!\d)")
+YEAR_RE, OLD_YEAR_RE = re.compile(r"20\d\d|199\d"), re.compile(r"20\d\d|1[5-9]\d\d")
 DIGIT_RE = re.compile(r"\d")
 MAX_YEARS_SEARCHED = 5  # years in one text around which a date is searched
 MAX_CHARS_AROUND_YEAR = 36  # search range before and after a year
 ERA_YEAR_RE = re.compile(r"(民[國国]|令和|平成)\s?(\d{1,3}|元)\s?(?=年)")
+# Taiwan counts years from 1912: 112/03/01. With a label before it, or on a page from Taiwan.
+MINGUO_YEAR_PATTERN = rf"[{HAN}][:：]?\s?1[0-4]\d\s?[-/.年]"
+MINGUO_YEAR_RE = re.compile(
+    rf"(?P<label>[{HAN}][:：]?\s?)?(?<![\d/.-])(?P<y>1[0-4]\d|[6-9]\d)(?=\s?[-/.年]\s?{MONTH_PATTERN}\s?[-/.月]\s?{DAY_PATTERN}(?![\d.]))"
+)
+MINGUO_CALENDAR = "minguo"
 ERA_OFFSETS = {"民國": 1911, "民国": 1911, "令和": 2018, "平成": 1988}
 HAN_NUMBER_RE = re.compile(r"[〇○零一二三四五六七八九十廿卅]{1,4}(?=[年月日])")
 HAN_DIGIT_TABLE = str.maketrans("〇○零一二三四五六七八九", "000123456789")
@@ -147,7 +156,7 @@ class DateMatch:
 def find_date_in_url(url: str) -> str:
     """Return the date in a URL as `YYYY-MM-DD` or `YYYY-MM` (WD-A4), or an empty string."""
     path = url[:MAX_URL_CHARS].split("//", 1)[-1]
-    if "20" not in path and "199" not in path:
+    if not OLD_YEAR_RE.search(path):
         return ""
     dates = (
         to_iso_date(match["y"], match["m"], match["d"]) for pattern in URL_DATE_RES for match in pattern.finditer(path)
@@ -183,8 +192,13 @@ def normalize_date_text(text: str, language: str = "") -> str:
 
 
 def to_western_digits(line: str, language: str = "") -> str:
-    """Convert a line to lower case, ASCII digits and Gregorian years; `language` of the page decides its calendar."""
+    """Convert a line to lower case, ASCII digits and Gregorian years.
+
+    The `language` of the page decides its calendar; MINGUO_CALENDAR stands for Chinese of Taiwan.
+    """
     text = line.lower()
+    if language == MINGUO_CALENDAR or not text.isascii():
+        text = MINGUO_YEAR_RE.sub(lambda match: minguo_to_western_year(match, language), text)
     if text.isascii():
         return to_gregorian(text, language) if language else text
     if NON_ASCII_DIGIT_RE.search(text):
@@ -207,26 +221,35 @@ def parse_han_number(text: str) -> str:
     return f"{tens.translate(HAN_DIGIT_TABLE) or '1'}{units.translate(HAN_DIGIT_TABLE) or '0'}"
 
 
+def minguo_to_western_year(match: re.Match[str], language: str) -> str:
+    """Convert the year of a date without era. Years of two digits may be those of the 20th century elsewhere."""
+    is_minguo = language == MINGUO_CALENDAR or (match["label"] and len(match["y"]) > 2)
+    return (match["label"] or "") + str(ERA_OFFSETS["民國"] + int(match["y"])) if is_minguo else match[0]
+
+
 def era_to_western_year(match: re.Match[str]) -> str:
     """Convert a year of an era: 民國105 is 2016, 令和2 is 2020."""
     return str(ERA_OFFSETS[match[1]] + (1 if match[2] == "元" else int(match[2])))
 
 
 @lru_cache(maxsize=512)  # an element and its line contain the same text
-def find_first_date(text: str, month_first: bool = False, short: bool = False) -> DateMatch | None:
+def find_first_date(
+    text: str, month_first: bool = False, short: bool = False, min_date: str = FIRST_COMMON_DATE
+) -> DateMatch | None:
     """Return the first date in a normalized text (see `normalize_date_text`), or None.
 
     Args:
         text: The normalized text.
         month_first: True to read 5/9/2016 as May 9.
         short: True to read 9.5.16 as well, which is as often a version number as a date.
+        min_date: Earlier dates are skipped; empty to read dates before FIRST_COMMON_DATE.
     """
     date_match = None
     iso_match = ISO_DATE_RE.match(text)
-    if iso_match is not None and (date := to_iso_date(iso_match[1], iso_match[2], iso_match[3])):
+    if iso_match is not None and (date := to_iso_date(iso_match[1], iso_match[2], iso_match[3])) > min_date:
         return DateMatch(date, 0, iso_match.end())
-    if "20" in text or "199" in text:
-        date_match = next(iter_dates(text, month_first), None)
+    if not min_date or "20" in text or "199" in text:
+        date_match = next(iter_dates(text, month_first, min_date), None)
     if date_match is None and short:
         match = SHORT_YEAR_DATE_RE.search(text)
         is_day = (
@@ -238,9 +261,9 @@ def find_first_date(text: str, month_first: bool = False, short: bool = False) -
     return date_match
 
 
-def iter_dates(text: str, month_first: bool) -> Iterator[DateMatch]:
+def iter_dates(text: str, month_first: bool, min_date: str) -> Iterator[DateMatch]:
     """Yield the first date around the first year that has one, of the first MAX_YEARS_SEARCHED years of a text."""
-    for year in islice(YEAR_RE.finditer(text), MAX_YEARS_SEARCHED):
+    for year in islice((YEAR_RE if min_date else OLD_YEAR_RE).finditer(text), MAX_YEARS_SEARCHED):
         start, end = max(0, year.start() - MAX_CHARS_AROUND_YEAR), year.end() + MAX_CHARS_AROUND_YEAR
         has_digit_before = DIGIT_RE.search(text, start, year.start()) is not None
         has_digit_after = DIGIT_RE.search(text, year.end(), end) is not None
@@ -250,18 +273,20 @@ def iter_dates(text: str, month_first: bool) -> Iterator[DateMatch]:
             if has_digit_before
             else (YEAR_FIRST_RES if has_digit_after else ())
         )
-        candidates = (match_pattern(pattern, text, start, end, month_first) for pattern in patterns)
+        candidates = (match_pattern(pattern, text, start, end, month_first, min_date) for pattern in patterns)
         date_matches = [date_match for date_match in candidates if date_match]
         if date_matches:
             yield min(date_matches, key=lambda date_match: date_match.start)
             return
 
 
-def match_pattern(pattern: re.Pattern[str], text: str, start: int, end: int, month_first: bool) -> DateMatch | None:
-    """Return the first valid date that a pattern matches between two offsets of a text, or None."""
+def match_pattern(
+    pattern: re.Pattern[str], text: str, start: int, end: int, month_first: bool, min_date: str
+) -> DateMatch | None:
+    """Return the first date after `min_date` that a pattern matches between two offsets of a text, or None."""
     for match in pattern.finditer(text, start, end):
         date = match_to_iso(match, month_first)
-        if date:
+        if date > min_date:
             swapped_date = match_to_iso(match, not month_first) if "p" in pattern.groupindex else ""
             return DateMatch(date, match.start(), match.end(), swapped_date if swapped_date != date else "")
     return None
@@ -304,7 +329,7 @@ def parse_machine_date(value: str, month_first: bool = False) -> DateMatch | Non
     The value is a date, a month, or a Unix time in seconds or milliseconds.
     """
     text = normalize_date_text(value)
-    date_match = find_first_date(text, month_first, short=True)
+    date_match = find_first_date(text, month_first, short=True, min_date="")
     if date_match is not None:
         return date_match
     month = YEAR_MONTH_RE.fullmatch(text)

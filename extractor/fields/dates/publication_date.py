@@ -343,7 +343,7 @@ def are_adjacent_days(first: str, second: str) -> bool:
 
 def declared_dates(page: ParsedPage, month_first: bool, is_documentation: bool) -> list[DateCandidate]:
     """Return the dates of publication in JSON-LD and metas, most reliable first."""
-    json_ld_article = find_json_ld_article(page.json_ld, page.url)
+    json_ld_article = find_json_ld_article(page.json_ld, page.url, page.head_titles)
     names = (
         [name for name in PUBLISHED_META_NAMES if name not in FILE_CREATED_META_NAMES]
         if is_documentation
@@ -390,6 +390,6 @@ def meta_values(metas: Mapping[str, str], names: Sequence[str]) -> Iterator[str]
 
 def declared_modified_dates(page: ParsedPage, month_first: bool) -> list[str]:
     """Return the dates of the last change in JSON-LD and metas."""
-    json_ld_article = find_json_ld_article(page.json_ld, page.url)
+    json_ld_article = find_json_ld_article(page.json_ld, page.url, page.head_titles)
     texts = (json_ld_article.modified, *meta_values(page.metas, MODIFIED_META_NAMES))
     return [date_match.date for text in texts if text and (date_match := parse_machine_date(text, month_first))]

@@ -2,6 +2,7 @@ r"""Find the date of publication in the scripts of a page: their state, as JSON 
 
     <script id="__NEXT_DATA__" type="application/json">{"props": {"article": {"publishedAt": "2016-05-09T08:00Z"}}}
     <script>dataLayer.push({'publish_date': '2016-05-09', ...})</script>
+    <script>var ct = "1463184000"; var createTime = '2016-05-09 16:00';            (only without the others)
     <script>self.__next_f.push([1, "...{\"datePublished\":\"2016-05-09\"}..."])</script>
 
 The last resort, because scripts also contain the dates of other articles. The date is accepted only if all dates of
@@ -21,13 +22,18 @@ MIN_SEGMENT_CHARS = 8  # a shorter last segment of a URL may belong to another p
 QUOTE_PATTERN = rb"""(?:\\{0,3}["']|&quot;)"""
 # publishedAt, publish_date, datePublished, published_time, firstPublishedAt, publicationDate, pubDate. The pattern
 # begins with fixed letters: the re module finds those much faster.
-PUBLISHED_FIELD_RE = re.compile(
-    rb"pub(?:li(?:shed|sh|cation)_?(?:at|date|time|on|datetime|timestamp)|_?date|(?P<bare>li(?:shed|cation)))"
-    + QUOTE_PATTERN
-    + rb"?\s{0,4}[:=,]\s{0,4}(?:"
+VALUE_PATTERN = (
+    QUOTE_PATTERN
+    + rb"?\s{0,4}[:=,]\s{0,4}(?:jsdecode\()?(?:"
     + QUOTE_PATTERN
     + rb"(?P<text>[^\"'\\&<>]{6,40})|(?P<number>1\d{9}(?:\d{3})?)(?!\d))"
 )
+PUBLISHED_FIELD_RE = re.compile(
+    rb"pub(?:li(?:shed|sh|cation)_?(?:at|date|time|on|datetime|timestamp)|_?date|(?P<bare>li(?:shed|cation)))"
+    + VALUE_PATTERN
+)
+# The publication time of pages of public accounts. Comments have such names too.
+CREATED_FIELD_RE = re.compile(rb"c(?:reate(?:_?(?:time|date)|d_?at)|t(?<=var ct))(?P<bare>)" + VALUE_PATTERN)
 DATE_PREFIXES = (b"date", b"date_")
 
 
@@ -39,7 +45,11 @@ def find_script_date(raw: bytes, url: str, latest_date: str) -> str:
         url: The URL of the page.
         latest_date: Later dates are ignored.
     """
-    dated_contexts = [(date, context) for date, context in iter_script_dates(raw) if date <= latest_date]
+    dated_contexts = list[tuple[str, bytes]]()
+    for field_re in (PUBLISHED_FIELD_RE, CREATED_FIELD_RE):
+        dated_contexts = dated_contexts or [
+            (date, context) for date, context in iter_script_dates(raw, field_re) if date <= latest_date
+        ]
     url_segment = last_url_segment(url)
     dates = {date for date, context in dated_contexts if url_segment and url_segment in context} or {
         date for date, _ in dated_contexts
@@ -47,15 +57,15 @@ def find_script_date(raw: bytes, url: str, latest_date: str) -> str:
     return dates.pop() if len(dates) == 1 else ""
 
 
-def iter_script_dates(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the dates of publication in scripts, each with its context in lower case. JSON-LD scripts are skipped."""
+def iter_script_dates(raw: bytes, field_re: re.Pattern[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the dates in scripts that a pattern matches, each with its context in lower case; not those of JSON-LD."""
     lowercase_html, remaining = raw.lower(), MAX_DATES
     for start, end, _ in iter_strip_ranges(lowercase_html):
         if not lowercase_html.startswith(b"<script", start) or JSON_LD_TYPE_RE.search(
             lowercase_html, start, lowercase_html.find(b">", start, end) + 1
         ):
             continue
-        for match in PUBLISHED_FIELD_RE.finditer(lowercase_html, start, end):
+        for match in field_re.finditer(lowercase_html, start, end):
             if match["bare"] and not lowercase_html.endswith(DATE_PREFIXES, 0, match.start()):
                 continue
             date_match = parse_machine_date((match["text"] or match["number"]).decode("ascii", "replace"))

@@ -7,13 +7,18 @@ from functools import lru_cache
 
 from extractor.fields.byline import MAX_TITLE_LOOKBACK_LINES, MIN_TEXT_LINE_SIZE, BylineZone, find_byline_zone
 from extractor.fields.dates.date_parsing import (
+    FIRST_COMMON_DATE,
+    MINGUO_CALENDAR,
+    MINGUO_YEAR_PATTERN,
     NON_ASCII_DIGITS,
+    OLD_YEAR_RE,
     DateMatch,
     find_first_date,
     normalize_date_text,
     parse_machine_date,
     to_western_digits,
 )
+from extractor.fields.title_matching import host_of
 from extractor.page.layout import CODE_TAG, Layout, Line, text_size
 from extractor.page.parsed_page import ParsedPage
 from extractor.page.tag_info import Hint, TagInfo
@@ -33,6 +38,7 @@ MAX_ELEMENT_LINES = 6  # of a small element
 MAX_SHORT_TEXT_CHARS = 40  # in shorter elements 9.5.16 is a date
 DATE_CLASS_BONUS = 0.4  # cost reduction for an element that is named a date
 PUBDATE_BONUS = 1.4  # cost reduction for an element that is marked as the date of publication
+MAX_OLD_DATE_COST = 0.5  # of an element between title and text, where a date before FIRST_COMMON_DATE is searched
 PUBDATE_ATTRIBUTE_RE = re.compile(r'(?<!\S)pubdate="')
 MAX_LINES_ABOVE_TITLE = 12  # search range above the title at low cost
 PUBLISHED_WORD_RE = re.compile(
@@ -59,7 +65,7 @@ OTHER_CONTENT_CLASS_RE = re.compile(
     "related|recommend|comment|sidebar|teaser|latest|trending|popular|rail|xiangguan|reply|widget|-card"
 )
 NON_ASCII_DATE_RE = re.compile(
-    f"[{NON_ASCII_DIGITS}〇○零]|十|民國|1[34]\\d\\d|25\\d\\d|[\u05d0-\u05ea][\"״”'׳’]|[\u0e00-\u0e7f]"
+    f"[{NON_ASCII_DIGITS}〇○零]|十|{MINGUO_YEAR_PATTERN}|民國|1[34]\\d\\d|25\\d\\d|[\u05d0-\u05ea][\"״”'׳’]|[\u0e00-\u0e7f]"
 )
 NON_GREGORIAN_LANGUAGES = ("fa", "ps", "prs", "th")  # languages whose pages use other calendars
 DATE_ATTRIBUTES = (
@@ -141,15 +147,21 @@ def find_visible_dates(page: ParsedPage, body_span: int, month_first: bool) -> l
     if not layout.spans or not 0 <= body_span < len(layout.spans):
         return []
     zone = find_byline_zone(page, body_span)
-    by_line = keep_first_thread_date(dict(iter_dated_lines(layout, zone, month_first)), zone)
+    language = non_gregorian_language(page)
+    by_line = keep_first_thread_date(dict(iter_dated_lines(layout, zone, month_first, language)), zone)
     update_lines = [line_index for line_index, entry in by_line.items() if entry.is_update]
-    visible_dates = [*by_line.values(), *iter_dated_elements(layout, zone, month_first, update_lines)]
+    visible_dates = [*by_line.values(), *iter_dated_elements(layout, zone, month_first, language, update_lines)]
     return sorted(visible_dates, key=lambda visible_date: visible_date.cost)
 
 
-def iter_dated_lines(layout: Layout, zone: BylineZone, month_first: bool) -> Iterator[tuple[int, VisibleDate]]:
-    """Yield the lines around the article that contain a date, as (line index, date)."""
-    lines, language = layout.lines, non_gregorian_language(layout)
+def iter_dated_lines(
+    layout: Layout, zone: BylineZone, month_first: bool, language: str
+) -> Iterator[tuple[int, VisibleDate]]:
+    """Yield the lines around the article that contain a date, as (line index, date).
+
+    A date before FIRST_COMMON_DATE must stand alone above the text, or after a label.
+    """
+    lines = layout.lines
     start = max(
         0,
         min(zone.first_text_line, zone.title_line if zone.title_line >= 0 else zone.first_text_line)
@@ -164,16 +176,22 @@ def iter_dated_lines(layout: Layout, zone: BylineZone, month_first: bool) -> Ite
         line = lines[line_index]
         text = date_search_text(line, language) if line.tag != CODE_TAG or zone.is_preformatted else ""
         date_match = find_first_date(text, month_first, short=line.size < MAX_SHORT_LINE_SIZE) if text else None
+        if date_match is None and text and zone.title_line < line_index < zone.first_text_line:
+            old_match = find_first_date(text, month_first, min_date="")
+            if old_match and (is_alone_in(text, old_match) or PUBLISHED_WORD_RE.search(text, 0, old_match.start)):
+                date_match = old_match
         if date_match is not None:
             line_costs = position_cost(line_index, zone) + line_cost(line, text, date_match)
             cost = line_costs + region_cost(layout, line.span_index, zone)
-            is_alone = (
-                line.tag not in TABLE_CELL_TAGS
-                and text_size(text) - text_size(text[date_match.start : date_match.end]) <= MAX_LABEL_SIZE
-            )
+            is_alone = line.tag not in TABLE_CELL_TAGS and is_alone_in(text, date_match)
             has_label_above = date_match.start == 0 and line_index > 0 and is_update_label_line(lines[line_index - 1])
             is_update = has_label_above or has_update_label(text, date_match)
             yield line_index, VisibleDate(date_match, text, cost, is_update, "text", is_alone)
+
+
+def is_alone_in(text: str, date_match: DateMatch) -> bool:
+    """Return whether a text is a date with at most a label."""
+    return text_size(text) - text_size(text[date_match.start : date_match.end]) <= MAX_LABEL_SIZE
 
 
 def keep_first_thread_date(by_line: dict[int, VisibleDate], zone: BylineZone) -> dict[int, VisibleDate]:
@@ -199,10 +217,13 @@ def has_published_label(visible_date: VisibleDate) -> bool:
     return PUBLISHED_WORD_RE.search(visible_date.text, 0, visible_date.date_match.start) is not None
 
 
-def non_gregorian_language(layout: Layout) -> str:
+def non_gregorian_language(page: ParsedPage) -> str:
     """Return the language of a page if its pages use another calendar, otherwise an empty string."""
-    language = layout.spans[0].tag_info.attributes.get("lang", "").lower()[:3].strip("-_") if layout.spans else ""
-    return language if language in NON_GREGORIAN_LANGUAGES else ""
+    spans = page.layout.spans
+    language = spans[0].tag_info.attributes.get("lang", "").lower().replace("_", "-") if spans else ""
+    if language.endswith("-tw") or host_of(page.url).endswith(".tw"):
+        return MINGUO_CALENDAR
+    return language[:3].strip("-") if language[:3].strip("-") in NON_GREGORIAN_LANGUAGES else ""
 
 
 def date_search_text(line: Line, language: str = "") -> str:
@@ -215,7 +236,9 @@ def date_search_text(line: Line, language: str = "") -> str:
         return to_western_digits(text[:MAX_LONG_LINE_CHARS] if line.size > MIN_TEXT_LINE_SIZE else text, language)
     if line.size > MIN_TEXT_LINE_SIZE:
         text = text[:MAX_LONG_LINE_CHARS]
-    may_have_date = "20" in text or "199" in text or (line.size < MAX_SHORT_LINE_SIZE and "." in text)
+    may_have_date = (
+        "20" in text or "199" in text or (line.size < MAX_SHORT_LINE_SIZE and ("." in text or OLD_YEAR_RE.search(text)))
+    )
     if may_have_date or (not text.isascii() and NON_ASCII_DATE_RE.search(text)):
         return to_western_digits(text)
     return ""  # most lines
@@ -301,7 +324,7 @@ def class_cost(name: str) -> float:
 
 
 def iter_dated_elements(
-    layout: Layout, zone: BylineZone, month_first: bool, update_lines: Collection[int]
+    layout: Layout, zone: BylineZone, month_first: bool, language: str, update_lines: Collection[int]
 ) -> Iterator[VisibleDate]:
     """Yield the dates of small elements that are named dates, anywhere on the page.
 
@@ -318,7 +341,7 @@ def iter_dated_elements(
             element = DatedElement(
                 inline_element.tag_info, inline_element.text, inline_element.line_index, enclosing_span
             )
-            yield from iter_element_dates(layout, zone, element, month_first, update_lines)
+            yield from iter_element_dates(layout, zone, element, month_first, language, update_lines)
     for index, span in enumerate(layout.spans):
         if (
             span.tag_info.is_metadata
@@ -327,7 +350,7 @@ def iter_dated_elements(
         ):
             text = " ".join(line.text for line in lines[span.start_line : span.end_line])
             element = DatedElement(span.tag_info, text, span.start_line, index)
-            yield from iter_element_dates(layout, zone, element, month_first, update_lines)
+            yield from iter_element_dates(layout, zone, element, month_first, language, update_lines)
 
 
 def is_code_line(layout: Layout, line_index: int) -> bool:
@@ -357,7 +380,12 @@ def is_date_class(name: str) -> bool:
 
 
 def iter_element_dates(
-    layout: Layout, zone: BylineZone, element: DatedElement, month_first: bool, update_lines: Collection[int]
+    layout: Layout,
+    zone: BylineZone,
+    element: DatedElement,
+    month_first: bool,
+    language: str,
+    update_lines: Collection[int],
 ) -> Iterator[VisibleDate]:
     """Yield the date of an element that is named a date, at most one. Visible text is preferred to attributes."""
     tag_info = element.tag_info
@@ -368,8 +396,9 @@ def iter_element_dates(
     cost = position_cost(element.line_index, zone) - (PUBDATE_BONUS if is_publication_date else DATE_CLASS_BONUS)
     if cost >= FAR_COST - DATE_CLASS_BONUS:
         return
-    text = normalize_date_text(element.text, non_gregorian_language(layout))
-    date_match = find_first_date(text, month_first, short=len(text) < MAX_SHORT_TEXT_CHARS)
+    text = normalize_date_text(element.text, language)
+    min_date = "" if cost < MAX_OLD_DATE_COST else FIRST_COMMON_DATE
+    date_match = find_first_date(text, month_first, short=len(text) < MAX_SHORT_TEXT_CHARS, min_date=min_date)
     if date_match is None:
         attributes = tag_info.attributes
         text = normalize_date_text(next((attributes[name] for name in DATE_ATTRIBUTES if name in attributes), ""))
