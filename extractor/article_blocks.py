@@ -31,8 +31,8 @@ HTTP_RE = re.compile(r"https?://(?:[^\s/?#\\\[]|\[[0-9a-f:.]{2,45}\][/:?#]?)", r
 CONTROL_RE = re.compile(r"[\x00-\x1f\x7f]+")
 # In order of preference: if the picture is loaded lazily, `src` is a placeholder.
 PICTURE_URL_ATTRIBUTES = (
-    "data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-echo", "src",
-    "data-srcset", "srcset",
+    "zoomfile", "file", "data-original", "data-src", "data-lazy-src", "data-lazyload", "data-actualsrc", "data-echo",
+    "data-url", "src", "data-srcset", "srcset",
 )  # fmt: skip
 SRCSET_RE = re.compile(r"([^\s,]\S*[^\s,])(?:\s+([\d.]{1,9})[wx])?")
 # Class or file name of a decorative picture, which is not part of the article.

@@ -151,9 +151,24 @@ class ArticleExtractor:
     def analyze_page(self, page: ParsedPage, fetched_at: float) -> ExtractionResult:
         """Extract one parsed page.
 
-        Returns an ExtractionResult: the article or the rejection, the teaser, and the warning about a suspect body.
-        `page_traits` stays empty.
+        Returns an ExtractionResult: the article or the rejection, the teaser, and the warning about a suspect body or
+        a page of which only the beginning was read. `page_traits` stays empty.
         """
+        analysis = self.analyze_parsed_part(page, fetched_at)
+        if page.read_share == 1.0:
+            return analysis
+        share, result = f"{min(99, round(100 * page.read_share))}%", analysis.result
+        if isinstance(result, Outcome):
+            message = f"{result.detail}; only the first {share} of the page was read"
+            detail = CodedMessage(message, "page_cut_reason", share=share, reason=result.detail)
+            return replace(analysis, result=replace(result, detail=detail))
+        message = f"the page has too many elements: only its first {share} was read"
+        return replace(
+            analysis, warning=Outcome(Reason.INCOMPLETE_BODY, CodedMessage(message, "page_cut", share=share))
+        )
+
+    def analyze_parsed_part(self, page: ParsedPage, fetched_at: float) -> ExtractionResult:
+        """Extract the part of a page that was read; see `analyze_page`."""
         latest_date = max_published_date(fetched_at)
         classified_page = self.classify(page, latest_date)
         signals, body = classified_page.signals, classified_page.body

@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from itertools import chain
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
+from extractor.article_blocks import iter_picture_urls
 from extractor.fields.byline import (
     BylineZone,
     byline_line_indices,
@@ -72,7 +73,6 @@ DECORATIVE_PICTURE_RE = re.compile(
     r"logo|default|blank|spacer|placeholder|1x1|pixel|avatar|favicon|sprite|qrcode|erweima|/icons?/|loading|\.svg"
 )
 MIN_PICTURE_SIDE_PIXELS = 100  # of a picture in the text, if its size is known
-PICTURE_URL_ATTRIBUTES = ("data-original", "data-src", "data-lazy-src", "data-url", "src")
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ def find_picture(page: ParsedPage, json_ld_article: JsonLdArticle, body: Body) -
     """Return the absolute URL of the lead picture: from metadata, or the first large picture in the text."""
     fields = (page.metas[name] for name in PICTURE_META_NAMES if name in page.metas)
     base_url = absolute_url(page.url, page.head_links.get("base", "")) or page.url
-    for candidate_url in chain(fields, [json_ld_article.picture], iter_body_picture_urls(page, body)):
+    for candidate_url in chain(fields, [json_ld_article.picture], iter_body_picture_urls(page, body, base_url)):
         if (
             candidate_url
             and not DECORATIVE_PICTURE_RE.search(candidate_url.lower())
@@ -287,7 +287,7 @@ def find_picture(page: ParsedPage, json_ld_article: JsonLdArticle, body: Body) -
     return ""
 
 
-def iter_body_picture_urls(page: ParsedPage, body: Body) -> Iterator[str]:
+def iter_body_picture_urls(page: ParsedPage, body: Body, base_url: str) -> Iterator[str]:
     """Yield the URLs of the pictures in the text, except small ones."""
     if not body.line_indices:
         return
@@ -297,7 +297,7 @@ def iter_body_picture_urls(page: ParsedPage, body: Body) -> Iterator[str]:
             attributes = parse_attributes(picture.attribute_text)
             sides = [attributes.get(name, "").removesuffix("px") for name in ("width", "height")]
             if not any(side.isdecimal() and len(side) < 5 and int(side) < MIN_PICTURE_SIDE_PIXELS for side in sides):
-                yield next((attributes[name] for name in PICTURE_URL_ATTRIBUTES if attributes.get(name)), "")
+                yield next(filter(None, iter_picture_urls(attributes, base_url)), "")
 
 
 MAX_URL_CHARS = 2_000

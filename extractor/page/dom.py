@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -23,24 +24,30 @@ MAX_GENERATOR_COMMENT_BYTES = 200
 MAX_GENERATOR_COMMENTS = 3
 MAX_START_TAG_BYTES = 2_000  # of a script's start tag, searched for its type
 MAX_JSON_LD_BYTES = 400_000  # of one script
+# A short <noscript> with a picture replaces one that a script loads.
+PICTURE_TAG_RE = re.compile(rb"<img\s[^<>]*>", re.I)
 # A long <noscript> with paragraphs contains the page itself; forums publish their threads this way.
 MIN_NOSCRIPT_BYTES = 1_000  # of one <noscript>
 MAX_NOSCRIPT_BYTES = 2_000_000  # of all together
 MENTIONS_JAVASCRIPT_RE = re.compile(rb"java ?script")
 PARAGRAPH_TAG_RE = re.compile(rb"<(?:p|article|h[1-6]|li)[\s>]")
-# The list of the paper (WD-F3) without `br`, which all tree walks ignore, plus newer elements without readable text.
+# The list of the paper (WD-F3) without `br`, which all tree walks ignore, plus newer elements without readable text,
+# and the source text of formulas.
 REMOVED_TAGS = (
     "script", "noscript", "style", "iframe", "template", "svg", "canvas", "embed", "applet", "frameset", "noframes",
-    "datalist", "video", "audio", "math",
+    "datalist", "video", "audio", "annotation", "annotation-xml",
 )  # fmt: skip
-# Removed as well, unless the end tag is missing and the element contains the rest of the page.
-FORM_CONTROL_TAGS = ("select", "textarea", "button", "object")
+# Form controls and the readings of words (ruby) are removed as well, unless the end tag is missing and the element
+# contains the rest of the page.
+UNCLOSED_TAGS = ("select", "textarea", "button", "object", "rp", "rt", "rtc")
 CONTENT_TAGS = ("p", "h1", "table", "article")
 HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SURROGATE_RE = re.compile("[\ud800-\udfff]")
 NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 NONCHARACTER_PREFIX = b"\xef\xbf"
 CONTROL_BYTES = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)))
+# Browsers continue the body after these tags, libxml2 ends the page.
+DOCUMENT_END_RE = re.compile(rb"</(?:body|html)(?=[\s/>])[^>]*+>?", re.I)
 XML_PROLOGUE_RE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 
 
@@ -86,6 +93,7 @@ def strip_scripts(raw: bytes) -> StrippedPage:
     noscript_markup: list[bytes] = []
     position, script_count, asks_for_javascript = 0, 0, False
     for start, end, next_position in iter_strip_ranges(lowercase_html):
+        pictures: list[bytes] = []
         if lowercase_html.startswith(b"<script", start):
             script_count += 1
             json_ld += json_ld_content(raw, lowercase_html, start, end)
@@ -98,12 +106,14 @@ def strip_scripts(raw: bytes) -> StrippedPage:
         elif lowercase_html.startswith(b"<noscript", start):
             if end - start >= MIN_NOSCRIPT_BYTES and PARAGRAPH_TAG_RE.search(lowercase_html, start, end):
                 noscript_markup.append(raw[lowercase_html.find(b">", start) + 1 : end])
+            else:
+                pictures = PICTURE_TAG_RE.findall(raw, start, min(end, start + MIN_NOSCRIPT_BYTES))
             asks_for_javascript = (
                 asks_for_javascript
                 or MENTIONS_JAVASCRIPT_RE.search(lowercase_html, start, min(end, start + MIN_NOSCRIPT_BYTES))
                 is not None
             )
-        pieces.append(raw[position:start])
+        pieces += [raw[position:start], *pictures]
         position = next_position
     pieces.append(raw[position:])
     return StrippedPage(
@@ -173,17 +183,25 @@ def json_ld_content(raw: bytes, lowercase_html: bytes, start: int, end: int) -> 
 
 
 def parse(text: str) -> Element | None:
-    """Parse the text of a page; returns the root element, or None if the text contains no element.
+    """Parse the text of a page; returns the root element, or None if there is no element. See `parse_share`."""
+    return parse_share(text)[0]
 
-    Does not raise for any text. If the nesting is too deep, the innermost elements are removed, but their text stays.
+
+def parse_share(text: str) -> tuple[Element | None, float]:
+    """Parse the text of a page; returns the root element, and the share of the page that was read (0 to 1).
+
+    The root is None if the text contains no element. Does not raise for any text. If the nesting is too deep, the
+    innermost elements are removed, but their text stays. Only the beginning of a page with too many elements is read.
     """
     prologue = XML_PROLOGUE_RE.match(text)
     text = text[prologue.end() :] if prologue else text
-    data = truncate_markup(trim_attributes(to_xml_safe_utf8(text).translate(None, CONTROL_BYTES)))
+    page = trim_attributes(to_xml_safe_utf8(text).translate(None, CONTROL_BYTES))
+    data = truncate_markup(page)
     if not data.strip():
-        return None
+        return None, 1.0
+    share, data = len(data) / len(page), DOCUMENT_END_RE.sub(b"", data)
     root, is_complete = parse_bytes(data)
-    return root if is_complete else parse_bytes(flatten_deep_elements(data))[0]
+    return root if is_complete else parse_bytes(flatten_deep_elements(data))[0], share
 
 
 def parse_bytes(data: bytes) -> tuple[Element | None, bool]:
@@ -215,11 +233,58 @@ def to_xml_safe_utf8(text: str) -> bytes:
 
 def remove_unread_elements(root: Element) -> None:
     """Remove elements that are never read, in place: scripts, frames, SVG, media and form controls."""
-    for control in list(root.iter(*FORM_CONTROL_TAGS)):
+    for template in list(root.iter("template")):
+        if template.get("shadowrootmode") is not None:
+            show_shadow_root(template)
+    for formula in list(root.iter("math")):
+        show_formula(formula)
+    for control in list(root.iter(*UNCLOSED_TAGS)):
         parent = control.getparent()
         if parent is not None and next(control.iter(*CONTENT_TAGS), None) is None:
             control.tag = "iframe"  # strip_elements removes it and keeps the text after it
     etree.strip_elements(root, *REMOVED_TAGS, with_tail=False)
+
+
+def show_formula(formula: Element) -> None:
+    """Show a formula in the line of its words instead of its picture or its glyphs, which screen readers skip."""
+    for fraction in formula.iter("mfrac"):
+        if len(fraction):
+            fraction[0].tail = "/"
+    holder = formula.getparent()
+    if holder is not None and len(holder) == 1 and not (holder.text or formula.tail or "").strip():
+        for sibling in (holder.getprevious(), holder.getnext()):
+            if sibling is not None and sibling.get("aria-hidden") == "true":
+                sibling.tag = "annotation"
+                holder.attrib.clear()
+    for element in islice(formula.iterancestors(), 2):
+        if "-" in element.tag:  # a custom element is read as a block
+            element.tag = "span"
+
+
+def show_shadow_root(template: Element) -> None:
+    """Turn a declarative shadow root into the content of its host, as browsers show it.
+
+    The other children of the host fill the slots of the root. Without a slot for them they are not shown.
+    """
+    host = template.getparent()
+    if host is None:
+        return
+    host_text = (host.text or "") + (template.tail or "")
+    children_by_slot: dict[str, list[Element]] = {}
+    for child in [child for child in host if child is not template]:
+        if child.tag != "template":
+            children_by_slot.setdefault(child.get("slot", ""), []).append(child)
+        if child.get("slot"):
+            host_text, child.tail = host_text + (child.tail or ""), None
+        host.remove(child)
+    template.tag, template.tail, host.text = "div", None, None
+    template.attrib.clear()
+    for slot in template.iter("slot"):
+        name, slot.tag = slot.get("name", ""), "span"
+        children = children_by_slot.pop(name, [])  # the first slot of a name gets them
+        slot_text, host_text = ("", host_text) if name else (host_text, "")
+        if children or slot_text.strip():  # otherwise the slot shows its own content
+            slot[:], slot.text = children, slot_text
 
 
 def serialize(root: Element) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from extractor.page.layout import CODE_TAG, InlineElement, Layout, Line, Picture, SkippedElement, Span, text_size
-from extractor.page.tag_info import TagInfo, attribute_value, parse_tag, unescape_markup
+from extractor.page.tag_info import Hint, TagInfo, attribute_value, is_invisible, parse_tag, unescape_markup
 from extractor.page.tokenizer import (
     BLOCK_TAGS,
     LIST_TAGS,
@@ -26,6 +26,7 @@ from extractor.page.tokenizer import (
 from text.scripts import HAN
 
 STRONG_TAGS = frozenset(("b", "strong"))
+PICTURE_TAGS = frozenset(("img", "amp-img", "amp-anim"))
 HEAD_TAGS = frozenset(("meta", "link", "title", "base"))
 VOID_OR_HEAD_TAGS = HEAD_TAGS | {"br", "img"}
 NO_LINKS: tuple[tuple[int, int, str], ...] = ()
@@ -33,10 +34,10 @@ MAX_ENCLOSING_SPANS = 60  # enclosing spans whose `skipped_link_size` is updated
 MAX_SCAN_PASSES = 3  # scan budget in passes over the page; bounds the time for deeply nested boilerplate
 MAX_DATA_CELL_SIZE = 25.0  # tables with larger cells are used for page layout, not for data
 MAX_META_CHARS = 2_000
+AUTHOR_META_ENDS = ("author", "creator")
 # Limits for the text of an inline element: an unclosed one contains the rest of the page.
 MAX_INLINE_ELEMENT_CHARS = 2_000
 MAX_INLINE_ELEMENT_LINES = 200
-AUTHOR_META_ENDS = ("author", "creator")
 # A line break inside Chinese text is formatting, not a space between words.
 CJK_CHARS = f"\u3001-\u9fff{HAN}\uff00-\uffef"
 CJK_LINE_BREAK_RE = re.compile(rf"(?<=[{CJK_CHARS}])[ \t]*[\r\n]\s*(?=[{CJK_CHARS}])")
@@ -254,7 +255,7 @@ class _LayoutBuilder:
         if tag == "br":
             if self.text_pieces:
                 self.flush_line()
-        elif tag == "img":
+        elif tag in PICTURE_TAGS:
             self.layout.pictures.append(
                 Picture(attribute_text, len(self.layout.lines), self.open_spans[-1] if self.open_spans else -1)
             )
@@ -312,7 +313,10 @@ class _LayoutBuilder:
         span.end_line = len(self.layout.lines)
 
     def end_link(self) -> None:
-        """Close the open link. The text of a permalink is removed, except in code, where every character may matter."""
+        """Close the open link. The text of a link that is not visible is removed.
+
+        So is that of a permalink, except in code, where every character may matter.
+        """
         if self.open_link is not None:
             start, attributes = self.open_link
             if start < len(self.text_pieces):
@@ -320,22 +324,22 @@ class _LayoutBuilder:
                     "#" in attributes
                     and self.open_pre_span < 0
                     and is_permalink(attributes, "".join(self.text_pieces[start:]))
-                ):
+                ) or is_invisible(attributes):
                     del self.text_pieces[start:]
                 else:
                     self.links.append((start, len(self.text_pieces), attributes))
             self.open_link = None
 
     def start_inline(self, tag: str, attribute_text: str) -> None:
-        """Open an inline element with metadata, or count an element inside one."""
+        """Open an inline element with metadata or one that may be invisible, or count an element inside one."""
         tag_info = parse_tag(tag, attribute_text) if attribute_text or tag == "time" else None
-        if tag_info is not None and tag_info.is_metadata:
+        if tag_info is not None and (tag_info.is_metadata or tag_info.hint is Hint.HIDDEN):
             self.open_inline.append((tag_info, len(self.text_pieces), len(self.layout.lines)))
         elif self.open_inline:
             self.open_inline.append(None)
 
     def end_inline(self) -> None:
-        """Close the innermost inline element and record its text if it has metadata."""
+        """Close the innermost inline element and record its text if it has metadata. Invisible text leaves the line."""
         inline_element = self.open_inline.pop()
         if inline_element is None:
             return
@@ -348,7 +352,13 @@ class _LayoutBuilder:
                 " ".join(tail_text[: 2 * MAX_INLINE_ELEMENT_CHARS].split()),
             )
         )
-        self.layout.inline_elements.append(InlineElement(tag_info, line_index, text.strip()[:MAX_INLINE_ELEMENT_CHARS]))
+        if tag_info.is_metadata:
+            text = text.strip()[:MAX_INLINE_ELEMENT_CHARS]
+            self.layout.inline_elements.append(InlineElement(tag_info, line_index, text))
+        if not lines and is_invisible(tag_info.attribute_text):
+            del self.text_pieces[first_piece:]
+            self.links = [link for link in self.links if link[1] <= first_piece]
+            self.strong_ranges = [strong for strong in self.strong_ranges if strong[1] <= first_piece]
 
     def read_title(self, text: str) -> None:
         """Record the text of the first <title>."""
@@ -356,7 +366,7 @@ class _LayoutBuilder:
             self.head.title = " ".join(unescape_markup(text[: 2 * MAX_META_CHARS]).split())[:MAX_META_CHARS]
 
     def read_head(self, tag: str, attribute_text: str) -> None:
-        """Record a meta or link element; the first value of a name or rel wins."""
+        """Record a meta or link element; the first value of a name or rel wins, except that all authors are kept."""
         if len(attribute_text) > 2 * MAX_META_CHARS:  # the keywords of the complete site, a picture as a data URL
             return
         if tag == "meta":

@@ -37,6 +37,7 @@ class ParsedPage:
         script_count: Number of scripts of the page.
         asks_for_javascript: True if a <noscript> mentions JavaScript.
         raw_bytes: The page in its encoding, scripts included.
+        read_share: Share of the page that was read, 0 to 1; below 1 for a page with too many elements.
     """
 
     url: str
@@ -52,19 +53,20 @@ class ParsedPage:
     script_count: int = 0
     asks_for_javascript: bool = False
     raw_bytes: bytes = b""
+    read_share: float = 1.0
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state without the tree, which cannot be pickled, and without the bytes of the page."""
         return {field.name: getattr(self, field.name) for field in fields(self)} | {"root": None, "raw_bytes": b""}
 
-    @cached_property
-    def complete_page(self) -> "ParsedPage":
-        """The page with a complete layout, boilerplate included."""
     @property
     def head_titles(self) -> tuple[str, ...]:
         """The titles in the head of the page that are not empty."""
         return tuple(filter(None, (self.title, self.metas.get("og:title"), self.metas.get("twitter:title"))))
 
+    @cached_property
+    def complete_page(self) -> "ParsedPage":
+        """The page with a complete layout, boilerplate included."""
         layout = complete_layout(self.layout) or build_layout(dom.serialize(self.root))[0]
         return replace(self, layout=layout, is_complete=True)
 
@@ -166,7 +168,7 @@ def parse_page(
 
     If the <noscript> elements contain more text than the page shows, they are inserted and the page is parsed again.
     """
-    root = dom.parse(source.text)
+    root, read_share = dom.parse_share(source.text)
     if root is None:
         return None
     if source.stream_moves:
@@ -174,21 +176,15 @@ def parse_page(
     dom.remove_unread_elements(root)
     layout, head = build_layout(dom.serialize(root), complete)
     if source.noscript_markup and visible_text_size(layout) < text_size(TAG_RE.sub("", source.noscript_markup)):
-        return parse_page(with_noscript_content(source), url, site_template, complete)
+        source = replace(source, text=source.text + source.noscript_markup, noscript_markup="")
+        return parse_page(source, url, site_template, complete)
     known_site, generator_text = (
         site_template or SiteTemplate(),
         " ".join((head.metas.get("generator", ""), *source.generator_comments)).strip().lower(),
     )
     layout_fields = (source.json_ld, root, layout, known_site, complete, generator_text)
-    script_fields = (source.script_count, source.asks_for_javascript)
-    return ParsedPage(url, head.title, head.metas, head.head_links, *layout_fields, *script_fields, source.raw_bytes)
-
-
-def with_noscript_content(source: PageSource) -> PageSource:
-    """Insert the <noscript> content at the end of the body, before </body>: the parser ignores text after it."""
-    end = source.text.lower().rfind("</body")
-    end = end if end >= 0 else len(source.text)
-    return replace(source, text=source.text[:end] + source.noscript_markup + source.text[end:], noscript_markup="")
+    script_fields = (source.script_count, source.asks_for_javascript, source.raw_bytes)
+    return ParsedPage(url, head.title, head.metas, head.head_links, *layout_fields, *script_fields, read_share)
 
 
 def visible_text_size(layout: Layout) -> float:

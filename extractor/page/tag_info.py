@@ -146,7 +146,7 @@ def parse_tag(tag: str, attribute_text: str) -> TagInfo:
     role = attribute_value("role", attribute_text) if "role=" in attribute_text else ""
     if tag == "td" and "gutter" in classes.split():  # line numbers beside code; other elements are columns of a page
         kinds |= KIND_ASIDE
-    hint = choose_hint(tag, kinds & HINT_KINDS, role, is_hidden(attribute_text, classes))
+    hint = choose_hint(tag, kinds & HINT_KINDS, role, is_hidden(attribute_text))
     is_caption, is_metadata = (
         tag in CAPTION_TAGS or kinds & KIND_CAPTION > 0,
         tag == "time" or kinds & KIND_METADATA > 0,
@@ -197,11 +197,15 @@ ENTITIES = (
 )  # fmt: skip
 
 
-def is_hidden(attribute_text: str, names: str) -> bool:
-    """Return whether an element is hidden when the page opens.
+def is_hidden(attribute_text: str) -> bool:
+    """Return whether an element is hidden when the page opens, from screens or from screen readers."""
+    return is_invisible(attribute_text) or attribute_value("aria-hidden", attribute_text) == "true"
 
-    Evidence is an attribute, the inline style, or a class that hides the element on screens of all sizes. `names` is
-    the value of the class attribute.
+
+def is_invisible(attribute_text: str) -> bool:
+    """Return whether an element is not visible when the page opens.
+
+    Evidence is an attribute, the inline style, or a class that hides the element on screens of all sizes.
     """
     if not (
         "hid" in attribute_text
@@ -211,10 +215,10 @@ def is_hidden(attribute_text: str, names: str) -> bool:
         or "NONE" in attribute_text
     ):
         return False
-    words = names.split()
+    words = attribute_value("class", attribute_text).split()
     if not HIDDEN_CLASSES.isdisjoint(words) and not any(RESPONSIVE_CLASS_RE.match(word) for word in words):
         return True
-    if HIDDEN_ATTRIBUTE_RE.search(attribute_text) or attribute_value("aria-hidden", attribute_text) == "true":
+    if HIDDEN_ATTRIBUTE_RE.search(attribute_text):
         return True
     return "display:none" in attribute_value("style", attribute_text).replace(" ", "").lower()
 

@@ -23,6 +23,16 @@ def by_windows(char: str) -> str:
     return "".join(bytes([one]).decode("windows-1252", "ignore") or chr(one) for one in char.encode("utf-8"))
 
 
+@pytest.mark.parametrize("name", ["latin-1", "windows-1252", "iso-8859-15"])
+@pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
+def test_gbk_that_was_read_as_latin_is_repaired(name: str, encoding: str) -> None:
+    title, text = "大庆油田产量创新高", f"{ZH}朱镕基总理来访，合同价为 20 元/吨。" * 2
+    misread_title, misread_text = (text.encode(encoding).decode(name, "replace") for text in (title, text))
+    article = extract(page(misread_title, misread_text), "http://news.test/1.html")
+    assert isinstance(article, Article)
+    assert (article.title, article.body, article.language) == (title, text, "zh")
+
+
 def page(title: str, text: str) -> bytes:
     return f"<html><head><title>{title}</title></head><body><h1>{title}</h1><p>{text}</p></body></html>".encode()
 
@@ -58,6 +68,7 @@ def test_json_ld_of_a_double_encoded_page_is_repaired() -> None:
         "网页上出现 ä¸­æ–‡ 这样的乱码，是因为编码不对。",
         "If you see Ã©, your UTF-8 was read as Latin-1.",
         "Ein Ä°, ein Ñ“ und CAFÉ® stehen hier, Über Â.",
+        "«À» ÀÀ ······ ¡¡¡¡¡¡ °°°° ÄÄÄÄÄÄÄÄ INFORMAÇÕES ½¾",
         "Õ½Õ¡ is Armenian only by chance; SÃO PAULO is not.",
     ],
 )

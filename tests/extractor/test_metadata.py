@@ -313,3 +313,39 @@ def test_the_text_of_the_article() -> None:
         (json.dumps([{"@type": "WebPage"}, {"@type": "Article", "articleBody": "Oil rose."}]),), ""
     )
     assert actual.body == "Oil rose."
+
+
+TITLES = ("Harbour opens again after nine weeks - Coast News",)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"@type": "NewsArticle", "headline": "Mayor resigns over pier", "datePublished": "2016-05-01"},
+        {"@type": "NewsArticle", "url": "http://a.test/2", "datePublished": "2016-05-01"},
+        {"@type": "WebPage", "about": {"@type": "Article", "headline": "Mayor resigns", "datePublished": "2016-05-01"}},
+        {"@type": "WebPage", "comments": [{"@type": "Comment", "text": "No!", "datePublished": "2016-05-01"}]},
+        {"@type": "Review", "name": "Mayor resigns over pier", "datePublished": "2016-05-01", "reviewBody": "x"},
+    ],
+    ids=["headline", "url", "nested", "comment", "review"],
+)
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"@type": "BlogPosting", "headline": "Harbour opens again after nine weeks"},
+        {"@type": "Report", "headline": "Harbour opens again after nine weeks", "url": "http://amp.a.test/1/amp"},
+        {"@type": "Article", "name": "x", "url": "https://www.a.test/1"},
+    ],
+    ids=["headline", "other address", "url"],
+)
+def test_the_node_of_the_page_wins_and_lends_no_dates(own: dict[str, str], other: dict[str, object]) -> None:
+    for nodes in ([other, own], [own, other]):
+        actual = find_json_ld_article((json.dumps(nodes),), "http://a.test/1", TITLES)
+        assert (actual.headline, actual.published) == (own.get("headline", "x"), "")
+
+
+def test_a_related_story_alone_is_not_the_article_of_the_page() -> None:
+    story = {"@type": "NewsArticle", "url": "http://a.test/2", "headline": "Mayor resigns over pier"}
+    script = json.dumps(story | {"author": "Jane Moss", "datePublished": "2016-05-01"})
+    actual = find_json_ld_article((script,), "http://a.test/1", TITLES)
+    assert (actual.published, actual.headline, actual.author_names) == ("", "", ())
