@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from domain.article import text_hash64
+from extractor.body_methods.aside_lines import find_screen_copies
 from extractor.body_methods.line_scoring import (
     MIN_SENTENCE_SIZE,
     drop_page_navigation,
@@ -17,7 +18,7 @@ from extractor.body_methods.line_scoring import (
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line, Span, join_lines
 from extractor.page.parsed_page import Body, ParsedPage
-from extractor.page.tag_info import attribute_value
+from extractor.page.tag_info import FOOTNOTE_RE, attribute_value
 
 MAX_BOILERPLATE_SHARE = 0.5  # an element with more than half of the page's text is not boilerplate, whatever its class
 MIN_MAIN_SHARE = 0.5  # minimum share of the readable text for <main> to be used
@@ -55,8 +56,10 @@ def extract_inclusive_body(layout: Layout, title_line: int, is_readable: Sequenc
 def readable_line_mask(page: ParsedPage, boilerplate_mask: Sequence[bool]) -> list[bool]:
     """Return for each line whether it is readable: not boilerplate, not link text, not a template line of the site."""
     layout, template_line_hashes = page.layout, page.site_template.template_line_hashes
+    copies = find_screen_copies(layout)
     return [
         not boilerplate_mask[index]
+        and index not in copies
         and is_readable_line(line)
         and not (template_line_hashes and text_hash64(line.text) in template_line_hashes)
         for index, line in enumerate(layout.lines)
@@ -92,7 +95,7 @@ def is_boilerplate_element(span: Span) -> bool:
     """Return True if tag, role or class name marks the element as boilerplate."""
     tag_info = span.tag_info
     if tag_info.tag in BOILERPLATE_TAGS:
-        return True
+        return FOOTNOTE_RE.search(tag_info.identifiers) is None
     if tag_info.tag in ("html", "body", "main", "article"):
         return False
     return (

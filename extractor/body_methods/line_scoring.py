@@ -9,16 +9,20 @@ Every step is a pure function of the page's lines (extractor/page/layout_builder
 """
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from typing import ClassVar
 
 from domain.article import text_hash64
-from extractor.body_methods.aside_lines import aside_line_mask, is_link_list, resolve_hints
+from domain.pagination import is_same_site
+from extractor.body_methods.aside_lines import aside_line_mask, find_screen_copies, is_link_list, resolve_hints
 from extractor.body_methods.base import Explanation
 from extractor.body_methods.explanation import explain_line_scoring
+from extractor.fields.dates.date_parsing import DIGIT_RE, find_date_in_text
 from extractor.fields.dates.publication_date import PublicationDate, find_publication_date
 from extractor.fields.title import find_title
 from extractor.fields.title_matching import find_title_line, is_near_title, last_line_number_near_title
@@ -34,8 +38,9 @@ from extractor.page.boilerplate_phrases import (
 )
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import CODE_TAG, Layout, Line, Span, join_lines
+from extractor.page.linked_text import MIN_SECTIONS, heading_key
 from extractor.page.parsed_page import Body, ParsedPage
-from extractor.page.tag_info import Hint
+from extractor.page.tag_info import Hint, attribute_value
 from extractor.settings import ExtractSettings
 from text.scripts import HAN
 
@@ -51,6 +56,9 @@ HINT_GAIN_FACTORS = (1.6, 1.15, 1.0, 0.6, 0.6, 0.3)
 HINT_BONUSES = (60.0, 3.0, 0.0, 0.0, 0.0, 0.0)
 MAX_ASIDE_SHARE = 0.5  # an element with a larger share of the page's gain is not an aside, whatever its name
 MAX_TAIL_LINES = 30  # maximum number of lines without punctuation that are cut after the last sentence
+MIN_TABLE_ROWS = 3  # rows of a table that is more than a menu
+FOOTNOTE_MARK_RE = re.compile(r"\[\d{1,3}\]|［\d{1,3}］|[①-⑳†‡]")
+FOOTNOTE_DEPTH = 2  # maximum number of elements between the text of a footnote and the element that has its id
 CAPTION_DEPTH = 3  # maximum number of elements between the text of a caption and its caption element
 MIN_FIGURE_SENTENCES, MAX_CAPTION_SIZE = 3, 100.0  # lines of text in a <figure> that is more than a picture
 NAVIGATION_STARTS = frozenset(("next", "prev", "previous", *(f"{a}一{b}" for a in "上下" for b in "页章节篇级")))
@@ -66,7 +74,14 @@ MAX_LABEL_SIZE = 45.0  # maximum size of a template label
 MIN_BODY_GAIN_SHARE = 0.04  # minimum share of the page's gain for a body that depends on aside names
 MAX_GAIN_ABOVE_TITLE = 0.3  # maximum share of an article's gain above its title
 NEAR_TITLE_BONUS = 80.0  # bonus for an element that starts near the title, in Chinese characters
-MIN_GAIN_BEFORE_END = 0.5  # minimum share of an article's gain before an end marker
+MIN_GAIN_BEFORE_END = 0.5  # minimum share of an article's gain before an end marker, or the teasers below it
+SHALLOW_HREF_RE = re.compile(r"mailto:.*|(?:https?:)?//[^/?#]*(?:/[^/?#]*/?)?(?:[?#].*)?", re.I)
+MAX_CONTACT_LINES, MAX_CONTACT_SIZE, MIN_CONTACT_LINK_SHARE = 5, 100.0, 0.2
+MIN_ENTRIES, MAX_ENTRY_DATE_SIZE = 2, 25.0  # comments or teasers, and the size of the line with the date
+MIN_ENTRY_GAIN_SHARE = 0.9  # minimum share of the entries in the gain from the first one on
+QUOTE_TAGS = ("blockquote", "figure", "tr", "pre")  # dated parts of an article
+MIN_STORY_GAIN, MIN_STORY_PARAGRAPHS = 80.0, 3  # of an article above teasers, which may have more text
+MAX_TEASER_SIZE, MAX_TEASER_LINES = 100.0, 5  # of a teaser with its headline
 MIN_CONTINUATION_SIZE = 60.0  # a line of this size after the editor's name continues the article
 MIN_GAIN_BELOW_TITLE = 0.3  # minimum share of the page's gain below a title
 ABOVE_TITLE_FACTOR = 0.3  # factor for the weight of lines above the title
@@ -83,12 +98,12 @@ class LineScoring:
     def choose_body(self, page: ParsedPage) -> Body | None:
         """Return the body, or None if no element has a positive gain."""
         layout = page.layout
-        hints = resolve_hints(layout.spans)
+        hints = resolve_hints(layout)
         weights = weigh_lines(layout.lines, page.site_template.template_line_hashes)
         title_line = find_title_line(page)
         trusted_title = confirmed_title_line(title_line, weights)
         choice = choose_element(layout, hints, weights, trusted_title)
-        line_indices = select_body_lines(layout, choice, trusted_title) if choice is not None else []
+        line_indices = select_body_lines(page, choice, trusted_title) if choice is not None else []
         line_indices = drop_repeated_lines(line_indices, layout.lines, page.site_template.template_line_hashes)
         if choice is None or not line_indices:
             return None
@@ -102,7 +117,7 @@ class LineScoring:
 
     def explain(self, page: ParsedPage) -> Explanation:
         """Explain the choice by the final line weights and the element scores."""
-        layout, hints = page.layout, resolve_hints(page.layout.spans)
+        layout, hints = page.layout, resolve_hints(page.layout)
         weights = weigh_lines(layout.lines, page.site_template.template_line_hashes)
         title = confirmed_title_line(find_title_line(page), weights)
         choice = choose_element(layout, hints, weights, title)
@@ -307,14 +322,19 @@ def skipped_size_above(layout: Layout, span_index: int, title: int) -> float:
     )
 
 
-def select_body_lines(layout: Layout, choice: ElementChoice, title: int) -> list[int]:
+def select_body_lines(page: ParsedPage, choice: ElementChoice, title: int) -> list[int]:
     """Return the indices of the lines of the chosen element that belong to the article."""
-    lines = layout.lines
+    layout, lines = page.layout, page.layout.lines
     start = first_body_line(choice, title)
-    line_indices = [index for index in range(start, choice.span.end_line) if not choice.is_aside[index]]
+    copies = find_screen_copies(layout)
+    line_indices = [
+        index for index in range(start, choice.span.end_line) if not choice.is_aside[index] and index not in copies
+    ]
     line_indices = cut_after_article_end(line_indices, lines, choice.weights)
+    line_indices = cut_trailing_entries(line_indices, page, choice)
     line_indices = cut_leading_bylines(line_indices, lines)
-    line_indices = cut_trailing_lines(drop_page_navigation(lines, line_indices), lines)
+    line_indices = cut_trailing_contacts(drop_page_navigation(lines, line_indices), page)
+    line_indices = cut_trailing_lines(line_indices, layout)
     return [index for index in line_indices if is_body_line(index, layout)]
 
 
@@ -349,6 +369,63 @@ def cut_after_article_end(line_indices: list[int], lines: Sequence[Line], weight
     return line_indices
 
 
+def cut_trailing_entries(line_indices: list[int], page: ParsedPage, choice: ElementChoice) -> list[int]:
+    """Cut at the first of several equally named elements that end the lines: comments, or teasers of other articles.
+
+    Each contains a date or begins with a headline. Before them must be most of the text, or a story above headlines.
+    """
+    lines, spans = page.layout.lines, page.layout.spans
+    gains = [max(0.0, choice.weights[index]) for index in line_indices]
+    gain_before = [0.0, *accumulate(gains)]
+    paragraphs_before = [0, *accumulate(gain >= MIN_SENTENCE_SIZE for gain in gains)]
+    entries_by_name: dict[tuple[int, str, str], list[Span]] = {}
+    for span in spans[choice.span_index + 1 :]:
+        if span.start_line >= choice.span.end_line:
+            break
+        if span.end_line - span.start_line > 1 and span.tag_info.tag not in QUOTE_TAGS:
+            name = (span.parent_index, span.tag_info.tag, span.tag_info.identifiers)
+            entries_by_name.setdefault(name, []).append(span)
+    for entries in entries_by_name.values():
+        if len(entries) < MIN_ENTRIES:
+            continue
+        positions = [
+            (bisect_left(line_indices, span.start_line), bisect_left(line_indices, span.end_line)) for span in entries
+        ]
+        start = positions[0][0]
+        has_most_text = gain_before[start] > MIN_GAIN_BEFORE_END * gain_before[-1]
+        is_story = gain_before[start] >= MIN_STORY_GAIN and paragraphs_before[start] >= MIN_STORY_PARAGRAPHS
+        entry_gain = sum(gain_before[end] - gain_before[first] for first, end in positions)
+        if (
+            (has_most_text or is_story)
+            and entry_gain >= MIN_ENTRY_GAIN_SHARE * (gain_before[-1] - gain_before[start])
+            and all(is_entry(lines[span.start_line : span.end_line], page.url, has_most_text) for span in entries)
+        ):
+            return line_indices[:start]
+    return line_indices
+
+
+def is_entry(lines: Sequence[Line], url: str, may_be_comment: bool) -> bool:
+    """Return whether an element is a teaser, or has a short line with a date at its start or end."""
+    is_teaser = len(lines) <= MAX_TEASER_LINES and all(line.size <= MAX_TEASER_SIZE for line in lines)
+    return (is_teaser and any(is_headline_of_site(line, url) for line in lines)) or (
+        may_be_comment
+        and any(
+            line.size <= MAX_ENTRY_DATE_SIZE and DIGIT_RE.search(line.text) and find_date_in_text(line.text)
+            for line in (*lines[:3], *lines[-2:])
+        )
+    )
+
+
+def is_headline_of_site(line: Line, url: str) -> bool:
+    """Return whether a line is a link of headline size to a page of the same site as `url`."""
+    hrefs = (attribute_value("href", attribute_text) for _, _, attribute_text in line.links)
+    return (
+        line.size >= MIN_HEADLINE_LINK_SIZE
+        and line.link_share >= FULL_LINK_SHARE
+        and all("//" not in href or is_same_site(href, url) for href in hrefs)
+    )
+
+
 def drop_repeated_lines(line_indices: list[int], lines: Sequence[Line], template_line_hashes: Set[int]) -> list[int]:
     """Remove the lines that many pages of the site show."""
     return (
@@ -367,7 +444,7 @@ def drop_page_navigation(lines: Sequence[Line], line_indices: Sequence[int]) -> 
     """Remove the links to the next and previous pages of a manual, which are its last lines."""
     first_tail = max(0, len(line_indices) - MAX_NAVIGATION_LINES)
     for position in range(first_tail, len(line_indices)):
-        is_tail_of_links = all(lines[index].links for index in line_indices[position:])
+        is_tail_of_links = all(lines[index].link_size for index in line_indices[position:])
         if is_tail_of_links and is_page_navigation(lines[line_indices[position]].text):
             return list(line_indices[:position])
     return list(line_indices)
@@ -379,12 +456,73 @@ def is_page_navigation(text: str) -> bool:
     return len(words) > 1 and not NAVIGATION_STARTS.isdisjoint(words) and not text.endswith((".", "。"))
 
 
-def cut_trailing_lines(line_indices: list[int], lines: Sequence[Line]) -> list[int]:
-    """Cut short lines without punctuation after the last sentence: buttons, counters, tags."""
+def cut_trailing_contacts(line_indices: list[int], page: ParsedPage) -> list[int]:
+    """Cut the last short lines that lead only to mail addresses, accounts and home pages: subscriptions, contacts."""
     end = len(line_indices)
-    while end and not is_sentence(lines[line_indices[end - 1]]) and lines[line_indices[end - 1]].tag != CODE_TAG:
+    for position in range(end - 1, max(0, end - MAX_CONTACT_LINES), -1):
+        line = page.layout.lines[line_indices[position]]
+        if is_contact_line(line, page.url):
+            end = position
+        elif is_sentence(line) or line.tag == CODE_TAG or line.cells:
+            break
+    return line_indices[:end]
+
+
+def is_contact_line(line: Line, url: str) -> bool:
+    """Return whether all links of a short line lead to mail addresses, or to other sites without a path of two steps.
+
+    The sources of a text have longer addresses.
+    """
+    hrefs = [attribute_value("href", attribute_text) for _, _, attribute_text in line.links]
+    return (
+        bool(hrefs)
+        and line.size <= MAX_CONTACT_SIZE
+        and line.link_share >= MIN_CONTACT_LINK_SHARE
+        and all(SHALLOW_HREF_RE.fullmatch(href) and not is_same_site(href, url) for href in hrefs)
+    )
+
+
+def cut_trailing_lines(line_indices: list[int], layout: Layout) -> list[int]:
+    """Cut short lines without punctuation after the last sentence: buttons, counters, tags, links to other pages.
+
+    Rows of a table, a section like those before it, and what the text refers to (footnotes) are no such lines.
+    """
+    lines = layout.lines
+    end = len(line_indices)
+    while end and not ends_text(lines[line_indices[end - 1]]):
         end -= 1
-    return line_indices[:end] if end and len(line_indices) - end <= MAX_TAIL_LINES else line_indices
+    if not end or len(line_indices) - end > MAX_TAIL_LINES:
+        return line_indices
+    text_lines, tail = [lines[index] for index in line_indices[:end]], line_indices[end:]
+    section_counts = Counter(
+        heading_key(layout, line) for line, next_line in pairwise(text_lines) if is_sentence(next_line)
+    )
+    targets = {
+        attribute_value("href", attribute_text)[1:]
+        for line in text_lines
+        for _, _, attribute_text in line.links
+        if 'href="#' in attribute_text
+    }
+    row_counts, is_section = Counter(layout.spans[lines[index].span_index].parent_index for index in tail), False
+    for position, index in enumerate(tail, end + 1):
+        line = lines[index]
+        if line.tag in HEADING_TAGS:
+            is_label = is_template_label(line.text) or is_article_end(line.text)
+            is_section = not is_label and section_counts[heading_key(layout, line)] >= MIN_SECTIONS
+            continue
+        is_row = len(line.cells) > 1 and row_counts[layout.spans[line.span_index].parent_index] >= MIN_TABLE_ROWS
+        spans = islice(layout.iter_enclosing(line.span_index), FOOTNOTE_DEPTH)
+        ids = [attribute_value("id", layout.spans[span].tag_info.attribute_text) for span in spans]
+        mark = FOOTNOTE_MARK_RE.match(line.text)
+        is_footnote = not targets.isdisjoint(ids) or (mark and any(mark[0] in text.text for text in text_lines))
+        if not line.is_link and (is_section or is_row or is_footnote):
+            end = position
+    return line_indices[:end]
+
+
+def ends_text(line: Line) -> bool:
+    """Return True for a sentence or code; False for a row of links, however long it is."""
+    return (is_sentence(line) and not (line.cells and line.is_link)) or line.tag == CODE_TAG
 
 
 def is_sentence(line: Line) -> bool:
@@ -397,6 +535,8 @@ def cut_leading_bylines(line_indices: list[int], lines: Sequence[Line]) -> list[
     cut_position = 0
     for position, index in enumerate(line_indices[:12]):
         line = lines[index]
+        if line.tag == CODE_TAG:
+            break
         if is_byline(line.text) and line.size < 40:
             cut_position = position + 1
         elif line.size >= MIN_SENTENCE_SIZE and line.has_punctuation and line.tag not in HEADING_TAGS:

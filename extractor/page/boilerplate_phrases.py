@@ -57,7 +57,8 @@ ENGLISH_LABEL_PATTERNS = (
 ENGLISH_PREFIX_PATTERNS = (
     "(?:image|media|photo|picture|video) ?(?:caption|credit|source|:)", r"image \d+ of \d+",
     r"\(?(?:image|picture|photo)s?(?: credit)?:", "file photo", "photo(?:graph)? by",
-    r"(?:read|see|watch|learn) (?:more|next|also)\b", r"(?:also )?read\s*[:|]", r"related\s*[:|]", r"see also\b",
+    r"(?:read|see|watch|learn) (?:more|next)\b", r"(?:read|watch|learn) also\b", r"see also\b.(?!.*\.$)",
+    r"(?:also )?read\s*[:|]", r"related\s*[:|]",
     "don['’]t miss", "reporting by ", "additional reporting",
     r"(?:first |last )?(?:published|updated|posted|modified)\b.{0,40}\d", "our standards:", "click here",
     "sign up (?:for|to)", "subscribe (?:to|now)", "follow (?:us|me|@|our)", "like us on", r"join (?:us|our)\b",

@@ -29,6 +29,7 @@ class Line:
         links: The links of the line, as (first piece, last piece + 1, attributes as markup).
         line_number: Line number in the complete page, skipped boilerplate included.
         cells: Cell texts, if the line is a row of a data table.
+        is_linked_text: True if its links are part of the text around it (linked_text.py).
     """
 
     text: str
@@ -41,6 +42,7 @@ class Line:
     links: Sequence[tuple[int, int, str]]
     line_number: int = 0
     cells: tuple[str, ...] = ()
+    is_linked_text: bool = False
     _punctuation_count: int = -1
 
     @property
@@ -50,8 +52,8 @@ class Line:
 
     @property
     def is_link(self) -> bool:
-        """Whether more than MAX_TEXT_LINK_SHARE of the text is link text."""
-        return self.link_size > MAX_TEXT_LINK_SHARE * self.size
+        """Whether more than MAX_TEXT_LINK_SHARE of the text is link text, and it is no linked text."""
+        return self.link_size > MAX_TEXT_LINK_SHARE * self.size and not self.is_linked_text
 
     @property
     def has_punctuation(self) -> bool:

@@ -13,7 +13,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import CODE_TAG, InlineElement, Layout, Line, Picture, SkippedElement, Span, text_size
+from extractor.page.linked_text import is_text_sentence
 from extractor.page.tag_info import Hint, TagInfo, attribute_value, is_invisible, parse_tag, unescape_markup
 from extractor.page.tokenizer import (
     BLOCK_TAGS,
@@ -171,7 +173,8 @@ class _LayoutBuilder:
                         self.close_span(name)
                     else:
                         tag_info = self.open_span(name, attributes)
-                        if (tag_info.is_boilerplate or name in LIST_TAGS) and self.scan_budget > 0:
+                        may_skip = tag_info.is_boilerplate or (name in LIST_TAGS and not self.follows_text())
+                        if may_skip and self.scan_budget > 0:
                             end_position = self.skip_boilerplate(tokens, position, tag_info)
                             if end_position:
                                 position = end_position
@@ -192,6 +195,13 @@ class _LayoutBuilder:
                 parts.append(unescape_markup(text) if "&" in text else text)
                 if self.open_pre_span >= 0 and "\n" in text:
                     self.flush_code()
+
+    def follows_text(self) -> bool:
+        """Return whether the last line is text that a list of links may belong to (see linked_text.py)."""
+        lines = self.layout.lines[-2:]
+        if lines and lines[-1].tag in HEADING_TAGS:
+            del lines[-1]
+        return bool(lines) and is_text_sentence(lines[-1])
 
     def add_text(self, text: str) -> None:
         """Add a run of text to the line. White space at its start is ignored."""

@@ -99,6 +99,7 @@ def copy_line(line: Line, span_index: int, line_number: int) -> Line:
         line.links,
         line_number,
         line.cells,
+        False,
         line._punctuation_count,
     )
 

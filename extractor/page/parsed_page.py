@@ -12,6 +12,7 @@ from extractor.page import dom
 from extractor.page.layout import Layout, text_size
 from extractor.page.layout_builder import build_layout
 from extractor.page.layout_completion import complete_layout
+from extractor.page.linked_text import mark_linked_text
 from extractor.page.mojibake import MOJIBAKE_BYTES_RE, fix_double_encoding
 from extractor.page.react_streaming import StreamMove, apply_stream_moves
 from text.decoding.decode import decode_page as decode_bytes
@@ -68,6 +69,7 @@ class ParsedPage:
     def complete_page(self) -> "ParsedPage":
         """The page with a complete layout, boilerplate included."""
         layout = complete_layout(self.layout) or build_layout(dom.serialize(self.root))[0]
+        mark_linked_text(layout)
         return replace(self, layout=layout, is_complete=True)
 
 
@@ -178,6 +180,7 @@ def parse_page(
     if source.noscript_markup and visible_text_size(layout) < text_size(TAG_RE.sub("", source.noscript_markup)):
         source = replace(source, text=source.text + source.noscript_markup, noscript_markup="")
         return parse_page(source, url, site_template, complete)
+    mark_linked_text(layout)
     known_site, generator_text = (
         site_template or SiteTemplate(),
         " ".join((head.metas.get("generator", ""), *source.generator_comments)).strip().lower(),

@@ -86,6 +86,7 @@ ARTICLE_WORDS = frozenset(
 )  # fmt: skip
 
 
+FOOTNOTE_RE = re.compile("footnote|endnote")  # an aside with this name belongs to the text
 CAPTION_TAGS = ("figcaption", "figure")
 CAPTION_CLASS_RE = re.compile(r"caption\b|credit|attribution")
 # Elements whose own text may be the title, a date or a name: recorded as inline elements by layout_builder.py.
@@ -147,6 +148,8 @@ def parse_tag(tag: str, attribute_text: str) -> TagInfo:
     if tag == "td" and "gutter" in classes.split():  # line numbers beside code; other elements are columns of a page
         kinds |= KIND_ASIDE
     hint = choose_hint(tag, kinds & HINT_KINDS, role, is_hidden(attribute_text))
+    if hint is Hint.ASIDE and FOOTNOTE_RE.search(name) is not None:
+        hint = Hint.NONE
     is_caption, is_metadata = (
         tag in CAPTION_TAGS or kinds & KIND_CAPTION > 0,
         tag == "time" or kinds & KIND_METADATA > 0,

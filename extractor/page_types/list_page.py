@@ -66,6 +66,7 @@ READ_MORE_PHRASES = (
     "继续阅读", "read more", "continue reading", "learn more", "read article", "full story", "full article",
     "keep reading", "weiterlesen", "lire la suite", "leer más",
 )  # fmt: skip
+MIN_STORY_PARAGRAPHS, MIN_STORY_PARAGRAPH_SIZE = 3, 20.0  # of an article above teasers
 MIN_OWN_PARAGRAPH_SIZE = 40.0  # of the introduction of a collection
 MAX_OWN_PARAGRAPH_DISTANCE_LINES = 12  # of the introduction from the title
 MAX_READ_MORE_SIZE = 10.0  # a longer link is not a "read more" link
@@ -176,7 +177,13 @@ def body_list_evidence(layout: Layout, body: Body | None) -> list[tuple[int, Cod
         return []
     evidence = list[tuple[int, CodedMessage]]()
     span = layout.spans[body.span_index]
-    statistics = line_statistics(layout.lines[span.start_line : span.end_line])
+    lines = [layout.lines[index] for index in body.line_indices]
+    paragraph_count = sum(
+        line.size >= MIN_STORY_PARAGRAPH_SIZE and line.has_punctuation and not line.is_link for line in lines
+    )
+    # The teasers of other articles below a story are not part of it.
+    end_line = body.line_indices[-1] + 1 if paragraph_count >= MIN_STORY_PARAGRAPHS else span.end_line
+    statistics = line_statistics(layout.lines[span.start_line : end_line])
     if is_teaser_list(statistics):
         evidence.append((-3, CodedMessage("the text is teasers between headlines", "list_teasers")))
     if (link_count := statistics.read_more_count) >= MIN_READ_MORE_LINKS:
