@@ -49,6 +49,7 @@ MIN_COLLECTION_LINK_SHARE = 0.4
 MIN_COLLECTION_HEADLINES = 12
 MIN_LISTING_PRICES = 6  # prices, and headlines, of a product listing
 MIN_SERVICE_OFFERS, MIN_SERVICE_SECTIONS = 2, 4
+MAX_OFFER_SECTION_SIZE = 300.0  # mean size of sections without an offer; those of a guide are longer
 GUIDE_TITLE_RE = re.compile(
     r"\b(?:tutorials?|quick ?start|getting started|how to|walk-?through|cheat ?sheet|guide to|manual|"
     r"(?:user|developer|install(?:ation)?|migration|reference|style|admin(?:istration)?) guide)\b|"
@@ -198,11 +199,12 @@ def has_price_and_cart(signals: PageSignals, _body: Body | None) -> bool:
 def describes_offer(signals: PageSignals, _body: Body | None) -> bool:
     """Return whether an undated page declares a service, has the URL of one, or has offers or sections."""
     type_signals, counts = signals.type_signals, signals.content_counts
+    has_short_sections = signals.visible_size <= MAX_OFFER_SECTION_SIZE * counts.section_count
     return (
         type_signals.declares_service
         or (type_signals.has_url_segment(SERVICE_SEGMENTS) and not signals.is_front_page)
         or counts.offer_phrase_count >= MIN_SERVICE_OFFERS
-        or counts.section_count >= MIN_SERVICE_SECTIONS
+        or (counts.section_count >= MIN_SERVICE_SECTIONS and (counts.offer_phrase_count > 0 or has_short_sections))
     ) and counts.headline_count <= 2 * MIN_COLLECTION_HEADLINES
 
 

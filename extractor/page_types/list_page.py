@@ -39,7 +39,7 @@ from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, Span, text_size
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import attribute_value, parse_attributes, unescape_markup
-from extractor.page_types.page_signals import PageSignals, is_headline_line
+from extractor.page_types.page_signals import CHANNEL_URL_SCORE, PageSignals, is_headline_line, url_score
 from extractor.settings import ExtractSettings
 
 # Sizes are in Chinese characters.
@@ -98,6 +98,9 @@ def find_list_reason(signals: PageSignals, body: Body | None, size: float, setti
 
     Page-level and body-level evidence describe the same links, so only the stronger of the two is counted.
     """
+    if body is not None and body.line_indices:
+        lines = (signals.page.layout.lines[index] for index in body.line_indices)
+        size = min(size, sum(line.size - min(line.link_size, line.size) for line in lines))
     evidence_sets = [
         evidence
         for evidence in (
@@ -119,9 +122,14 @@ def find_list_reason(signals: PageSignals, body: Body | None, size: float, setti
 def find_teaser_reason(signals: PageSignals, body: Body | None, teaser: Teaser | None) -> str:
     """Return why a page whose text is below another page's headline is a list.
 
-    Returns an empty string if the page alone cannot decide.
+    Returns an empty string if the page alone cannot decide. A headline of its own says nothing on a page whose URL is
+    that of a channel or a month, or of the folder of the other page.
     """
-    if teaser is None or teaser.is_below_own_headline or text_size(teaser.headline) < MIN_ARTICLE_TITLE_SIZE:
+    if teaser is None or text_size(teaser.headline) < MIN_ARTICLE_TITLE_SIZE:
+        return ""
+    folder = signals.page.url.partition("?")[0].rstrip("/") + "/"
+    is_archive = teaser.url.startswith(folder) or url_score(signals.page.url) <= CHANNEL_URL_SCORE
+    if teaser.is_below_own_headline and not (is_archive and signals.declared_article_score <= 0):
         return ""
     if teaser.sample_lines and article_score(signals, body) > 0:
         return ""

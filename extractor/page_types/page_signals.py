@@ -78,6 +78,7 @@ SERVICE_SEGMENTS = frozenset(
      "consulting", "fuwu", "yewu", "services.html", "plans", "about", "industries", "capabilities", "what-we-do")
 )  # fmt: skip
 STRICT_SERVICE_SEGMENTS = frozenset(("service", "services", "consulting", "solutions", "fuwu"))
+CHANNEL_URL_SCORE = -2  # points of the URL of a channel or a date
 FORUM_LIST_FILE_RE = re.compile(r"(?:forum-?display|view-?forum|memberlist|search)\b")
 # Points of the URL and of the metadata for an article: see list_page.py.
 FRONT_PAGE_PATH_RE = re.compile(r"/?(?:(?:index|default|home|main)(?:\.\w{2,5})?/?)?", re.I)
@@ -368,7 +369,7 @@ def url_score(url: str) -> int:
     segments = path_segments(url)
     score = article_path_score(segments)
     if is_channel_path(segments) or (not score and any(key.lower() in LIST_QUERY_KEYS for key, _ in query_params)):
-        return -2
+        return CHANNEL_URL_SCORE
     if score or any(LONG_NUMBER_RE.search(value) for _, value in query_params):
         return max(1, score)
     return (

@@ -15,15 +15,16 @@ from itertools import pairwise
 from domain.article import PageType, Teaser, text_hash64
 from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
+from extractor.fields.metadata import absolute_url
 from extractor.fields.title_matching import normalize_letters
 from extractor.page.boilerplate_phrases import is_copyright
 from extractor.page.layout import CODE_TAG, Layout, Line, text_size
 from extractor.page.parsed_page import Body, ParsedPage
-from extractor.page.tag_info import attribute_value
+from extractor.page.tag_info import attribute_value, unescape_markup
 from extractor.page.urls import path_segments
 from extractor.page_types.documentation import INDEX_FILE_RE
 from extractor.page_types.list_page import MIN_TEASER_SIZE, find_list_reason, find_teaser_reason, has_own_paragraph
-from extractor.page_types.page_signals import PageSignals
+from extractor.page_types.page_signals import MAX_TEXT_SIZE_BESIDE_HEADLINE, PageSignals, is_headline_line
 from extractor.settings import ExtractSettings
 
 MAX_CHARS_PER_SIZE_UNIT = 7  # upper bound: 7 characters of any text have a size of at least 1 (3 Latin letters)
@@ -100,6 +101,43 @@ def find_rejection(
     is_long_enough = body is not None and candidate.size >= settings.shortest_body
     rules = (*REJECTION_RULES, *(LONG_BODY_RULES if is_long_enough else SHORT_BODY_RULES))
     return next((outcome for rule in rules if (outcome := rule(candidate)) is not None), None)
+
+
+def reject_short_list(candidate: Candidate) -> Outcome | None:
+    """Reject a page without own text that links to headlines, or to pages below its URL: a list of few entries."""
+    lines, body, url = candidate.page.layout.lines, candidate.body, candidate.page.url
+    if body is not None and not body.line_indices:
+        return None  # the text is declared in the head
+    own_size = 0.0
+    for line in (lines[index] for index in body.line_indices if index != body.title_line) if body is not None else ():
+        own_size += 0.0 if is_list_entry(line, url) or is_copyright(line.text) else line.size
+        if own_size >= candidate.settings.shortest_body:
+            return None
+    complete = candidate.signals.complete
+    mask = complete.boilerplate_mask
+    count = sum(is_list_entry(line, url) and not mask[index] for index, line in enumerate(complete.page.layout.lines))
+    if not count:
+        return None
+    return Outcome(
+        Reason.LIST_PAGE, CodedMessage(f"{count} links to other pages and no text", "list_links_only", n=count)
+    )
+
+
+def is_list_entry(line: Line, url: str) -> bool:
+    """Return whether a line is a headline, or links to a page below `url` with few words beside the link.
+
+    The rows of a table contain no URLs.
+    """
+    if is_headline_line(line):
+        return True
+    is_sentence = line.text.endswith((".", "。")) and not line.is_link
+    if not line.link_size or is_sentence or line.size - line.link_size > MAX_TEXT_SIZE_BESIDE_HEADLINE:
+        return False
+    folder = url.partition("?")[0].rpartition("/")[0] + "/"
+    hrefs = (unescape_markup(attribute_value("href", attribute_text)) for _, _, attribute_text in line.links)
+    return bool(line.cells) or any(
+        absolute_url(url, href).startswith(folder) and href not in ("", url, folder) for href in hrefs
+    )
 
 
 def reject_copyright_text(candidate: Candidate) -> Outcome | None:
@@ -183,6 +221,7 @@ def reject_missing_text(candidate: Candidate) -> Outcome:
 
 # The first rule that returns an outcome decides.
 REJECTION_RULES = (
+    reject_short_list,
     reject_copyright_text,
     reject_documentation_index,
     reject_breadcrumb,
@@ -307,8 +346,9 @@ def needs_javascript_reason(signals: PageSignals) -> str:
         return NOTICE_REASON
     if root := find_empty_app_root(page.layout):
         return CodedMessage(f"application root without text ({root})", "empty_app_root", root=root)
-    if any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
-        return CodedMessage("page of a JavaScript framework without text", "empty_framework_page")
+    is_empty = not page.layout.lines and not page.layout.pictures
+    if is_empty or any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
+        return CodedMessage("the page requires JavaScript to show its text", "empty_framework_page")
     return ""
 
 

@@ -263,15 +263,17 @@ def is_near_title(first_line: int, title_line: int) -> bool:
 
 
 def is_article_list(layout: Layout, post_group: PostGroup) -> bool:
-    """Return whether most of the repeated elements begin with a linked headline: they are teasers, not posts."""
-    linked_heading_posts = 0
-    for post in post_group.posts:
-        leading_lines = layout.lines[max(0, post.line_indices[0] - 3) : post.line_indices[0] + 2]
-        linked_heading_posts += any(
-            line.tag in HEADING_TAGS[:4] and is_headline_line(line) and not links_to_user(line)
-            for line in leading_lines
-        )
-    return len(post_group.posts) > 1 and linked_heading_posts > MAX_LINK_HEADING_SHARE * len(post_group.posts)
+    """Return whether most of the repeated elements begin with a linked headline of their own: they are teasers.
+
+    The posts of a thread repeat its headline.
+    """
+    headlines = {
+        line.text
+        for post in post_group.posts
+        for line in layout.lines[max(0, post.line_indices[0] - 3) : post.line_indices[0] + 2]
+        if line.tag in HEADING_TAGS[:4] and is_headline_line(line) and not links_to_user(line)
+    }
+    return len(post_group.posts) > 1 and len(headlines) > MAX_LINK_HEADING_SHARE * len(post_group.posts)
 
 
 def links_to_user(line: Line) -> bool:

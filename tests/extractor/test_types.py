@@ -392,6 +392,7 @@ SHELLS = {
     "asks aloud": '<p>Please enable JavaScript to use this site.</p><script src="a.js"></script>',
     "chinese": '<p>请启用JavaScript后继续访问</p><script src="a.js"></script>',
     "custom element": '<app-root></app-root><script src="a.js" type="module"></script>',
+    "import": "<div style='display: contents'><script>{ Promise.all([import('/_app/start.js')]) }</script></div>",
     "framework": '<div ng-version="17.1.0" class="shell"><p>...</p></div><script src="a.js"></script>',
 }
 
