@@ -242,18 +242,20 @@ class ArticleExtractor:
         page, published = signals.page, signals.published(body)
         title = self.method.find_title(page, body)
         metadata = find_metadata(page, body, title)
+        blocks = build_blocks(page, body) if body.line_indices else paragraph_blocks(body.text)
+        prose = "\n".join(block.text for block in blocks if block.kind not in NO_PROSE_KINDS)
         return Article(
             url=page.url,
             title=title,
             body=body.text,
             published=published.date,
             date_source=published.source,
-            language=detect_language(body.text, declared_language(page)),
+            language=detect_language(prose or title, declared_language(page)),
             method=self.settings.method,
             published_at=published.datetime,
             modified=published.modified,
             **vars(metadata),
-            blocks=build_blocks(page, body) if body.line_indices else paragraph_blocks(body.text),
+            blocks=blocks,
         )
 
 

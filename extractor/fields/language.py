@@ -11,12 +11,14 @@ MIN_COMMON_WORD_SHARE = 0.04  # ... and their minimum share of all words
 MAX_COUNT_PER_WORD = 3  # a word repeated in a list or in names ("iPhone 15 Pro") is no more evidence than this
 MIN_DISTINCT_WORDS = 2  # minimum number of different common words of a language other than the expected one ...
 MIN_UNDECLARED_DISTINCT_WORDS = 3  # ... if the page declares a language
+MIN_UNKNOWN_DISTINCT_SHARE = 0.6  # ... and their minimum share, if it declares one that is not in COMMON_WORDS
 MIN_MARGIN = 1.5  # minimum ratio of its common words to those of the declared language
 SHORT_TEXT_WORDS = 30  # shorter texts without enough common words default to English
 HAN_RE = re.compile(f"[{HAN}]+")
 LATIN_RE = re.compile("[A-Za-z\u00c0-\u024f]+")
 NON_LATIN_RE = re.compile(f"[\u0370-\u1fff\u3040-\ufaff{HAN}]+")
 MIN_HAN_SHARE = 0.1  # of Han in all letters; one Chinese character corresponds to several Latin letters
+MIN_DECLARED_HAN_SHARE = 0.03  # the same, if the page declares Chinese: the other letters may be code
 MIN_KANA_HANGUL_SHARE = 0.1  # of kana or Hangul in all letters; Chinese text contains neither
 # Language, its letters, and their minimum share of all letters. Letters of a single language precede the letters of
 # its script.
@@ -61,6 +63,7 @@ for _language, _words in COMMON_WORDS.items():
         LANGUAGES_BY_WORD.setdefault(_word, []).append(_language)
 CYRILLIC_LANGUAGES = frozenset(("uk", "ru", "bg", "sr", "mk", "be", "kk"))
 ARABIC_LANGUAGES = frozenset(("ar", "fa", "ur", "ckb", "ps"))
+OTHER_SCRIPT_LANGUAGES = {"zh", *(name for name, _, _ in SCRIPT_LANGUAGES), *CYRILLIC_LANGUAGES, *ARABIC_LANGUAGES}
 
 
 def detect_language(text: str, declared_language: str = "") -> str:
@@ -77,17 +80,16 @@ def detect_language(text: str, declared_language: str = "") -> str:
     sample = text[:SAMPLE_CHARS]
     declared_code = declared_language.strip().lower().replace("_", "-").partition("-")[0][:3]
     non_latin_count = count_letters(NON_LATIN_RE, sample)
-    if non_latin_count * 20 <= len(sample):
+    if non_latin_count * 20 <= len(sample) and (declared_code != "zh" or not non_latin_count):
         return language_by_common_words(sample.lower().split(), declared_code) if LATIN_RE.search(sample) else ""
     letters = non_latin_count + count_letters(LATIN_RE, sample)
     for language, script, share in SCRIPT_LANGUAGES:
         if count_letters(script, sample) > share * letters:
             return language_of_script(language, declared_code)
-    return (
-        "zh"
-        if count_letters(HAN_RE, sample) > MIN_HAN_SHARE * letters
-        else language_by_common_words(sample.lower().split(), declared_code)
-    )
+    min_han_share = MIN_DECLARED_HAN_SHARE if declared_code == "zh" else MIN_HAN_SHARE
+    if count_letters(HAN_RE, sample) > min_han_share * letters:
+        return "zh"
+    return language_by_common_words(sample.lower().split(), declared_code)
 
 
 def count_letters(letters: re.Pattern[str], sample: str) -> int:
@@ -106,8 +108,8 @@ def language_of_script(language: str, declared_language: str) -> str:
 def language_by_common_words(words: list[str], declared_language: str) -> str:
     """Return the Latin-script language with the most common words in a text.
 
-    The declared language wins unless another one is clearly more frequent. With too few common words, returns the
-    declared language; else English for a short text, otherwise an empty string.
+    The declared language wins unless another one is clearly more frequent. Related languages share many words. With
+    too few common words, returns the declared language; else English for a short text, otherwise an empty string.
     """
     counts: Counter[str] = Counter()
     distinct_words: Counter[str] = Counter()
@@ -116,8 +118,14 @@ def language_by_common_words(words: list[str], declared_language: str) -> str:
             counts[language] += min(count, MAX_COUNT_PER_WORD)
             distinct_words[language] += 1
     min_distinct = MIN_UNDECLARED_DISTINCT_WORDS if declared_language else MIN_DISTINCT_WORDS
+    is_unknown = declared_language not in {"", *COMMON_WORDS, *OTHER_SCRIPT_LANGUAGES}
+    min_share = MIN_UNKNOWN_DISTINCT_SHARE if is_unknown else 0.0
     expected = declared_language or "en"
-    candidates = [name for name in counts if name == expected or distinct_words[name] >= min_distinct]
+    candidates = [
+        name
+        for name in counts
+        if name == expected or distinct_words[name] >= max(min_distinct, min_share * len(COMMON_WORDS[name].split()))
+    ]
     best = max(candidates, key=counts.__getitem__, default="")
     if not best or counts[best] < max(MIN_COMMON_WORDS, len(words) * MIN_COMMON_WORD_SHARE):
         return declared_language or ("en" if len(words) < SHORT_TEXT_WORDS else "")

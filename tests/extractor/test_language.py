@@ -2,6 +2,8 @@
 
 import pytest
 
+from domain.article import Article
+from extractor import extract
 from extractor.fields.language import detect_language
 
 
@@ -87,3 +89,47 @@ def test_the_declared_language_wins_in_a_text_of_two_languages() -> None:
 
 def test_few_words_are_enough_without_a_declared_language() -> None:
     assert detect_language("Nur für Mitglieder: Zugang zu Kursen und noch mehr") == "de"
+
+
+ICELANDIC = (
+    "Höfnin var opnuð á ný í gær og skipin sigla nú til hafnar með vörur. Hún er lokuð til vors og bærinn hefur "
+    "ekki svarað því sem sagt er um málið, en verkinu var frestað og kostnaður er mikill og fer vaxandi."
+)
+ENGLISH = (
+    "The harbour was opened again on Monday, and the ships that have waited are on their way. It is for the mayor to "
+    "say what this has cost, as the works were late and the budget of the town was not what it is in this report."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint", "language"),
+    [(ICELANDIC, "is", "is"), (ICELANDIC, "is-IS", "is"), (ENGLISH, "is", "en"), (ENGLISH, "zh", "en")],
+)
+def test_a_declared_language_without_a_word_list_wins_over_its_relatives(text: str, hint: str, language: str) -> None:
+    assert detect_language(text, hint) == language
+
+
+CODE = "for name in names:\n    with open(name) as file:\n        do(this, file)  # from the list of names\n" * 12
+SQL = "CREATE TABLE wells (id INTEGER PRIMARY KEY, depth NUMERIC NOT NULL, field VARCHAR(40) DEFAULT NULL);\n" * 12
+
+
+@pytest.mark.parametrize("lang", ["", "zh"])
+@pytest.mark.parametrize(("opening", "end"), [("<pre>", "</pre>"), ("<pre><code class=python>", "</code></pre>")])
+def test_code_is_no_evidence_of_a_language(lang: str, opening: str, end: str) -> None:
+    def language(code: str, *paragraphs: str) -> str:
+        text = f"{opening}{code}{end}".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+        result = extract(
+            f"<html lang='{lang}'><title>{paragraphs[0]}</title><body>{text}</body>", "http://a.test/1.html"
+        )
+        assert isinstance(result, Article)
+        return result.language
+
+    chinese = ("首先打开每个文件，并逐行读取其中的名称。", "然后关闭文件，把结果写入另一个表中，供下一步使用。")
+    assert language(CODE, *chinese) == "zh"
+    assert language(SQL, *chinese) == "zh"
+    assert language(SQL, "This statement creates the table of wells.", "The table has three columns.") in ("en", lang)
+
+
+def test_chinese_with_code_outside_of_code_elements() -> None:
+    text = CODE.replace("\n", " ") + "然后关闭文件，把结果写入另一个表中，供下一步使用，并删除临时文件。"
+    assert detect_language(text[-1000:], "zh") == "zh"
