@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-EXTRACTOR_VERSION = 10
+EXTRACTOR_VERSION = 11
 """Increase it when the extractor produces other results: all saved pages are then extracted again."""
 
 METHOD_NAMES = ("blocks", "two_pass", "tag_path_ratio")

@@ -57,10 +57,7 @@ class PageRole:
 
 @dataclass(frozen=True)
 class CanonicalCandidate:
-    """An article that may be the canonical one among the articles of a host with the same text.
-
-    The candidate with the lowest `sort_key` is canonical.
-    """
+    """An article that may be the canonical one among the articles of a host with the same text."""
 
     url_id: int
     url: str
@@ -71,10 +68,13 @@ class CanonicalCandidate:
         """True if the page declares itself canonical; then no other page supersedes it."""
         return without_scheme(self.canonical_url) == without_scheme(self.url)
 
-    @property
-    def sort_key(self) -> tuple[bool, bool, int, int]:
-        """Order: self-canonical pages, pages without a canonical URL, the shortest URL, the lowest url_id."""
-        return not self.is_self_canonical, bool(self.canonical_url), len(self.url), self.url_id
+    def sort_key(self, graph: PageGraph) -> tuple[bool, bool, bool, int, int]:
+        """Order: self-canonical pages, those that others declare, those that declare none, the shortest URL.
+
+        The first candidate is canonical.
+        """
+        is_declared = bool(graph.referring_pages(self.url_id, CANONICAL_PAGE))
+        return not self.is_self_canonical, not is_declared, bool(self.canonical_url), len(self.url), self.url_id
 
 
 def resolve_roles(
@@ -105,7 +105,7 @@ def resolve_roles(
             members_updated |= unprocessed_ids
             ids |= related_pages(connection, graph, flipped_pages)
         roles = {url_id: initial_role(graph, url_id) for url_id in sorted(ids) if graph.page_article(url_id)}
-        superseded_ids = mark_alternate_versions(connection, roles, ids)
+        superseded_ids = mark_alternate_versions(connection, graph, roles, ids)
         added_ids = (
             related_pages(connection, graph, superseded_ids | dependent_pages(connection, roles, batch_articles)) - ids
         )
@@ -236,7 +236,7 @@ def page_url(graph: PageGraph, url_id: int) -> str:
 
 
 def mark_alternate_versions(
-    connection: Connection, roles: dict[int, PageRole], resolved_ids: AbstractSet[int]
+    connection: Connection, graph: PageGraph, roles: dict[int, PageRole], resolved_ids: AbstractSet[int]
 ) -> set[int]:
     """Retain the best candidate among articles of a host with the same text.
 
@@ -255,7 +255,7 @@ def mark_alternate_versions(
         clusters[key].append(candidate)
     superseded_ids = set()
     for cluster in clusters.values():
-        best = min(cluster, key=lambda candidate: candidate.sort_key)
+        best = min(cluster, key=lambda candidate: candidate.sort_key(graph))
         outranked_ids = {rival.url_id for rival in cluster if rival is not best and not rival.is_self_canonical}
         superseded_ids |= outranked_ids - roles.keys()
         for url_id in outranked_ids & roles.keys():

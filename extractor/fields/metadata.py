@@ -338,7 +338,7 @@ def absolute_url(base: str, href: str) -> str:
 def find_canonical(page: ParsedPage, json_ld_article: JsonLdArticle) -> str:
     """Return the canonical URL that a page declares, or an empty string.
 
-    The URL of a home page is not accepted for an article, nor is a private host.
+    The URL of a home page is not accepted for an article, nor is a private host other than that of the page.
     """
     candidates = (page.head_links.get("canonical", ""), page.metas.get("og:url", ""), json_ld_article.url)
     absolute_urls = (absolute_url(page.url, candidate) for candidate in candidates if candidate)
@@ -349,7 +349,7 @@ def may_be_canonical(candidate: str, url: str) -> bool:
     """Return whether a URL may be the canonical URL of the page at `url`, which may be empty (unknown)."""
     parts, page_parts = split_url(candidate[:MAX_URL_CHARS]), split_url(url[:MAX_URL_CHARS])
     host = parts.hostname or ""
-    if not host or is_private_host(host) or ("." not in host):
+    if not host or (host != page_parts.hostname and (is_private_host(host) or "." not in host)):
         return False
     is_home, is_page_home = (not (url_parts.path.strip("/") or url_parts.query) for url_parts in (parts, page_parts))
     return not is_home or (is_page_home and bool(url))
