@@ -19,7 +19,7 @@ from crawler.schedule.backlog import Backlog
 from crawler.schedule.best_first_frontier import BestFirstFrontier
 from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.quiet_hours import quiet_seconds_left
-from crawler.schedule.retry_queue import RetryQueue, is_transient_failure
+from crawler.schedule.retry_queue import RetryQueue
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult, SkippedResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
@@ -66,9 +66,11 @@ class CrawlLoop:
             context.due_before,
             context.coordinator.owns_queue,
         )
-        reader = JobRunner(context.fetcher, plan, context.now, context.focused_policy, context.coordinator.request_slot)
         throttle = HostThrottle.from_settings(plan.settings, context.now)
         context.coordinator.attach_throttle(throttle)
+        reader = JobRunner(
+            context.fetcher, plan, context.now, context.focused_policy, context.coordinator.request_slot, throttle
+        )
         if context.focused_policy:
             frontier: Frontier = BestFirstFrontier(table, throttle, due_before, plan.queue_of, owns_queue)
         else:
@@ -302,14 +304,8 @@ class CrawlLoop:
             raise PlumblineError(CodedMessage(message, "crawl_failures", n=_MAX_UNEXPECTED_FAILURES))
 
     def _update_throttle(self, job_result: PageResult) -> None:
-        host, result, now = job_result.job.entry.host, job_result.fetch_result, self.context.clock()
-        response_args = (
-            result.responded_at,
-            result.host_failed,
-            result.retry_after,
-            not is_transient_failure(result.outcome),
-        )
-        self.throttle.finish_request(host, now, *response_args, is_aborted=result.responded_at is None)
+        host, now = job_result.job.entry.host, self.context.clock()
+        self.throttle.finish_fetch(host, now, job_result.fetch_result)
         self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
     def _schedule_retry(self, job_result: PageResult, is_success: bool) -> bool:

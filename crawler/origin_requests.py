@@ -154,6 +154,7 @@ class OriginRequests:
             page is still to be fetched or there is no such page.
         """
         entry = job_result.job.entry
+        self._throttle.finish_fetch(entry.host, self._clock(), job_result.fetch_result)
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PROBE:
             new_urls = self._handle_probe(job_result)
             self._frontier.wake_host(entry.host)
@@ -162,10 +163,8 @@ class OriginRequests:
         if isinstance(job_result, RobotsResult):
             outcome = self._handle_robots(job_result)
         elif isinstance(job_result, SitemapResult):
-            self._throttle.finish_request(entry.host, self._clock(), job_result.responded_at, job_result.host_failed)
             new_urls = self._sitemaps.handle_result(job_result, self._frontier)
         else:  # an unexpected failure
-            self._throttle.finish_request(entry.host, self._clock(), is_clean=False)
             outcome = job_result.fetch_result.outcome
         if entry.url_id < 0:  # a standalone job
             if isinstance(job_result, PageResult):
@@ -193,12 +192,9 @@ class OriginRequests:
         robots_fetch, entry = job_result.robots_fetch, job_result.job.entry
         rules = self._robots.store(robots_fetch)
         self._throttle.raise_crawl_delay(entry.host, rules.crawl_delay)
-        self._throttle.finish_request(entry.host, self._clock(), robots_fetch.responded_at, robots_fetch.host_failed)
         return rules.rejection_outcome(entry.url)
 
     def _handle_probe(self, job_result: PageResult) -> list[NewUrl]:
-        result, host = job_result.fetch_result, job_result.job.entry.host
-        self._throttle.finish_request(host, self._clock(), result.responded_at, result.host_failed, result.retry_after)
         self.add_probes(self._result_handler.handle_probe(job_result.job.url, job_result))
         return self._result_handler.take_harmless_urls()
 

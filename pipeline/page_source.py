@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.robots.robots_txt import product_token
+from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from docstore.articles.source_pages import ArchivedPage
@@ -103,7 +105,7 @@ def load_stored_page(engine: "Engine", raw_url: str) -> LoadedPage:
     return LoadedPage(url, html, url, page.content_type, page.fetched_at, articles.site_template(host))
 
 
-def fetch_page(raw_url: str, settings: CrawlSettings, sleep: Callable[[float], None] = time.sleep) -> LoadedPage:
+def fetch_page(raw_url: str, settings: CrawlSettings) -> LoadedPage:
     """Fetch a page by the rules of the crawl: robots.txt, crawl delay, public IP addresses only.
 
     Redirects are followed up to `crawl.max_redirects`; each counts as a request. Raises PlumblineError with the reason
@@ -111,7 +113,7 @@ def fetch_page(raw_url: str, settings: CrawlSettings, sleep: Callable[[float], N
     """
     url = canonical_url(raw_url)
     with closing(Fetcher(settings, PublicOnlyPolicy(settings.inside_hosts))) as fetcher:
-        polite_fetcher = PoliteFetcher(fetcher, settings, sleep)
+        polite_fetcher = PoliteFetcher(fetcher, settings)
         for _ in range(settings.max_redirects + 1):
             page_or_redirect = polite_fetcher.fetch(url)
             if isinstance(page_or_redirect, Page):
@@ -129,10 +131,9 @@ def fetch_page(raw_url: str, settings: CrawlSettings, sleep: Callable[[float], N
 class PoliteFetcher:
     """Sends the requests of one `fetch_page` call with robots.txt rules and delays."""
 
-    def __init__(self, fetcher: Fetcher, settings: CrawlSettings, sleep: Callable[[float], None]) -> None:
-        self.fetcher = fetcher
-        self.robots_agent, self.delay_seconds = product_token(settings.user_agent), settings.delay
-        self.sleep = sleep
+    def __init__(self, fetcher: Fetcher, settings: CrawlSettings) -> None:
+        self.fetcher = ThrottledFetcher(fetcher, HostThrottle.from_settings(settings))
+        self.robots_agent = product_token(settings.user_agent)
         self.rules_by_origin: dict[str, RobotsRules] = {}
 
     def fetch(self, url: str) -> Page | str:
@@ -141,7 +142,7 @@ class PoliteFetcher:
         refusal = rules.rejection_outcome(url)
         if refusal is not None:
             raise unreadable_url_error(url, refusal)
-        self.sleep(max(self.delay_seconds, rules.crawl_delay))
+        self.fetcher.throttle.raise_crawl_delay(host_of(url), rules.crawl_delay)
         result = self.fetcher.fetch(FrontierEntry(0, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0))
         if result.page is None and not result.redirect_url:
             raise unreadable_url_error(url, result.outcome)
@@ -150,11 +151,10 @@ class PoliteFetcher:
     def robots_rules(self, origin: Origin) -> RobotsRules:
         """Return the robots.txt rules of an origin, from memory or fetched now.
 
-        Redirects of robots.txt are followed after the crawl delay. Raises PlumblineError if the fetch fails; the next
-        call then tries again.
+        Raises PlumblineError if the fetch fails; the next call then tries again.
         """
         if origin not in self.rules_by_origin:
-            robots = fetch_robots(self.fetcher, origin, time.time, lambda: self.sleep(self.delay_seconds))
+            robots = fetch_robots(self.fetcher, origin, time.time)
             if robots.failure is not None:
                 raise unreadable_url_error(origin, robots.failure)
             self.rules_by_origin[origin] = parse_stored_robots(robots.robots_file, self.robots_agent)

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPException, RemoteDisconnected
 
@@ -34,6 +33,7 @@ from crawler.http.ip_policy import IpPolicy, PrivateAddressError
 from crawler.http.site_options import parse_site_options
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
+from crawler.sitemaps.timestamps import parse_timestamp
 from crawler.urls.canonical import UrlForms, host_of, parse_url_forms, split_host_port
 from domain.coded_message import CodedMessage, coded_message
 from domain.file_formats import HTML_FORMAT
@@ -46,6 +46,8 @@ _CONNECTION_CLOSED_ERRORS = (RemoteDisconnected, ConnectionResetError, BrokenPip
 _USUAL_COMPRESSION_RATIO = 16  # HTML is compressed to a tenth; a body with a higher ratio reserves the maximum size
 _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 _SUCCESS_STATUSES = frozenset((200, 203))
+_TRANSIENT_REASONS = frozenset((Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.MALFORMED_RESPONSE))
+_TRANSIENT_STATUSES = frozenset(("429", "500", "502", "503", "504"))
 _HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 _AMBIGUOUS_TYPES = frozenset(
     ("", "text/plain", "application/octet-stream", "application/xml", "text/xml", "unknown/unknown")
@@ -77,6 +79,11 @@ class FetchError(Exception):
         is_coded = isinstance(detail, CodedMessage) and bool(detail.code)
         self.outcome = Outcome(reason, detail if is_coded else _CONTROL_CHARS.sub(" ", detail)[:300])
         self.host_failed = host_failed
+
+    @property
+    def fetch_result(self) -> "FetchResult":
+        """The error as the result of a request."""
+        return FetchResult(self.outcome, host_failed=self.host_failed)
 
 
 @dataclass(frozen=True)
@@ -116,10 +123,16 @@ class HttpResponse:
             return None
         return parse_url_forms(_decode_location(location), self.url)
 
+    def file_result(self, now: float) -> "FetchResult":
+        """The response as the result of a request that is not for a page. `now` is epoch seconds."""
+        if self.status >= 400:
+            return _error_result(self, now)
+        return FetchResult(Outcome(Reason.FETCHED), responded_at=self.responded_at)
+
 
 @dataclass(frozen=True)
 class FetchResult:
-    """The result of one page request.
+    """The result of one request.
 
     Attributes:
         redirect_url: canonical URL of the redirect target, or "".
@@ -140,6 +153,11 @@ class FetchResult:
     retry_after: float | None = None
     host_failed: bool = False
     responded_at: float | None = None
+
+    @property
+    def is_transient_failure(self) -> bool:
+        """True if the failure of the host may be temporary."""
+        return self.outcome.reason in _TRANSIENT_REASONS or self.outcome.detail in _TRANSIENT_STATUSES
 
 
 class Fetcher:
@@ -185,7 +203,7 @@ class Fetcher:
         try:
             response = self._get(request_url or entry.url, validators, self._max_page_bytes, reservation=reservation)
         except FetchError as error:
-            return FetchResult(error.outcome, host_failed=error.host_failed)
+            return error.fetch_result
         return interpret_response(entry, response, bool(validators), self._now(), self.document_rules)
 
     def get(
@@ -322,12 +340,10 @@ def interpret_response(
 def parse_retry_after(value: str, now: float) -> float | None:
     """Return the seconds of a Retry-After header (a number or an HTTP date), or None if it is not usable."""
     value = value.strip()
-    if re.fullmatch(r"[0-9]{1,15}", value):
+    if re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", value):
         return float(value)
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
-    except (ValueError, TypeError, OverflowError):
-        return None
+    retry_at = parse_timestamp(value)
+    return None if retry_at is None else max(0.0, retry_at - now)
 
 
 def to_fetch_error(error: Exception) -> FetchError:

@@ -8,9 +8,7 @@ styles, fonts, frames and all other requests are rejected. Needs the extra `rend
 import hashlib
 import logging
 import shutil
-import time
 from collections import OrderedDict
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.crawl_plan import CrawlPlan
-from crawler.http.fetch import Fetcher, FetchError, HttpResponse
+from crawler.http.fetch import FetchError, HttpResponse
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from domain.errors import SettingsError
@@ -46,18 +45,12 @@ _CHROMIUM_FLAGS = (
 class Renderer:
     """Runs the scripts of pages, one page at a time. Thread-safe. Call `close` at the end."""
 
-    def __init__(
-        self,
-        fetcher: Fetcher,
-        plan: CrawlPlan,
-        now: Callable[[], float],
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._loader = _ResourceLoader(fetcher, plan, now, sleep)
+    def __init__(self, throttled_fetcher: ThrottledFetcher, plan: CrawlPlan) -> None:
+        self._loader = _ResourceLoader(throttled_fetcher, plan)
         self._rendered_sites = plan.rendered_sites
-        self._user_agent = fetcher.user_agent
-        self._timeout_milliseconds = 1000 * fetcher.total_timeout
-        self._max_bytes = fetcher.max_page_bytes
+        self._user_agent = throttled_fetcher.fetcher.user_agent
+        self._timeout_milliseconds = 1000 * throttled_fetcher.fetcher.total_timeout
+        self._max_bytes = throttled_fetcher.fetcher.max_page_bytes
         self._executor = ThreadPoolExecutor(1, "crawl-render")  # playwright objects belong to one thread
         self._playwright: Any = None
         self._browser: Any = None
@@ -107,7 +100,6 @@ class Renderer:
                 return self._load_and_serialize(context, page)
             finally:
                 context.close()
-                self._loader.wait_pending_delay()
         except api.Error as error:
             logger.warning(
                 "rendering %s failed, using the original HTML: %s", page.url, error.message.partition("\n")[0]
@@ -179,16 +171,10 @@ class _RequestRouter:
 class _ResourceLoader:
     """Fetches the resources of pages, if that is allowed."""
 
-    def __init__(
-        self, fetcher: Fetcher, plan: CrawlPlan, now: Callable[[], float], sleep: Callable[[float], None]
-    ) -> None:
-        self._fetcher = fetcher
+    def __init__(self, throttled_fetcher: ThrottledFetcher, plan: CrawlPlan) -> None:
+        self._fetcher = throttled_fetcher
         self._allowed_sites = plan.rendered_sites
         self._product_token = plan.product_token
-        self._delay = plan.settings.delay
-        self._now = now
-        self._sleep = sleep
-        self._pending_delay = 0.0
         self._robots_by_origin: dict[str, RobotsRules] = {}
         self._script_cache: OrderedDict[str, HttpResponse] = OrderedDict()
 
@@ -202,8 +188,7 @@ class _ResourceLoader:
         rules = self._robots_rules(url_origin(url))
         if rules.rejection_outcome(url) is not None:
             return None
-        self._pending_delay = max(self._delay, rules.crawl_delay)
-        self._sleep(self._pending_delay)
+        self._fetcher.throttle.raise_crawl_delay(host_of(url), rules.crawl_delay)
         try:
             # The page's spelling of the URL: a data server may depend on the order of parameters.
             response = self._fetcher.get(
@@ -220,15 +205,8 @@ class _ResourceLoader:
                 self._script_cache.popitem(last=False)
         return response
 
-    def wait_pending_delay(self) -> None:
-        """Wait for the crawl delay after the last request, so that the next request to the host may start at once."""
-        delay, self._pending_delay = self._pending_delay, 0.0
-        if delay:
-            self._sleep(delay)
-
     def _robots_rules(self, origin: Origin) -> RobotsRules:
         if origin not in self._robots_by_origin:
-            self._sleep(self._delay)
-            robots_fetch = fetch_robots(self._fetcher, origin, self._now, lambda: self._sleep(self._delay))
+            robots_fetch = fetch_robots(self._fetcher, origin, self._fetcher.now)
             self._robots_by_origin[origin] = parse_stored_robots(robots_fetch.robots_file, self._product_token)
         return self._robots_by_origin[origin]

@@ -1,7 +1,8 @@
 """Fetch and cache robots.txt per origin, by RFC 9309. `crawler.robots.robots_txt` parses the files.
 
-4xx                    everything is allowed
-5xx or no response     an older copy applies; without one everything is forbidden until the next attempt
+4xx, except 429        everything is allowed
+429, 5xx, no response  an older copy applies; without one everything is forbidden until the next attempt
+over 500 KiB           the rest is ignored, and with it the line that is cut
 """
 
 import re
@@ -9,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from crawler.http.fetch import Fetcher, FetchError
+from crawler.http.fetch import Fetcher, FetchError, FetchResult
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.robots.robots_txt import RobotsTxt, parse_robots_txt
 from domain.coded_message import CodedMessage
 from domain.frontier import StoredRobots
@@ -20,9 +22,12 @@ MAX_ROBOTS_BYTES = 500 * 1024  # RFC 9309, 2.5
 CACHE_SECONDS = 24 * 3600.0  # RFC 9309, 2.4
 FAILURE_CACHE_SECONDS = 600.0
 MAX_CRAWL_DELAY_SECONDS = 60.0
+FORBIDDING_CRAWL_DELAY_SECONDS = 86_400.0  # a site that wants to be left alone for more than a day is not crawled
 _MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 _SUCCESS_STATUSES = range(200, 300)
 _NOT_FOUND_STATUS = 404
+_TOO_MANY_REQUESTS_STATUS = 429
+_FETCHED = FetchResult(Outcome(Reason.FETCHED))
 
 
 class RobotsTable(Protocol):
@@ -49,6 +54,10 @@ class RobotsRules:
         """Return why the URL must not be fetched, or None if it may be: robots.txt forbids it or is unavailable."""
         if self.failure is not None:
             return self.failure
+        delay = self.robots_txt.crawl_delay or 0.0
+        if delay > FORBIDDING_CRAWL_DELAY_SECONDS:
+            text = CodedMessage(f"Crawl-delay: {delay:g} seconds", "crawl_delay_forbids", seconds=f"{delay:g}")
+            return Outcome(Reason.ROBOTS_FORBIDDEN, text)
         return None if self.robots_txt.allows(url) else Outcome(Reason.ROBOTS_FORBIDDEN)
 
     @property
@@ -64,19 +73,24 @@ class RobotsRules:
 
 @dataclass(frozen=True)
 class RobotsFetch:
-    """The result of a robots.txt request. `failure` is set if there was no usable response."""
+    """The result of a robots.txt request. `failure` is set if there was no usable response.
+
+    `fetch_result` is the result of the first request; redirects are requests of their own.
+    """
 
     robots_file: StoredRobots
     failure: Outcome | None = None
-    host_failed: bool = False
-    responded_at: float | None = None
+    fetch_result: FetchResult = _FETCHED
 
 
 def parse_stored_robots(robots: StoredRobots, agent: str) -> RobotsRules:
     """Parse a stored robots.txt for the product token `agent`."""
     if robots.status in _SUCCESS_STATUSES:
-        return RobotsRules(parse_robots_txt(_decode_robots(robots.body[:MAX_ROBOTS_BYTES]), agent))
-    if 400 <= robots.status < 500:
+        body = robots.body
+        if len(body) > MAX_ROBOTS_BYTES:
+            body = body[: max(body.rfind(b"\n", 0, MAX_ROBOTS_BYTES), body.rfind(b"\r", 0, MAX_ROBOTS_BYTES), 0)]
+        return RobotsRules(parse_robots_txt(_decode_robots(body), agent))
+    if 400 <= robots.status < 500 and robots.status != _TOO_MANY_REQUESTS_STATUS:
         return RobotsRules()
     message = CodedMessage(f"robots.txt: {robots.status}", "robots_status", status=str(robots.status))
     return RobotsRules(failure=Outcome(Reason.ROBOTS_UNAVAILABLE, message))
@@ -110,11 +124,9 @@ class RobotsCache:
         """Return the current rules, or None if robots.txt must be fetched first (see `fetch_robots`, `store`)."""
         if origin not in self._cached_rules:
             robots = self._table.find_robots(origin)
-            if robots is not None:
-                self._cached_rules[origin] = (
-                    robots.fetched_at + CACHE_SECONDS,
-                    parse_stored_robots(robots, self._product_token),
-                )
+            rules = parse_stored_robots(robots, self._product_token) if robots is not None else None
+            if robots is not None and rules is not None and rules.failure is None:  # older versions stored a 429
+                self._cached_rules[origin] = (robots.fetched_at + CACHE_SECONDS, rules)
         valid_until, rules = self._cached_rules.get(origin, (0.0, None))
         # A clock that was set back must not extend an old copy.
         return rules if self._now() < valid_until <= self._now() + CACHE_SECONDS else None
@@ -138,31 +150,31 @@ class RobotsCache:
 
 
 def fetch_robots(
-    fetcher: Fetcher, origin: Origin, now: Callable[[], float], wait_before_redirect: Callable[[], None] = lambda: None
+    fetcher: Fetcher | ThrottledFetcher,
+    origin: Origin,
+    now: Callable[[], float],
+    redirect_fetcher: ThrottledFetcher | None = None,
 ) -> RobotsFetch:
-    """Fetch the robots.txt of an origin, over at most five redirects.
+    """Fetch the robots.txt of an origin, over at most five redirects. HTTP errors never raise.
 
-    Calls `wait_before_redirect` before each redirect. HTTP errors never raise.
+    `redirect_fetcher` sends the requests after the first; it is needed if `fetcher` does not wait.
     """
-    url = origin + "/robots.txt"
-    try:
-        for hop in range(_MAX_REDIRECTS + 1):
-            if hop:
-                wait_before_redirect()
-            response = fetcher.get(
-                url, {}, lambda status, _: status in _SUCCESS_STATUSES, MAX_ROBOTS_BYTES, truncate=True
-            )
-            target = response.redirect_url
-            if target is None or isinstance(target, Reason):
-                # RFC 9309: a redirect without a valid target, or one redirect too many, counts as 404.
-                status = _NOT_FOUND_STATUS if 300 <= response.status < 400 else response.status
-                return RobotsFetch(
-                    StoredRobots(origin, status, response.body, now()), responded_at=response.responded_at
-                )
-            url = target
-    except FetchError as error:
-        return RobotsFetch(StoredRobots(origin, 0, b"", now()), _failure_outcome(error.outcome), error.host_failed)
-    return RobotsFetch(StoredRobots(origin, _NOT_FOUND_STATUS, b"", now()))
+    url, first_result = origin + "/robots.txt", None
+    for hop in range(_MAX_REDIRECTS + 1):
+        get = redirect_fetcher.get if hop and redirect_fetcher is not None else fetcher.get
+        try:
+            response = get(url, {}, lambda status, _: status in _SUCCESS_STATUSES, MAX_ROBOTS_BYTES + 1, truncate=True)
+        except FetchError as error:
+            failed_file = StoredRobots(origin, 0, b"", now())
+            return RobotsFetch(failed_file, _failure_outcome(error.outcome), first_result or error.fetch_result)
+        first_result = first_result or response.file_result(now())
+        target = response.redirect_url
+        if target is None or isinstance(target, Reason):
+            # RFC 9309: a redirect without a valid target, or one redirect too many, counts as 404.
+            status = _NOT_FOUND_STATUS if 300 <= response.status < 400 else response.status
+            return RobotsFetch(StoredRobots(origin, status, response.body, now()), fetch_result=first_result)
+        url = target
+    return RobotsFetch(StoredRobots(origin, _NOT_FOUND_STATUS, b"", now()), fetch_result=first_result or _FETCHED)
 
 
 def _failure_outcome(outcome: Outcome) -> Outcome:

@@ -202,7 +202,7 @@ def _parse_delay(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if 0 <= value < float("inf") else None
+    return value if value >= 0 else None
 
 
 def product_token(user_agent: str) -> str:

@@ -4,18 +4,10 @@ import heapq
 import itertools
 
 from crawler.workers.fetch_pool import PageResult
-from domain.outcome import Outcome, Reason
 
 _MAX_RETRIES = 2
 _FIRST_WAIT_SECONDS = 1.0  # doubles with each further attempt
 _MAX_WAIT_SECONDS = 60.0
-_TRANSIENT_REASONS = frozenset((Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.MALFORMED_RESPONSE))
-_TRANSIENT_STATUSES = frozenset(("429", "500", "502", "503", "504"))
-
-
-def is_transient_failure(outcome: Outcome) -> bool:
-    """True if the failure of the host may be temporary."""
-    return outcome.reason in _TRANSIENT_REASONS or outcome.detail in _TRANSIENT_STATUSES
 
 
 class RetryQueue:
@@ -37,7 +29,7 @@ class RetryQueue:
         result, url_id = job_result.fetch_result, job_result.job.entry.url_id
         attempts = self._attempts_by_url_id.get(url_id, 0)
         wait = max(_FIRST_WAIT_SECONDS * 2.0**attempts, result.retry_after or 0.0)
-        if not is_transient_failure(result.outcome) or attempts >= _MAX_RETRIES or wait > _MAX_WAIT_SECONDS:
+        if not result.is_transient_failure or attempts >= _MAX_RETRIES or wait > _MAX_WAIT_SECONDS:
             self.forget(url_id)
             return False
         self._attempts_by_url_id[url_id] = attempts + 1

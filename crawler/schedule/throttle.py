@@ -1,6 +1,8 @@
 """Rate limits per host and per IP address, across queues.
 
-No method waits. The caller passes the time in monotonic seconds; only quiet hours depend on the time of day.
+No method waits. The caller passes the time in monotonic seconds; only quiet hours depend on the time of day. The rules
+are the same for pages, robots.txt, sitemaps, feeds, probes and the resources of rendered pages. One thread starts jobs;
+worker threads may send more requests within a job (`start_inner_request`).
 
     delay               maximum of crawl.delay, crawl.site_delays, Crawl-delay, and delay_factor x response time
     large site          the backlog exceeds the time left. While the site responds fast, without errors and without
@@ -13,11 +15,13 @@ No method waits. The caller passes the time in monotonic seconds; only quiet hou
     failures in a row   a pause that doubles each time; after five failures the host is suspended
 """
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from crawler.http.fetch import FetchResult
 from crawler.http.site_options import delay_for_host, parse_site_delays, parse_site_quiet_hours
 from crawler.schedule.quiet_hours import QuietHours, quiet_seconds_left
 from crawler.settings import CrawlSettings
@@ -111,6 +115,7 @@ class HostThrottle:
         self._max_in_flight_per_ip = per_ip
         self._hosts: dict[str, _HostState] = {}
         self._in_flight_by_ip: Counter[str] = Counter()
+        self._lock = threading.RLock()
 
     @classmethod
     def from_settings(cls, settings: CrawlSettings, time_of_day: Callable[[], float] = time.time) -> "HostThrottle":
@@ -142,12 +147,27 @@ class HostThrottle:
 
     def start_request(self, host: Host, now: float) -> None:
         """Record the start of a request."""
-        host_state = self._state(host)
-        host_state.in_flight += 1
-        self._in_flight_by_ip[host_state.ip] += 1
-        host_state.previous_next_start = host_state.next_start
-        host_state.started_at = now
-        host_state.next_start = max(host_state.next_start, now + self._current_delay(host_state))
+        with self._lock:
+            host_state = self._state(host)
+            host_state.in_flight += 1
+            self._in_flight_by_ip[host_state.ip] += 1
+            host_state.previous_next_start = host_state.next_start
+            host_state.started_at = now
+            host_state.next_start = max(host_state.next_start, now + self._current_delay(host_state))
+
+    def start_inner_request(self, host: Host, now: float, max_wait: float) -> float:
+        """Record a request that a running job sends as soon as the host allows it. Returns the seconds until then.
+
+        Returns NO_KNOWN_START and records nothing if that is later than `max_wait` seconds. Called by worker threads.
+        """
+        with self._lock:
+            state = self._state(host)
+            # While the request of the job itself counts as in flight, the delay counts from now.
+            start = max(now + self._current_delay(state) if state.in_flight else now, state.next_start)
+            if self._quiet_seconds(state) or self.is_suspended(host) or start - now > max_wait:
+                return NO_KNOWN_START
+            self.start_request(host, start)
+            return start - now
 
     def cancel_request(self, host: Host) -> None:
         """Cancel the request that was just started, because it was not sent."""
@@ -157,9 +177,23 @@ class HostThrottle:
 
     def release_slot(self, host: Host) -> None:
         """End a request that was not sent. Unlike `cancel_request`, the delay since its start still applies."""
-        host_state = self._state(host)
-        host_state.in_flight -= 1
-        self._in_flight_by_ip[host_state.ip] -= 1
+        with self._lock:
+            host_state = self._state(host)
+            host_state.in_flight -= 1
+            self._in_flight_by_ip[host_state.ip] -= 1
+
+    def finish_fetch(self, host: Host, now: float, result: FetchResult) -> None:
+        """Record the end of a request of any kind, with what its result says about the load of the host."""
+        with self._lock:
+            self.finish_request(
+                host,
+                now,
+                result.responded_at,
+                result.host_failed,
+                result.retry_after,
+                not result.is_transient_failure,
+                is_aborted=result.responded_at is None,
+            )
 
     def finish_request(
         self,
@@ -200,9 +234,12 @@ class HostThrottle:
         host_state.next_start = max(host_state.next_start, *start_times)
 
     def raise_crawl_delay(self, host: Host, delay: float) -> None:
-        """Raise the host's delay to at least `delay` seconds (Crawl-delay)."""
-        host_state = self._state(host)
-        host_state.requested_delay = max(host_state.requested_delay, delay)
+        """Raise the host's delay to at least `delay` seconds (Crawl-delay), for the next request too."""
+        with self._lock:
+            host_state = self._state(host)
+            delay_before = self._current_delay(host_state)
+            host_state.requested_delay = max(host_state.requested_delay, delay)
+            host_state.next_start += self._current_delay(host_state) - delay_before if host_state.next_start else 0.0
 
     def update_backlog(self, host: Host, due_urls: int, seconds_left: float) -> None:
         """Update whether the host's backlog exceeds the time left. Resets the speed-up if it does not."""
@@ -213,11 +250,12 @@ class HostThrottle:
 
     def set_ip(self, host: Host, ip: str) -> None:
         """Set the host's IP address, "" if unknown."""
-        host_state = self._state(host)
-        if ip != host_state.ip:
-            self._in_flight_by_ip[host_state.ip] -= host_state.in_flight
-            self._in_flight_by_ip[ip] += host_state.in_flight
-            host_state.ip = ip
+        with self._lock:
+            host_state = self._state(host)
+            if ip != host_state.ip:
+                self._in_flight_by_ip[host_state.ip] -= host_state.in_flight
+                self._in_flight_by_ip[ip] += host_state.in_flight
+                host_state.ip = ip
 
     def is_suspended(self, host: Host) -> bool:
         """True if the host is skipped for the rest of the run after too many failures in a row."""
@@ -225,7 +263,7 @@ class HostThrottle:
 
     def has_quiet_host(self) -> bool:
         """True if it is quiet hours at one of the hosts."""
-        return any(self._quiet_seconds(host_state) for host_state in self._hosts.values())
+        return any(self._quiet_seconds(host_state) for host_state in tuple(self._hosts.values()))
 
     def has_responded(self, host: Host) -> bool:
         """True if the host responded at least once in this run."""
@@ -233,7 +271,9 @@ class HostThrottle:
 
     def remaining_delays(self, now: float) -> dict[Host, float]:
         """Return the remaining delay in seconds of each host that has one."""
-        return {Host(host): state.next_start - now for host, state in self._hosts.items() if state.next_start > now}
+        return {
+            Host(host): state.next_start - now for host, state in tuple(self._hosts.items()) if state.next_start > now
+        }
 
     def status_by_host(self) -> dict[str, HostStatus]:
         """Return the current state of each host."""
@@ -241,7 +281,7 @@ class HostThrottle:
             host: HostStatus(
                 self._current_delay(host_state), host_state.response_seconds, host_state.failures, host_state.in_flight
             )
-            for host, host_state in self._hosts.items()
+            for host, host_state in tuple(self._hosts.items())
         }
 
     def _update_response_stats(self, state: _HostState, responded_at: float | None, is_host_failure: bool) -> None:
@@ -249,12 +289,13 @@ class HostThrottle:
         if responded_at is None:
             return
         state.has_responded = True
-        seconds = max(responded_at - state.started_at, 0.0)
+        seconds = max(responded_at - state.started_at, 0.0)  # 0: an inner request of the job began later
         state.response_seconds += (seconds - state.response_seconds) * (
             _LATEST_RESPONSE_WEIGHT if state.response_seconds else 1.0
         )
         if is_host_failure:  # an overloaded host
-            state.requested_delay = min(2 * self._current_delay(state), MAX_ADAPTIVE_DELAY_SECONDS)
+            delay = self._current_delay(state)
+            state.requested_delay = max(delay, min(2 * delay, MAX_ADAPTIVE_DELAY_SECONDS))
 
     def _adapt_delay_multiplier(self, state: _HostState, has_response: bool, is_clean: bool) -> None:
         """Adapt crawl.delay (see the module docstring). Small hosts and hosts with a Crawl-delay do not change."""
@@ -290,5 +331,5 @@ class HostThrottle:
         if host not in self._hosts:
             quiet_hours = tuple(hours for scope, hours in self._site_quiet_hours if scope.covers(host, "/"))
             delay = delay_for_host(self._site_delays, host)
-            self._hosts[host] = _HostState(requested_delay=delay, quiet_hours=quiet_hours)
+            self._hosts.setdefault(host, _HostState(requested_delay=delay, quiet_hours=quiet_hours))
         return self._hosts[host]

@@ -90,11 +90,11 @@ class SitemapScheduler:
         entries: Sequence[SitemapEntry] = job_result.sitemap.entries
         if job_result.job.kind is JobKind.SITEMAP:
             entries = rewrite_to_https(
-                origin_sitemaps.handle_sitemap(job_result.sitemap, job_result.redirect_url), origin
+                origin_sitemaps.handle_sitemap(job_result.sitemap, job_result.fetch_result.redirect_url), origin
             )
             origin_sitemaps.declared_urls.update(entry.url for entry in entries)
-        elif job_result.redirect_url:
-            origin_sitemaps.add_feeds((job_result.redirect_url,))
+        elif job_result.fetch_result.redirect_url:
+            origin_sitemaps.add_feeds((job_result.fetch_result.redirect_url,))
         urls = [entry.url for entry in entries]
         new_urls = self._result_handler.accept_declared_urls(urls, _DECLARED_PRIORITY)
         if self._table is not None and urls:

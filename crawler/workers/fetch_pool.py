@@ -17,6 +17,7 @@ from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
 from crawler.http.document_types import is_plain_text_version
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.memory_budget import (
     LARGE_BODY_BYTES,
     MEMORY_BUDGET_BYTES,
@@ -27,6 +28,7 @@ from crawler.memory_budget import (
 from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
 from crawler.parsing.soft_404 import is_soft_404
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
+from crawler.schedule.throttle import HostThrottle
 from crawler.sitemaps.feed_parser import parse_feed
 from crawler.sitemaps.sitemap import EMPTY_SITEMAP, Sitemap
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, parse_sitemap
@@ -106,19 +108,22 @@ class RobotsResult:
     job: Job
     robots_fetch: RobotsFetch
 
+    @property
+    def fetch_result(self) -> FetchResult:
+        """The result of the request."""
+        return self.robots_fetch.fetch_result
+
 
 @dataclass(frozen=True)
 class SitemapResult:
     """The result of a sitemap or feed job, empty if there is no such file.
 
-    `redirect_url` is its new location, or "".
+    The `redirect_url` of `fetch_result` is its new location, or "".
     """
 
     job: Job
     sitemap: Sitemap
-    responded_at: float | None = None
-    host_failed: bool = False
-    redirect_url: str = ""
+    fetch_result: FetchResult
 
 
 @dataclass(frozen=True)
@@ -145,15 +150,17 @@ class JobRunner:
         now: Callable[[], float],
         focused_policy: FocusedPolicy | None = None,
         request_slot: RequestSlot = lambda entry: nullcontext(True),
+        throttle: HostThrottle | None = None,
     ) -> None:
         self._focused_policy = focused_policy
         self._request_slot = request_slot
-        self._renderer = Renderer(fetcher, plan, now) if plan.rendered_sites else None
+        # For requests inside a job: the redirects of a robots.txt, and the resources of a rendered page.
+        self._inner_fetcher = ThrottledFetcher(fetcher, throttle or HostThrottle.from_settings(plan.settings, now), now)
+        self._renderer = Renderer(self._inner_fetcher, plan) if plan.rendered_sites else None
         self._fetcher = fetcher
         self._url_rules = rules = plan.url_rules
         self._product_token = plan.product_token
         self._now = now
-        self._delay = plan.settings.delay
         self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.settings.processes)
         self._ip_limiter = IpLimiter(plan.settings.per_ip, fetcher.find_ip)
         # Cached, because most links of a site are on every page.
@@ -181,9 +188,7 @@ class JobRunner:
 
     def _run_job(self, job: Job) -> JobResult:
         if job.kind is JobKind.ROBOTS:
-            # A redirected robots.txt is the only job with several requests. Wait for the crawl delay between them.
-            pause = lambda: time.sleep(self._delay)  # noqa: E731
-            return RobotsResult(job, fetch_robots(self._fetcher, Origin(job.url), self._now, pause))
+            return RobotsResult(job, fetch_robots(self._fetcher, Origin(job.url), self._now, self._inner_fetcher))
         with ExitStack() as stack:
             reservation = stack.enter_context(Reservation(self._memory_budget))
             if job.kind not in (JobKind.PAGE, JobKind.PROBE):
@@ -297,14 +302,13 @@ class JobRunner:
                 job.url, {}, lambda status, _: status == 200, MAX_SITEMAP_BYTES, reservation=reservation
             )
         except FetchError as error:
-            return SitemapResult(job, EMPTY_SITEMAP, host_failed=error.host_failed)
-        redirect = response.redirect_url
+            return SitemapResult(job, EMPTY_SITEMAP, error.fetch_result)
+        result, redirect = response.file_result(self._now()), response.redirect_url
         if redirect is not None:
             target = "" if isinstance(redirect, Reason) else redirect
-            return SitemapResult(job, EMPTY_SITEMAP, response.responded_at, redirect_url=target)
+            return SitemapResult(job, EMPTY_SITEMAP, replace(result, redirect_url=target))
         parse = parse_sitemap if job.kind is JobKind.SITEMAP else parse_feed
-        sitemap = parse(response.body, job.url, response.header("content-type"))
-        return SitemapResult(job, sitemap, response.responded_at)
+        return SitemapResult(job, parse(response.body, job.url, response.content_type), result)
 
 
 class FetchPool:

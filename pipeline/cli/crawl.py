@@ -136,7 +136,9 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     """
     from crawler.crawl_plan import build_crawl_plan
     from crawler.http.fetch import Fetcher
+    from crawler.http.throttled_fetcher import ThrottledFetcher
     from crawler.robots.robots_cache import fetch_robots, parse_stored_robots
+    from crawler.schedule.throttle import HostThrottle
     from crawler.traps.trap_detector import detect_shape_trap
     from crawler.workers.fetch_pool import Job, JobRunner
 
@@ -151,7 +153,8 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     trace["scope"] = rejection_reason(canonical_url, plan.url_rules) or "allowed"
     trace["trap"] = detect_shape_trap(canonical_url, time.gmtime().tm_year) or "none"
     with closing(Fetcher(settings, engine.ip_policy)) as fetcher:
-        robots = fetch_robots(fetcher, url_origin(canonical_url), time.time, lambda: time.sleep(settings.delay))
+        throttled_fetcher = ThrottledFetcher(fetcher, HostThrottle.from_settings(settings))
+        robots = fetch_robots(throttled_fetcher, url_origin(canonical_url), time.time)
         rules = parse_stored_robots(robots.robots_file, plan.product_token)
         refusal = robots.failure or rules.rejection_outcome(canonical_url)
         trace["robots"] = {

@@ -29,7 +29,6 @@ def load_sample_pages(
     sites: Sequence[SiteCheck],
     settings: CrawlSettings,
     extract: ExtractSettings,
-    sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[SamplePage]:
     """Fetch pages of the sites in turn, by the rules of the crawl, and yield up to SAMPLE_COUNT articles.
 
@@ -43,7 +42,7 @@ def load_sample_pages(
         closing(Fetcher(settings, PublicOnlyPolicy(settings.inside_hosts))) as fetcher,
         closing(WorkerProcess(preload=modules)) as process,
     ):
-        polite_fetcher = PoliteFetcher(fetcher, settings, sleep)
+        polite_fetcher = PoliteFetcher(fetcher, settings)
         for url in urls:
             try:
                 page = polite_fetcher.fetch(url)

@@ -405,14 +405,24 @@ def test_a_new_connection_that_is_closed_is_not_tried_twice() -> None:
         (" 1000000000 ", 1e9),
         ("Thu, 01 Jan 1970 00:20:00 GMT", 200.0),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("Thu Jan  1 00:20:00 1970", 200.0),
+        ("Thu, 01 Jan 1970 00:20:00 -0000", 200.0),
+        ("Thursday, 01-Jan-70 00:20:00 GMT", 200.0),
+        ("1.5", 1.5),
         ("-5", None),
         ("soon", None),
         ("", None),
         ("9" * 400, None),
     ],
 )
-def test_retry_after(value: str, seconds: float | None) -> None:
-    assert parse_retry_after(value, now=1000.0) == seconds
+def test_retry_after(value: str, seconds: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Shanghai")  # a date without a time zone is in UTC
+    time.tzset()
+    try:
+        assert parse_retry_after(value, now=1000.0) == seconds
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_busy_hosts_say_when_to_come_back(site: Site) -> None:

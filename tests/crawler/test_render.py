@@ -12,6 +12,8 @@ from crawler.http import render
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.render import Renderer
+from crawler.http.throttled_fetcher import ThrottledFetcher
+from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
 from domain.errors import SettingsError
 from domain.outcome import Reason
@@ -46,7 +48,8 @@ def quiet() -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def renderer(quiet: Site) -> Iterator[Renderer]:
     made = rendered(quiet, total_timeout=2.0)
-    found = Renderer(Fetcher(made, PublicOnlyPolicy(made.inside_hosts)), build_crawl_plan(made), lambda: 0.0)
+    fetcher = Fetcher(made, PublicOnlyPolicy(made.inside_hosts))
+    found = Renderer(ThrottledFetcher(fetcher, HostThrottle.from_settings(made)), build_crawl_plan(made))
     yield found
     found.close()
 
@@ -96,9 +99,11 @@ def test_links_and_text_that_scripts_make_are_found_by_the_crawls_own_manners(tm
         assert other.requests == []
 
 
-def test_between_any_two_requests_lies_the_delay(tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["delay", "site_delays"])
+def test_between_any_two_requests_lies_the_delay(tmp_path: Path, setting: str) -> None:
     with Site({}) as other, site_of(other) as site:
-        run(MemoryTable(), rendered(site, delay=0.05, per_host=1, delay_factor=0.0), tmp_path)
+        changes = {"delay": 0.05} if setting == "delay" else {"site_delays": (f"{site.host} 0.05",)}
+        run(MemoryTable(), rendered(site, per_host=1, delay_factor=0.0, **changes), tmp_path)
         starts = [request.at for request in site.requests]
     assert len(starts) > 8
     assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= 0.05

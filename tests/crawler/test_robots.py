@@ -68,7 +68,14 @@ def test_rules(robots: bytes, path: str, want: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "reason"), [(404, None), (401, None), (500, Reason.ROBOTS_UNAVAILABLE), (0, Reason.ROBOTS_UNAVAILABLE)]
+    ("status", "reason"),
+    [
+        (404, None),
+        (401, None),
+        (429, Reason.ROBOTS_UNAVAILABLE),
+        (500, Reason.ROBOTS_UNAVAILABLE),
+        (0, Reason.ROBOTS_UNAVAILABLE),
+    ],
 )
 def test_status(status: int, reason: Reason | None) -> None:
     outcome = parse_stored_robots(StoredRobots("http://h", status, FORBID, 0.0), "Plumbline").rejection_outcome(
@@ -170,13 +177,39 @@ def test_a_failure_lasts_minutes_and_is_not_stored(clock: Clock) -> None:
     assert robots.cached_rules("http://h") is None
 
 
-def test_an_older_copy_stays_in_force_while_no_new_one_can_be_had(clock: Clock) -> None:
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_older_copy_stays_in_force_while_no_new_one_can_be_had(clock: Clock, status: int) -> None:
     robots = RobotsCache(MemoryTable(), "Plumbline", clock)
     robots.store(answer(200, b"User-agent: *\nDisallow: /a"))
     clock.now += 2 * CACHE_SECONDS
-    robots.store(answer(503))
+    robots.store(answer(status))
     assert robots.cached_rules("http://h").rejection_outcome("http://h/b") is None
     assert robots.cached_rules("http://h").rejection_outcome("http://h/a") == Outcome(Reason.ROBOTS_FORBIDDEN)
+
+
+def test_a_stored_429_of_an_older_version_is_asked_again(clock: Clock) -> None:
+    table = MemoryTable()
+    table.save_robots(StoredRobots("http://h", 429, b"", clock.now))
+    assert RobotsCache(table, "Plumbline", clock).cached_rules("http://h") is None
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_file_that_is_cut_loses_the_cut_line(end: bytes) -> None:
+    start = b"User-agent: *" + end + b"Disallow: /old/" + end
+    for size in range(MAX_ROBOTS_BYTES - 20, MAX_ROBOTS_BYTES):
+        robots = (start + b"#" * (size - len(start) - len(end)) + end + b"Disallow: /private/" + end)[
+            : MAX_ROBOTS_BYTES + 1
+        ]
+        assert allowed(robots, "http://h/public") and not allowed(robots, "http://h/old/1")
+    complete = start.ljust(MAX_ROBOTS_BYTES - 11, b"#") + end[:1] + b"Disallow: /"[: 11 - len(end[:1])]
+    assert len(complete) == MAX_ROBOTS_BYTES and allowed(complete, "http://h/public")
+
+
+def test_a_site_that_asks_for_more_than_a_day_between_requests_is_not_crawled() -> None:
+    for value in ("1e308", "1e999", "inf", "86401"):
+        robots = f"User-agent: *\nCrawl-delay: {value}".encode()
+        outcome = parse_stored_robots(StoredRobots("http://h", 200, robots, 0.0), "Plumbline").rejection_outcome("/x")
+        assert outcome is not None and outcome.reason is Reason.ROBOTS_FORBIDDEN and "Crawl-delay" in outcome.detail
 
 
 def ask(site: Site, **changes: object) -> RobotsFetch:
@@ -212,7 +245,7 @@ def test_a_redirect_to_the_inside_is_refused() -> None:
 def test_a_huge_file_is_cut() -> None:
     with Site({"/robots.txt": Answer(200, FORBID + b"\n" + b"#" * 2_000_000, {})}) as site:
         fetched = ask(site).robots_file
-    assert len(fetched.body) == MAX_ROBOTS_BYTES
+    assert len(fetched.body) == MAX_ROBOTS_BYTES + 1
     assert fetched.status == 200
 
 
@@ -220,5 +253,5 @@ def test_no_answer_is_a_failure() -> None:
     with Site({}) as site:
         pass
     fetched = ask(site)
-    assert fetched.host_failed
+    assert fetched.fetch_result.host_failed
     assert fetched.failure.reason is Reason.UNREACHABLE

@@ -225,7 +225,10 @@ def test_pages_that_wait_for_robots_txt_do_not_reset_the_failures_of_their_host(
         throttle.start_request(page_entry.host, 0.0)
         assert origin_requests.submit_prerequisite(page_entry)
     [job] = pool.jobs
-    unreachable = RobotsFetch(StoredRobots("http://a.test", 0, b"", 0.0), Outcome(Reason.UNREACHABLE), host_failed=True)
+    outcome = Outcome(Reason.UNREACHABLE)
+    unreachable = RobotsFetch(
+        StoredRobots("http://a.test", 0, b"", 0.0), outcome, FetchResult(outcome, host_failed=True)
+    )
     origin_requests.handle_result(RobotsResult(job, unreachable))
     status = throttle.status_by_host()["a.test"]
     assert (status.failures, status.in_flight) == (1, 0)

@@ -1,5 +1,6 @@
 """`plumb extract --file` and `--url`: one page on the command line, with and without a vertical."""
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ PAGE = f"""<!doctype html><html><head><meta charset="utf-8"><title>大庆油田�
 <ul><li><a href="/">首页</a></ul><h1>大庆油田产量创新高</h1><div><p>{FIRST}</p><p>{SECOND}</p></div></body></html>"""
 LIST = "<title>新闻</title>" + "<p><a href='/1'>国际油价再次下跌引发市场关注和担忧</a></p>" * 40
 ROBOTS = Answer(200, b"User-agent: *\nDisallow: /private", {"Content-Type": "text/plain"})
-SLOW = "User-agent: *\nCrawl-delay: 7"
+SLOW = "User-agent: *\nCrawl-delay: 0.2"
 
 
 @pytest.fixture(autouse=True)
@@ -176,21 +177,23 @@ class TestUrl:
 
     def test_the_page_is_fetched_politely(self, site: Site) -> None:
         """robots.txt first, a pause before each request behind it, our name on each."""
-        pauses: list[float] = []
         before = len(site.requests)
-        settings = CrawlSettings(inside_hosts=(site.host,), delay=2.5, user_agent="Plumbline/9", contact="a@b.test")
-        assert fetch_page(site.url("/old"), settings, pauses.append).url == site.url("/2024/05/01/a.html")
+        settings = CrawlSettings(inside_hosts=(site.host,), delay=0.05, user_agent="Plumbline/9", contact="a@b.test")
+        assert fetch_page(site.url("/old"), settings).url == site.url("/2024/05/01/a.html")
         asked = site.requests[before:]
         assert [request.path for request in asked] == ["/robots.txt", "/old", "/2024/05/01/a.html"]
         assert {request.headers["User-Agent"] for request in asked} == {"Plumbline/9 (+a@b.test)"}
-        assert pauses == [2.5, 2.5]
+        assert min(later.at - earlier.at for earlier, later in itertools.pairwise(asked)) >= 0.05
 
-    def test_a_crawl_delay_is_kept(self) -> None:
-        pauses: list[float] = []
-        robots = Answer(200, SLOW.encode(), {"Content-Type": "text/plain"})
-        with Site({"/robots.txt": robots, "/a": Answer(200, PAGE.encode())}) as site:
-            fetch_page(site.url("/a"), CrawlSettings(inside_hosts=(site.host,)), pauses.append)
-        assert pauses == [7.0]
+    @pytest.mark.parametrize("by_robots", [True, False], ids=["Crawl-delay", "site_delays"])
+    def test_longer_delays_are_kept(self, by_robots: bool) -> None:
+        robots = Answer(200, SLOW.encode() if by_robots else b"", {"Content-Type": "text/plain"})
+        moved = Answer(302, b"", {"Location": "/b"})
+        with Site({"/robots.txt": robots, "/a": moved, "/b": Answer(200, PAGE.encode())}) as site:
+            site_delays = () if by_robots else (f"{site.host} 0.2",)
+            fetch_page(site.url("/a"), CrawlSettings(inside_hosts=(site.host,), delay=0.01, site_delays=site_delays))
+        starts = [request.at for request in site.requests]
+        assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= 0.2
 
 
 HOSTILE = Article(
