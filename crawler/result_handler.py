@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
-from time import gmtime
 
 from crawler.crawl_context import CrawlContext
 from crawler.dedup.deduplicator import Deduplicator
@@ -36,7 +35,6 @@ class ResultHandler:
         self._url_seen = context.url_seen
         self._tally = context.tally
         self._deduplicator = Deduplicator(context.site_state.dust_rules)
-        self._year = gmtime(context.due_before).tm_year
         self._trap_detectors: dict[str, TrapDetector] = {}
         self._suspect_urls: dict[str, NewUrl] = {}
         self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL of the next probe
@@ -126,6 +124,8 @@ class ResultHandler:
         trap_detector = self._trap_detectors.get(entry.host)
         is_new = entry.kind is UrlKind.UNKNOWN and not entry.digest
         trap = trap_detector.find_trap(entry.url) if trap_detector is not None and is_new else None
+        if trap is None and is_new and self._deduplicator.is_variant(entry.url):
+            return Outcome(Reason.REDIRECTED_TO_KNOWN_URL, _KNOWN_VARIANT_MESSAGE)
         return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap.message)
 
     def take_harmless_urls(self) -> list[NewUrl]:
@@ -184,7 +184,7 @@ class ResultHandler:
 
     def _canonical_link(self, entry: FrontierEntry, url: str) -> tuple[NewUrl, ...]:
         """Return the canonical URL of a page if it is new. It gets the depth and priority of the page."""
-        if not url or detect_shape_trap(url, self._year) or not self._url_seen.filter_unseen([url]):
+        if not url or detect_shape_trap(url) or not self._url_seen.filter_unseen([url]):
             return ()
         new_urls = (self.make_new_url(url, entry.depth, UrlKind.UNKNOWN, entry.priority, entry.url_id),)
         self._register_new_urls(new_urls)
@@ -234,7 +234,7 @@ class ResultHandler:
         return unique_urls
 
     def _passes_trap_check(self, new_url: NewUrl, host: Host, parent: FrontierEntry) -> bool:
-        trap = detect_shape_trap(new_url.url, self._year) or self._trap_detector(host).check_link(
+        trap = detect_shape_trap(new_url.url) or self._trap_detector(host).check_link(
             new_url.url, parent.url, is_known=False
         )
         if trap is None:

@@ -9,7 +9,7 @@ its links, so a list without text is not a trap.
     link from another family                                follow
     listed in a sitemap or feed                             follow, without a call of `check_link`
     own link, most own links lead to known pages            follow: the site is finite
-    own link to the next number (paging)                    follow, up to a thousand
+    own link to the next number (paging, calendars)         follow, up to a thousand, while the pages show something new
     other own link                                          hold back after the first fifty
     suspect link, found again on another page               follow
     any link, if most pages of the family repeat others     do not follow, unless it is found again
@@ -47,7 +47,7 @@ _MAX_PROBE_EXAMPLES = 20  # URLs per family
 # MIN_FRESH_SHARE, a hundred pages are then enough for a decision.
 _MAX_UNREAD_TARGETS = 10
 _NUMBER = re.compile(r"[0-9]+")
-_MIN_CALENDAR_YEAR, _MAX_FUTURE_YEARS = 1990, 2
+_MAX_BARREN_PAGES = 20  # pages in a row that show nothing new, before paging counts as a self link
 
 
 class TrapKind(StrEnum):
@@ -56,7 +56,6 @@ class TrapKind(StrEnum):
     DEEP = "deep"  # a path with too many segments
     NESTED = "nested"  # a repeated segment: a relative link that extends its own path
     FACETS = "facets"  # too many parameters
-    CALENDAR = "calendar"  # a date too far from today
     ENDLESS = "endless"  # a pattern that links to itself without end
     REPETITIVE = "same_again"  # a pattern whose pages repeat others
 
@@ -66,8 +65,8 @@ class TrapKind(StrEnum):
         return CodedMessage(self.value, f"trap_{self.value}")
 
 
-def detect_shape_trap(url: str, year: int) -> TrapKind | None:
-    """Return the trap that a canonical URL shows by its form, or None. `year` is the current year."""
+def detect_shape_trap(url: str) -> TrapKind | None:
+    """Return the trap that a canonical URL shows by its form, or None."""
     path, _, query = url.split("/", 3)[3].partition("?")
     segments = [segment for segment in path.split("/") if segment]
     if len(segments) > _MAX_SEGMENTS:
@@ -75,22 +74,7 @@ def detect_shape_trap(url: str, year: int) -> TrapKind | None:
     words = Counter(segment for segment in segments if not segment.isdigit())
     if len(segments) > _MAX_SEGMENT_REPEATS and words and max(words.values()) > _MAX_SEGMENT_REPEATS:
         return TrapKind.NESTED
-    if query.count("&") >= _MAX_PARAMETERS:
-        return TrapKind.FACETS
-    url_year = calendar_year(url)
-    return TrapKind.CALENDAR if url_year and not _MIN_CALENDAR_YEAR <= url_year <= year + _MAX_FUTURE_YEARS else None
-
-
-def calendar_year(url: str) -> int | None:
-    """Return the year of a calendar URL, whose only numbers are a year, month and day, as in `/cal/2024/5`.
-
-    Otherwise None.
-    """
-    remainder = url.split("/", 3)[3]
-    numbers = [int(text[:9]) for text in _NUMBER.findall(remainder)]
-    if not 2 <= len(numbers) <= 3 or not 1000 <= numbers[0] <= 2999 or not 1 <= numbers[1] <= 12:
-        return None
-    return None if len(numbers) == 3 and not 1 <= numbers[2] <= 31 else numbers[0]
+    return TrapKind.FACETS if query.count("&") >= _MAX_PARAMETERS else None
 
 
 def self_linking_pattern(url: str, parent: str) -> str:
@@ -115,16 +99,23 @@ def _parameter_names(url: str) -> set[str]:
 
 
 def is_next_page(url: str, parent: str) -> bool:
-    """True if the URL differs from its parent in one number only, by at most `_MAX_PAGE_STEP`."""
-    own_numbers, parent_numbers = _NUMBER.findall(url), _NUMBER.findall(parent)
-    if len(own_numbers) != len(parent_numbers) or _NUMBER.sub("0", url) != _NUMBER.sub("0", parent):
+    """True if the URL differs from its parent in one number only, by at most `_MAX_PAGE_STEP`, or is the next date.
+
+    After `/2024/12/31` comes `/2025/1/1`: a number grows by 1, and the numbers after it begin again. The same backwards.
+    """
+    if _NUMBER.sub("0", url) != _NUMBER.sub("0", parent):
         return False
-    steps = [
-        abs(int(own_number[:18]) - int(parent_number[:18]))
-        for own_number, parent_number in zip(own_numbers, parent_numbers, strict=True)
+    changes = [
+        (int(own_number[:18]), int(parent_number[:18]))
+        for own_number, parent_number in zip(_NUMBER.findall(url), _NUMBER.findall(parent), strict=True)
         if own_number != parent_number
     ]
-    return len(steps) == 1 and steps[0] <= _MAX_PAGE_STEP
+    if len(changes) == 1:
+        return abs(changes[0][0] - changes[0][1]) <= _MAX_PAGE_STEP
+    if not changes or "&" in url:  # facets
+        return False
+    first_step = changes[0][0] - changes[0][1]
+    return abs(first_step) == 1 and all(pair[0 if first_step > 0 else 1] <= 1 for pair in changes[1:])
 
 
 @dataclass
@@ -140,6 +131,8 @@ class TrapDetector:
         }
         self._probe_candidates: dict[str, list[str]] = {}  # family -> some of its URLs
         self._stale_page = ""  # URL of the last page if it had no new content
+        self._barren_page = ""  # the same, if it also has no new links to other families
+        self._barren_pages_by_url: dict[str, int] = {}  # URL linked from a barren page -> barren pages before it in a row
         self._current_page = ""  # URL of the last page
         # Own families of the current page -> [links to known URLs, links to unknown URLs].
         self._self_links_of_page: dict[str, list[int]] = {}
@@ -203,12 +196,13 @@ class TrapDetector:
 
         A URL of a suspected trap is held back when it is first found. If `parent` is one more page that links to it but
         not enough pages do yet, `parent` is recorded. URLs with a query stay held back: in a faceted list, other pages
-        link to the same combination of filters by chance.
+        link to the same combination of filters by chance. Pages with nothing new are no evidence: all months of an empty
+        calendar link to each other.
 
         Returns:
             True if the URL was held back and no longer is.
         """
-        if "?" in url:
+        if "?" in url or parent == self._barren_page:
             return False
         for family in families:
             stats = self.stats_by_family.get(family)
@@ -255,13 +249,13 @@ class TrapDetector:
         return None
 
     def _check_self_link(self, families: Sequence[str], url: str, parent: str) -> TrapKind | None:
-        is_not_calendar = calendar_year(url) is None
         counts = [self._stats_for(family) for family in families]
-        if is_not_calendar and is_next_page(url, parent) and counts[0].paging_links < MAX_PAGING_LINKS:
+        # Pages in a row, up to this link, that show nothing new and lead to nothing but their family.
+        barren_pages = self._barren_pages_by_url.get(parent, 0) + 1 if parent == self._barren_page else 0
+        if barren_pages < _MAX_BARREN_PAGES and is_next_page(url, parent) and counts[0].paging_links < MAX_PAGING_LINKS:
             counts[0].paging_links += 1
         elif all(stats.remaining_self_links > 0 for stats in counts) or (
-            is_not_calendar
-            and self._stale_page != parent
+            self._stale_page != parent
             and (
                 counts[-1].is_confirmed_finite
                 or all(stats.remaining_self_links > 0 or stats.allows_self_links for stats in counts)
@@ -270,9 +264,12 @@ class TrapDetector:
             for stats in counts:
                 stats.followed_links += 1
         else:
-            if is_not_calendar:
-                self._hold_back(families[-1], url, parent)
+            self._hold_back(families[-1], url, parent)
             return TrapKind.ENDLESS
+        if barren_pages:
+            self._barren_pages_by_url[url] = barren_pages
+            if len(self._barren_pages_by_url) > _MAX_FAMILIES:
+                del self._barren_pages_by_url[next(iter(self._barren_pages_by_url))]
         for stats in counts:
             stats.suspect_urls.pop(url, None)
         if self._is_fresh_current_page(parent):
@@ -337,6 +334,8 @@ class TrapDetector:
                 self._add_probe_candidate(family, self._stats_for(family), url)
         self.folder_stats.record_page(url)
         self._stale_page = "" if novelty else url
+        leads_elsewhere = any(not link.startswith(start) or url_pattern(link) != url_pattern(url) for link in new_urls)
+        self._barren_page = "" if leads_elsewhere else self._stale_page
 
     def _finish_page(self) -> None:
         """Evaluate the links of the last page, after all of them were recorded."""

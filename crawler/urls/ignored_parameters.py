@@ -1,7 +1,8 @@
-"""Remove URL parts that never change the page: tracking parameters and session ids.
+"""Remove URL parts that never change the page: tracking parameters and session ids of known programs.
 
-A parameter is removed by its name (`utm_source`), or by name and value format (`PHPSESSID=` and 32 hex digits).
-`crawler/dedup/dust.py` learns the redundant parameters of each site.
+A parameter is removed by its name (`utm_source`), or by name and value format (`PHPSESSID=` and 32 hex digits). Names
+that sites also use for content (`sid`, `session_id`, `ref`) are not here: `crawler/dedup/dust.py` learns the redundant
+parameters of each site from its pages.
 """
 
 import re
@@ -9,24 +10,19 @@ import re
 _TRACKING_PARAMETERS = """
     gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid mc_cid mc_eid _ga _gl
     _hsenc _hsmi mkt_tok oly_anon_id oly_enc_id vero_id wickedid zanpid s_cid
-    spm scm pvid bd_vid bd_source hmsr hmpl hmcu hmkw hmci share_token share_source
+    spm bd_vid bd_source hmsr hmpl hmcu hmkw hmci share_token share_source
+    utm_[a-z_]+ (?:pk|piwik|mtm|matomo)_(?:campaign|cid|content|group|keyword|kwd|medium|placement|source)
 """
-_TRACKING_PREFIXES = "utm_ pk_ piwik_ mtm_ matomo_"
-# Session ids: name of the parameter -> format of the value.
+# Session ids with names of one program: name of the parameter -> format of the value, which is never a number.
 _SESSION_VALUE_BY_NAME = {
-    "phpsessid": "[0-9a-zA-Z,-]{16,128}",
-    "jsessionid": "[0-9A-Za-z.$!_-]{10,}",
-    "sid": "[0-9a-fA-F]{15,}",
-    "session_?id": "[0-9A-Za-z-]{16,}",
-    "s": "[0-9a-fA-F]{32}",
-    "cfid|cftoken": "[0-9a-fA-F-]+",
-    "zenid|oscsid": "[0-9a-zA-Z]{26,}",
+    "phpsessid": "(?=[0-9,-]*[a-zA-Z])[0-9a-zA-Z,-]{16,128}",
+    "jsessionid": "(?=[0-9.$!_-]*[a-zA-Z])[0-9A-Za-z.$!_-]{10,}",
+    "zenid|oscsid": "(?=[0-9]*[a-zA-Z])[0-9a-zA-Z]{26,}",
     "aspsessionid[a-z]{8}": "[0-9A-Za-z]+",
 }
 _IGNORED_PARAMETER = re.compile(
-    "&(?:(?:{}|(?:{})[^=&]*)(?:=[^&]*)?|{})(?=&|\\Z)".format(
+    "&(?:(?:{})(?:=[^&]*)?|{})(?=&|\\Z)".format(
         "|".join(_TRACKING_PARAMETERS.split()),
-        "|".join(_TRACKING_PREFIXES.split()),
         "|".join(f"(?:{name})=(?:{value})" for name, value in _SESSION_VALUE_BY_NAME.items()),
     ),
     re.IGNORECASE,

@@ -151,7 +151,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     entry = engine.store.frontier.find_entries([canonical_url]).get(canonical_url)
     trace["known"] = {"depth": entry.depth, "kind": entry.kind, "attempts": entry.attempts} if entry else None
     trace["scope"] = rejection_reason(canonical_url, plan.url_rules) or "allowed"
-    trace["trap"] = detect_shape_trap(canonical_url, time.gmtime().tm_year) or "none"
+    trace["trap"] = detect_shape_trap(canonical_url) or "none"
     with closing(Fetcher(settings, engine.ip_policy)) as fetcher:
         throttled_fetcher = ThrottledFetcher(fetcher, HostThrottle.from_settings(settings))
         robots = fetch_robots(throttled_fetcher, url_origin(canonical_url), time.time)

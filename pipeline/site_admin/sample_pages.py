@@ -1,7 +1,6 @@
 """Sample pages with their extraction, for a person who decides whether the extraction is right."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
