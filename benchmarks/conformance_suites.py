@@ -61,6 +61,7 @@ LOOSE = "only declarations that browsers accept are used"
 TWICE = "the first of two equal attributes is used (HTML standard)"
 COMMENT = "an unclosed comment contains no links"
 NOSCRIPT = "no scripts run, so the content of noscript is used"
+LEARNED = "a parameter that sites also use for content is ignored only if the pages of the site are equal without it"
 NO_PARSER = "bytes are decoded by their content first and by their label second"
 
 
@@ -193,7 +194,8 @@ def urlcanon(row: Row) -> Iterator[Verdict]:
         url = f"http://{url.strip()}"  # as the settings take it
     found = canonicalize_url(url)
     if row["fn"] == "aggressive":
-        yield judge(found if isinstance(found, Reason) else apply_all_equivalences(found), want, row)
+        rule = LEARNED if re.search(r"[?&](?:sid|cfid|cftoken|s|session_?id)=", url, re.IGNORECASE) else ""
+        yield judge(found if isinstance(found, Reason) else apply_all_equivalences(found), want, row, rule)
         return
     href = _resolved(url)
     if isinstance(found, Reason):

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from crawler.crawl_plan import CrawlPlan, check_addresses
 from crawler.dedup.dust import DustRules
@@ -17,11 +18,12 @@ from crawler.schedule.url_seen import UrlSeenTest
 from crawler.sitemaps.lastmod_trust import LastmodTrust
 from crawler.state_files import state_path_factory
 from crawler.urls.canonical import host_of
+from crawler.urls.path_answers import PathAnswers
 from crawler.workers.coordinator import Coordinator
 from domain.frontier import NewUrl, UrlKind
 
 DEFAULT_SEED_PRIORITY = 1.0
-SITE_STATE_NAMES = ("lastmod", "likeness", "proposed", PACES_STATE)
+SITE_STATE_NAMES = ("lastmod", "likeness", "proposed", PACES_STATE, "answers")
 """The files of `SiteKnowledgeState`, in the order of its fields. Each file is keyed by host."""
 
 
@@ -29,32 +31,26 @@ SITE_STATE_NAMES = ("lastmod", "likeness", "proposed", PACES_STATE)
 class SiteKnowledgeState:
     """Site knowledge saved between runs.
 
-    Lastmod reliability, DUST rules, suggested external hosts, and seconds per page by host. Each part has its own file.
+    Lastmod reliability, DUST rules, suggested external hosts, seconds per page by host, and answers about files. Each
+    part has its own file.
     """
 
     lastmod_trust: LastmodTrust
     dust_rules: DustRules
     host_suggestions: HostSuggestionStats
     host_paces: HostPaces
+    path_answers: PathAnswers
 
     @classmethod
     def load(cls, state_path: Callable[[str], Path]) -> "SiteKnowledgeState":
         """Load the saved parts. `state_path` returns the file for a name such as `lastmod`."""
-        lastmod_file, dust_file, suggestions_file, paces_file = map(state_path, SITE_STATE_NAMES)
-        return cls(
-            LastmodTrust.load(lastmod_file),
-            DustRules.load(dust_file),
-            HostSuggestionStats.load(suggestions_file),
-            HostPaces.load(paces_file),
-        )
+        parts: tuple[Any, ...] = (LastmodTrust, DustRules, HostSuggestionStats, HostPaces, PathAnswers)
+        return cls(*(part.load(state_path(name)) for part, name in zip(parts, SITE_STATE_NAMES, strict=True)))
 
     def save(self, state_path: Callable[[str], Path]) -> None:
         """Save the state of all parts to their files."""
-        lastmod_file, dust_file, suggestions_file, paces_file = map(state_path, SITE_STATE_NAMES)
-        self.lastmod_trust.save(lastmod_file)
-        self.dust_rules.save(dust_file)
-        self.host_suggestions.save(suggestions_file)
-        self.host_paces.save(paces_file)
+        for part, name in zip(fields(self), SITE_STATE_NAMES, strict=True):
+            getattr(self, part.name).save(state_path(name))
 
 
 @dataclass

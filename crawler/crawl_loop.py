@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crawler.crawl_context import CrawlContext
+from crawler.http.fetch import FetchResult
 from crawler.memory_budget import Reservation
 from crawler.origin_requests import OriginRequests
 from crawler.progress import ProgressReporter
@@ -223,7 +224,10 @@ class CrawlLoop:
             self.throttle.cancel_request(entry.host)
             self._record_without_fetch(entry, outcome)
         elif not self.origin_requests.submit_prerequisite(entry):
-            self._submit_fetch(entry)
+            if self.result_handler.needs_head(entry):
+                self.pool.submit(Job(entry, JobKind.HEAD, entry.url))
+            else:
+                self._submit_fetch(entry)
 
     def _is_taken_down(self, url: str) -> bool:
         """True if an operator has taken a page down since the start of the run, after the frontier loaded it."""
@@ -260,10 +264,21 @@ class CrawlLoop:
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
             self._handle_page_result(job_result)
             return
+        if job_result.job.kind is JobKind.HEAD:
+            self._handle_head(job_result.job.entry, job_result.fetch_result)
+            return
         outcome, new_urls = self.origin_requests.handle_result(job_result)
         self._add_new_urls(new_urls)
         if outcome is not None:
             self._record_without_fetch(job_result.job.entry, outcome)
+
+    def _handle_head(self, entry: FrontierEntry, result: FetchResult) -> None:
+        self.throttle.finish_fetch(entry.host, self.context.clock(), result)
+        outcome = self.result_handler.handle_head(entry, result.outcome)
+        if outcome is not None:
+            self._record_without_fetch(entry, outcome)
+        else:
+            self.frontier.put_back(entry)
 
     def _handle_skipped(self, job: Job) -> None:
         """Forget a job that was not sent. The crawler that has the host now fetches its URLs."""

@@ -38,6 +38,7 @@ class CrawlPlan:
     settings: CrawlSettings  # checked
     seeds: tuple[str, ...]  # canonical URLs
     url_rules: UrlRules  # conditions for fetching a URL
+    file_extensions: frozenset[str]  # of URLs that are fetched only if their site shows that they are pages
     queue_policy_name: str  # identifies how URLs are assigned to queues
     queue_of: QueueOf
     strategy: str  # resolved name, never "auto"
@@ -53,7 +54,7 @@ _SEED_ERROR_BY_REASON = {
     Reason.OUT_OF_SCOPE: CodedMessage(
         "is out of scope; add its host to crawl.scope or remove the seed", "seed_out_of_scope"
     ),
-    Reason.UNSUPPORTED_EXTENSION: CodedMessage("is not a page: the file extension is excluded", "seed_not_a_page"),
+    Reason.UNSUPPORTED_EXTENSION: CodedMessage("is not a page but a file for programs", "seed_not_a_page"),
     Reason.URL_TOO_LONG: CodedMessage("is too long", "seed_too_long"),
 }
 
@@ -73,6 +74,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
         settings=settings,
         seeds=seeds,
         url_rules=rules,
+        file_extensions=parse_document_rules(settings).skipped_extensions,
         queue_policy_name=queues,
         queue_of=queue_of,
         strategy=strategy,
@@ -160,11 +162,7 @@ def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules
     seeds = tuple(dict.fromkeys(_parse_seed(text) for text in settings.seeds))
     if not seeds:
         raise SettingsError(CodedMessage("crawl.seeds is empty: set at least one seed URL", "no_seeds"))
-    rules = UrlRules(
-        _build_scopes(settings, seeds),
-        settings.depth,
-        skipped_extensions=parse_document_rules(settings).skipped_extensions,
-    )
+    rules = UrlRules(_build_scopes(settings, seeds), settings.depth)
     for seed in seeds:
         reason = rejection_reason(seed, rules)
         if reason is not None:

@@ -9,7 +9,8 @@ from crawler.dedup.deduplicator import Deduplicator
 from crawler.schedule.revisit_policy import RevisitPolicy
 from crawler.traps.probe_urls import FamilyProbe, make_probe_urls
 from crawler.traps.trap_detector import TrapDetector, detect_shape_trap
-from crawler.urls.canonical import host_of, rejection_reason
+from crawler.urls.canonical import host_of, path_extension, rejection_reason
+from crawler.urls.path_answers import file_pattern
 from crawler.workers.fetch_pool import PageResult
 from domain.coded_message import CodedMessage
 from domain.focused_decision import FocusedDecision
@@ -36,6 +37,8 @@ class ResultHandler:
         self._tally = context.tally
         self._deduplicator = Deduplicator(context.site_state.dust_rules)
         self._trap_detectors: dict[str, TrapDetector] = {}
+        self._path_answers = context.site_state.path_answers
+        self._asked_patterns: set[tuple[Host, str]] = set()  # by a HEAD request of this run
         self._suspect_urls: dict[str, NewUrl] = {}
         self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL of the next probe
         self._rng = Random()  # noqa: S311 (no cryptography)
@@ -47,6 +50,8 @@ class ResultHandler:
         chain = self._redirect_chains.pop(entry.url, ())
         if result.redirect_url:
             return self._redirect_visit(entry, result.redirect_url, result.is_permanent_redirect, chain)
+        if path_extension(entry.url) in self._plan.file_extensions:
+            self._record_answer(entry, result.outcome.reason)
         visit = self.visit_without_page(entry, result.outcome)
         visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
         if result.page is None:
@@ -109,7 +114,9 @@ class ResultHandler:
 
     def accept_declared_urls(self, urls: Sequence[str], priority: float) -> list[NewUrl]:
         """Select the new URLs among those that a sitemap or feed lists and the rules allow, and mark them as seen."""
-        allowed = [url for url in urls if rejection_reason(url, self._plan.url_rules, 1) is None]
+        allowed = [
+            url for url in urls if rejection_reason(url, self._plan.url_rules, 1) is None and not self._is_file(url)
+        ]
         new_urls = [
             self.make_new_url(url, 1, UrlKind.UNKNOWN, priority) for url in self._url_seen.filter_unseen(allowed)
         ]
@@ -119,6 +126,8 @@ class ResultHandler:
     def rejection_outcome(self, entry: FrontierEntry) -> Outcome | None:
         """Return why a URL of the table is not fetched, or None if it is."""
         reason = rejection_reason(entry.url, self._plan.url_rules, entry.depth)
+        if reason is None and entry.kind is not UrlKind.SEED and self._is_file(entry.url):
+            reason = Reason.UNSUPPORTED_EXTENSION
         if reason is not None:
             return Outcome(reason)
         trap_detector = self._trap_detectors.get(entry.host)
@@ -127,6 +136,33 @@ class ResultHandler:
         if trap is None and is_new and self._deduplicator.is_variant(entry.url):
             return Outcome(Reason.REDIRECTED_TO_KNOWN_URL, _KNOWN_VARIANT_MESSAGE)
         return None if trap is None else Outcome(Reason.CRAWLER_TRAP, trap.message)
+
+    def _is_file(self, url: str) -> bool:
+        """True if the URL has the extension of a file, and its site has shown that such URLs are no pages."""
+        has_extension = path_extension(url) in self._plan.file_extensions
+        return has_extension and self._path_answers.is_page_pattern(host_of(url), file_pattern(url)) is False
+
+    def needs_head(self, entry: FrontierEntry) -> bool:
+        """True if a HEAD request must show first whether the URL is a page: once for each pattern of a host."""
+        if path_extension(entry.url) not in self._plan.file_extensions or entry.kind is UrlKind.SEED:
+            return False
+        key = entry.host, file_pattern(entry.url)
+        is_unknown = key not in self._asked_patterns and self._path_answers.is_page_pattern(*key) is None
+        self._asked_patterns.add(key)
+        return is_unknown
+
+    def handle_head(self, entry: FrontierEntry, outcome: Outcome) -> Outcome | None:
+        """Handle the outcome of a HEAD request. Returns the outcome to record, or None if the page may be fetched."""
+        if outcome.reason is Reason.GONE:
+            self._asked_patterns.discard((entry.host, file_pattern(entry.url)))  # the next URL of the pattern is asked
+        self._record_answer(entry, outcome.reason)
+        return outcome if outcome.reason in (Reason.GONE, Reason.NOT_HTML) else None
+
+    def _record_answer(self, entry: FrontierEntry, reason: Reason) -> None:
+        """Record whether a URL with the extension of a file is a page. A page counts more than files."""
+        key = entry.host, file_pattern(entry.url)
+        if reason is Reason.FETCHED or (reason is Reason.NOT_HTML and self._path_answers.is_page_pattern(*key) is None):
+            self._path_answers.record(*key, reason is Reason.FETCHED, self._context.now())
 
     def take_harmless_urls(self) -> list[NewUrl]:
         """Return URLs that were suspected of being traps and whose patterns proved harmless."""
@@ -192,7 +228,9 @@ class ResultHandler:
 
     def _select_links(self, parent: FrontierEntry, job_result: PageResult) -> tuple[NewUrl, ...]:
         """Select the new URLs among a page's links, with their priorities."""
-        by_url = {link.url: link for link in job_result.links}
+        by_url = {link.url: link for link in job_result.links if not self._is_file(link.url)}
+        if len(by_url) < len(job_result.links):
+            self._tally.rejected_links[Reason.UNSUPPORTED_EXTENSION] += len(job_result.links) - len(by_url)
         new_urls = self._url_seen.filter_unseen(by_url)
         known_urls = by_url.keys() - set(new_urls)
         novelty = self._deduplicator.novelty(parent.url, job_result.fingerprint)
@@ -252,9 +290,8 @@ class ResultHandler:
     ) -> Visit:
         """Build the visit of a redirect. The target is a new URL with the depth and kind of the redirected one."""
         reason = rejection_reason(target, self._plan.url_rules, entry.depth)
-        if reason is not None:
-            is_extension = reason is Reason.UNSUPPORTED_EXTENSION
-            reason = Reason.NOT_HTML if is_extension else Reason.REDIRECTED_OUT_OF_SCOPE
+        if reason is not None or self._is_file(target):
+            reason = Reason.NOT_HTML if reason is None else Reason.REDIRECTED_OUT_OF_SCOPE
             return self.visit_without_page(
                 entry, Outcome(reason, CodedMessage(f"redirected to {target[:280]}", "redirected_to", url=target[:280]))
             )

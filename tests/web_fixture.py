@@ -31,6 +31,7 @@ class Request:
     headers: Mapping[str, str]
     at: float
     host: str = ""
+    method: str = "GET"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,8 @@ def _answering(site: Site) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            request = Request(self.path, dict(self.headers.items()), time.monotonic(), self.headers.get("Host", ""))
+            host = self.headers.get("Host", "")
+            request = Request(self.path, dict(self.headers.items()), time.monotonic(), host, self.command)
             site.requests.append(request)
             found = site.pages.get(self.path, Answer(404, b"no"))
             answer = found(request) if callable(found) else page(text=found) if isinstance(found, str) else found
@@ -135,8 +137,10 @@ def _answering(site: Site) -> type[BaseHTTPRequestHandler]:
             if not framed and not unchanged:
                 self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
-            if not unchanged:
+            if not unchanged and self.command != "HEAD":
                 self.wfile.write(answer.body)
+
+        do_HEAD = do_GET
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))

@@ -71,8 +71,10 @@ class ConnectionPool:
             state = self._thread_states.request_state = RequestState()
         return state
 
-    def get(self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "") -> BaseHTTPResponse:
-        """Send a GET, through an http `proxy` if one is given.
+    def get(
+        self, url: str, headers: Mapping[str, str], timeout: Timeout, proxy: str = "", method: str = "GET"
+    ) -> BaseHTTPResponse:
+        """Send a GET or HEAD, through an http `proxy` if one is given.
 
         Follows no redirect, retries nothing and does not read the body. Raises the errors of urllib3.
         """
@@ -88,9 +90,9 @@ class ConnectionPool:
             host = str(parts.host)
             if _is_ip_literal(host) or host.rpartition(".")[2] == "localhost":  # the proxy resolves all other names
                 self._ip_policy.resolve_allowed(host, parts.port or 80)
-            return self._proxy_manager(proxy).urlopen("GET", url, **request_options)
+            return self._proxy_manager(proxy).urlopen(method, url, **request_options)
         pool = self._manager.connection_from_host(parts.host, parts.port, parts.scheme)
-        return pool.urlopen("GET", parts.request_uri, **request_options)
+        return pool.urlopen(method, parts.request_uri, **request_options)
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout: Timeout) -> int:
         """Send a POST. Returns the status of the response.

@@ -34,7 +34,14 @@ from crawler.http.site_options import parse_site_options
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.timestamps import parse_timestamp
-from crawler.urls.canonical import UrlForms, host_of, parse_url_forms, split_host_port
+from crawler.urls.canonical import (
+    NON_PAGE_EXTENSIONS,
+    UrlForms,
+    host_of,
+    parse_url_forms,
+    path_extension,
+    split_host_port,
+)
 from domain.coded_message import CodedMessage, coded_message
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
@@ -48,6 +55,7 @@ _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 _SUCCESS_STATUSES = frozenset((200, 203))
 _TRANSIENT_REASONS = frozenset((Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.MALFORMED_RESPONSE))
 _TRANSIENT_STATUSES = frozenset(("429", "500", "502", "503", "504"))
+_NO_HEAD_STATUSES = frozenset((405, 501))
 _HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 _AMBIGUOUS_TYPES = frozenset(
     ("", "text/plain", "application/octet-stream", "application/xml", "text/xml", "unknown/unknown")
@@ -229,6 +237,20 @@ class Fetcher:
             reservation,
         )
 
+    def is_page(self, entry: FrontierEntry) -> FetchResult:
+        """Ask with HEAD whether there is a page at the URL. The reason is FETCHED for a page, NOT_HTML for a file."""
+        try:
+            response = self._get(entry.url, {}, lambda _: 0, method="HEAD")
+            if response.status in _NO_HEAD_STATUSES:
+                response = self._get(entry.url, {}, lambda _: 0)
+        except FetchError as error:
+            return error.fetch_result
+        result, media_type = response.file_result(self._now()), parse_content_type(response.content_type).media_type
+        is_file = response.status in _SUCCESS_STATUSES and media_type not in _HTML_TYPES
+        if isinstance(response.redirect_forms, UrlForms):
+            is_file = path_extension(response.redirect_forms.url) in NON_PAGE_EXTENSIONS
+        return replace(result, outcome=Outcome(Reason.NOT_HTML, media_type[:100])) if is_file else result
+
     def _get(
         self,
         url: str,
@@ -236,15 +258,17 @@ class Fetcher:
         max_body_bytes: Callable[[HttpResponse], int],
         truncate: bool = False,
         reservation: Reservation | None = None,
+        method: str = "GET",
     ) -> HttpResponse:
-        """Send one GET.
+        """Send one GET or HEAD.
 
         `max_body_bytes` returns the size limit of the body from the response headers, 0 to skip the body.
         """
         request_state = self._connections.request_state()
         request_state.deadline = request_state.clock() + self.total_timeout
         try:
-            raw_response = self._send(url, {**self._headers, **self._site_options.headers_for(host_of(url)), **headers})
+            sent_headers = {**self._headers, **self._site_options.headers_for(host_of(url)), **headers}
+            raw_response = self._send(url, sent_headers, method)
             try:
                 response = _read_response(
                     url,
@@ -291,16 +315,16 @@ class Fetcher:
         """Close the idle connections of all threads."""
         self._connections.close()
 
-    def _send(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
+    def _send(self, url: str, headers: Mapping[str, str], method: str) -> BaseHTTPResponse:
         proxy = self._site_options.proxy_for(host_of(url))
         try:
-            return self._connections.get(url, headers, self._timeout, proxy)
+            return self._connections.get(url, headers, self._timeout, proxy, method)
         except (u3.HTTPError, OSError) as error:
             # The server may close an idle connection just as it is reused. That is not a failure.
             is_closed = any(isinstance(cause, _CONNECTION_CLOSED_ERRORS) for cause in _iter_causes(error))
             if not (self._connections.request_state().is_connection_reused and is_closed):
                 raise
-            return self._connections.get(url, headers, self._timeout, proxy)
+            return self._connections.get(url, headers, self._timeout, proxy, method)
 
 
 def user_agent_header(settings: CrawlSettings) -> str:

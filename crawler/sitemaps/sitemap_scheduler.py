@@ -21,6 +21,7 @@ from crawler.sitemaps.sitemap import SitemapEntry
 from crawler.urls.canonical import host_of, rejection_reason, url_origin
 from crawler.workers.fetch_pool import Job, JobKind, SitemapResult
 from domain.frontier import NewUrl
+from domain.outcome import Reason
 from domain.page import Origin
 
 _DECLARED_PRIORITY = -1.0
@@ -44,6 +45,7 @@ class SitemapScheduler:
         self._acquire_queue = context.coordinator.acquire_queue
         self._result_handler = results
         self._lastmod_trust = context.site_state.lastmod_trust
+        self._path_answers, self._now = context.site_state.path_answers, context.now
         self._due_before = context.due_before
         self._sitemaps_by_origin: dict[Origin, OriginSitemaps] = {}
         self._add_standalone_job = add_standalone_job
@@ -88,6 +90,8 @@ class SitemapScheduler:
         origin = self._origin_by_job_id.get(job_id) or url_origin(job_result.job.entry.url)
         origin_sitemaps = self._sitemaps_by_origin[origin]
         entries: Sequence[SitemapEntry] = job_result.sitemap.entries
+        if job_result.fetch_result.outcome.reason is Reason.GONE:
+            self._path_answers.record(host_of(job_result.job.url), job_result.job.url, False, self._now())
         if job_result.job.kind is JobKind.SITEMAP:
             entries = rewrite_to_https(
                 origin_sitemaps.handle_sitemap(job_result.sitemap, job_result.fetch_result.redirect_url), origin
@@ -128,8 +132,10 @@ class SitemapScheduler:
     def _next_unrequested(self, origin_sitemaps: OriginSitemaps) -> tuple[JobKind, str] | None:
         """Return the next file of the origin that no origin has requested yet."""
         while (file_job := origin_sitemaps.next_file()) is not None:
-            if file_job[1] not in self._requested_urls:
-                self._requested_urls.add(file_job[1])
+            url = file_job[1]
+            is_missing = self._path_answers.is_missing(host_of(url), url, self._now())
+            if url not in self._requested_urls and not is_missing:
+                self._requested_urls.add(url)
                 return file_job
         return None
 

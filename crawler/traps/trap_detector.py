@@ -101,7 +101,7 @@ def _parameter_names(url: str) -> set[str]:
 def is_next_page(url: str, parent: str) -> bool:
     """True if the URL differs from its parent in one number only, by at most `_MAX_PAGE_STEP`, or is the next date.
 
-    After `/2024/12/31` comes `/2025/1/1`: a number grows by 1, and the numbers after it begin again. The same backwards.
+    After `/2024/12/31` comes `/2025/1/1`: a number grows by 1, and the numbers after it begin again.
     """
     if _NUMBER.sub("0", url) != _NUMBER.sub("0", parent):
         return False
@@ -132,7 +132,7 @@ class TrapDetector:
         self._probe_candidates: dict[str, list[str]] = {}  # family -> some of its URLs
         self._stale_page = ""  # URL of the last page if it had no new content
         self._barren_page = ""  # the same, if it also has no new links to other families
-        self._barren_pages_by_url: dict[str, int] = {}  # URL linked from a barren page -> barren pages before it in a row
+        self._barren_pages_by_url: dict[str, int] = {}  # URL linked from a barren page -> barren pages in a row
         self._current_page = ""  # URL of the last page
         # Own families of the current page -> [links to known URLs, links to unknown URLs].
         self._self_links_of_page: dict[str, list[int]] = {}
@@ -196,8 +196,8 @@ class TrapDetector:
 
         A URL of a suspected trap is held back when it is first found. If `parent` is one more page that links to it but
         not enough pages do yet, `parent` is recorded. URLs with a query stay held back: in a faceted list, other pages
-        link to the same combination of filters by chance. Pages with nothing new are no evidence: all months of an empty
-        calendar link to each other.
+        link to the same combination of filters by chance. Pages with nothing new are no evidence, because the months of
+        an empty calendar link to each other.
 
         Returns:
             True if the URL was held back and no longer is.

@@ -48,7 +48,9 @@ _MACHINE_FILES = frozenset(
 )
 MAX_URL_CHARS = 2000
 NON_PAGE_EXTENSIONS = frozenset(_NON_PAGE_EXTENSION_LIST.split())
-"""Extensions of URLs that are not pages. `DocumentRules.skipped_extensions` removes those of enabled documents."""
+"""Extensions of files. A link with one is fetched if its site shows that it leads to a page (`path_answers`).
+`DocumentRules.skipped_extensions` removes those of enabled documents.
+"""
 
 
 class UrlForms(NamedTuple):
@@ -144,7 +146,6 @@ class UrlRules:
     scopes: tuple[Scope, ...]
     max_depth: int = 1000
     max_url_chars: int = MAX_URL_CHARS
-    skipped_extensions: frozenset[str] = NON_PAGE_EXTENSIONS
 
     @cached_property
     def scopes_by_host(self) -> dict[str, tuple[Scope, ...]]:
@@ -188,11 +189,12 @@ def rejection_reason(url: str, rules: UrlRules, depth: int = 0) -> Reason | None
     path = "/" + path_parts[0]
     if not rules.covers(host, path):
         return Reason.OUT_OF_SCOPE
-    if _extension(path) in rules.skipped_extensions or path in _MACHINE_FILES:
+    if path in _MACHINE_FILES:
         return Reason.UNSUPPORTED_EXTENSION
     return None
 
 
+@lru_cache(maxsize=65_536)
 def path_extension(url: str) -> str:
     """Return the extension of a canonical URL's path in lower case, such as `pdf`, or ""."""
     return _extension("/".join(url.split("/", 3)[3:]))

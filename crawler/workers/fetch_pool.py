@@ -14,6 +14,7 @@ from crawler.crawl_plan import CrawlPlan
 from crawler.dedup.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint
 from crawler.focused_policy import FocusedPolicy, TokenizedPage
 from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
+from crawler.http.content_type import parse_content_type
 from crawler.http.document_types import is_plain_text_version
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
@@ -56,6 +57,7 @@ class JobKind(StrEnum):
     SITEMAP = "sitemap"
     FEED = "feed"
     PROBE = "probe"  # a nonexistent page
+    HEAD = "head"  # is there a page behind the extension of a file?
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Job:
 
 @dataclass(frozen=True)
 class PageResult:
-    """The result of a page or probe job.
+    """The result of a page, probe or HEAD job.
 
     Attributes:
         links: links that the rules allow.
@@ -189,6 +191,8 @@ class JobRunner:
     def _run_job(self, job: Job) -> JobResult:
         if job.kind is JobKind.ROBOTS:
             return RobotsResult(job, fetch_robots(self._fetcher, Origin(job.url), self._now, self._inner_fetcher))
+        if job.kind is JobKind.HEAD:
+            return PageResult(job, self._fetcher.is_page(job.entry))
         with ExitStack() as stack:
             reservation = stack.enter_context(Reservation(self._memory_budget))
             if job.kind not in (JobKind.PAGE, JobKind.PROBE):
@@ -308,7 +312,11 @@ class JobRunner:
             target = "" if isinstance(redirect, Reason) else redirect
             return SitemapResult(job, EMPTY_SITEMAP, replace(result, redirect_url=target))
         parse = parse_sitemap if job.kind is JobKind.SITEMAP else parse_feed
-        return SitemapResult(job, parse(response.body, job.url, response.content_type), result)
+        sitemap = parse(response.body, job.url, response.content_type)
+        is_html = parse_content_type(response.content_type).media_type == "text/html"
+        if response.status == 200 and is_html and sitemap == EMPTY_SITEMAP:
+            result = replace(result, outcome=Outcome(Reason.GONE))  # a "not found" page
+        return SitemapResult(job, sitemap, result)
 
 
 class FetchPool:

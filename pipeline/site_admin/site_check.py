@@ -211,7 +211,7 @@ class SiteProbe:
             file_result = self._send(fetcher, plan, Job(frontier_entry(check.start_url), kind, url), rules.crawl_delay)
             if not isinstance(file_result, SitemapResult):
                 continue
-            allowed = sitemaps.handle_sitemap(file_result.sitemap, file_result.redirect_url)
+            allowed = sitemaps.handle_sitemap(file_result.sitemap, file_result.fetch_result.redirect_url)
             (feed_entries if kind is JobKind.FEED else entries).extend(allowed)
             sitemap_count += kind is JobKind.SITEMAP and bool(allowed or file_result.sitemap.child_sitemaps)
         return entries, feed_entries, sitemap_count

@@ -19,7 +19,7 @@ PLAIN = {
     "url_whatwg": 1.0,
     "url_whatwg, as we ask": 0.96,
     "url_crawler_commons": 0.91,
-    "url_urlcanon": 0.44,
+    "url_urlcanon": 0.42,
     "w3lib": 0.84,
     "encoding_html5lib": 1.0,
     "content_type": 1.0,

@@ -120,11 +120,12 @@ def test_depth(tmp_path: Path) -> None:
 def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) -> None:
     table = MemoryTable()
     with Site({"/": page("/a", "http://other.test/", "/x.zip", "ftp://x/y", "mailto:x@y"), "/a": page()}) as site:
+        site.pages["/x.zip"] = Answer(200, b"PK", {"Content-Type": "application/zip"})
         report = run(table, settings(site.url()), tmp_path)
-    assert report.outcome_counts == {Reason.FETCHED: 2}
+    assert report.outcome_counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
     [note] = report.notes
     assert note.startswith("links not followed: ")
-    assert set(note.removeprefix("links not followed: ").split(", ")) == {"1 off_scope", "1 not_text", "1 bad_url"}
+    assert set(note.removeprefix("links not followed: ").split(", ")) == {"1 off_scope", "1 bad_url"}
     link = next(visit for visit in table.visits if visit.discovered_urls).discovered_urls[0]
     assert (link.anchor, link.context, link.depth, link.parent_id) == ("见0", "行业 新闻", 1, 1)
     assert (link.kind, link.priority, link.host) == (UrlKind.UNKNOWN, -1.0, site.host)
@@ -234,7 +235,7 @@ def test_redirects_make_the_target_an_address_of_its_own(tmp_path: Path) -> None
     reasons = table.reasons()
     assert [reasons[path] for path in ("/", "/home", "/old", "/off", "/loop", "/e4", "/e5", "/file.zip-alias")] == [
         *("duplicate", "fetched", "duplicate", "redirected_off_scope", "too_many_redirects"),
-        *("duplicate", "too_many_redirects", "not_html"),
+        *("duplicate", "too_many_redirects", "duplicate"),
     ]
     assert table.rows[table.ids[f"http://{site.host}/home"]].kind is UrlKind.SEED
 
@@ -430,7 +431,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
         ({"seeds": ()}, "crawl.seeds is empty"),
         ({"seeds": ("ftp://h/",)}, "'ftp://h/' is not an http"),
         ({"seeds": ("http://u:p@h/",)}, "is not an http"),
-        ({"seeds": ("http://h/a.zip",)}, "is not a page"),
+        ({"seeds": ("http://h/ads.txt",)}, "is not a page"),
         ({"scope": ("other.test",)}, "http://h/ is out of scope"),
         ({"scope": ("a b",)}, "crawl.scope: 'a b'"),
         ({"threads": 0}, "crawl.threads must be more than 0, not 0"),

@@ -36,7 +36,8 @@ def test_a_busy_host_gets_its_pause(tmp_path: Path, path: str, status: int) -> N
     pages = {"/robots.txt": Answer(200, rules), "/": FEED, "/1": page(), path: Answer(status, b"", BUSY)}
     with Site(pages) as site, open_sqlite_store(tmp_path) as store:
         store.frontier.save_robots(StoredRobots(f"http://{site.host}", 200, rules, 0.0))
-        seeds = (site.url(), site.url("/1"), site.url("/private/1"))
+        site.pages |= dict.fromkeys(("/2", "/3", "/4"), page())  # something is left to request
+        seeds = [site.url(path) for path in ("/", "/1", "/private/1", "/2", "/3", "/4")]
         run(store.frontier, settings(*seeds, threads=1, per_host=1), tmp_path)
         assert gap_after(site, path) >= 1.5
         assert "/1" in site.asked() and "/private/1" not in site.asked()

@@ -183,7 +183,7 @@ def test_a_walk_goes_through_indexes_and_ends() -> None:
     )
     assert next_url(walk) == "http://cdn.site.test/a.xml"
     taken = walk.handle_sitemap(pages("http://www.site.test/1", "http://evil.test/2", "http://www.site.test/3.pdf"))
-    assert [entry.url for entry in taken] == ["http://www.site.test/1"]
+    assert [entry.url for entry in taken] == ["http://www.site.test/1", "http://www.site.test/3.pdf"]
     assert next_url(walk) is None
 
 

@@ -195,9 +195,7 @@ def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
         )
         texts.add(text)
         for found in onward:
-            trap = detect_shape_trap(found.url) or watch.check_link(
-                found.url, page.url, is_known=found.url in seen
-            )
+            trap = detect_shape_trap(found.url) or watch.check_link(found.url, page.url, is_known=found.url in seen)
             if trap is None and found.url not in seen:
                 seen.add(found.url)
                 queue.append(found)
