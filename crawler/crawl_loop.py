@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crawler.crawl_context import CrawlContext
-from crawler.http.fetch import FetchResult
 from crawler.memory_budget import Reservation
 from crawler.origin_requests import OriginRequests
 from crawler.progress import ProgressReporter
@@ -67,7 +66,7 @@ class CrawlLoop:
             context.due_before,
             context.coordinator.owns_queue,
         )
-        throttle = HostThrottle.from_settings(plan.settings, context.now)
+        throttle = HostThrottle(plan.settings, context.now)
         context.coordinator.attach_throttle(throttle)
         reader = JobRunner(
             context.fetcher, plan, context.now, context.focused_policy, context.coordinator.request_slot, throttle
@@ -224,10 +223,7 @@ class CrawlLoop:
             self.throttle.cancel_request(entry.host)
             self._record_without_fetch(entry, outcome)
         elif not self.origin_requests.submit_prerequisite(entry):
-            if self.result_handler.needs_head(entry):
-                self.pool.submit(Job(entry, JobKind.HEAD, entry.url))
-            else:
-                self._submit_fetch(entry)
+            self._submit_fetch(entry)
 
     def _is_taken_down(self, url: str) -> bool:
         """True if an operator has taken a page down since the start of the run, after the frontier loaded it."""
@@ -249,7 +245,8 @@ class CrawlLoop:
 
     def _submit_fetch(self, entry: FrontierEntry) -> None:
         if self.context.coordinator.try_reserve_page():
-            self.pool.submit(Job(entry, url=self.preferred_request_urls.get(entry.url_id, "")))
+            url = self.preferred_request_urls.get(entry.url_id, "")
+            self.pool.submit(Job(entry, JobKind.PAGE, url, self.result_handler.needs_head(entry)))
             return
         self.throttle.cancel_request(entry.host)
         self.frontier.put_back(entry)
@@ -264,21 +261,10 @@ class CrawlLoop:
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PAGE:
             self._handle_page_result(job_result)
             return
-        if job_result.job.kind is JobKind.HEAD:
-            self._handle_head(job_result.job.entry, job_result.fetch_result)
-            return
         outcome, new_urls = self.origin_requests.handle_result(job_result)
         self._add_new_urls(new_urls)
         if outcome is not None:
             self._record_without_fetch(job_result.job.entry, outcome)
-
-    def _handle_head(self, entry: FrontierEntry, result: FetchResult) -> None:
-        self.throttle.finish_fetch(entry.host, self.context.clock(), result)
-        outcome = self.result_handler.handle_head(entry, result.outcome)
-        if outcome is not None:
-            self._record_without_fetch(entry, outcome)
-        else:
-            self.frontier.put_back(entry)
 
     def _handle_skipped(self, job: Job) -> None:
         """Forget a job that was not sent. The crawler that has the host now fetches its URLs."""
@@ -320,7 +306,7 @@ class CrawlLoop:
 
     def _update_throttle(self, job_result: PageResult) -> None:
         host, now = job_result.job.entry.host, self.context.clock()
-        self.throttle.finish_fetch(host, now, job_result.fetch_result)
+        self.throttle.finish_request(host, now, job_result.fetch_result)
         self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
     def _schedule_retry(self, job_result: PageResult, is_success: bool) -> bool:

@@ -154,7 +154,7 @@ class OriginRequests:
             page is still to be fetched or there is no such page.
         """
         entry = job_result.job.entry
-        self._throttle.finish_fetch(entry.host, self._clock(), job_result.fetch_result)
+        self._throttle.finish_request(entry.host, self._clock(), job_result.fetch_result)
         if isinstance(job_result, PageResult) and job_result.job.kind is JobKind.PROBE:
             new_urls = self._handle_probe(job_result)
             self._frontier.wake_host(entry.host)

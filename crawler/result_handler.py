@@ -50,12 +50,13 @@ class ResultHandler:
         chain = self._redirect_chains.pop(entry.url, ())
         if result.redirect_url:
             return self._redirect_visit(entry, result.redirect_url, result.is_permanent_redirect, chain)
-        if path_extension(entry.url) in self._plan.file_extensions:
+        is_file_name = path_extension(entry.url) in self._plan.file_extensions
+        if is_file_name:
             self._record_answer(entry, result.outcome.reason)
         visit = self.visit_without_page(entry, result.outcome)
         visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
         if result.page is None:
-            if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN:
+            if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN and not is_file_name:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
             return visit
         self._deduplicator.record_page(entry.url, job_result.fingerprint)
@@ -139,30 +140,25 @@ class ResultHandler:
 
     def _is_file(self, url: str) -> bool:
         """True if the URL has the extension of a file, and its site has shown that such URLs are no pages."""
-        has_extension = path_extension(url) in self._plan.file_extensions
-        return has_extension and self._path_answers.is_page_pattern(host_of(url), file_pattern(url)) is False
+        return path_extension(url) in self._plan.file_extensions and self._is_page_pattern(url) is False
+
+    def _is_page_pattern(self, url: str) -> bool | None:
+        return self._path_answers.is_page_pattern(host_of(url), file_pattern(url), self._context.due_before)
 
     def needs_head(self, entry: FrontierEntry) -> bool:
         """True if a HEAD request must show first whether the URL is a page: once for each pattern of a host."""
         if path_extension(entry.url) not in self._plan.file_extensions or entry.kind is UrlKind.SEED:
             return False
         key = entry.host, file_pattern(entry.url)
-        is_unknown = key not in self._asked_patterns and self._path_answers.is_page_pattern(*key) is None
+        is_unknown = key not in self._asked_patterns and self._is_page_pattern(entry.url) is None
         self._asked_patterns.add(key)
         return is_unknown
 
-    def handle_head(self, entry: FrontierEntry, outcome: Outcome) -> Outcome | None:
-        """Handle the outcome of a HEAD request. Returns the outcome to record, or None if the page may be fetched."""
-        if outcome.reason is Reason.GONE:
-            self._asked_patterns.discard((entry.host, file_pattern(entry.url)))  # the next URL of the pattern is asked
-        self._record_answer(entry, outcome.reason)
-        return outcome if outcome.reason in (Reason.GONE, Reason.NOT_HTML) else None
-
     def _record_answer(self, entry: FrontierEntry, reason: Reason) -> None:
         """Record whether a URL with the extension of a file is a page. A page counts more than files."""
-        key = entry.host, file_pattern(entry.url)
-        if reason is Reason.FETCHED or (reason is Reason.NOT_HTML and self._path_answers.is_page_pattern(*key) is None):
-            self._path_answers.record(*key, reason is Reason.FETCHED, self._context.now())
+        if reason is Reason.FETCHED or (reason is Reason.NOT_HTML and self._is_page_pattern(entry.url) is None):
+            pattern = file_pattern(entry.url)
+            self._path_answers.record(entry.host, pattern, reason is Reason.FETCHED, self._context.due_before)
 
     def take_harmless_urls(self) -> list[NewUrl]:
         """Return URLs that were suspected of being traps and whose patterns proved harmless."""
@@ -248,6 +244,7 @@ class ResultHandler:
             priority = self._focused_policy.link_priority(url) if self._focused_policy else -float(depth)
             if priority is None:
                 continue
+            priority -= 0.5 * (path_extension(url) in self._plan.file_extensions)  # pages first
             host = host_of(url)
             new_url = NewUrl(
                 url, host, queue_of(url), depth, UrlKind.UNKNOWN, priority, parent_id, link.anchor, link.context

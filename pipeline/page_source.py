@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from crawler.http.fetch import Fetcher
+from crawler.http.fetch import Fetcher, ThrottledFetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
-from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.throttle import HostThrottle
@@ -132,7 +131,8 @@ class PoliteFetcher:
     """Sends the requests of one `fetch_page` call with robots.txt rules and delays."""
 
     def __init__(self, fetcher: Fetcher, settings: CrawlSettings) -> None:
-        self.fetcher = ThrottledFetcher(fetcher, HostThrottle.from_settings(settings))
+        self.throttle = HostThrottle(settings)
+        self.fetcher = ThrottledFetcher(fetcher, self.throttle)
         self.robots_agent = product_token(settings.user_agent)
         self.rules_by_origin: dict[str, RobotsRules] = {}
 
@@ -142,7 +142,7 @@ class PoliteFetcher:
         refusal = rules.rejection_outcome(url)
         if refusal is not None:
             raise unreadable_url_error(url, refusal)
-        self.fetcher.throttle.raise_crawl_delay(host_of(url), rules.crawl_delay)
+        self.throttle.raise_crawl_delay(host_of(url), rules.crawl_delay)
         result = self.fetcher.fetch(FrontierEntry(0, url, host_of(url), 0, 0, UrlKind.UNKNOWN, 0.0))
         if result.page is None and not result.redirect_url:
             raise unreadable_url_error(url, result.outcome)

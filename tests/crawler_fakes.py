@@ -5,8 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from crawler.http.fetch import FetchResult
+from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
 from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
+from domain.outcome import Outcome, Reason
 from domain.page import Host, Page
 
 
@@ -147,3 +150,23 @@ def settings(*seeds: str, **changes: object) -> CrawlSettings:
         contact="https://plumbline.test/crawler",
     )
     return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def ended(
+    responded_at: float | None = None,
+    is_host_failure: bool = False,
+    retry_after: float | None = None,
+    is_clean: bool = True,
+) -> FetchResult:
+    """Return the result of a request, for a throttle."""
+    outcome = Outcome(Reason.FETCHED if is_clean else Reason.TIMED_OUT)
+    return FetchResult(outcome, responded_at=responded_at, host_failed=is_host_failure, retry_after=retry_after)
+
+
+def make_throttle(
+    delay: float, per_host: int, delay_factor: float = 0.0, per_ip: int = 0, speed_up: float = 1.0
+) -> HostThrottle:
+    """Return a throttle with these limits only."""
+    return HostThrottle(
+        CrawlSettings(delay=delay, per_host=per_host, delay_factor=delay_factor, per_ip=per_ip, speed_up=speed_up)
+    )

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from http.client import HTTPException, RemoteDisconnected
+from typing import TYPE_CHECKING, Any
 
 import urllib3.exceptions as u3
 from urllib3 import BaseHTTPResponse, Timeout
@@ -48,6 +49,10 @@ from domain.frontier import FrontierEntry
 from domain.outcome import Outcome, Reason
 from domain.page import Page
 
+if TYPE_CHECKING:  # which imports this module
+    from crawler.schedule.throttle import HostThrottle
+
+_MAX_WAIT_SECONDS = 120.0  # twice the longest Crawl-delay that is observed
 _CHUNK_BYTES = 1 << 16
 _CONNECTION_CLOSED_ERRORS = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 _USUAL_COMPRESSION_RATIO = 16  # HTML is compressed to a tenth; a body with a higher ratio reserves the maximum size
@@ -55,7 +60,6 @@ _REDIRECT_STATUSES = frozenset((301, 302, 303, 307, 308))
 _SUCCESS_STATUSES = frozenset((200, 203))
 _TRANSIENT_REASONS = frozenset((Reason.UNREACHABLE, Reason.TIMED_OUT, Reason.MALFORMED_RESPONSE))
 _TRANSIENT_STATUSES = frozenset(("429", "500", "502", "503", "504"))
-_NO_HEAD_STATUSES = frozenset((405, 501))
 _HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 _AMBIGUOUS_TYPES = frozenset(
     ("", "text/plain", "application/octet-stream", "application/xml", "text/xml", "unknown/unknown")
@@ -237,12 +241,10 @@ class Fetcher:
             reservation,
         )
 
-    def is_page(self, entry: FrontierEntry) -> FetchResult:
+    def check_page(self, entry: FrontierEntry) -> FetchResult:
         """Ask with HEAD whether there is a page at the URL. The reason is FETCHED for a page, NOT_HTML for a file."""
         try:
             response = self._get(entry.url, {}, lambda _: 0, method="HEAD")
-            if response.status in _NO_HEAD_STATUSES:
-                response = self._get(entry.url, {}, lambda _: 0)
         except FetchError as error:
             return error.fetch_result
         result, media_type = response.file_result(self._now()), parse_content_type(response.content_type).media_type
@@ -325,6 +327,28 @@ class Fetcher:
             if not (self._connections.request_state().is_connection_reused and is_closed):
                 raise
             return self._connections.get(url, headers, self._timeout, proxy, method)
+
+
+class ThrottledFetcher(Fetcher):
+    """A fetcher for requests outside the queue of jobs: each waits until the throttle of its host allows it."""
+
+    def __init__(self, fetcher: Fetcher, throttle: "HostThrottle") -> None:
+        vars(self).update(vars(fetcher))
+        self._throttle = throttle
+
+    def _get(self, url: str, *args: Any, **keywords: Any) -> HttpResponse:
+        host, clock = host_of(url), time.monotonic
+        seconds = self._throttle.start_inner_request(host, clock(), _MAX_WAIT_SECONDS)
+        if seconds > _MAX_WAIT_SECONDS:
+            raise FetchError(Reason.TIMED_OUT, CodedMessage("the host asks to wait longer", "host_asks_to_wait"))
+        time.sleep(seconds)
+        try:
+            response = super()._get(url, *args, **keywords)
+        except FetchError as error:
+            self._throttle.finish_request(host, clock(), error.fetch_result)
+            raise
+        self._throttle.finish_request(host, clock(), response.file_result(self._now()))
+        return response
 
 
 def user_agent_header(settings: CrawlSettings) -> str:

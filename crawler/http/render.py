@@ -9,6 +9,7 @@ import hashlib
 import logging
 import shutil
 from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -17,9 +18,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.crawl_plan import CrawlPlan
-from crawler.http.fetch import FetchError, HttpResponse
-from crawler.http.throttled_fetcher import ThrottledFetcher
+from crawler.http.fetch import Fetcher, FetchError, HttpResponse, ThrottledFetcher
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
+from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
 from domain.errors import SettingsError
 from domain.outcome import Reason
@@ -45,12 +46,12 @@ _CHROMIUM_FLAGS = (
 class Renderer:
     """Runs the scripts of pages, one page at a time. Thread-safe. Call `close` at the end."""
 
-    def __init__(self, throttled_fetcher: ThrottledFetcher, plan: CrawlPlan) -> None:
-        self._loader = _ResourceLoader(throttled_fetcher, plan)
+    def __init__(self, fetcher: Fetcher, throttle: HostThrottle, plan: CrawlPlan, now: Callable[[], float]) -> None:
+        self._loader = _ResourceLoader(fetcher, throttle, plan, now)
         self._rendered_sites = plan.rendered_sites
-        self._user_agent = throttled_fetcher.fetcher.user_agent
-        self._timeout_milliseconds = 1000 * throttled_fetcher.fetcher.total_timeout
-        self._max_bytes = throttled_fetcher.fetcher.max_page_bytes
+        self._user_agent = fetcher.user_agent
+        self._timeout_milliseconds = 1000 * fetcher.total_timeout
+        self._max_bytes = fetcher.max_page_bytes
         self._executor = ThreadPoolExecutor(1, "crawl-render")  # playwright objects belong to one thread
         self._playwright: Any = None
         self._browser: Any = None
@@ -171,8 +172,9 @@ class _RequestRouter:
 class _ResourceLoader:
     """Fetches the resources of pages, if that is allowed."""
 
-    def __init__(self, throttled_fetcher: ThrottledFetcher, plan: CrawlPlan) -> None:
-        self._fetcher = throttled_fetcher
+    def __init__(self, fetcher: Fetcher, throttle: HostThrottle, plan: CrawlPlan, now: Callable[[], float]) -> None:
+        self._fetcher = ThrottledFetcher(fetcher, throttle)
+        self._throttle, self._now = throttle, now
         self._allowed_sites = plan.rendered_sites
         self._product_token = plan.product_token
         self._robots_by_origin: dict[str, RobotsRules] = {}
@@ -188,7 +190,7 @@ class _ResourceLoader:
         rules = self._robots_rules(url_origin(url))
         if rules.rejection_outcome(url) is not None:
             return None
-        self._fetcher.throttle.raise_crawl_delay(host_of(url), rules.crawl_delay)
+        self._throttle.raise_crawl_delay(host_of(url), rules.crawl_delay)
         try:
             # The page's spelling of the URL: a data server may depend on the order of parameters.
             response = self._fetcher.get(
@@ -207,6 +209,6 @@ class _ResourceLoader:
 
     def _robots_rules(self, origin: Origin) -> RobotsRules:
         if origin not in self._robots_by_origin:
-            robots_fetch = fetch_robots(self._fetcher, origin, self._fetcher.now)
+            robots_fetch = fetch_robots(self._fetcher, origin, self._now)
             self._robots_by_origin[origin] = parse_stored_robots(robots_fetch.robots_file, self._product_token)
         return self._robots_by_origin[origin]

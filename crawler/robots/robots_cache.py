@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
-from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.robots.robots_txt import RobotsTxt, parse_robots_txt
 from domain.coded_message import CodedMessage
 from domain.frontier import StoredRobots
@@ -150,31 +149,29 @@ class RobotsCache:
 
 
 def fetch_robots(
-    fetcher: Fetcher | ThrottledFetcher,
-    origin: Origin,
-    now: Callable[[], float],
-    redirect_fetcher: ThrottledFetcher | None = None,
+    fetcher: Fetcher, origin: Origin, now: Callable[[], float], redirect_fetcher: Fetcher | None = None
 ) -> RobotsFetch:
     """Fetch the robots.txt of an origin, over at most five redirects. HTTP errors never raise.
 
-    `redirect_fetcher` sends the requests after the first; it is needed if `fetcher` does not wait.
+    `redirect_fetcher` (default: `fetcher`) sends the requests after the first.
     """
-    url, first_result = origin + "/robots.txt", None
+    url, result = origin + "/robots.txt", _FETCHED
     for hop in range(_MAX_REDIRECTS + 1):
-        get = redirect_fetcher.get if hop and redirect_fetcher is not None else fetcher.get
+        current_fetcher = redirect_fetcher if hop and redirect_fetcher else fetcher
         try:
-            response = get(url, {}, lambda status, _: status in _SUCCESS_STATUSES, MAX_ROBOTS_BYTES + 1, truncate=True)
+            response = current_fetcher.get(
+                url, {}, lambda code, _: code in _SUCCESS_STATUSES, MAX_ROBOTS_BYTES + 1, True
+            )
         except FetchError as error:
-            failed_file = StoredRobots(origin, 0, b"", now())
-            return RobotsFetch(failed_file, _failure_outcome(error.outcome), first_result or error.fetch_result)
-        first_result = first_result or response.file_result(now())
-        target = response.redirect_url
+            failure, result = _failure_outcome(error.outcome), result if hop else error.fetch_result
+            return RobotsFetch(StoredRobots(origin, 0, b"", now()), failure, result)
+        result, target = result if hop else response.file_result(now()), response.redirect_url
         if target is None or isinstance(target, Reason):
             # RFC 9309: a redirect without a valid target, or one redirect too many, counts as 404.
             status = _NOT_FOUND_STATUS if 300 <= response.status < 400 else response.status
-            return RobotsFetch(StoredRobots(origin, status, response.body, now()), fetch_result=first_result)
+            return RobotsFetch(StoredRobots(origin, status, response.body, now()), None, result)
         url = target
-    return RobotsFetch(StoredRobots(origin, _NOT_FOUND_STATUS, b"", now()), fetch_result=first_result or _FETCHED)
+    return RobotsFetch(StoredRobots(origin, _NOT_FOUND_STATUS, b"", now()), None, result)
 
 
 def _failure_outcome(outcome: Outcome) -> Outcome:

@@ -18,14 +18,13 @@ worker threads may send more requests within a job (`start_inner_request`).
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from crawler.http.fetch import FetchResult
 from crawler.http.site_options import delay_for_host, parse_site_delays, parse_site_quiet_hours
 from crawler.schedule.quiet_hours import QuietHours, quiet_seconds_left
 from crawler.settings import CrawlSettings
-from crawler.urls.canonical import Scope
 from domain.page import Host
 
 NO_KNOWN_START = float("inf")
@@ -83,65 +82,24 @@ class HostStatus:
 class HostThrottle:
     """Limits the request rate per host and the number of requests in flight per host and IP address.
 
-    Args:
-        delay: minimum seconds between request starts at a host.
-        per_host: maximum requests in flight per host.
-        delay_factor: minimum delay as a multiple of the response time.
-        per_ip: maximum requests in flight per IP address; 0: no limit.
-        speed_up: maximum speed-up of large sites.
-        site_delays: delays of single sites, as `parse_site_delays` returns them; they have the effect of a Crawl-delay.
-        site_quiet_hours: quiet hours of single sites, as `parse_site_quiet_hours` returns them.
-        time_of_day: returns epoch seconds, for the quiet hours.
+    The limits are those of the settings. `time_of_day` returns epoch seconds, for the quiet hours.
     """
 
-    def __init__(
-        self,
-        delay: float,
-        per_host: int,
-        delay_factor: float = 0.0,
-        per_ip: int = 0,
-        speed_up: float = 1.0,
-        site_delays: Sequence[tuple[Scope, float]] = (),
-        site_quiet_hours: Sequence[tuple[Scope, QuietHours]] = (),
-        time_of_day: Callable[[], float] = time.time,
-    ) -> None:
-        self._site_delays = site_delays
-        self._site_quiet_hours = site_quiet_hours
-        self._time_of_day = time_of_day
-        self._delay = delay
-        self._min_delay_multiplier = 1.0 / speed_up
-        self._max_in_flight_per_host = per_host
-        self._delay_factor = delay_factor
-        self._max_in_flight_per_ip = per_ip
+    def __init__(self, settings: CrawlSettings, time_of_day: Callable[[], float] = time.time) -> None:
+        self._settings, self._time_of_day = settings, time_of_day
+        self._site_delays = parse_site_delays(settings)
+        self._site_quiet_hours = parse_site_quiet_hours(settings)
         self._hosts: dict[str, _HostState] = {}
         self._in_flight_by_ip: Counter[str] = Counter()
         self._lock = threading.RLock()
 
-    @classmethod
-    def from_settings(cls, settings: CrawlSettings, time_of_day: Callable[[], float] = time.time) -> "HostThrottle":
-        """Create a throttle with the limits of the settings. `time_of_day` returns epoch seconds."""
-        return cls(
-            settings.delay,
-            settings.per_host,
-            settings.delay_factor,
-            settings.per_ip,
-            settings.speed_up,
-            parse_site_delays(settings),
-            parse_site_quiet_hours(settings),
-            time_of_day,
-        )
-
     def earliest_start(self, host: Host, now: float) -> float:
         """Return the earliest start of the next request (at least `now`), or NO_KNOWN_START at the host's limit."""
         host_state = self._state(host)
-        if host_state.in_flight >= self._max_in_flight_per_host:
+        if host_state.in_flight >= self._settings.per_host:
             return NO_KNOWN_START
         now += self._quiet_seconds(host_state)
-        if (
-            self._max_in_flight_per_ip
-            and host_state.ip
-            and self._in_flight_by_ip[host_state.ip] >= self._max_in_flight_per_ip
-        ):
+        if self._settings.per_ip and host_state.ip and self._in_flight_by_ip[host_state.ip] >= self._settings.per_ip:
             return max(now + _BUSY_IP_RETRY_SECONDS, host_state.next_start)
         return max(now, host_state.next_start)
 
@@ -182,56 +140,29 @@ class HostThrottle:
             host_state.in_flight -= 1
             self._in_flight_by_ip[host_state.ip] -= 1
 
-    def finish_fetch(self, host: Host, now: float, result: FetchResult) -> None:
-        """Record the end of a request of any kind, with what its result says about the load of the host."""
-        with self._lock:
-            self.finish_request(
-                host,
-                now,
-                result.responded_at,
-                result.host_failed,
-                result.retry_after,
-                not result.is_transient_failure,
-                is_aborted=result.responded_at is None,
-            )
-
-    def finish_request(
-        self,
-        host: Host,
-        now: float,
-        responded_at: float | None = None,
-        is_host_failure: bool = False,
-        retry_after: float | None = None,
-        is_clean: bool = True,
-        is_aborted: bool = False,
-    ) -> None:
-        """Record the end of a request.
+    def finish_request(self, host: Host, now: float, result: FetchResult) -> None:
+        """Record the end of a request of any kind. `now` is monotonic seconds.
 
         The delay counts from the start of the response. The host saw the request earlier, so it never sees two requests
-        closer together than the delay, even on a slow network.
-
-        Args:
-            now: monotonic seconds.
-            responded_at: monotonic time of the response start. Without a response, the delay counts from `now`.
-            is_host_failure: True if the host caused the failure. The delay then doubles with every failure in a row.
-            retry_after: seconds requested by the host, respected up to one hour.
-            is_clean: False if the response shows a problem of the host (500 or a timeout, not 404).
-            is_aborted: True if the whole response was not received.
+        closer together than the delay, even on a slow network. After a failure of the host, the delay doubles with
+        every failure in a row.
         """
-        self.release_slot(host)
-        host_state = self._state(host)
-        delay_before = self._current_delay(host_state)
-        self._update_response_stats(host_state, responded_at, is_host_failure)
-        self._adapt_delay_multiplier(host_state, responded_at is not None, is_clean and not is_host_failure)
-        start_times = [
-            (now if responded_at is None else responded_at) + self._current_delay(host_state),
-            now + min(retry_after or 0.0, MAX_RETRY_AFTER_SECONDS),
-        ]
-        if is_aborted:
-            start_times.append(now + min(now - host_state.started_at, MAX_ADAPTIVE_DELAY_SECONDS))
-        if is_host_failure:
-            start_times.append(now + min(max(delay_before, 1.0) * 2.0**host_state.failures, MAX_BACKOFF_SECONDS))
-        host_state.next_start = max(host_state.next_start, *start_times)
+        with self._lock:
+            self.release_slot(host)
+            state, responded_at = self._state(host), result.responded_at
+            delay_before = self._current_delay(state)
+            self._update_response_stats(state, responded_at, result.host_failed)
+            is_clean = not result.is_transient_failure and not result.host_failed
+            self._adapt_delay_multiplier(state, responded_at is not None, is_clean)
+            start_times = [
+                (now if responded_at is None else responded_at) + self._current_delay(state),
+                now + min(result.retry_after or 0.0, MAX_RETRY_AFTER_SECONDS),
+            ]
+            if responded_at is None:  # the host may still be working
+                start_times.append(now + min(now - state.started_at, MAX_ADAPTIVE_DELAY_SECONDS))
+            if result.host_failed:
+                start_times.append(now + min(max(delay_before, 1.0) * 2.0**state.failures, MAX_BACKOFF_SECONDS))
+            state.next_start = max(state.next_start, *start_times)
 
     def raise_crawl_delay(self, host: Host, delay: float) -> None:
         """Raise the host's delay to at least `delay` seconds (Crawl-delay), for the next request too."""
@@ -244,7 +175,7 @@ class HostThrottle:
     def update_backlog(self, host: Host, due_urls: int, seconds_left: float) -> None:
         """Update whether the host's backlog exceeds the time left. Resets the speed-up if it does not."""
         host_state = self._state(host)
-        host_state.has_large_backlog = due_urls * (self._delay + host_state.response_seconds) > seconds_left
+        host_state.has_large_backlog = due_urls * (self._settings.delay + host_state.response_seconds) > seconds_left
         if not host_state.has_large_backlog:
             host_state.delay_multiplier = 1.0
 
@@ -312,15 +243,15 @@ class HostThrottle:
             state.delay_multiplier, state.clean_responses, state.baseline_response_seconds = 1.0, 0, 0.0
         elif state.clean_responses >= _RESPONSES_PER_STEP:
             state.delay_multiplier, state.clean_responses = (
-                max(state.delay_multiplier * _SPEED_UP_STEP, self._min_delay_multiplier),
+                max(state.delay_multiplier * _SPEED_UP_STEP, 1.0 / self._settings.speed_up),
                 0,
             )
 
     def _current_delay(self, state: _HostState) -> float:
         return max(
-            self._delay * state.delay_multiplier,
+            self._settings.delay * state.delay_multiplier,
             state.requested_delay,
-            min(self._delay_factor * state.response_seconds, MAX_ADAPTIVE_DELAY_SECONDS),
+            min(self._settings.delay_factor * state.response_seconds, MAX_ADAPTIVE_DELAY_SECONDS),
         )
 
     def _quiet_seconds(self, state: _HostState) -> float:

@@ -133,7 +133,7 @@ class SitemapScheduler:
         """Return the next file of the origin that no origin has requested yet."""
         while (file_job := origin_sitemaps.next_file()) is not None:
             url = file_job[1]
-            is_missing = self._path_answers.is_missing(host_of(url), url, self._now())
+            is_missing = self._path_answers.find(host_of(url), url, self._now()) is False
             if url not in self._requested_urls and not is_missing:
                 self._requested_urls.add(url)
                 return file_job

@@ -1,7 +1,7 @@
-"""What hosts answered to questions that need not be asked in each run. Saved between runs.
+"""What hosts answered to requests that are not repeated in each run. Saved between runs.
 
 Is there a page behind URLs with the extension of a file, such as `/wiki/Node.js`? One HEAD request for each pattern of
-a host shows it. Is there a sitemap at a usual location? A missing one is requested again after a week.
+a host shows it. Is there a sitemap at a usual location? A request is repeated a week after a negative answer.
 """
 
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class PathAnswers:
         )
 
     def save(self, path: Path) -> None:
-        """Save the answers of the hosts that were asked last."""
+        """Save the answers of the hosts with the latest requests."""
         write_state(path, dict(list(self.answers_by_host.items())[-_MAX_HOSTS:]))
 
     def record(self, host: Host, key: str, exists: bool, now: float) -> None:
@@ -46,22 +46,21 @@ class PathAnswers:
         if len(answers) > _MAX_ANSWERS_PER_HOST:
             del answers[next(iter(answers))]
 
-    def is_missing(self, host: Host, path: str, now: float) -> bool:
-        """True if there was no file at the path in the last week."""
-        exists, at = self.answers_by_host.get(host, {}).get(path, (True, 0.0))
-        return not exists and at <= now < at + MISSING_FILE_SECONDS
+    def find(self, host: Host, key: str, now: float) -> bool | None:
+        """Return the answer for a key, or None if there is none or it is negative and older than a week."""
+        exists, at = self.answers_by_host.get(host, {}).get(key, (None, 0.0))
+        return exists if exists or at <= now < at + MISSING_FILE_SECONDS else None
 
-    def is_page_pattern(self, host: Host, pattern: str) -> bool | None:
+    def is_page_pattern(self, host: Host, pattern: str, now: float) -> bool | None:
         """Return whether the URLs of a pattern are pages, by its own answer or those of its extension.
 
         None: unknown.
         """
-        answers = self.answers_by_host.get(host, {})
-        if pattern in answers:
-            return answers[pattern][0]
-        extension = pattern[pattern.rindex("*") :]
-        same_extension = [exists for key, (exists, _) in answers.items() if key.endswith(extension)]
-        return False if len(same_extension) >= _MIN_FILE_PATTERNS and not any(same_extension) else None
+        if (answer := self.find(host, pattern, now)) is not None:
+            return answer
+        keys, extension = self.answers_by_host.get(host, ()), pattern[pattern.rindex("*") :]
+        same_extension = [self.find(host, key, now) for key in keys if key.endswith(extension) and key != pattern]
+        return False if same_extension.count(False) >= _MIN_FILE_PATTERNS and True not in same_extension else None
 
 
 def file_pattern(url: str) -> str:

@@ -16,9 +16,8 @@ from crawler.focused_policy import FocusedPolicy, TokenizedPage
 from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
 from crawler.http.content_type import parse_content_type
 from crawler.http.document_types import is_plain_text_version
-from crawler.http.fetch import Fetcher, FetchError, FetchResult
+from crawler.http.fetch import Fetcher, FetchError, FetchResult, ThrottledFetcher
 from crawler.http.render import Renderer
-from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.memory_budget import (
     LARGE_BODY_BYTES,
     MEMORY_BUDGET_BYTES,
@@ -57,7 +56,6 @@ class JobKind(StrEnum):
     SITEMAP = "sitemap"
     FEED = "feed"
     PROBE = "probe"  # a nonexistent page
-    HEAD = "head"  # is there a page behind the extension of a file?
 
 
 @dataclass(frozen=True)
@@ -65,16 +63,18 @@ class Job:
     """A request triggered by `entry`.
 
     `url` is the file to fetch, or the origin of a robots.txt. For a page it is the site's preferred spelling, or "".
+    With `needs_head`, a HEAD request shows first whether there is a page.
     """
 
     entry: FrontierEntry
     kind: JobKind = JobKind.PAGE
     url: str = ""
+    needs_head: bool = False
 
 
 @dataclass(frozen=True)
 class PageResult:
-    """The result of a page, probe or HEAD job.
+    """The result of a page or probe job.
 
     Attributes:
         links: links that the rules allow.
@@ -156,9 +156,9 @@ class JobRunner:
     ) -> None:
         self._focused_policy = focused_policy
         self._request_slot = request_slot
-        # For requests inside a job: the redirects of a robots.txt, and the resources of a rendered page.
-        self._inner_fetcher = ThrottledFetcher(fetcher, throttle or HostThrottle.from_settings(plan.settings, now), now)
-        self._renderer = Renderer(self._inner_fetcher, plan) if plan.rendered_sites else None
+        throttle = throttle or HostThrottle(plan.settings, now)
+        self._inner_fetcher = ThrottledFetcher(fetcher, throttle)  # for further requests of a job
+        self._renderer = Renderer(fetcher, throttle, plan, now) if plan.rendered_sites else None
         self._fetcher = fetcher
         self._url_rules = rules = plan.url_rules
         self._product_token = plan.product_token
@@ -191,8 +191,6 @@ class JobRunner:
     def _run_job(self, job: Job) -> JobResult:
         if job.kind is JobKind.ROBOTS:
             return RobotsResult(job, fetch_robots(self._fetcher, Origin(job.url), self._now, self._inner_fetcher))
-        if job.kind is JobKind.HEAD:
-            return PageResult(job, self._fetcher.is_page(job.entry))
         with ExitStack() as stack:
             reservation = stack.enter_context(Reservation(self._memory_budget))
             if job.kind not in (JobKind.PAGE, JobKind.PROBE):
@@ -211,7 +209,12 @@ class JobRunner:
             self._renderer.close()
 
     def _fetch_page(self, job: Job, reservation: Reservation) -> PageResult:
-        fetch_result = self._render_result(job.entry, self._fetcher.fetch(job.entry, job.url, reservation))
+        fetcher = self._fetcher
+        if job.needs_head:
+            head, fetcher = fetcher.check_page(job.entry), self._inner_fetcher
+            if head.host_failed or head.outcome.reason not in (Reason.FETCHED, Reason.HTTP_ERROR):  # 405: no HEAD
+                return PageResult(job, head)
+        fetch_result = self._render_result(job.entry, fetcher.fetch(job.entry, job.url, reservation))
         page = fetch_result.page
         if page is None:
             return PageResult(job, fetch_result)

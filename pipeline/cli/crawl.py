@@ -135,8 +135,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     Returns decision name -> result as JSON values. A negative decision is the last entry, as `refused`.
     """
     from crawler.crawl_plan import build_crawl_plan
-    from crawler.http.fetch import Fetcher
-    from crawler.http.throttled_fetcher import ThrottledFetcher
+    from crawler.http.fetch import Fetcher, ThrottledFetcher
     from crawler.robots.robots_cache import fetch_robots, parse_stored_robots
     from crawler.schedule.throttle import HostThrottle
     from crawler.traps.trap_detector import detect_shape_trap
@@ -153,7 +152,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     trace["scope"] = rejection_reason(canonical_url, plan.url_rules) or "allowed"
     trace["trap"] = detect_shape_trap(canonical_url) or "none"
     with closing(Fetcher(settings, engine.ip_policy)) as fetcher:
-        throttled_fetcher = ThrottledFetcher(fetcher, HostThrottle.from_settings(settings))
+        throttled_fetcher = ThrottledFetcher(fetcher, HostThrottle(settings))
         robots = fetch_robots(throttled_fetcher, url_origin(canonical_url), time.time)
         rules = parse_stored_robots(robots.robots_file, plan.product_token)
         refusal = robots.failure or rules.rejection_outcome(canonical_url)

@@ -70,7 +70,6 @@ def test_a_missing_file_says_nothing_about_its_pattern(tmp_path: Path) -> None:
     table = MemoryTable()
     with Site({"/": page("/a/gone.js", "/a/x.js"), "/a/x.js": page()}) as site:
         run(table, settings(site.url(), per_host=1), tmp_path)
-        assert heads(site) == ["/a/gone.js", "/a/x.js"]
     assert table.reasons() == {"/": Reason.FETCHED, "/a/gone.js": Reason.GONE, "/a/x.js": Reason.FETCHED}
 
 
@@ -100,12 +99,15 @@ def test_seeds_sitemaps_and_redirects_may_have_any_extension(tmp_path: Path) -> 
 def test_three_patterns_of_files_speak_for_an_extension() -> None:
     answers = PathAnswers()
     for folder in "abc":
-        assert answers.is_page_pattern("a.test", "/d/*.png") is None
+        assert answers.is_page_pattern("a.test", "/d/*.png", 6.0) is None
         answers.record("a.test", f"/{folder}/*.png", False, 5.0)
-    assert answers.is_page_pattern("a.test", "/d/*.png") is False
-    assert answers.is_page_pattern("a.test", "/d/*.gz") is answers.is_page_pattern("b.test", "/d/*.png") is None
+    assert answers.is_page_pattern("a.test", "/d/*.png", 6.0) is False
+    assert answers.is_page_pattern("a.test", "/a/*.png", 6.0) is False
+    assert answers.is_page_pattern("a.test", "/a/*.png", 6.0 + MISSING_FILE_SECONDS) is None
+    assert answers.is_page_pattern("a.test", "/d/*.gz", 6.0) is answers.is_page_pattern("b.test", "/d/*.png", 6.0)
+    assert answers.is_page_pattern("a.test", "/d/*.gz", 6.0) is None
     answers.record("a.test", "/wiki/*.png", True, 5.0)  # a page of the same extension: nothing is certain
-    assert answers.is_page_pattern("a.test", "/d/*.png") is None
+    assert answers.is_page_pattern("a.test", "/d/*.png", 6.0) is None
 
 
 def test_answers_are_bounded_and_survive_a_damaged_file(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from crawler.schedule.frontier import Frontier, Wait
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason
-from tests.crawler_fakes import MemoryTable
+from tests.crawler_fakes import MemoryTable, ended, make_throttle
 
 URLS = Sequence[tuple[str, int, float]]
 
@@ -26,7 +26,7 @@ def table_of(*rows: tuple[str, int, float]) -> MemoryTable:
 
 
 def frontier_of(table: MemoryTable, delay: float = 0.0, per_host: int = 9) -> tuple[Frontier, HostThrottle]:
-    gate = HostThrottle(delay, per_host)
+    gate = make_throttle(delay, per_host)
     return Frontier(table, gate, due_before=100.0), gate
 
 
@@ -37,7 +37,7 @@ def take(frontier: Frontier, now: float = 0.0) -> FrontierEntry:
 
 
 def end(frontier: Frontier, gate: HostThrottle, entry: FrontierEntry, *links: NewUrl, now: float = 0.0) -> Visit:
-    gate.finish_request(entry.host, now)
+    gate.finish_request(entry.host, now, ended())
     frontier.finish(entry)
     return Visit(entry, Outcome(Reason.FETCHED), 200.0, 300.0, 0.0, discovered_urls=links)
 
@@ -97,7 +97,7 @@ def test_a_host_that_was_asked_for_something_else_has_its_turn_again() -> None:
     frontier, gate = frontier_of(table_of(("a/1", 1, 0.0)), per_host=1)
     gate.start_request("a", 0.0)  # a page that cannot exist, a sitemap: no entry's turn
     assert frontier.take_next(0.0) == Wait(NO_KNOWN_START)
-    gate.finish_request("a", 0.0)
+    gate.finish_request("a", 0.0, ended())
     frontier.wake_host("a")
     assert take(frontier).url == "http://a/1"
 
@@ -156,7 +156,7 @@ def test_the_backlog_counts_only_urls_of_its_own_queues() -> None:
 def test_put_back_is_next_again() -> None:
     frontier, gate = frontier_of(table_of(("a/1", 1, 0.9), ("a/2", 1, 0.1)))
     entry = take(frontier)
-    gate.finish_request("a", 0.0)
+    gate.finish_request("a", 0.0, ended())
     frontier.put_back(entry)
     assert take(frontier) == entry
 

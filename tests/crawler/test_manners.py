@@ -18,13 +18,13 @@ from crawler.schedule.throttle import (
 from domain.errors import SettingsError
 from domain.frontier import UrlKind
 from domain.outcome import Reason
-from tests.crawler_fakes import entry, settings
+from tests.crawler_fakes import ended, entry, make_throttle, settings
 
 H = "site.test"
 
 
 def test_starts_are_spaced_per_host() -> None:
-    gate = HostThrottle(delay=2.0, per_host=2)
+    gate = make_throttle(delay=2.0, per_host=2)
     gate.start_request(H, 10.0)
     assert gate.earliest_start(H, 10.5) == 12.0
     assert gate.earliest_start("other.test", 10.5) == 10.5
@@ -32,14 +32,14 @@ def test_starts_are_spaced_per_host() -> None:
 
 def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
     site_delays = ("site.test 3", "*.site.test 2")
-    throttle = HostThrottle.from_settings(settings(delay=1.0, delay_factor=0.0, site_delays=site_delays))
+    throttle = HostThrottle(settings(delay=1.0, delay_factor=0.0, site_delays=site_delays))
     throttle.update_backlog(H, 1_000_000, 60.0)
     for start in (10.0, 20.0):
         throttle.start_request(H, start)
-        throttle.finish_request(H, start, responded_at=start)
+        throttle.finish_request(H, start, ended(responded_at=start))
     assert throttle.earliest_start(H, 20.0) == 23.0
     throttle.start_request("www.site.test", 10.0)
-    throttle.finish_request("www.site.test", 10.0, responded_at=10.0)
+    throttle.finish_request("www.site.test", 10.0, ended(responded_at=10.0))
     assert throttle.earliest_start("www.site.test", 10.0) == 12.0
     assert throttle.earliest_start("other.test", 10.0) == 10.0
 
@@ -47,7 +47,7 @@ def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
 def test_a_site_gets_no_request_in_its_quiet_hours() -> None:
     noon = time.mktime((2024, 5, 1, 12, 0, 0, 0, 0, -1))
     site_hours = ("site.test 11:00-13:00", "site.test 12:30-14:00", "late.test 18:00-19:00")
-    throttle = HostThrottle.from_settings(settings(site_quiet_hours=site_hours), lambda: noon)
+    throttle = HostThrottle(settings(site_quiet_hours=site_hours), lambda: noon)
     assert not throttle.has_quiet_host() and throttle.earliest_start("late.test", 5.0) == 5.0
     assert throttle.earliest_start(H, 5.0) == 5.0 + SECONDS_PER_HOUR and throttle.has_quiet_host()
 
@@ -67,87 +67,87 @@ def test_invalid_settings_of_sites_are_named(invalid: dict[str, tuple[str, ...]]
 
 
 def test_no_more_under_way_than_allowed() -> None:
-    gate = HostThrottle(delay=0.0, per_host=2)
+    gate = make_throttle(delay=0.0, per_host=2)
     gate.start_request(H, 1.0)
     gate.start_request(H, 1.0)
     assert gate.earliest_start(H, 5.0) == NO_KNOWN_START
-    gate.finish_request(H, 5.0)
+    gate.finish_request(H, 5.0, ended(5.0))
     assert gate.earliest_start(H, 5.0) == 5.0
 
 
 def test_without_an_answer_the_gap_counts_from_the_end() -> None:
-    gate = HostThrottle(delay=2.0, per_host=1)
+    gate = make_throttle(delay=2.0, per_host=1)
     gate.start_request(H, 10.0)
-    gate.finish_request(H, 13.0)
-    assert gate.earliest_start(H, 13.0) == 15.0
+    gate.finish_request(H, 11.0, ended())
+    assert gate.earliest_start(H, 11.0) == 13.0
 
 
 def test_after_a_fetch_that_was_given_up_the_host_is_left_alone_for_as_long() -> None:
     """It may still be at it: on a busy host it has perhaps not even begun."""
-    gate = HostThrottle(delay=2.0, per_host=1)
+    gate = make_throttle(delay=2.0, per_host=1)
     gate.start_request(H, 10.0)
-    gate.finish_request(H, 18.0, is_aborted=True)
+    gate.finish_request(H, 18.0, ended())
     assert gate.earliest_start(H, 18.0) == 26.0
     gate.start_request(H, 30.0)
-    gate.finish_request(H, 30.5, is_aborted=True)
+    gate.finish_request(H, 30.5, ended())
     assert gate.earliest_start(H, 30.5) == 32.5
     gate.start_request(H, 40.0)
-    gate.finish_request(H, 140.0, is_aborted=True)
+    gate.finish_request(H, 140.0, ended())
     assert gate.earliest_start(H, 140.0) == 170.0
 
 
 def test_the_gap_counts_from_when_the_answer_began() -> None:
-    gate = HostThrottle(delay=2.0, per_host=1)
+    gate = make_throttle(delay=2.0, per_host=1)
     gate.start_request(H, 10.0)
-    gate.finish_request(H, 13.0, responded_at=12.5)
+    gate.finish_request(H, 13.0, ended(responded_at=12.5))
     assert gate.earliest_start(H, 13.0) == 14.5
 
 
 def test_a_withdrawn_request_costs_nothing() -> None:
-    gate = HostThrottle(delay=2.0, per_host=1)
+    gate = make_throttle(delay=2.0, per_host=1)
     gate.start_request(H, 10.0)
-    gate.finish_request(H, 10.0)
+    gate.finish_request(H, 10.0, ended())
     gate.start_request(H, 12.0)
     gate.cancel_request(H)
     assert gate.earliest_start(H, 12.0) == 12.0
 
 
 def test_crawl_delay_only_slows_down() -> None:
-    gate = HostThrottle(delay=2.0, per_host=1)
+    gate = make_throttle(delay=2.0, per_host=1)
     gate.raise_crawl_delay(H, 5.0)
     gate.raise_crawl_delay(H, 1.0)
     gate.start_request(H, 0.0)
-    gate.finish_request(H, 0.5)
+    gate.finish_request(H, 0.5, ended())
     assert gate.earliest_start(H, 1.0) == 5.5
 
 
 @pytest.mark.parametrize(("asked", "start"), [(30.0, 130.0), (0.0, 102.0), (1e9, 100.0 + MAX_RETRY_AFTER_SECONDS)])
 def test_retry_after_is_granted_within_bounds(asked: float, start: float) -> None:
-    gate = HostThrottle(delay=1.0, per_host=1)
+    gate = make_throttle(delay=1.0, per_host=1)
     gate.start_request(H, 99.0)
-    gate.finish_request(H, 100.0, responded_at=99.0, is_host_failure=True, retry_after=asked)
+    gate.finish_request(H, 100.0, ended(responded_at=99.0, is_host_failure=True, retry_after=asked))
     assert gate.earliest_start(H, 100.0) == start
 
 
 def test_the_gap_follows_how_long_the_host_takes_to_answer() -> None:
-    gate = HostThrottle(delay=1.0, per_host=1, delay_factor=2.0)
+    gate = make_throttle(delay=1.0, per_host=1, delay_factor=2.0)
     gate.start_request(H, 0.0)
-    gate.finish_request(H, 3.5, responded_at=3.0)
+    gate.finish_request(H, 3.5, ended(responded_at=3.0))
     assert gate.earliest_start(H, 3.5) == 9.0
     assert gate.status_by_host()[H].crawl_delay == 6.0
 
 
 def test_a_host_that_has_too_much_to_do_is_asked_half_as_often_from_then_on() -> None:
-    gate = HostThrottle(delay=1.0, per_host=1)
+    gate = make_throttle(delay=1.0, per_host=1)
     gate.start_request(H, 0.0)
-    gate.finish_request(H, 0.0, responded_at=0.0, is_host_failure=True)
+    gate.finish_request(H, 0.0, ended(responded_at=0.0, is_host_failure=True))
     gate.start_request(H, 10.0)
-    gate.finish_request(H, 10.0, responded_at=10.0)
+    gate.finish_request(H, 10.0, ended(responded_at=10.0))
     assert gate.earliest_start(H, 10.0) == 12.0
 
 
 def test_hosts_of_one_address_share_its_limit() -> None:
-    gate = HostThrottle(delay=0.0, per_host=4, per_ip=2)
+    gate = make_throttle(delay=0.0, per_host=4, per_ip=2)
     for host in ("a.test", "b.test", "c.test"):
         gate.set_ip(host, "192.0.2.1")
     gate.start_request("a.test", 0.0)
@@ -155,7 +155,7 @@ def test_hosts_of_one_address_share_its_limit() -> None:
     gate.start_request("b.test", 0.0)
     assert gate.earliest_start("c.test", 0.0) > 0.0
     assert gate.earliest_start("elsewhere.test", 0.0) == 0.0
-    gate.finish_request("a.test", 1.0)
+    gate.finish_request("a.test", 1.0, ended())
     assert gate.earliest_start("c.test", 1.0) == 1.0
 
 
@@ -175,17 +175,17 @@ def test_quiet_hours(text: str, hour: int, quiet: float) -> None:
 
 
 def test_failures_in_a_row_back_off_and_then_rest_until_a_success() -> None:
-    gate = HostThrottle(delay=1.0, per_host=1)
+    gate = make_throttle(delay=1.0, per_host=1)
     waits = []
     for number in range(12):
         gate.start_request(H, 0.0)
-        gate.finish_request(H, 0.0, is_host_failure=True)
+        gate.finish_request(H, 0.0, ended(is_host_failure=True))
         waits.append(gate.earliest_start(H, 0.0))
         assert gate.is_suspended(H) == (number + 1 >= FAILURES_BEFORE_SUSPEND)
     assert waits[:4] == [2.0, 4.0, 8.0, 16.0]
     assert waits[-1] == MAX_BACKOFF_SECONDS
     gate.start_request(H, 0.0)
-    gate.finish_request(H, 0.0)
+    gate.finish_request(H, 0.0, ended())
     assert not gate.is_suspended(H)
 
 
@@ -231,7 +231,7 @@ def answered(gate: HostThrottle, times: int, at: float, seconds: float = 0.01, g
     for _ in range(times):
         at = gate.earliest_start(H, at)
         gate.start_request(H, at)
-        gate.finish_request(H, at + seconds, responded_at=at + seconds, is_clean=good)
+        gate.finish_request(H, at + seconds, ended(responded_at=at + seconds, is_clean=good))
         gate.update_backlog(H, 100_000, 3600.0)
     return at
 
@@ -241,7 +241,7 @@ def gap_of(gate: HostThrottle) -> float:
 
 
 def test_a_large_site_that_answers_fast_is_asked_faster_up_to_the_limit() -> None:
-    gate = HostThrottle(1.0, 1, 2.0, speed_up=4.0)
+    gate = make_throttle(1.0, 1, 2.0, speed_up=4.0)
     at = answered(gate, 10, 0.0)
     assert gap_of(gate) == 1.0
     at = answered(gate, 5, at)
@@ -254,14 +254,14 @@ def test_a_large_site_that_answers_fast_is_asked_faster_up_to_the_limit() -> Non
 
 @pytest.mark.parametrize("trouble", ["failed", "busy", "slower", "crawl-delay", "small"])
 def test_it_is_asked_at_the_ordinary_gap_again(trouble: str) -> None:
-    gate = HostThrottle(1.0, 1, 2.0, speed_up=4.0)
+    gate = make_throttle(1.0, 1, 2.0, speed_up=4.0)
     at = answered(gate, 300, 0.0)
     assert gap_of(gate) == 0.25
     if trouble == "failed":
         answered(gate, 1, at, good=False)
     elif trouble == "busy":
         gate.start_request(H, at)
-        gate.finish_request(H, at, responded_at=at, is_host_failure=True)
+        gate.finish_request(H, at, ended(responded_at=at, is_host_failure=True))
     elif trouble == "slower":
         answered(gate, 4, at, seconds=0.12)
     elif trouble == "crawl-delay":
@@ -277,12 +277,12 @@ def test_it_is_asked_at_the_ordinary_gap_again(trouble: str) -> None:
 
 @pytest.mark.parametrize(("waiting", "speed_up"), [(1000, 4.0), (100_000, 1.0)], ids=["fits", "never"])
 def test_sites_that_fit_into_the_run_are_not_asked_faster(waiting: int, speed_up: float) -> None:
-    gate = HostThrottle(1.0, 1, 2.0, speed_up=speed_up)
+    gate = make_throttle(1.0, 1, 2.0, speed_up=speed_up)
     at = 0.0
     for _ in range(200):
         at = gate.earliest_start(H, at)
         gate.start_request(H, at)
-        gate.finish_request(H, at, responded_at=at)
+        gate.finish_request(H, at, ended(responded_at=at))
         gate.update_backlog(H, waiting, 3600.0)
     assert gap_of(gate) == 1.0
 

@@ -12,7 +12,6 @@ from crawler.http import render
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.render import Renderer
-from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
 from domain.errors import SettingsError
@@ -49,7 +48,7 @@ def quiet() -> Iterator[Site]:
 def renderer(quiet: Site) -> Iterator[Renderer]:
     made = rendered(quiet, total_timeout=2.0)
     fetcher = Fetcher(made, PublicOnlyPolicy(made.inside_hosts))
-    found = Renderer(ThrottledFetcher(fetcher, HostThrottle.from_settings(made)), build_crawl_plan(made))
+    found = Renderer(fetcher, HostThrottle(made), build_crawl_plan(made), lambda: 0.0)
     yield found
     found.close()
 

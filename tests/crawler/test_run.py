@@ -39,7 +39,7 @@ from domain.errors import StoreError
 from domain.frontier import LastVisit, StoredRobots
 from domain.lease import Lease
 from domain.outcome import Outcome, Reason, StageReport
-from tests.crawler_fakes import MemoryTable, entry, settings
+from tests.crawler_fakes import MemoryTable, entry, make_throttle, settings
 from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
 
@@ -208,7 +208,7 @@ def make_origin_requests(folder: Path, throttle: HostThrottle, pool: RecordingPo
 
 def test_a_probe_whose_robots_request_fails_is_dropped(tmp_path: Path) -> None:
     pool = RecordingPool()
-    origin_requests = make_origin_requests(tmp_path, HostThrottle(delay=0.0, per_host=1), pool)
+    origin_requests = make_origin_requests(tmp_path, make_throttle(delay=0.0, per_host=1), pool)
     origin_requests.add_probes(["http://a.test/no-such-page"])
     assert origin_requests.start_standalone_job()
     [job] = pool.jobs
@@ -219,7 +219,7 @@ def test_a_probe_whose_robots_request_fails_is_dropped(tmp_path: Path) -> None:
 
 
 def test_pages_that_wait_for_robots_txt_do_not_reset_the_failures_of_their_host(tmp_path: Path) -> None:
-    throttle, pool = HostThrottle(delay=0.0, per_host=2), RecordingPool()
+    throttle, pool = make_throttle(delay=0.0, per_host=2), RecordingPool()
     origin_requests = make_origin_requests(tmp_path, throttle, pool)
     for page_entry in (entry("http://a.test/1", 1), entry("http://a.test/2", 2)):
         throttle.start_request(page_entry.host, 0.0)

@@ -26,7 +26,7 @@ from domain.focused_decision import FocusedDecision, StoredFocusedDecision
 from domain.frontier import NewUrl, UrlKind
 from focused.paper_strategies.semantic import SemanticStrategy
 from focused.topic_policy import TopicPolicy, TopicPolicyConfig
-from tests.crawler_fakes import MemoryTable
+from tests.crawler_fakes import MemoryTable, ended, make_throttle
 
 
 @dataclass
@@ -171,7 +171,7 @@ def window(*rows: tuple[str, float], delay: float = 0.0) -> tuple[BestFirstFront
     table.add_urls(
         [NewUrl(url, url.split("/")[2], queue_of(url), 0, UrlKind.UNKNOWN, priority) for url, priority in rows]
     )
-    gate = HostThrottle(delay, 1, 0.0, 0)
+    gate = make_throttle(delay, 1)
     return BestFirstFrontier(table, gate, 1.0, queue_of), table, gate
 
 
@@ -185,8 +185,8 @@ def test_the_best_of_all_hosts_that_may_be_asked_comes_first() -> None:
     frontier, _, gate = window(("http://a/1", 0.9), ("http://a/2", 0.8), ("http://b/1", 0.1), delay=10.0)
     assert taken(frontier, 0.0) == "http://a/1"
     assert taken(frontier, 0.0) == "http://b/1"  # a is busy
-    gate.finish_request("a", 1.0)
-    gate.finish_request("b", 1.0)
+    gate.finish_request("a", 1.0, ended())
+    gate.finish_request("b", 1.0, ended())
     for url in ("http://a/1", "http://b/1"):
         row = next(
             row for row in frontier._table.due_entries(make_host_queue_function(1)(url), 1.0, 9) if row.url == url
@@ -214,6 +214,6 @@ def test_of_equals_the_first_found_comes_first_and_more_than_a_window_is_read() 
     for now in range(150):
         url = taken(frontier, float(now))
         order.append(url)
-        gate.finish_request("a", float(now))
+        gate.finish_request("a", float(now), ended())
         frontier.finish(table.rows[table.ids[url]])
     assert order == [url for url, _ in rows]
