@@ -27,6 +27,7 @@ from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
 from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
 from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason
+from domain.page import Host
 
 _MAX_POLL_SECONDS = 0.5  # maximum wait for a result, if no frontier entry has a known start
 _MAX_UNEXPECTED_FAILURES = 20
@@ -53,6 +54,8 @@ class CrawlLoop:
         self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
         self.retry_queue = RetryQueue()
         self.preferred_request_urls: dict[int, str] = {}  # url_id -> spelling that the site redirects to
+        self.list_visits: dict[Host, list[int]] = {}  # host -> [visited list pages, those with new links]
+        self.postponed_hosts: set[Host] = set()
         self.taken_down_urls: set[str] = set()
         self.takedowns_loaded_at = float("-inf")  # monotonic seconds
         self.reservations: dict[int, Reservation] = {}  # url_id -> memory of a page that is not recorded yet
@@ -293,6 +296,8 @@ class CrawlLoop:
         if (job_result.feeds or job_result.sitemaps) and entry.kind in (UrlKind.SEED, UrlKind.HUB):
             self.origin_requests.add_declared_files(job_result)
         visit = self.result_handler.build_visit(job_result)
+        if entry.kind is UrlKind.HUB and is_success:
+            self._count_list_visit(entry.host, has_new_links=bool(visit.discovered_urls))
         if visit.page is not None:
             self.context.site_state.host_suggestions.record_links(entry.host, job_result.external_links)
         self._record_visit(visit, job_result.reservation)
@@ -303,6 +308,16 @@ class CrawlLoop:
                 "same command again"
             )
             raise PlumblineError(CodedMessage(message, "crawl_failures", n=_MAX_UNEXPECTED_FAILURES))
+
+    def _count_list_visit(self, host: Host, has_new_links: bool) -> None:
+        """Count a visit to a list page. Postpones the site's new list pages once hardly any list has new links."""
+        counts = self.list_visits.setdefault(host, [0, 0])
+        counts[0], counts[1] = counts[0] + 1, counts[1] + has_new_links
+        seconds = self.result_handler.revisit_policy.first_list_seconds(*counts)
+        if seconds and host not in self.postponed_hosts:
+            self.postponed_hosts.add(host)
+            if self.context.table.postpone_lists(host, seconds, self.context.due_before):
+                self.frontier.reload_host(host)
 
     def _update_throttle(self, job_result: PageResult) -> None:
         host, now = job_result.job.entry.host, self.context.clock()

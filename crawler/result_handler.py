@@ -32,7 +32,7 @@ class ResultHandler:
         self._context = context
         self._plan = context.plan
         self._focused_policy = context.focused_policy
-        self._revisit_policy = revisit_policy
+        self.revisit_policy = revisit_policy
         self._url_seen = context.url_seen
         self._tally = context.tally
         self._deduplicator = Deduplicator(context.site_state.dust_rules)
@@ -97,7 +97,7 @@ class ResultHandler:
         """Build a visit without a page: outcome and next due time only."""
         # A clock set back during the run must not make a page due again in the same run.
         visited_at = max(self._context.now(), self._context.due_before + 0.001)
-        next_visit = self._revisit_policy.next_visit(entry, outcome.reason, visited_at)
+        next_visit = self.revisit_policy.next_visit(entry, outcome.reason, visited_at)
         is_gone = outcome.reason is Reason.GONE
         return Visit(
             entry,

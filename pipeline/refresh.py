@@ -53,7 +53,8 @@ class SingleUrlFrontier:
         self._entry: FrontierEntry | None = entry
         self.iter_urls, self.known_urls, self.url_count = table.iter_urls, table.known_urls, table.url_count
         self.find_robots, self.save_robots = table.find_robots, table.save_robots
-        self.reassign_queues, self.taken_down_urls = table.reassign_queues, table.taken_down_urls
+        self.reassign_queues, self.postpone_lists = table.reassign_queues, table.postpone_lists
+        self.taken_down_urls = table.taken_down_urls
 
     def due_counts_by_queue(self, due_before: float) -> dict[int, int]:
         """Return the queue of the page with count 1, or an empty dict after the visit."""

@@ -92,6 +92,9 @@ class MemoryTable:
                 self.due_at[number] = visit.next_visit_at
                 self.add_urls(visit.discovered_urls)
 
+    def postpone_lists(self, host: Host, seconds: float, due_before: float, /) -> int:
+        return 0
+
     def known_urls(self, urls_to_find: Sequence[str], /) -> set[str]:
         with self.lock:
             return {url for url in urls_to_find if url in self.ids}

@@ -48,6 +48,9 @@ class CrawlTable(Protocol):
     ) -> list[FrontierEntry]:
         """Return the best due URLs of a queue. `is_focused` selects the order of a focused crawl."""
 
+    def postpone_lists(self, host: Host, seconds: float, due_before: float, /) -> int:
+        """Give the due list pages of a host that have no interval yet one of `seconds`. Returns their number."""
+
     def record_visits(self, visits: Sequence[Visit], /) -> None:
         """Record visits and their results in one transaction."""
 

@@ -2,8 +2,9 @@
 
 Taken literally, WD-A1 fetches no URL twice. Here seeds, front pages and list pages that change are fetched in every run
 (docs/decisions/0006). The interval of a list page that stays unchanged triples, from half the minimum interval of
-articles to 14 minimum intervals; a change ends it. Articles are fetched again when a change is expected. Changes are
-modelled as a Poisson process whose rate is estimated from the visits.
+articles to 14 minimum intervals; a change ends it. After twenty visits to lists of a site of which hardly any has new
+links, its new lists begin with an interval in the same run. Articles are fetched again when a change is expected.
+Changes are modelled as a Poisson process whose rate is estimated from the visits.
 
 With rate r, an interval of t = 1/r contains one change on average. If a visit finds a change, the expected number of
 changes in the interval is rt/(1-e^-rt) = 1.58, otherwise 0. Averaged with the prior (one change per interval), the new
@@ -33,6 +34,7 @@ _PRIOR_PAGES = 10
 _UNCHANGED_HUB_FACTOR = 3.0
 _FIRST_UNCHANGED_HUB_INTERVALS = 0.5  # in minimum intervals: one unchanged visit does not skip a nightly run
 _MAX_HUB_INTERVALS = 14.0  # in minimum intervals
+_MIN_VISITED_LISTS, _MAX_CHANGED_LISTS_SHARE = 20, 0.1  # before new lists of a site get an interval in this run
 _MAX_BACKOFF_FAILURES = 5
 _FIRST_RETRY_SECONDS = SECONDS_PER_HOUR
 _RETRIED_REASONS = frozenset(
@@ -98,6 +100,16 @@ class RevisitPolicy:
         if self.is_new_only and reason not in _RETRIED_REASONS:
             return NextVisit(None, entry.gap, failed_attempts)
         return NextVisit(now + wait, entry.gap, failed_attempts)
+
+    def first_list_seconds(self, visited_lists: int, changed_lists: int) -> float:
+        """Return the first interval of a list page by the visits to the site's lists in this run; 0: no evidence.
+
+        The prior is one change in each minimum interval, with the weight of ten lists.
+        """
+        if visited_lists < _MIN_VISITED_LISTS or changed_lists > _MAX_CHANGED_LISTS_SHARE * visited_lists:
+            return 0.0
+        intervals = (_PRIOR_PAGES + visited_lists) / (_PRIOR_PAGES + changed_lists)
+        return min(min(intervals, _MAX_HUB_INTERVALS) * self.min_revisit_seconds, self.max_revisit_seconds)
 
     def next_interval(self, revisit_seconds: float) -> float:
         """Return the interval after a spurious change, which had shortened it to `revisit_seconds`."""

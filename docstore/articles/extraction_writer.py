@@ -326,7 +326,9 @@ def update_url_kind(connection: Connection, url_id: int, reason: Reason) -> None
     """Set the kind of a URL in the frontier by the extraction outcome. A new hub is due in the next run."""
     is_target = and_(urls.c.url_id == url_id, urls.c.kind != UrlKind.SEED)
     if reason in HUB_REASONS:
-        is_new_hub = is_target & (urls.c.kind != UrlKind.HUB)
+        # An article that has no text today does not become a list.
+        other_kinds = (UrlKind.HUB,) if reason is Reason.LIST_PAGE else (UrlKind.HUB, UrlKind.ARTICLE)
+        is_new_hub = is_target & urls.c.kind.not_in(other_kinds)
         values = {**DUE_NOW, "due_at": func.coalesce(urls.c.visited_at, 0.0)}
         connection.execute(update(urls).where(is_new_hub, is_scheduled_by_crawl()).values(values))
         connection.execute(update(urls).where(is_new_hub).values(kind=UrlKind.HUB, gap=0.0))  # a new interval

@@ -224,6 +224,18 @@ class FrontierTable:
                     RESCHEDULE_STATEMENT, [{"known_url": url, "due": due_at} for url, due_at in due_at_by_url.items()]
                 )
 
+    def postpone_lists(self, host: Host, seconds: float, due_before: float) -> int:
+        """Give the due list pages of a host that have no interval yet one of `seconds`. Returns their number.
+
+        Front pages and pages whose interval has passed stay due.
+        """
+        is_new_list = (urls.c.kind == UrlKind.HUB) & (urls.c.gap == 0.0) & (urls.c.attempts == 0)
+        front_pages = (f"http://{host}/", f"https://{host}/")
+        is_due = (urls.c.due_at <= due_before) & (urls.c.visited_at + seconds > due_before)
+        statement = update(urls).where(urls.c.host == host, is_new_list, is_due, urls.c.url.not_in(front_pages))
+        with self._database.write() as connection:
+            return connection.execute(statement.values(gap=seconds, due_at=urls.c.visited_at + seconds)).rowcount
+
     def known_urls(self, urls_to_find: Sequence[str]) -> set[str]:
         """Return the URLs among `urls_to_find` that are in the frontier (exact test)."""
         known_urls: set[str] = set()

@@ -4,10 +4,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from crawler.crawl_plan import build_crawl_plan
 from crawler.urls.path_answers import MISSING_FILE_SECONDS, PathAnswers, file_pattern
+from docstore.articles.extraction_writer import update_url_kind
+from docstore.schema.crawl_tables import urls
 from docstore.store import open_sqlite_store
+from domain.frontier import NewUrl, UrlKind
 from domain.outcome import Reason
 from tests.crawler.test_run import run
 from tests.crawler_fakes import MemoryTable, settings
@@ -181,3 +185,46 @@ def test_a_session_id_that_no_list_names_costs_few_pages(tmp_path: Path) -> None
         site.pages = AnyPath()  # type: ignore[assignment]
         run(MemoryTable(), settings(site.url(), threads=1, per_host=1, max_pages=300), tmp_path)
         assert len(site.asked()) < 70
+
+
+# -- lists
+
+
+@pytest.mark.parametrize(("changed_share", "asked"), [(0.0, (20, 21)), (0.5, (300, 300))])
+def test_new_lists_begin_with_the_interval_of_the_others(
+    tmp_path: Path, changed_share: float, asked: tuple[int, int]
+) -> None:
+    """Of 300 list pages in the second night, twenty show that they hardly change."""
+    lists = [f"/list/{n}" for n in range(300)]
+    with (
+        Site({"/": page(*lists, ETag='"1"'), **{path: page(ETag='"1"') for path in lists}}) as site,
+        open_sqlite_store(tmp_path) as store,
+    ):
+        made = settings(site.url(), threads=1, per_host=1)
+        run(store.frontier, made, tmp_path, now=lambda: 1e9)
+        is_list = urls.c.url != site.url()
+        with store._database.write() as connection:  # as the extraction does
+            connection.execute(update(urls).where(is_list).values(kind=UrlKind.HUB, gap=0.0, due_at=1e9))
+        for number, path in enumerate(lists):
+            if number % 10 < 10 * changed_share:
+                site.pages[path] = page(f"/new/{number}")
+        site.requests.clear()
+        run(store.frontier, made, tmp_path, now=lambda: 1e9 + 86_400.0)
+        second_night = [path for path in site.asked() if path in lists]
+        assert asked[0] <= len(second_night) <= asked[1]
+        site.requests.clear()
+        run(store.frontier, made, tmp_path, now=lambda: 1e9 + 4 * 86_400.0)
+        assert set(site.asked()) | set(second_night) >= set(lists)  # none is forgotten
+
+
+def test_an_article_without_text_tonight_is_no_list(tmp_path: Path) -> None:
+    with open_sqlite_store(tmp_path) as store:
+        for number, kind in enumerate((UrlKind.ARTICLE, UrlKind.UNKNOWN)):
+            for offset, reason in enumerate((Reason.NO_BODY, Reason.NEEDS_JAVASCRIPT, Reason.LIST_PAGE)):
+                url = f"http://a.test/{number}{offset}"
+                store.frontier.add_urls([NewUrl(url, "a.test", 0, 1, kind, 0.0)])
+                with store._database.write() as connection:
+                    update_url_kind(connection, store.frontier.find_entries([url])[url].url_id, reason)
+                is_article = kind is UrlKind.ARTICLE and reason is not Reason.LIST_PAGE
+                found = store.frontier.find_entries([url])[url].kind
+                assert found is (UrlKind.ARTICLE if is_article else UrlKind.HUB)
