@@ -205,7 +205,8 @@ class CrawlLoop:
         if is_stopped or not self.context.coordinator.has_page_budget():
             self._add_new_urls(self.result_handler.take_remaining_suspect_urls())
             return True
-        if self._add_new_urls(self.result_handler.take_harmless_urls()):
+        late_urls, has_files = self.origin_requests.take_late_urls()
+        if self._add_new_urls(self.result_handler.take_harmless_urls() + late_urls) or has_files:
             return False
         if self.context.coordinator.check_finished():
             return True

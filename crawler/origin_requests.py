@@ -144,6 +144,10 @@ class OriginRequests:
         """Schedule the feeds and sitemaps that a page declares."""
         self._sitemaps.add_declared_files(url_origin(job_result.job.entry.url), job_result.feeds, job_result.sitemaps)
 
+    def take_late_urls(self) -> tuple[list[NewUrl], bool]:
+        """Return the URLs of sitemaps that waited for other pages, and whether files are pending. No page is left."""
+        return self._sitemaps.take_late_urls(), bool(self._standalone_jobs.pending)
+
     # -- finishing
 
     def handle_result(self, job_result: JobResult) -> tuple[Outcome | None, list[NewUrl]]:

@@ -113,14 +113,16 @@ class ResultHandler:
         """Build the table row of a new URL."""
         return NewUrl(url, host_of(url), self._plan.queue_of(url), depth, kind, priority, parent)
 
+    def select_declared_urls(self, urls: Sequence[str]) -> list[str]:
+        """Return the new URLs among those that a sitemap or feed lists and the rules allow."""
+        rules = self._plan.url_rules
+        return self._url_seen.filter_unseen(
+            url for url in urls if rejection_reason(url, rules, 1) is None and not self._is_file(url)
+        )
+
     def accept_declared_urls(self, urls: Sequence[str], priority: float) -> list[NewUrl]:
-        """Select the new URLs among those that a sitemap or feed lists and the rules allow, and mark them as seen."""
-        allowed = [
-            url for url in urls if rejection_reason(url, self._plan.url_rules, 1) is None and not self._is_file(url)
-        ]
-        new_urls = [
-            self.make_new_url(url, 1, UrlKind.UNKNOWN, priority) for url in self._url_seen.filter_unseen(allowed)
-        ]
+        """Mark new URLs that a sitemap or feed lists as seen."""
+        new_urls = [self.make_new_url(url, 1, UrlKind.UNKNOWN, priority) for url in urls]
         self._register_new_urls(new_urls)
         return new_urls
 

@@ -10,6 +10,7 @@ File: magic (8 bytes), sha256 of the rest (32), number of URLs (8, little-endian
 
 import hashlib
 import logging
+from collections import OrderedDict
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -41,7 +42,7 @@ class UrlSeenTest:
         self._kind = filter_kind
         self._filter = FILTER_BY_NAME[filter_kind](capacity, b"")
         self._url_count = 0
-        self._recent_known: dict[str, None] = {}
+        self._recent_known: OrderedDict[str, None] = OrderedDict()  # a dict is slow to delete its first keys
 
     @classmethod
     def load(cls, path: Path, table: CrawlTable, filter_kind: str = "rbloom") -> "UrlSeenTest":
@@ -97,7 +98,7 @@ class UrlSeenTest:
         for url in urls:
             self._recent_known[url] = None
         while len(self._recent_known) > _MAX_RECENT_URLS:
-            del self._recent_known[next(iter(self._recent_known))]
+            self._recent_known.popitem(last=False)
 
 
 def _read_file(path: Path, filter_kind: str) -> tuple[FingerprintFilter, int] | None:

@@ -1,6 +1,6 @@
 """Schedule known pages by their lastmod in sitemaps, if the lastmod of their site is reliable.
 
-    lastmod after our last visit               due now
+    lastmod after our last visit               due now, unless the site is unreliable
     lastmod before it, site reliable           postponed, except for one page in forty as a sample
     saved page that left all sitemaps          due now: it may be deleted
     no lastmod, or site unreliable             by the revisit policy
@@ -85,20 +85,11 @@ class LastmodTrust:
                 continue
             has_moved = _end_of_day(entry.lastmod) > visit.visited_at
             is_due = visit.due_at <= due_before
-            if has_moved and not is_due and visit.failed_attempts == 0:
+            if is_trusted and has_moved and not is_due and visit.failed_attempts == 0:
                 due[entry.url] = due_before
-            elif (
-                not has_moved
-                and is_due
-                and is_trusted
-                and visit.can_postpone
-                and not _is_sampled(entry.url, due_before)
-            ):
-                due[entry.url] = (
-                    visit.visited_at + UNCHANGED_TRUST_SECONDS
-                    if visit.visited_at + UNCHANGED_TRUST_SECONDS > due_before
-                    else due_before
-                )
+            is_late = not has_moved and is_due and visit.can_postpone
+            if is_trusted and is_late and not _is_sampled(entry.url, due_before):
+                due[entry.url] = max(visit.visited_at + UNCHANGED_TRUST_SECONDS, due_before)
             if len(self.predictions_by_url) < _MAX_PREDICTIONS:
                 self.predictions_by_url[entry.url] = has_moved
         return due

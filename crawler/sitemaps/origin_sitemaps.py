@@ -18,6 +18,8 @@ MAX_SEED_FOLDERS = 3
 MAX_INDEX_DEPTH = 3  # nested indexes
 MAX_FILES_PER_ORIGIN = 500  # sitemaps and feeds per run
 MAX_PAGES_PER_SITE = 1_000_000
+FREE_SECONDS, MAX_TIME_SHARE = 10.0, 0.25  # of reading, before pages are fetched between files
+MAX_LATE_URLS = 100_000
 
 
 def robots_sitemap_urls(robots_txt: RobotsTxt, origin: Origin) -> tuple[str, ...]:
@@ -35,6 +37,9 @@ def default_sitemap_urls(origin: Origin, folders: Iterable[str] = ()) -> tuple[s
 class OriginSitemaps:
     """The sitemaps and feeds of one origin, fetched one after the other before its pages.
 
+    If they need more than ten seconds and a quarter of the time, or list too many new URLs, pages are fetched between
+    them.
+
     A sitemap on another host must be in the origin's registrable domain or be listed in robots.txt, and a feed must be
     in the origin's registrable domain. An index therefore cannot redirect the crawl to other sites.
 
@@ -42,6 +47,7 @@ class OriginSitemaps:
         rejection_reason: applies the scope to pages.
         start_urls: sitemaps listed in robots.txt.
         default_urls: sitemaps tried in order if no other sitemap lists a page.
+        started_at: monotonic seconds.
     """
 
     def __init__(
@@ -50,6 +56,7 @@ class OriginSitemaps:
         rejection_reason: Callable[[str], Reason | None],
         start_urls: Sequence[str],
         default_urls: Iterable[str] = (),
+        started_at: float = 0.0,
     ) -> None:
         self._rejection_reason = rejection_reason
         self._pending = deque((url, 0) for url in dict.fromkeys(start_urls))
@@ -62,8 +69,22 @@ class OriginSitemaps:
         self._requests_left = MAX_FILES_PER_ORIGIN
         self._page_count = 0
         self._current_depth = 0
+        self._started_at = started_at
+        self.reading_since: float | None = None  # start of the current file, which ends when the next one may start
+        self.seconds_read = 0.0
+        self.new_url_count = 0
+        self.late_urls: list[str] = []  # new URLs that come after the known pages
         self.declared_urls: set[str] = set()
-        self.standalone_pending = 0  # standalone files that are not handled yet
+        self.standalone_pending = False  # a file that no page triggers is not handled yet
+
+    def may_read(self, now: float) -> bool:
+        """True if the next file may be fetched before further pages. `now` is monotonic seconds."""
+        if self.standalone_pending:
+            return False
+        self.seconds_read += 0.0 if self.reading_since is None else now - self.reading_since
+        self.reading_since = None
+        max_seconds = FREE_SECONDS + MAX_TIME_SHARE * (now - self._started_at)
+        return len(self.late_urls) < MAX_LATE_URLS and self.seconds_read <= max_seconds
 
     def next_file(self) -> tuple[JobKind, str] | None:
         """Return the next file to fetch, or None."""

@@ -147,7 +147,12 @@ def test_a_site_whose_lastmod_is_wrong_is_not_believed_from_run_to_run(tmp_path:
     lastmods.save(tmp_path / "lastmod.json")
     still = [SitemapEntry("http://h/x", NOW - 9 * DAY - 1)]
     known = {"http://h/x": LastVisit(NOW - DAY, NOW - 1, 0, True)}
-    assert LastmodTrust.load(tmp_path / "lastmod.json").due_times("h", still, known, NOW) == {}
+    loaded = LastmodTrust.load(tmp_path / "lastmod.json")
+    assert loaded.due_times("h", still, known, NOW) == {}
+    moved = [SitemapEntry("http://h/x", NOW)]
+    not_due = {"http://h/x": LastVisit(NOW - DAY, NOW + DAY, 0, True)}
+    assert loaded.due_times("h", moved, not_due, NOW) == {}
+    assert LastmodTrust().due_times("h", moved, not_due, NOW) == {"http://h/x": NOW}
     (tmp_path / "lastmod.json").write_text("[1]")
     assert LastmodTrust.load(tmp_path / "lastmod.json").observations_by_host == {}
 
