@@ -7,6 +7,7 @@ outcome, links, next visit) is recorded in one transaction. A kill therefore los
 batch, and the next run repeats them.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -54,6 +55,7 @@ class CrawlLoop:
         self.reporter = ProgressReporter(context.on_progress, context.tally, throttle, context.started_at)
         self.retry_queue = RetryQueue()
         self.preferred_request_urls: dict[int, str] = {}  # url_id -> spelling that the site redirects to
+        self.repeated_requests: Counter[int] = Counter()  # url_id -> requests after such redirects or new cookies
         self.list_visits: dict[Host, list[int]] = {}  # host -> [visited list pages, those with new links]
         self.postponed_hosts: set[Host] = set()
         self.taken_down_urls: set[str] = set()
@@ -91,6 +93,7 @@ class CrawlLoop:
             self._run_loop()
         except BaseException:
             if not self.recorder.has_failed:
+                self._record_judged()
                 self.recorder.flush()
                 self.recorder.close()
                 self.recorder.raise_if_failed()
@@ -201,12 +204,13 @@ class CrawlLoop:
             return False
         for job_result in self.retry_queue.drain():
             self._record_visit(self.result_handler.build_visit(job_result))
+        has_judged = self._record_judged()
         self._flush_recorder()
         if is_stopped or not self.context.coordinator.has_page_budget():
             self._add_new_urls(self.result_handler.take_remaining_suspect_urls())
             return True
         late_urls, has_files = self.origin_requests.take_late_urls()
-        if self._add_new_urls(self.result_handler.take_harmless_urls() + late_urls) or has_files:
+        if self._add_new_urls(self.result_handler.take_harmless_urls() + late_urls) or has_judged or has_files:
             return False
         if self.context.coordinator.check_finished():
             return True
@@ -301,7 +305,14 @@ class CrawlLoop:
             self._count_list_visit(entry.host, has_new_links=bool(visit.discovered_urls))
         if visit.page is not None:
             self.context.site_state.host_suggestions.record_links(entry.host, job_result.external_links)
-        self._record_visit(visit, job_result.reservation)
+        if self.result_handler.shared_responses.must_wait(visit, job_result):
+            if job_result.reservation is not None:
+                job_result.reservation.release()
+        else:
+            self._record_visit(visit, job_result.reservation)
+        while self.result_handler.gated_entries:
+            self.frontier.retry(self.result_handler.gated_entries.pop())
+        self._record_judged(is_end=False)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
             message = (
@@ -326,14 +337,17 @@ class CrawlLoop:
         self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
     def _schedule_retry(self, job_result: PageResult, is_success: bool) -> bool:
-        """Schedule another fetch in this run, after a redirect to the same canonical URL or a transient failure.
+        """Schedule another fetch in this run: after a redirect to the same canonical URL, a cookie, or a failure.
 
         Returns:
             True if the page is fetched again.
         """
-        entry, preferred_url = job_result.job.entry, job_result.fetch_result.preferred_request_url
-        if preferred_url and entry.url_id not in self.preferred_request_urls:
+        entry, result = job_result.job.entry, job_result.fetch_result
+        preferred_url, repeats = result.preferred_request_url, self.repeated_requests[entry.url_id]
+        needs_cookie = result.sets_cookie and result.outcome.reason is Reason.BLOCKED
+        if (preferred_url or needs_cookie) and repeats < (3 if preferred_url and result.sets_cookie else 1):
             self.preferred_request_urls[entry.url_id] = preferred_url
+            self.repeated_requests[entry.url_id] += 1
             self.frontier.retry(entry)
             return True
         return (
@@ -341,6 +355,13 @@ class CrawlLoop:
             and self.throttle.has_responded(entry.host)
             and self.retry_queue.schedule(job_result, self.context.clock())
         )
+
+    def _record_judged(self, is_end: bool = True) -> bool:
+        """Record the visits that waited for the responses of other URLs. Returns True if there were any."""
+        visits = self.result_handler.shared_responses.judge(is_end)
+        for visit in visits:
+            self._record_visit(visit)
+        return bool(visits)
 
     # -- record
 

@@ -1,11 +1,14 @@
 """Turns a finished fetch into the visit to record and the links to follow. Uses no network and no table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
 from crawler.crawl_context import CrawlContext
 from crawler.dedup.deduplicator import Deduplicator
+from crawler.dedup.shared_responses import SharedResponses
+from crawler.http.fetch import FetchResult
+from crawler.parsing.status_pages import COOKIES_OUTCOME, LOGIN_OUTCOME, LOGIN_URL
 from crawler.schedule.revisit_policy import RevisitPolicy
 from crawler.traps.probe_urls import FamilyProbe, make_probe_urls
 from crawler.traps.trap_detector import TrapDetector, detect_shape_trap
@@ -36,38 +39,43 @@ class ResultHandler:
         self._url_seen = context.url_seen
         self._tally = context.tally
         self._deduplicator = Deduplicator(context.site_state.dust_rules)
+        self.shared_responses = SharedResponses(self.visit_without_page)
         self._trap_detectors: dict[str, TrapDetector] = {}
         self._path_answers = context.site_state.path_answers
         self._asked_patterns: set[tuple[Host, str]] = set()  # by a HEAD request of this run
         self._suspect_urls: dict[str, NewUrl] = {}
         self._probe_by_url: dict[str, FamilyProbe] = {}  # by the URL of the next probe
         self._rng = Random()  # noqa: S311 (no cryptography)
-        self._redirect_chains: dict[str, tuple[str, ...]] = {}  # URL -> URLs that redirected to it in this run
+        # URL -> URLs that redirected to it in this run
+        self._redirect_chains: dict[str, tuple[FrontierEntry, ...]] = {}
+        self._gated_ids: set[int] = set()
+        self.gated_entries: list[FrontierEntry] = []  # to fetch again: they redirected to a page that set a cookie
 
     def build_visit(self, job_result: PageResult) -> Visit:
         """Build the visit for a finished fetch."""
         entry, result = job_result.job.entry, job_result.fetch_result
         chain = self._redirect_chains.pop(entry.url, ())
         if result.redirect_url:
-            return self._redirect_visit(entry, result.redirect_url, result.is_permanent_redirect, chain)
+            return self._redirect_visit(entry, result, chain)
         is_file_name = path_extension(entry.url) in self._plan.file_extensions
         if is_file_name:
             self._record_answer(entry, result.outcome.reason)
+        self._leave_gate(chain, [link.url for link in job_result.links] if job_result.is_bare else ())
         visit = self.visit_without_page(entry, result.outcome)
         visit = replace(visit, etag=result.etag, last_modified=result.last_modified)
         if result.page is None:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN and not is_file_name:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
             return visit
-        self._deduplicator.record_page(entry.url, job_result.fingerprint)
+        equal_url = self._deduplicator.record_page(entry.url, job_result.fingerprint)
         decision = self._focused_decision(job_result)
         links = (*self._select_links(entry, job_result), *self._canonical_link(entry, job_result.canonical_url))
-        is_duplicate = entry.kind not in (UrlKind.SEED, UrlKind.HUB) and self._deduplicator.has_same_content(
-            job_result.canonical_url, job_result.fingerprint
-        )
+        if self._deduplicator.has_same_content(job_result.canonical_url, job_result.fingerprint):
+            equal_url = job_result.canonical_url
+        is_duplicate = bool(equal_url) and entry.kind not in (UrlKind.SEED, UrlKind.HUB)
         if is_duplicate and not job_result.is_noindex:
             visit = self.visit_without_page(
-                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {job_result.canonical_url}"[:300])
+                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {equal_url}"[:300])
             )
         elif decision is not None and not decision.is_retained:
             score, topic = f"{decision.score:.3f}", decision.topic
@@ -285,25 +293,41 @@ class ResultHandler:
         return self._trap_detectors.setdefault(host, TrapDetector())
 
     def _redirect_visit(
-        self, entry: FrontierEntry, target: str, is_permanent: bool, redirect_chain: tuple[str, ...]
+        self, entry: FrontierEntry, result: FetchResult, redirect_chain: tuple[FrontierEntry, ...]
     ) -> Visit:
         """Build the visit of a redirect. The target is a new URL with the depth and kind of the redirected one."""
+        target = result.redirect_url
         reason = rejection_reason(target, self._plan.url_rules, entry.depth)
         if reason is not None or self._is_file(target):
             reason = Reason.NOT_HTML if reason is None else Reason.REDIRECTED_OUT_OF_SCOPE
             return self.visit_without_page(
                 entry, Outcome(reason, CodedMessage(f"redirected to {target[:280]}", "redirected_to", url=target[:280]))
             )
-        visited_chain = (*redirect_chain, entry.url)
-        if target in visited_chain or len(visited_chain) > self._plan.settings.max_redirects:
-            return self.visit_without_page(entry, Outcome(Reason.TOO_MANY_REDIRECTS, target[:300]))
+        visited_chain = (*redirect_chain, entry)
+        if self._leave_gate(redirect_chain, [target]):
+            return self.visit_without_page(entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target[:300]))
+        is_loop = any(visited.url == target for visited in visited_chain)
+        if is_loop or len(visited_chain) > self._plan.settings.max_redirects:
+            needs_cookies = is_loop and self._context.fetcher.has_cookies(target)
+            outcome = COOKIES_OUTCOME if needs_cookies else Outcome(Reason.TOO_MANY_REDIRECTS, target[:300])
+            return self.visit_without_page(entry, outcome)
         if len(self._redirect_chains) < _MAX_REDIRECT_CHAINS:
             self._redirect_chains[target] = visited_chain
         kind = entry.kind if entry.kind in (UrlKind.SEED, UrlKind.HUB) else UrlKind.UNKNOWN
         link = self.make_new_url(target, entry.depth, kind, entry.priority, entry.url_id)
         self._register_new_urls([link] if self._url_seen.filter_unseen([target]) else [])
-        visit = self.visit_without_page(entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target[:300]))
-        return replace(visit, discovered_urls=(link,), is_gone=is_permanent and bool(entry.digest))
+        is_login = not result.is_permanent_redirect and LOGIN_URL.search(target) and not LOGIN_URL.search(entry.url)
+        outcome = LOGIN_OUTCOME if is_login else Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target[:300])
+        is_gone = result.is_permanent_redirect and bool(entry.digest)
+        return replace(self.visit_without_page(entry, outcome), discovered_urls=(link,), is_gone=is_gone)
+
+    def _leave_gate(self, chain: Sequence[FrontierEntry], targets: Collection[str]) -> bool:
+        """Fetch a URL again that redirected to a gate, if the gate leads back and the site has set a cookie. Once."""
+        entries = [entry for entry in chain if entry.url in targets and entry.url_id not in self._gated_ids]
+        entries = [entry for entry in entries if self._context.fetcher.has_cookies(entry.url)]
+        self.gated_entries += entries
+        self._gated_ids.update(entry.url_id for entry in entries)
+        return bool(entries)
 
     def _register_new_urls(self, new_urls: Sequence[NewUrl]) -> None:
         self._url_seen.add([new_url.url for new_url in new_urls])

@@ -42,6 +42,7 @@ class Reason(StrEnum):
     REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"
     REDIRECTED_TO_KNOWN_URL = "duplicate"  # redirected to a URL that is crawled on its own
     HTTP_ERROR = "http_error"
+    BLOCKED = "blocked"  # a challenge, maintenance, login or error page in place of the page; an earlier article stays
     GONE = "gone"  # 404 or 410, or a page that says so
     TAKEN_DOWN = "taken_down"  # an operator has excluded the page permanently
     NOT_HTML = "not_html"

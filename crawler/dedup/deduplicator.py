@@ -24,15 +24,16 @@ class Deduplicator:
         self._first_url_by_content: dict[tuple[str, str], str] = {}
         self._seen_sentences = SeenSentences()
 
-    def record_page(self, url: str, fingerprint: ContentFingerprint) -> None:
-        """Record a page at its canonical URL."""
+    def record_page(self, url: str, fingerprint: ContentFingerprint) -> str:
+        """Record a page at its canonical URL. Returns the URL of an equal page of this run that is a variant, or ""."""
         if not fingerprint.exact_digest:
-            return
+            return ""
         host = host_of(url)
-        self._dust_rules.for_host(host).record_page(url, fingerprint.exact_digest)
+        equal_url = self._dust_rules.for_host(host).record_page(url, fingerprint.exact_digest)
         self._first_url_by_content.setdefault((host, fingerprint.digitless_digest), url)
         if len(self._first_url_by_content) > _MAX_PAGES_REMEMBERED:
             del self._first_url_by_content[next(iter(self._first_url_by_content))]
+        return equal_url
 
     def is_duplicate_content(self, url: str, fingerprint: ContentFingerprint) -> bool:
         """True if another page of the host had the same content, digits ignored, in this run.

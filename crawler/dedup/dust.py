@@ -108,14 +108,19 @@ class SiteDustRules:
         self.confirmed_equivalences: tuple[str, ...] = ()
         self._update_confirmed()
 
-    def record_page(self, url: str, content_digest: str) -> None:
-        """Record a page at its canonical URL, with a digest of its content."""
+    def record_page(self, url: str, content_digest: str) -> str:
+        """Record a page at its canonical URL, with a digest of its content.
+
+        Returns the URL of an equal page that differs in one equivalence, or "".
+        """
+        equal_url = ""
         for key in _candidate_keys(url):
             existing = self._last_page_by_key.pop(key, None)
-            if existing is not None and existing[0] != url:
-                self._compare_pages(existing, (url, content_digest))
+            if existing is not None and existing[0] != url and self._compare_pages(existing, (url, content_digest)):
+                equal_url = existing[0]
             self._last_page_by_key[key] = (url, content_digest)
         _evict_oldest(self._last_page_by_key)
+        return equal_url
 
     def reduce_url(self, url: str) -> str:
         """Return the URL without the parts that are redundant on this site."""
@@ -131,12 +136,13 @@ class SiteDustRules:
         _evict_oldest(self._first_url_by_form)
         return first
 
-    def _compare_pages(self, left_page: tuple[str, str], right_page: tuple[str, str]) -> None:
-        """Add evidence if the URLs of two pages differ in exactly one equivalence."""
+    def _compare_pages(self, left_page: tuple[str, str], right_page: tuple[str, str]) -> bool:
+        """Add evidence if the URLs of two pages differ in exactly one equivalence. Returns True if they are equal."""
         for equivalence in dict.fromkeys((*iter_equivalences(left_page[0]), *iter_equivalences(right_page[0]))):
             if apply_equivalence(left_page[0], equivalence) == apply_equivalence(right_page[0], equivalence):
                 self._add_evidence(equivalence, left_page[1] == right_page[1])
-                return
+                return left_page[1] == right_page[1]
+        return False
 
     def _add_evidence(self, equivalence: str, is_same_content: bool) -> None:
         if equivalence in self.evidence_by_equivalence or len(self.evidence_by_equivalence) < _MAX_EQUIVALENCES:

@@ -1,8 +1,9 @@
 """One HTTP request within limits. Returns a Page, or the reason why there is none.
 
-Requests are GETs. Cookies and proxies are used only if the settings define them for a site. `connections.py` limits the
-total time; `content_encoding.py` limits the size before and after decompression. Redirects are reported, not followed:
-their target is a URL with its own frontier entry, robots rules and throttle. Library errors become a `FetchError`.
+Requests are GETs. Proxies are used only if the settings define them for a site, cookies also if the site set them in
+this run (`run_cookies.py`). `connections.py` limits the total time; `content_encoding.py` limits the size before and
+after decompression. Redirects are reported, not followed: their target is a URL with its own frontier entry, robots
+rules and throttle. Library errors become a `FetchError`.
 """
 
 import hashlib
@@ -31,6 +32,7 @@ from crawler.http.document_types import (
     stored_content_type,
 )
 from crawler.http.ip_policy import IpPolicy, PrivateAddressError
+from crawler.http.run_cookies import RunCookies
 from crawler.http.site_options import parse_site_options
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
@@ -100,13 +102,17 @@ class FetchError(Exception):
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """An HTTP response. `responded_at` is monotonic seconds. `body` is decoded, or empty if it was not requested."""
+    """An HTTP response. `responded_at` is monotonic seconds. `body` is decoded, or empty if it was not requested.
+
+    `sets_cookie` is True if the next request for the URL will send other cookies.
+    """
 
     url: str
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
     responded_at: float
+    sets_cookie: bool = False
 
     def header(self, header_name: str) -> str:
         """Return all values of a header, joined by commas, or "" if it is absent. The name must be in lower case."""
@@ -153,6 +159,7 @@ class FetchResult:
         retry_after: seconds that the host requested.
         host_failed: True if the host is unreachable or overloaded.
         responded_at: monotonic time of the response start, None without a response.
+        sets_cookie: True if the next request for the URL will send other cookies.
     """
 
     outcome: Outcome
@@ -165,6 +172,7 @@ class FetchResult:
     retry_after: float | None = None
     host_failed: bool = False
     responded_at: float | None = None
+    sets_cookie: bool = False
 
     @property
     def is_transient_failure(self) -> bool:
@@ -194,6 +202,7 @@ class Fetcher:
         self._now = now
         self._connections = ConnectionPool(ip_policy, settings.per_host)
         self._site_options = parse_site_options(settings)
+        self._cookies = RunCookies()
         self._connect_seconds = settings.connect_timeout
         self._timeout = Timeout(connect=self._connect_seconds, read=settings.read_timeout)
         self.user_agent = user_agent_header(settings)
@@ -270,6 +279,8 @@ class Fetcher:
         request_state.deadline = request_state.clock() + self.total_timeout
         try:
             sent_headers = {**self._headers, **self._site_options.headers_for(host_of(url)), **headers}
+            if cookies := self._cookies.header(url, sent_headers.get("Cookie", "")):
+                sent_headers["Cookie"] = cookies
             raw_response = self._send(url, sent_headers, method)
             try:
                 response = _read_response(
@@ -281,7 +292,7 @@ class Fetcher:
                     reservation or Reservation(MemoryBudget(sys.maxsize)),
                 )
                 _release_connection(raw_response)
-                return response
+                return replace(response, sets_cookie=self._cookies.store(url, raw_response.headers))
             finally:
                 raw_response.close()  # no effect on a released connection
         except (PrivateAddressError, *_LIBRARY_ERRORS) as error:
@@ -312,6 +323,10 @@ class Fetcher:
         if self._site_options.proxy_for(host):
             return ""
         return self._connections.find_ip(name, int(port or 0), self._connect_seconds)
+
+    def has_cookies(self, url: str) -> bool:
+        """True if the site has set cookies in this run that the next request for the URL sends."""
+        return bool(self._cookies.header(url))
 
     def close(self) -> None:
         """Close the idle connections of all threads."""
@@ -371,6 +386,7 @@ def interpret_response(
         "etag": response.header("etag"),
         "last_modified": response.header("last-modified"),
         "responded_at": response.responded_at,
+        "sets_cookie": response.sets_cookie,
     }
     if response.status == 304 and is_conditional:
         return FetchResult(Outcome(Reason.UNCHANGED, "304"), **validators)  # type: ignore[arg-type]
@@ -517,13 +533,14 @@ def _redirect_result(entry: FrontierEntry, response: HttpResponse, target: UrlFo
     if isinstance(target, Reason):
         outcome = Outcome(Reason.REDIRECTED_OUT_OF_SCOPE, response.header("location")[:300])
         return FetchResult(outcome, responded_at=response.responded_at)
-    is_same_page = target.url == entry.url and target.request_url != response.url
+    is_same_page = target.url == entry.url and (target.request_url != response.url or response.sets_cookie)
     return FetchResult(
         Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target.url[:300]),
         redirect_url=target.url,
         preferred_request_url=target.request_url if is_same_page else "",
         is_permanent_redirect=response.status in (301, 308),
         responded_at=response.responded_at,
+        sets_cookie=response.sets_cookie,
     )
 
 

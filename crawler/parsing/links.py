@@ -17,10 +17,11 @@ from crawler.dedup.content_fingerprint import (
     fingerprint_page,
 )
 from crawler.parsing.meta_refresh import parse_meta_refresh
+from crawler.parsing.status_pages import find_status_outcome, is_bare_page
 from crawler.robots.page_directives import NO_DIRECTIVES, Directives, parse_meta_robots, parse_x_robots_tag
 from crawler.urls.canonical import canonicalize_url, parse_url_forms
 from domain.file_formats import HTML_FORMAT
-from domain.outcome import Reason
+from domain.outcome import Outcome, Reason
 from domain.page import Link, Page
 from text.decoding.decode import decode_page
 from text.decoding.html_limits import flatten_deep_elements, trim_attributes, truncate_markup
@@ -38,6 +39,11 @@ _SERIES_RELS = frozenset(
 _FEED_TYPE = re.compile("rss|atom|rdf|feed")
 _PARSER_STOPPERS = (b"\x00", b"</html>", b"</HTML>", b"</body>", b"</BODY>")
 _NON_PAGE_PREFIXES = ("javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "blob:", "#")
+_MAX_SHELL_LINKS = 3  # of a page whose script may lead to another page
+_MAX_SCRIPT_CHARS = 100_000
+_SCRIPT_LOCATION = re.compile(
+    r"\blocation(?:\.href)?\s{0,9}(?:=|\.(?:replace|assign)\s{0,9}\()\s{0,9}[\"']([^\"'\s<>]{1,500})[\"'](?!\s{0,9}\+)"
+)
 _LINK_HEADER = re.compile(r"<([^>]*)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
 _REL = re.compile(r"\brel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
 _TYPE = re.compile(r"\btype\s*=\s*\"?([^\";]*)", re.IGNORECASE)
@@ -55,6 +61,9 @@ class ParsedPage:
         sitemaps: URLs of declared sitemaps.
         directives: robots directives of the page.
         fingerprint: content fingerprint, to compare pages.
+        is_bare: True if the page has little text outside links and no article markup.
+        reloads: True if the page asks the browser to load it again.
+        status: what the page says about the request, if that is all it says.
     """
 
     links: tuple[Link, ...] = ()
@@ -64,6 +73,9 @@ class ParsedPage:
     sitemaps: tuple[str, ...] = ()
     directives: Directives = NO_DIRECTIVES
     fingerprint: ContentFingerprint = EMPTY_FINGERPRINT
+    is_bare: bool = False
+    reloads: bool = False
+    status: Outcome | None = None
 
 
 def parse_page(page: Page, agent: str = "") -> ParsedPage:
@@ -89,7 +101,17 @@ def parse_page(page: Page, agent: str = "") -> ParsedPage:
             if collector.link_count >= MAX_LINKS:
                 break
         anchors = [link.anchor for link in collector.links_by_url.values()]
-        return replace(collector.result(), fingerprint=fingerprint_page(root, page.url, anchors))
+        scripts = [
+            str(next(root.iter("body"), root).get("onload") or ""),
+            *(script.text or "" for script in root.iter("script")),
+        ]
+        fingerprint = fingerprint_page(root, page.url, anchors)  # removes scripts and links
+        is_bare = is_bare_page(fingerprint, body)
+        status = find_status_outcome(root, collector.link_count) if is_bare else None
+        if is_bare and collector.link_count <= _MAX_SHELL_LINKS:
+            for match in _SCRIPT_LOCATION.finditer("\n".join(scripts)[:_MAX_SCRIPT_CHARS]):
+                collector.add_url(match[1].replace("\\/", "/"))
+        return replace(collector.result(), fingerprint=fingerprint, is_bare=is_bare, status=status)
     return collector.result()
 
 
@@ -147,6 +169,7 @@ class _LinkCollector:
     sitemaps: dict[str, None] = field(default_factory=dict)
     series_urls: dict[str, None] = field(default_factory=dict)  # other pages of a series, from head or headers
     directives: Directives = NO_DIRECTIVES
+    reloads: bool = False
 
     @property
     def link_count(self) -> int:
@@ -180,6 +203,12 @@ class _LinkCollector:
             url = canonicalize_url(str(element.get("href") or ""), self.page_url)
             self.base_url = self.page_url if isinstance(url, Reason) else url
 
+    def add_url(self, text: str) -> None:
+        """Add a URL without an element."""
+        url = canonicalize_url(text, self.base_url or self.page_url, self.encoding)
+        if not isinstance(url, Reason) and len(self.series_urls) < MAX_DECLARED_URLS:
+            self.series_urls[url] = None
+
     def result(self) -> ParsedPage:
         """Build the result. It has no links if the page has `nofollow`."""
         parsed_page = ParsedPage(
@@ -187,6 +216,7 @@ class _LinkCollector:
             feeds=tuple(self.feeds),
             sitemaps=tuple(self.sitemaps),
             directives=self.directives,
+            reloads=self.reloads,
         )
         if self.directives.nofollow:
             return parsed_page
@@ -202,6 +232,9 @@ class _LinkCollector:
             refresh = parse_meta_refresh(content)
             if refresh is not None and refresh.url:
                 self._add_hyperlink(element, refresh.url)
+            if refresh is not None:
+                target = canonicalize_url(refresh.url or self.page_url, self.page_url)
+                self.reloads |= target == canonicalize_url(self.page_url)
 
     def _add_link_relation(self, rel: str, href: str, media_type: str, is_version: bool) -> None:
         """Add a `link` relation: canonical URL, feed, sitemap, or page of a series.

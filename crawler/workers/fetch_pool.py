@@ -26,7 +26,7 @@ from crawler.memory_budget import (
     release_free_memory,
 )
 from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
-from crawler.parsing.soft_404 import is_soft_404
+from crawler.parsing.status_pages import COOKIES_OUTCOME, OVERLOAD_OUTCOMES
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
 from crawler.schedule.throttle import HostThrottle
 from crawler.sitemaps.feed_parser import parse_feed
@@ -34,7 +34,6 @@ from crawler.sitemaps.sitemap import EMPTY_SITEMAP, Sitemap
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
 from crawler.workers.ip_limiter import IpLimiter
-from domain.coded_message import CodedMessage
 from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
@@ -87,6 +86,7 @@ class PageResult:
         external_links: links to hosts out of scope, one per host.
         tokenized_page: the page as words, for a focused crawl.
         reservation: memory of the page, to be released after it is recorded; None without a page.
+        is_bare: True if the page has little text outside links and no article markup.
     """
 
     job: Job
@@ -101,6 +101,7 @@ class PageResult:
     external_links: tuple[Link, ...] = ()
     tokenized_page: TokenizedPage | None = None
     reservation: Reservation | None = None
+    is_bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,13 +227,11 @@ class JobRunner:
         return job_result
 
     def _parse_fetched_page(self, job: Job, fetch_result: FetchResult, page: Page) -> PageResult:
-        if page.format == HTML_FORMAT and is_soft_404(page.body):
-            soft_404_result = FetchResult(
-                Outcome(Reason.GONE, CodedMessage('"not found" page with HTTP status 200', "soft_404")),
-                responded_at=fetch_result.responded_at,
-            )
-            return PageResult(job, soft_404_result)
         parsed_page = parse_page(page, self._product_token)
+        status = COOKIES_OUTCOME if parsed_page.reloads and fetch_result.sets_cookie else parsed_page.status
+        if status is not None and parsed_page.is_bare:
+            host_failed = status in OVERLOAD_OUTCOMES
+            return PageResult(job, replace(fetch_result, outcome=status, page=None, host_failed=host_failed))
         links, rejected_counts = self._filter_links(parsed_page, page.url, job.entry.depth + 1)
         noindex = parsed_page.directives.noindex
         canonical_url, external_links = (
@@ -256,6 +255,7 @@ class JobRunner:
             parsed_page.fingerprint,
             external_links,
             tokenized_page,
+            is_bare=parsed_page.is_bare,
         )
 
     def _render_result(self, entry: FrontierEntry, result: FetchResult) -> FetchResult:

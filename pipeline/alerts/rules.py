@@ -4,7 +4,7 @@
 `night_missed`   a scheduled run was missed
 `lexicon_blocked` an automatic lexicon version would have made articles harder to find
 `rising_terms`   terms suddenly occur in many more documents (only with `alerts.rising_terms`)
-`site_stopped`   a site that returned pages before returned none in its newest run
+`site_stopped`   a site that returned pages before returned none in its newest run, or fewer than it blocked
 `robots`         the robots.txt of a site forbids most of the pages that it allowed before
 `certificate`    the certificate of a site that returned pages before is invalid
 `needs_javascript` most pages of a site have no text until scripts run, and the site is not rendered
@@ -219,7 +219,7 @@ def _robots_rule(case: SiteCase) -> AlertValues:
 def _site_stopped_rule(case: SiteCase) -> AlertValues:
     current = case.current_counts
     if (
-        _count_reasons(current, FETCH_SUCCESS_REASONS)
+        _count_reasons(current, FETCH_SUCCESS_REASONS) > _count_reasons(current, (Reason.BLOCKED,))
         or not _count_reasons(case.baseline_counts, FETCH_SUCCESS_REASONS)
         or (current.total() < MIN_FAILED_PAGES and not _count_reasons(current, HOST_FAILURE_REASONS))
     ):

@@ -40,6 +40,7 @@ ADVICE: Mapping[Reason, str] = {
     Reason.TOO_LARGE: "Raise `crawl.max_bytes`, `crawl.max_document_mb` or `extract.document_mb`.",
     Reason.TOO_MANY_REDIRECTS: "Open the URL in a browser. Raise `crawl.max_redirects` if the redirects are valid.",
     Reason.REDIRECTED_OUT_OF_SCOPE: "Add the target host at **Sites > Add site** if it belongs to the vertical.",
+    Reason.BLOCKED: "The next run requests the page again. For a login, set `crawl.cookies`; else ask the site.",
     Reason.NOT_HTML: "Neither a page nor a supported document format. See `crawl.document_formats`.",
     Reason.UNDECODABLE: "`plumb explain URL` shows the declared and the detected encoding.",
     Reason.LIST_PAGE: "If the page is an article, see `extract.list_link_share` and `plumb explain URL --blocks`.",

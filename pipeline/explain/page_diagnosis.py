@@ -197,7 +197,7 @@ def _fetch_check(facts: PageFacts, report: UrlReport) -> PageCheck:
     """Judge whether the page was fetched and saved."""
     name, visit = PageCheckName.FETCHED, report.outcome(Stage.CRAWL)
     if visit is None and report.url_row.due_at is None:
-        return _failed(name, PageCause.BLOCKED, remedies=(PageRemedy.CRAWL_AGAIN,))
+        return _failed(name, PageCause.STOPPED, remedies=(PageRemedy.CRAWL_AGAIN,))
     if visit is None:
         is_left_over = facts.host_visited_at is not None and facts.host_visited_at > report.url_row.found_at
         cause = PageCause.BACKLOG if is_left_over and facts.due_count > 1 else PageCause.NOT_VISITED

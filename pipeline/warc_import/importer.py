@@ -11,14 +11,12 @@ from crawler.http.content_encoding import ContentDecodingError, TooLargeError, d
 from crawler.http.document_types import max_response_bytes, parse_document_rules
 from crawler.http.fetch import HttpResponse, interpret_response
 from crawler.parsing.links import parse_page
-from crawler.parsing.soft_404 import is_soft_404
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
 from domain.coded_message import CodedMessage
 from domain.errors import StoreError
-from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry, NewUrl, UrlExclusion, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
@@ -117,9 +115,10 @@ def interpret_page(page: Page, crawl: CrawlSettings, is_restore: bool = False) -
         return Outcome(Reason.TOO_LARGE, url[:200])
     if is_restore:
         return result.page
-    if result.page.format == HTML_FORMAT and is_soft_404(response.body):
-        return Outcome(Reason.GONE, url[:200])
-    if parse_page(result.page, product_token(crawl.user_agent)).directives.noindex:
+    parsed_page = parse_page(result.page, product_token(crawl.user_agent))
+    if parsed_page.status is not None:
+        return Outcome(parsed_page.status.reason, url[:200])
+    if parsed_page.directives.noindex:
         return Outcome(Reason.FETCHED, "noindex: not saved")
     return result.page
 

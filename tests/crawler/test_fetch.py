@@ -62,7 +62,7 @@ def test_a_page_is_kept_with_what_was_sent(site: Site) -> None:
 def test_the_request_names_us_and_nothing_else_about_us(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    site.pages["/x"] = page(Set_Cookie="a=b")
+    site.pages["/x"] = page()
     client = fetcher(site.host)
     client.fetch(entry(site.url("/x")))
     client.fetch(entry(site.url("/x")))

@@ -19,7 +19,6 @@ from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher, FetchResult
 from crawler.http.ip_policy import PublicOnlyPolicy, resolve_by_dns
 from crawler.origin_requests import OriginRequests
-from crawler.parsing.soft_404 import is_soft_404
 from crawler.result_handler import ResultHandler
 from crawler.robots.robots_cache import RobotsFetch
 from crawler.schedule.frontier import Frontier
@@ -75,22 +74,6 @@ def test_a_loop_of_two_redirects_ends(tmp_path: Path) -> None:
         run(table, settings(site.url()), tmp_path)
         assert sorted(site.asked()) == ["/", "/a", "/b"]
     assert table.reasons()["/b"] == "too_many_redirects"
-
-
-@pytest.mark.parametrize(
-    ("body", "is_one"),
-    [
-        ("<title>404 页面不存在</title>", True),
-        ("<title>Page not found - Site</title>", True),
-        ("<title>站</title><h1>您访问的页面不存在</h1>", True),
-        ("<title>404 wells were drilled in 2019</title>" + "x" * 40_000, False),
-        ("<title>Gas found</title>", False),
-        ("<title>Route 404 reopened</title>", False),
-    ],
-)
-def test_soft_404(body: str, is_one: bool) -> None:
-    assert is_soft_404(body.encode()) is is_one
-    assert is_soft_404(body.encode("gb18030")) is is_one
 
 
 def test_a_name_server_that_hangs_ends_with_the_fetch() -> None:

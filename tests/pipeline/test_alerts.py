@@ -74,6 +74,7 @@ def test_a_run_that_failed_and_a_night_that_was_missed() -> None:
     [
         ({"unreachable": 1}, GOOD, ["site_stopped"]),
         ({"http_error": 3}, GOOD, ["site_stopped"]),
+        ({"blocked": 9, "fetched": 2}, GOOD, ["site_stopped"]),
         ({"gone": 2}, GOOD, []),
         ({"timed_out": 9, "unchanged": 1}, GOOD, []),
         ({"unreachable": 9}, {"unreachable": 9}, []),
@@ -179,10 +180,10 @@ def test_terms_that_rise_since_one_day_are_one_alert_without_an_end() -> None:
 def test_each_kind_has_words_in_each_language() -> None:
     [stopped] = decided(site(run(9, {"unreachable": 2}), run(8, GOOD)))
     assert message_lines(AlertNotification([stopped]), "zh") == [
-        "news.example：最近一次任务未能抓取任何网页。主要原因：无法连接（2 次）。"
+        "news.example：最近一次任务几乎没有抓取到网页。主要原因：无法连接（2 次）。"
     ]
     assert message_lines(AlertNotification((), [stopped]), "en")[0].startswith(
-        "Resolved: news.example: no page could be fetched"
+        "Resolved: news.example: hardly any page could be fetched"
     )
     for kind in ALERT_KINDS:
         assert has_message(f"alert.{kind}"), kind

@@ -49,7 +49,7 @@ class PageCause(StrEnum):
     TAKEN_DOWN = "taken_down"
     SITE_PAUSED = "site_paused"
     # fetched
-    BLOCKED = "blocked"
+    STOPPED = "stopped"
     NOT_VISITED = "not_visited"
     BACKLOG = "backlog"
     OFF_TOPIC = "off_topic"
@@ -64,6 +64,7 @@ class PageCause(StrEnum):
     TIMED_OUT = "timed_out"
     TOO_LARGE = "too_large"
     HTTP_ERROR = "http_error"
+    BLOCKED = "blocked"
     GONE = "gone"
     NOT_HTML = "not_html"
     EMPTY_BODY = "empty"

@@ -1,0 +1,102 @@
+"""Find responses that many URLs of a host share in a run: an unknown challenge page, or a redirect of every URL to one.
+
+A visit that replaces or removes an article by a short text or a redirect waits until the end of the run. The article
+stays, and the visit becomes BLOCKED, if other URLs had the same response:
+
+    short text             at one more page that had another text before; at three more, if the text is longer
+    new page, hardly links the same short text at five pages
+    redirect of all URLs   of three; of ten, if the target is the front page
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from crawler.urls.canonical import url_origin
+from crawler.workers.fetch_pool import PageResult
+from domain.coded_message import CodedMessage
+from domain.frontier import FrontierEntry, UrlKind, Visit
+from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason
+from domain.page import Host
+
+_MIN_SHARED_SHARE = 0.8  # of the bytes of a text; ids and times differ
+_SHORT_TEXT_BYTES = 1_000
+_MAX_LINKS_OF_NEW_PAGES, _MIN_NEW_PAGES = 3, 5
+_MAX_OWN_PAGE_SHARE = 0.1
+_MAX_SENTENCES, _MAX_VISITS, _MAX_BYTES = 100_000, 1000, 16_000_000
+_SAME_TEXT = Outcome(Reason.BLOCKED, CodedMessage("other URLs of the site have the same text", "blocked_same_text"))
+
+
+class SharedResponses:
+    """The shared responses of a run. `build_visit` builds a visit without a page. Memory is bounded."""
+
+    def __init__(self, build_visit: Callable[[FrontierEntry, Outcome], Visit]) -> None:
+        self._build_visit = build_visit
+        self._sources: dict[tuple[Host, int], set[str]] = {}  # (host, sentence) -> earlier digests, or new URLs
+        self._own_pages: Counter[Host] = Counter()  # pages with a response of their own
+        # (host, redirect target) -> own pages of the host at the first redirect, and redirected URLs
+        self._redirects: dict[tuple[Host, str], tuple[int, list[FrontierEntry]]] = {}
+        self._visits: list[tuple[Visit, PageResult, bool]] = []  # with whether the visit waits
+        self._waiting_bytes = 0
+
+    def must_wait(self, visit: Visit, result: PageResult) -> bool:
+        """Count a response. Returns True if the visit must not be recorded before `judge` returns it."""
+        entry, target, has_content = visit.entry, result.fetch_result.redirect_url, bool(visit.page or visit.is_gone)
+        if entry.kind in (UrlKind.SEED, UrlKind.HUB):
+            return False
+        if target and visit.outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL:
+            redirects = self._redirects.setdefault((entry.host, target), (self._own_pages[entry.host], []))
+            redirects[1].append(entry)
+        elif has_content and result.is_bare:
+            for key in ((entry.host, sentence) for sentence, _ in result.fingerprint.sentence_hashes):
+                sources = self._sources.setdefault(key, set())
+                if len(sources) < _MIN_NEW_PAGES:
+                    sources.add(entry.digest or entry.url)
+            while len(self._sources) > _MAX_SENTENCES:
+                del self._sources[next(iter(self._sources))]
+        else:
+            self._own_pages[entry.host] += visit.outcome.reason in FETCH_SUCCESS_REASONS
+            return False
+        waits = has_content and bool(entry.digest)
+        if waits or (not target and len(result.links) <= _MAX_LINKS_OF_NEW_PAGES):
+            self._visits.append((visit if waits else replace(visit, page=None), result, waits))
+            self._waiting_bytes += len(visit.page.body) if waits and visit.page else 0
+        return waits
+
+    def judge(self, is_end: bool = True) -> list[Visit]:
+        """Return the visits that wait, as they are or BLOCKED, and BLOCKED visits of URLs that were recorded before.
+
+        Unless it is the end of the run, returns them only if they are too many to wait.
+        """
+        if not is_end and len(self._visits) < _MAX_VISITS and self._waiting_bytes < _MAX_BYTES:
+            return []
+        visits, self._visits, self._waiting_bytes, results = self._visits, [], 0, list[Visit]()
+        blocked = {key: urls for key, (count, urls) in self._redirects.items() if self._are_all(key, count, len(urls))}
+        self._redirects.clear()
+        for (_, target), entries in blocked.items():
+            text = CodedMessage(f"all URLs redirect to {target[:280]}", "blocked_redirect", url=target[:280])
+            results += [self._build_visit(entry, Outcome(Reason.BLOCKED, text)) for entry in entries]
+        for visit, result, waits in visits:
+            target = result.fetch_result.redirect_url
+            if not target and self._is_shared_text(visit.entry, result):
+                # The stored page of a URL that was new is no article.
+                results.append(replace(self._build_visit(visit.entry, _SAME_TEXT), is_gone=not waits))
+            elif waits and (visit.entry.host, target) not in blocked:
+                results.append(visit)
+        return results
+
+    def _are_all(self, key: tuple[Host, str], own_pages_before: int, url_count: int) -> bool:
+        """True if hardly any URL of the host had a response of its own since the first redirect to the target."""
+        min_urls = 10 if key[1] == url_origin(key[1]) + "/" else 3
+        return url_count >= min_urls and self._own_pages[key[0]] - own_pages_before <= _MAX_OWN_PAGE_SHARE * url_count
+
+    def _is_shared_text(self, entry: FrontierEntry, result: PageResult) -> bool:
+        total = sum(size for _, size in result.fingerprint.sentence_hashes)
+        min_changed = 2 if total <= _SHORT_TEXT_BYTES else 4
+        shared = 0
+        for sentence, size in result.fingerprint.sentence_hashes:
+            sources = self._sources.get((entry.host, sentence), set())
+            changed = sum("/" not in source for source in sources)  # a digest
+            is_shared = len(sources) >= _MIN_NEW_PAGES or (bool(entry.digest) and changed >= min_changed)
+            shared += size if is_shared else 0
+        return 0 < total * _MIN_SHARED_SHARE <= shared
