@@ -18,10 +18,10 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.extract_pages import ROOT
 from benchmarks.results import OURS, Figure
+from crawler.workers.worker_process import Limits, WorkerProcess
 from pipeline.ocr.recognition import recognize_page
 from pipeline.ocr.settings import OcrSettings
 from pipeline.ocr.stage import PAGE_SECONDS, WORKER_PRELOAD
-from pipeline.workers.worker_process import Limits, WorkerProcess
 
 TEXT_FILES = {"zh": ROOT / "docs/start/first-site.zh.md", "en": ROOT / "docs/start/first-site.md"}
 PAGES_PER_LANGUAGE = 4

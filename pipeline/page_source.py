@@ -18,6 +18,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
+from crawler.workers.worker_process import WorkerError, WorkerProcess
 from docstore.articles.source_pages import ArchivedPage
 from domain.article import EMPTY_SITE_TEMPLATE, SiteTemplate
 from domain.errors import PlumblineError
@@ -26,7 +27,6 @@ from domain.frontier import FrontierEntry, UrlKind
 from domain.outcome import Outcome, Reason
 from domain.page import Origin, Page, WarcPointer
 from pipeline.workers.page_reading import EXTRACTOR_MODULES
-from pipeline.workers.worker_process import WorkerError, WorkerProcess
 
 if TYPE_CHECKING:  # worker processes import this module without store, index and site
     from pipeline.engine import Engine

@@ -6,13 +6,13 @@ from contextlib import closing, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from crawler.workers.worker_process import Limits, WorkerExceptionError, WorkerProcess
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.source_pages import ArchivedPage
 from domain.article import EMPTY_SITE_TEMPLATE
 from domain.errors import PlumblineError
 from extractor.settings import ExtractSettings
 from pipeline.workers.extraction_pool import ExtractionPools, LookUpSite, ReadPage
-from pipeline.workers.worker_process import Limits, WorkerExceptionError, WorkerProcess
 
 
 @contextmanager

@@ -13,6 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
 
+from crawler.workers.worker_process import (
+    Limits,
+    WorkerClosedError,
+    WorkerError,
+    WorkerPool,
+    WorkerProcess,
+    iter_results,
+)
 from docstore.articles.vectors import EmbeddingPart, EmbeddingResult, PassageVector, PendingText
 from domain.batches import batched
 from domain.coded_message import coded_message
@@ -27,14 +35,6 @@ from pipeline.embedding.passages import (
     truncate_to_tokens,
 )
 from pipeline.embedding.settings import EmbedSettings
-from pipeline.workers.worker_process import (
-    Limits,
-    WorkerClosedError,
-    WorkerError,
-    WorkerPool,
-    WorkerProcess,
-    iter_results,
-)
 from text.embedding.embedder import Embedder, pack_vectors
 from text.embedding.model_spec import ModelSpec
 

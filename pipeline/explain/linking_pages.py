@@ -7,12 +7,12 @@ from lxml import etree, html
 
 from crawler.parsing.links import MAX_PARSED_BYTES, parse_page
 from crawler.urls.canonical import canonicalize_url
+from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from docstore.articles.source_pages import ArchivedPage, SourcePageTable
 from docstore.warc_archive import WarcRecordLostError
 from domain.file_formats import HTML_FORMAT, format_for_content_type
 from domain.page import Page
 from pipeline.explain.page_diagnosis import LinkingPage
-from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 
 MAX_SEARCHED_PAGES = 300  # stored pages of the host, those nearest to a start URL first
 MAX_PARSED_PAGES = 20  # of these, pages that contain the name of the file

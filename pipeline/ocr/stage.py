@@ -10,6 +10,7 @@ from collections import Counter
 from contextlib import closing
 from importlib.util import find_spec
 
+from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
 from domain.coded_message import CodedMessage, coded_message
@@ -19,7 +20,6 @@ from domain.recognized_page import RecognizedPage
 from pipeline.engine import Engine
 from pipeline.ocr.recognition import list_unreadable_pages, recognize_page
 from pipeline.ocr.settings import OFF, ON, OcrSettings
-from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 
 log = logging.getLogger(__name__)
 

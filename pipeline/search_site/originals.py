@@ -16,12 +16,12 @@ from contextlib import contextmanager
 
 from crawler.robots.page_directives import parse_x_robots_tag
 from crawler.robots.robots_txt import product_token
+from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from docstore.articles.source_pages import ArchivedPage, SourcePageTable
 from docstore.warc_archive import WarcRecordLostError
 from domain.file_formats import HTML_FORMAT, format_for_content_type
 from domain.page import Page
 from pipeline.search_site.html_sanitizer import MAX_HTML_LENGTH, sanitize_page, x_robots_tags
-from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from search_ui.interfaces import OriginalDocument, OriginalError
 
 log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from itertools import chain, islice, zip_longest
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
+from crawler.workers.worker_process import WorkerError, WorkerProcess
 from domain.article import Article
 from domain.errors import PlumblineError
 from domain.page import Page
@@ -15,7 +16,6 @@ from extractor.settings import ExtractSettings
 from pipeline.page_source import PoliteFetcher
 from pipeline.search_site.html_sanitizer import sanitize_page, x_robots_tags
 from pipeline.workers.page_reading import EXTRACTOR_MODULES, read_article
-from pipeline.workers.worker_process import WorkerError, WorkerProcess
 from search_ui.setup.interfaces import SamplePage, SiteCheck
 
 SAMPLE_COUNT = 3

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterable
 
 from crawler.focused_policy import BLOCK_CONTENT, BLOCK_TITLE
+from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from domain.article import Article
 from domain.file_formats import HTML_FORMAT
 from domain.outcome import Outcome
@@ -17,7 +18,6 @@ from extractor.documents.reader import read_document
 from extractor.settings import ExtractSettings
 from lexicon.jieba_dictionary import find_term_error
 from pipeline.workers.page_reading import is_document
-from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from text.segment import RjiebaSegmenter, Segmenter
 
 log = logging.getLogger(__name__)

@@ -13,16 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from crawler.memory_budget import return_large_blocks
-from docstore.articles.extraction_writer import PageExtraction
-from docstore.articles.source_pages import ArchivedPage
-from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
-from domain.article import EMPTY_SITE_TEMPLATE, ExtractionResult, SiteTemplate
-from domain.coded_message import CodedMessage, coded_message
-from domain.outcome import Outcome, Reason
-from domain.recognized_page import RecognizedPage
-from extractor.settings import ExtractSettings
-from pipeline.workers.page_reading import EXTRACTOR_MODULES, extract_page
-from pipeline.workers.worker_process import (
+from crawler.workers.worker_process import (
     Limits,
     WorkerDiedError,
     WorkerError,
@@ -33,6 +24,15 @@ from pipeline.workers.worker_process import (
     WorkerTimeoutError,
     iter_results,
 )
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.articles.source_pages import ArchivedPage
+from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
+from domain.article import EMPTY_SITE_TEMPLATE, ExtractionResult, SiteTemplate
+from domain.coded_message import CodedMessage, coded_message
+from domain.outcome import Outcome, Reason
+from domain.recognized_page import RecognizedPage
+from extractor.settings import ExtractSettings
+from pipeline.workers.page_reading import EXTRACTOR_MODULES, extract_page
 
 log = logging.getLogger(__name__)
 

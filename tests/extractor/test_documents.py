@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from domain.article import Article, BlockKind, PageType
 from domain.coded_message import CodedMessage
 from domain.file_formats import FORMATS_BY_NAME
@@ -17,7 +18,6 @@ from extractor.documents import ofd, plain_text, reader
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
 from extractor.documents.pdf import find_unreadable_pages
 from extractor.documents.reader import READERS, detect_format, extract_document, read_document
-from pipeline.workers.worker_process import Limits, WorkerError, WorkerProcess
 from tests.conftest import SHARED
 from tests.extractor import document_files as files
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.workers.worker_process import Limits, WorkerProcess
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
@@ -19,7 +20,6 @@ from extractor.settings import ExtractSettings
 from pipeline.compute.extraction_jobs import SAVE_BATCH_CHARS, SAVE_BATCH_SIZE, iter_save_batches
 from pipeline.workers.extraction_pool import PageJob, estimate_bytes, extract_in_worker, iter_jobs
 from pipeline.workers.page_reading import finalize_article
-from pipeline.workers.worker_process import Limits, WorkerProcess
 from tests.local_workers import extract_pages
 
 HTML = "<html><head><title>题目_网</title></head><body><h1>题目</h1>" + "<p>正文有句号，也有逗号，够长了。</p>" * 9
@@ -156,7 +156,7 @@ def workers_of(parent: int) -> set[int]:
     for children in Path(f"/proc/{parent}/task").glob("*/children"):
         for pid in map(int, children.read_text().split()):
             with suppress(OSError):
-                if b"pipeline.workers.worker_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if b"crawler.workers.worker_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     found.add(pid)
     return found
 

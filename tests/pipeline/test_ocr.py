@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crawler.workers.worker_process import WorkerTimeoutError
 from domain.article import Article
 from domain.outcome import Reason, Stage
 from domain.recognized_page import RecognizedLine, RecognizedPage
@@ -21,7 +22,6 @@ from pipeline.ocr.settings import OcrSettings
 from pipeline.ocr.stage import INSTALL_HINT, run_ocr_stage
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings, load_settings
-from pipeline.workers.worker_process import WorkerTimeoutError
 from tests.crash_harness import Vertical, until
 from tests.extractor.document_files import ofd_image, ofd_of
 from tests.local_workers import local_workers

@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.errors import PlumblineError
-from pipeline.page_source import LoadedPage, canonical_url, run_isolated
-from pipeline.workers.extraction_pool import WORKER_PRELOAD
-from pipeline.workers.worker_process import (
+from crawler.workers.worker_process import (
     Limits,
     WorkerChild,
     WorkerClosedError,
@@ -26,6 +23,9 @@ from pipeline.workers.worker_process import (
     WorkerProcess,
     WorkerTimeoutError,
 )
+from domain.errors import PlumblineError
+from pipeline.page_source import LoadedPage, canonical_url, run_isolated
+from pipeline.workers.extraction_pool import WORKER_PRELOAD
 from tests.web_fixture import PATIENCE
 
 HOURS = range(10**12)  # to sum: in C, with the interpreter's lock held, asking for no signal
@@ -163,7 +163,7 @@ def test_a_worker_ends_with_its_caller_however_that_ends(work: str) -> None:
 
 CALLER = """
 import threading, time
-from pipeline.workers.worker_process import Limits, WorkerProcess
+from crawler.workers.worker_process import Limits, WorkerProcess
 worker = WorkerProcess(Limits(seconds=1.0))
 worker.call(time.sleep, 0)
 thread = threading.Thread(target=worker.call, args=({work},))

@@ -1,4 +1,4 @@
-"""Main program of the child of pipeline/workers/worker_process.py: handles one request after another until EOF.
+"""Main program of the child of crawler/workers/worker_process.py: handles one request after another until EOF.
 
     worker_main FD SECONDS MEGABYTES [MODULE ...]
 

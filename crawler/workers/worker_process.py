@@ -21,9 +21,9 @@ from multiprocessing.connection import Connection
 from queue import LifoQueue
 from typing import Any, ParamSpec, TypeVar
 
+from crawler.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STATUS_RAISED
 from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
-from pipeline.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STATUS_RAISED
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -179,7 +179,7 @@ class WorkerProcess:
         """Start a child and wait until it is ready."""
         parent_end, child_end = Pipe()
         limits = (str(child_end.fileno()), str(self.limits.seconds), str(self.limits.megabytes))
-        command = [sys.executable, "-P", "-m", "pipeline.workers.worker_main", *limits, *self._preload]
+        command = [sys.executable, "-P", "-m", "crawler.workers.worker_main", *limits, *self._preload]
         with child_end:
             process = subprocess.Popen(
                 command, pass_fds=(child_end.fileno(),), env={**os.environ, **WORKER_ENVIRONMENT}
