@@ -37,6 +37,7 @@ class Reason(StrEnum):
     PRIVATE_ADDRESS = "inside_address"  # loopback, private or reserved network
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed_out"
+    PARSING_TIMED_OUT = "parsing_timed_out"  # the page was fetched, but finding its links takes too long
     TOO_LARGE = "too_large"
     TOO_MANY_REDIRECTS = "too_many_redirects"
     REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"

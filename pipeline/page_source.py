@@ -3,9 +3,10 @@
 Pages are untrusted, so they are parsed in a separate process (`run_isolated`), as in the extract stage.
 """
 
+import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from crawler.http.fetch import Fetcher, ThrottledFetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.parsing.links import parse_page
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
+from crawler.workers.fetch_pool import PARSING_LIMITS
 from crawler.workers.worker_process import WorkerError, WorkerProcess
 from docstore.articles.source_pages import ArchivedPage
 from domain.article import EMPTY_SITE_TEMPLATE, SiteTemplate
@@ -25,11 +28,13 @@ from domain.errors import PlumblineError
 from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
 from domain.frontier import FrontierEntry, UrlKind
 from domain.outcome import Outcome, Reason
-from domain.page import Origin, Page, WarcPointer
+from domain.page import Link, Origin, Page, WarcPointer
 from pipeline.workers.page_reading import EXTRACTOR_MODULES
 
 if TYPE_CHECKING:  # worker processes import this module without store, index and site
     from pipeline.engine import Engine
+
+log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,6 +79,22 @@ def run_isolated(page: LoadedPage, function: Callable[P, T], *args: P.args, **kw
             return process.call(function, *args, **kwargs)
         except WorkerError as error:
             raise PlumblineError(f"{page.label}: {error}") from error
+
+
+class LinkReader:
+    """Reads the links of saved pages in a worker process. Close it after use."""
+
+    def __init__(self) -> None:
+        self._process = WorkerProcess(PARSING_LIMITS, [parse_page.__module__])
+        self.close = self._process.close
+
+    def read(self, page: Page, robots_agent: str = "") -> Sequence[Link]:
+        """Return the links of a page; none if it cannot be parsed within the limits."""
+        try:
+            return self._process.call(parse_page, page, robots_agent).links
+        except WorkerError as error:
+            log.warning("links of %s cannot be read: %s", page.url, error)
+            return ()
 
 
 def load_page_file(path: Path, url: str) -> LoadedPage:

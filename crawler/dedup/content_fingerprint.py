@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import unquote_to_bytes
+from zlib import crc32
 
 from lxml import etree
 
@@ -31,8 +32,8 @@ class ContentFingerprint:
     Attributes:
         exact_digest: digest of the whole text with links, "" for very short text.
         digitless_digest: the same without digits (dates, counters, page numbers).
-        sentence_hashes: (hash, size in bytes) of each line or sentence outside links, without digits and URL words.
-            "Nothing was found for xyz" is then equal for every query. The hashes are valid in one process only.
+        sentence_hashes: (CRC-32, size in bytes) of each line or sentence outside links, without digits and URL words.
+            "Nothing was found for xyz" is then equal for every query.
     """
 
     exact_digest: str = ""
@@ -63,7 +64,7 @@ def fingerprint_page(root: etree._Element, url: str = "", anchors: Iterable[str]
 def fingerprint_document(body: bytes) -> ContentFingerprint:
     """Compute the fingerprint of a document. Only identical files are equal."""
     digest = _digest(body)
-    return ContentFingerprint(digest, digest, ((hash(digest), len(body)),))
+    return ContentFingerprint(digest, digest, ((crc32(digest.encode()), len(body)),))
 
 
 def _url_tokens(url: str) -> list[bytes]:
@@ -82,7 +83,7 @@ def _hash_sentences(text: bytes, tokens: list[bytes]) -> tuple[tuple[int, int], 
     for end in _SENTENCE_ENDS:
         text = text.replace(end, b"\n")
     stripped_sentences = (sentence.translate(None, _IGNORED_BYTES) for sentence in text.split(b"\n", _MAX_SENTENCES))
-    return tuple((hash(sentence), len(sentence)) for sentence in stripped_sentences if sentence)
+    return tuple((crc32(sentence), len(sentence)) for sentence in stripped_sentences if sentence)
 
 
 def _digest(text: bytes) -> str:

@@ -44,7 +44,7 @@ _MAX_SCRIPT_CHARS = 100_000
 _SCRIPT_LOCATION = re.compile(
     r"\blocation(?:\.href)?\s{0,9}(?:=|\.(?:replace|assign)\s{0,9}\()\s{0,9}[\"']([^\"'\s<>]{1,500})[\"'](?!\s{0,9}\+)"
 )
-_LINK_HEADER = re.compile(r"<([^>]*)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
+_LINK_HEADER = re.compile(r"<([^<>]*+)>([^,<\"]*(?:\"[^\"]*\"[^,<\"]*)*)")
 _REL = re.compile(r"\brel\s*=\s*\"?([^\";]*)", re.IGNORECASE)
 _TYPE = re.compile(r"\btype\s*=\s*\"?([^\";]*)", re.IGNORECASE)
 

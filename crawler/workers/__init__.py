@@ -1,1 +1,1 @@
-"""Concurrency of a crawl: fetch threads, the recorder thread, and several processes or machines on one table."""
+"""Concurrency of a crawl: fetch threads, the recorder thread, processes or machines on one table, and parsing."""

@@ -1,6 +1,7 @@
 """The threads that fetch and parse pages. They share only two queues with the crawl loop: jobs and results."""
 
 import logging
+import os
 import queue
 import time
 from collections import Counter
@@ -34,6 +35,8 @@ from crawler.sitemaps.sitemap import EMPTY_SITEMAP, Sitemap
 from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
 from crawler.workers.ip_limiter import IpLimiter
+from crawler.workers.worker_process import Limits, WorkerDiedError, WorkerMemoryError, WorkerPool, WorkerTimeoutError
+from domain.coded_message import coded_message
 from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
@@ -43,6 +46,12 @@ from locks.fences import start_thread
 
 logger = logging.getLogger(__name__)
 
+PARSING_LIMITS = Limits(seconds=20.0)  # of one page, sitemap or feed
+_REASON_BY_PARSING_ERROR = {
+    WorkerTimeoutError: Reason.PARSING_TIMED_OUT,
+    WorkerMemoryError: Reason.TOO_LARGE,
+    WorkerDiedError: Reason.UNPARSABLE,
+}
 _PARSE_BYTES_PER_BYTE = 12  # measured on pages with many tags: text of the page, tree and links
 _BYTES_PER_LINK = 1000  # of a result and its visit
 
@@ -144,7 +153,10 @@ LeaseLostError of a host's lease.
 
 
 class JobRunner:
-    """Runs jobs in any thread. Raises SettingsError if pages must be rendered but no renderer is available."""
+    """Runs jobs in any thread. Raises SettingsError if pages must be rendered but no renderer is available.
+
+    Pages, sitemaps and feeds are parsed in worker processes: no other site waits for the interpreter lock.
+    """
 
     def __init__(
         self,
@@ -155,6 +167,8 @@ class JobRunner:
         request_slot: RequestSlot = lambda entry: nullcontext(True),
         throttle: HostThrottle | None = None,
     ) -> None:
+        workers = 1 + max(1, (os.cpu_count() or 1) // plan.settings.processes)  # one more than may stall at a time
+        self._parsers = WorkerPool(workers, PARSING_LIMITS, (parse_page.__module__, parse_sitemap.__module__))
         self._focused_policy = focused_policy
         self._request_slot = request_slot
         throttle = throttle or HostThrottle(plan.settings, now)
@@ -204,6 +218,7 @@ class JobRunner:
 
     def close(self) -> None:
         """End the waits for memory and IP addresses, and close the browser, if any, after its current page."""
+        self._parsers.close()
         self._memory_budget.close()
         self._ip_limiter.close()
         if self._renderer is not None:
@@ -220,14 +235,22 @@ class JobRunner:
         if page is None:
             return PageResult(job, fetch_result)
         reservation.resize(len(page.body) + _PARSE_BYTES_PER_BYTE * min(len(page.body), MAX_PARSED_BYTES))
-        job_result = self._parse_fetched_page(job, fetch_result, page)
+        try:
+            job_result = self._parse_fetched_page(job, fetch_result, page)
+        except (WorkerTimeoutError, WorkerMemoryError, WorkerDiedError) as error:
+            outcome = Outcome(_REASON_BY_PARSING_ERROR.get(type(error), Reason.UNPARSABLE), coded_message(error))
+            return PageResult(job, FetchResult(outcome, responded_at=fetch_result.responded_at))
         reservation.resize(len(page.body) + _BYTES_PER_LINK * len(job_result.links))
         if len(page.body) >= LARGE_BODY_BYTES:
             release_free_memory()
         return job_result
 
     def _parse_fetched_page(self, job: Job, fetch_result: FetchResult, page: Page) -> PageResult:
-        parsed_page = parse_page(page, self._product_token)
+        if page.format == HTML_FORMAT:
+            page_start = replace(page, body=page.body[:MAX_PARSED_BYTES])
+            parsed_page = self._parsers.call(parse_page, page_start, self._product_token)
+        else:
+            parsed_page = parse_page(page, self._product_token)
         status = COOKIES_OUTCOME if parsed_page.reloads and fetch_result.sets_cookie else parsed_page.status
         if status is not None and parsed_page.is_bare:
             host_failed = status in OVERLOAD_OUTCOMES
@@ -315,7 +338,11 @@ class JobRunner:
             target = "" if isinstance(redirect, Reason) else redirect
             return SitemapResult(job, EMPTY_SITEMAP, replace(result, redirect_url=target))
         parse = parse_sitemap if job.kind is JobKind.SITEMAP else parse_feed
-        sitemap = parse(response.body, job.url, response.content_type)
+        try:
+            sitemap = self._parsers.call(parse, response.body, job.url, response.content_type)
+        except (WorkerTimeoutError, WorkerMemoryError, WorkerDiedError) as error:
+            logger.warning("%s cannot be read: %s", job.url, error)
+            sitemap = EMPTY_SITEMAP
         is_html = parse_content_type(response.content_type).media_type == "text/html"
         if response.status == 200 and is_html and sitemap == EMPTY_SITEMAP:
             result = replace(result, outcome=Outcome(Reason.GONE))  # a "not found" page

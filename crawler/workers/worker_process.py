@@ -203,6 +203,10 @@ class WorkerPool:
         """Run `task` with an idle worker. A new process starts only if no started process is idle."""
         return self._threads.submit(self._run_with_worker, task)
 
+    def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function as `WorkerProcess.call` does, in the first idle worker."""
+        return self._run_with_worker(lambda process: process.call(function, *args, **kwargs))
+
     def close(self) -> None:
         """Kill all workers immediately and abort their tasks."""
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -37,6 +37,7 @@ ADVICE: Mapping[Reason, str] = {
     Reason.PRIVATE_ADDRESS: "If the host is yours, add it to `crawl.inside_hosts`.",
     Reason.UNREACHABLE: "Check DNS, network and firewall with `plumb doctor`.",
     Reason.TIMED_OUT: "In the crawl: raise `crawl.total_timeout`. In a document: raise `extract.document_seconds`.",
+    Reason.PARSING_TIMED_OUT: "Finding the links of the page took more than 20 seconds. The next run tries again.",
     Reason.TOO_LARGE: "Raise `crawl.max_bytes`, `crawl.max_document_mb` or `extract.document_mb`.",
     Reason.TOO_MANY_REDIRECTS: "Open the URL in a browser. Raise `crawl.max_redirects` if the redirects are valid.",
     Reason.REDIRECTED_OUT_OF_SCOPE: "Add the target host at **Sites > Add site** if it belongs to the vertical.",

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.http.document_types import is_plain_text_version, parse_document_rules
-from crawler.parsing.links import parse_page
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
 from crawler.urls.canonical import host_of, path_extension, rejection_reason
 from docstore.articles.source_pages import ArchivedPage
@@ -15,6 +15,7 @@ from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
 from domain.frontier import NewUrl, UrlKind
 from domain.page import Page
 from pipeline.engine import Engine
+from pipeline.page_source import LinkReader
 
 FOCUSED_PRIORITY = 0.0  # neutral; the linking pages were saved, so they are on topic
 
@@ -35,12 +36,15 @@ def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
     added_count, plan = 0, build_crawl_plan(with_added_sites(settings, engine.settings.data_dir))
     endings = "|".join(ending for name in new_formats for ending in FORMATS_BY_NAME[name].extensions)
     extension_pattern = re.compile(rf"\.(?:{endings})\b".encode(), re.IGNORECASE)
-    with engine.progress.task("documents", engine.store.status.page_count()) as advance:
+    with (
+        engine.progress.task("documents", engine.store.status.page_count()) as advance,
+        closing(LinkReader()) as reader,
+    ):
         while pages := backfill.next_batch(new_formats):
             links = [
                 link
                 for page in pages
-                for link in iter_document_links(engine, page, plan, extension_pattern, new_formats)
+                for link in iter_document_links(engine, reader, page, plan, extension_pattern, new_formats)
             ]
             added_count += engine.store.frontier.add_urls(links)
             backfill.advance_to(pages[-1].url_id, new_formats)
@@ -55,7 +59,12 @@ def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
 
 
 def iter_document_links(
-    engine: Engine, page: ArchivedPage, plan: CrawlPlan, extension_pattern: re.Pattern[bytes], formats: set[str]
+    engine: Engine,
+    reader: LinkReader,
+    page: ArchivedPage,
+    plan: CrawlPlan,
+    extension_pattern: re.Pattern[bytes],
+    formats: set[str],
 ) -> Iterator[NewUrl]:
     """Yield the files of `formats` that a saved page links to and that the crawl rules allow."""
     if page.is_document:
@@ -71,7 +80,7 @@ def iter_document_links(
     )
     depth = page.depth + 1
     priority = FOCUSED_PRIORITY if plan.strategy in FOCUSED_STRATEGIES else -float(depth)
-    for link in parse_page(fetched_page, plan.product_token).links:
+    for link in reader.read(fetched_page, plan.product_token):
         is_missing_format = FORMAT_BY_EXTENSION.get(path_extension(link.url)) in formats and not is_plain_text_version(
             link.url, page.url
         )

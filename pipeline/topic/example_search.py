@@ -81,7 +81,7 @@ def result_urls(result_page: LoadedPage) -> list[str]:
     page = Page(
         0, result_page.url, result_page.url, 200, result_page.content_type, result_page.body, "", result_page.fetched_at
     )
-    links = [link.url for link in parse_page(page).links if link.anchor]
+    links = [link.url for link in run_isolated(result_page, parse_page, page).links if link.anchor]
     external_links = [url for url in links if urlsplit(url).netloc != urlsplit(result_page.url).netloc]
     return external_links or links
 

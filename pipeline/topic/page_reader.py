@@ -1,13 +1,11 @@
 """Reads pages for a focused crawl: text blocks of the extractor, segmented with lexicon and topic terms."""
 
 import logging
-import threading
 from collections.abc import Iterable
 
 from crawler.focused_policy import BLOCK_CONTENT, BLOCK_TITLE
-from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
+from crawler.workers.worker_process import Limits, WorkerError, WorkerPool
 from domain.article import Article
-from domain.file_formats import HTML_FORMAT
 from domain.outcome import Outcome
 from domain.page import Page
 from domain.term import Lexicon
@@ -23,6 +21,7 @@ from text.segment import RjiebaSegmenter, Segmenter
 log = logging.getLogger(__name__)
 
 _DESCRIPTION_METAS = ("description", "keywords")  # Zhou uses <title>, meta description and meta keywords
+WORKERS = 2  # a page that takes long does not stop the crawl
 _MAX_TEXT_LENGTH = 200_000  # characters of a page that are read
 
 
@@ -39,32 +38,25 @@ def create_topic_segmenter(lexicon: Lexicon, terms: Iterable[str]) -> Segmenter:
 
 
 class PageReader:
-    """Reads pages and documents of a crawl. Thread-safe. Close it after use.
-
-    Documents are read one at a time in a worker process, which contains crashes and excess memory.
-    """
+    """Reads pages and documents of a crawl, in worker processes. Thread-safe. Close it after use."""
 
     def __init__(self, settings: ExtractSettings) -> None:
-        self._process = WorkerProcess(Limits(settings.document_seconds, settings.document_mb), [__name__])
-        self._lock = threading.Lock()
+        self._pool = WorkerPool(WORKERS, Limits(settings.document_seconds, settings.document_mb), [__name__])
 
     def read(self, page: Page) -> ExamplePage:
         """Read a page of the crawl as `read_example` does.
 
-        A document that cannot be read gives an example with only its URL.
+        A page that cannot be read gives an example with only its URL.
         """
-        if page.format == HTML_FORMAT:
-            return page_to_example(page)
-        with self._lock:
-            try:
-                return self._process.call(read_example, page.url, page.body, page.content_type)
-            except WorkerError as error:
-                log.info("%s cannot be read: %s", page.url, error)
-                return ExamplePage(page.url)
+        try:
+            return self._pool.call(read_example, page.url, page.body, page.content_type, page.final_url)
+        except WorkerError as error:
+            log.info("%s cannot be read: %s", page.url, error)
+            return ExamplePage(page.url)
 
     def close(self) -> None:
-        """Terminate the worker process, if it runs."""
-        self._process.close()
+        """Terminate the worker processes, if any runs."""
+        self._pool.close()
 
 
 def page_to_example(page: Page) -> ExamplePage:

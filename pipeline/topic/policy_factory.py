@@ -8,13 +8,13 @@ complete frontier, and rejected pages that are now on topic are fetched again.
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedStrategy, TopicWords, WordTokenizer
-from crawler.parsing.links import parse_page
 from crawler.settings import BREADTH_FIRST, CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
 from docstore.articles.source_pages import ArchivedPage
@@ -36,6 +36,7 @@ from focused.topic.tokenizing import make_tokenizer, tokenize_example
 from focused.topic.topic_file_store import TopicFileStore
 from focused.topic_policy import TopicPolicy, TopicPolicyConfig
 from pipeline.engine import Engine
+from pipeline.page_source import LinkReader
 from pipeline.topic.corpus_vectors import corpus_vectors
 from pipeline.topic.page_reader import PageReader, create_topic_segmenter
 from pipeline.topic.retention import load_instructions, report_coverage, reschedule_refetch
@@ -101,20 +102,20 @@ def train_on_archive(engine: Engine, policy: TopicPolicy, plan: CrawlPlan) -> No
     archived_pages = sorted(
         table.undecided_pages(MAX_ARCHIVE_PAGES), key=lambda page: page.url not in policy.config.seed_urls
     )
-    with engine.progress.task("archive", len(archived_pages)) as advance:
+    with engine.progress.task("archive", len(archived_pages)) as advance, closing(LinkReader()) as reader:
         for batch in batched(archived_pages, ARCHIVE_BATCH_SIZE):
             table.save(
                 [
                     decision
                     for page in batch
-                    if (decision := decide_archived_page(engine, policy, plan, page)) is not None
+                    if (decision := decide_archived_page(engine, reader, policy, plan, page)) is not None
                 ]
             )
             advance(len(batch))
 
 
 def decide_archived_page(
-    engine: Engine, policy: TopicPolicy, plan: CrawlPlan, page: ArchivedPage
+    engine: Engine, reader: LinkReader, policy: TopicPolicy, plan: CrawlPlan, page: ArchivedPage
 ) -> tuple[int, FocusedDecision] | None:
     """Let the policy decide on an archived page; returns None if its bytes are lost."""
     try:
@@ -125,7 +126,7 @@ def decide_archived_page(
     fetched_page = Page(
         page.url_id, page.url, page.url, 200, content_type, body, page.digest, page.fetched_at, format=name
     )
-    links = [link for link in parse_page(fetched_page).links if rejection_reason(link.url, plan.url_rules) is None]
+    links = [link for link in reader.read(fetched_page) if rejection_reason(link.url, plan.url_rules) is None]
     decision = policy.decide(policy.tokenize_page(fetched_page, links), {link.url: link.anchor for link in links})
     return page.url_id, replace(decision, strategy=BREADTH_FIRST)  # the strategy that fetched the page
 

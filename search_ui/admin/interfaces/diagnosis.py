@@ -62,6 +62,7 @@ class PageCause(StrEnum):
     TOO_MANY_REDIRECTS = "too_many_redirects"
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed_out"
+    PARSING_TIMED_OUT = "parsing_timed_out"
     TOO_LARGE = "too_large"
     HTTP_ERROR = "http_error"
     BLOCKED = "blocked"
