@@ -23,7 +23,7 @@ MIN_VERSION_JACCARD = 0.5  # similarity of a page and its canonical page, if the
 SITE_VARIANT_PREFIX = re.compile(r"^(?:(?:www|wap|mobile|m|amp|touch|3g|print)\.)+(?=[^.]+\.)")
 SCHEME = re.compile(r"^https?://", re.IGNORECASE)
 # Page number at the end of a title without white space: 题目（2） 题目第2页 Title-Page2 Title(2/3)
-PAGE_NUMBER_SUFFIX = re.compile(r"[-–—_|,:：(（\[【]?(?:page|第)?\d+(?:(?:/|of)\d+)?页?[)）\]】]?$")
+PAGE_NUMBER_SUFFIX = re.compile(r"[-–—_|,:：(（\[【]?(?:page|第)?(?<!\d)\d++(?:(?:/|of)\d++)?页?[)）\]】]?$")
 
 PageLookup = Callable[[int], int | None]
 

@@ -235,6 +235,7 @@ class _BlockBuilder:
             return ()
         links = []
         word_ends: list[int] = []
+        letters_before: list[int] = []  # each text piece
         for start, end, attribute_text in line.links:
             href = HREF_RE.search(attribute_text)
             url = absolute_url(unescape_markup(href[1]), self.base_url) if href else ""
@@ -242,8 +243,8 @@ class _BlockBuilder:
                 continue
             # Text and pieces differ only in white space: both contain the same letters.
             word_ends = word_ends or list(accumulate(map(len, line.text.split())))
-            first = count_letters(line.text_pieces[:start])
-            end_letter = first + count_letters(line.text_pieces[start:end])
+            letters_before = letters_before or list(accumulate(map(count_letters, line.text_pieces), initial=0))
+            first, end_letter = letters_before[start], letters_before[end]
             if end_letter > first:
                 links.append((text_position(first, word_ends), text_position(end_letter - 1, word_ends) + 1, url))
         return tuple(links)
@@ -331,9 +332,9 @@ def contains_sorted(index: int, sorted_indices: tuple[int, ...]) -> bool:
     return position > 0 and sorted_indices[position - 1] == index
 
 
-def count_letters(parts: Sequence[str]) -> int:
+def count_letters(text: str) -> int:
     """Count the characters that are not white space."""
-    return len("".join("".join(parts).split()))
+    return len("".join(text.split()))
 
 
 def text_position(letter: int, word_ends: list[int]) -> int:

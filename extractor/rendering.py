@@ -20,7 +20,7 @@ MAX_ITEM_DEPTH = 20
 MARKDOWN_SPECIAL_RE = re.compile(r"[\\`*_\[\]<~]|&(?=#?\w{1,40};)")
 # Markdown syntax at the start of a line: headings, items, quotes, rules.
 MARKDOWN_LINE_START_RE = re.compile(r"^(\d{1,9}(?=[.)])|(?=[-+=>#]))")
-TRAILING_HASHES_RE = re.compile("#+$")  # Markdown removes them from the end of a heading
+TRAILING_HASHES_RE = re.compile("(?<!#)#+$")  # Markdown removes them from the end of a heading
 BACKTICKS_RE = re.compile("`+")
 ENTITY_RE = re.compile(r"&(?=#?\w{1,40};)")
 

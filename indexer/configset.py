@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 SOLRCONFIG_FILE = "solrconfig.xml"
 NON_CONFIGSET_SUFFIXES = (".py", ".pyc", ".md")
 _CONFIG_END_TAG = b"</config>"
-_DECLARATION_RE = re.compile(r"<(?P<kind>field|dynamicField|fieldType)\s[^>]*?\bname=\"(?P<name>[^\"]+)\"")
+_DECLARATION_RE = re.compile(r"<(?P<kind>field|dynamicField|fieldType)\s[^<>]*?\bname=\"(?P<name>[^\"<]+)\"")
 _DECLARATION_TAGS = ("fieldType", "field", "dynamicField")
 _SCHEMA_END_TAG = "</schema>"
 _SHARDED_CONFIG = """

@@ -48,9 +48,9 @@ _INDUSTRY = (
 )
 _PAIR = "[\u4e00-\u9fff]{2}"  # the last characters of a name, before the word for its kind
 _NAME = re.compile(
-    rf"(?P<company>{_PAIR})(?:(?:{_INDUSTRY})*(?:公司|集团)|石化|炼化|银行|证券|保险)"
+    rf"(?P<company>{_PAIR})(?:(?:{_INDUSTRY}){{0,9}}(?:公司|集团)|石化|炼化|银行|证券|保险)"
     rf"|(?P<field>{_PAIR})(?<!石)(?:(?:油气|页岩气|致密)?(?:油田|气田)|区块|盆地|[洼凹]陷|斜坡带|构造带|断裂带|向斜|[煤铁金]矿)"
-    r"|(?P<unit>[\u4e00-\u9fff]?\d+)(?=平台|井(?![次口])|钻井队)"
+    r"|(?P<unit>(?:[\u4e00-\u9fff]|(?<!\d))\d++)(?=平台|井(?![次口])|钻井队)"
     r"|第(?P<plant>[一二三四五六七八九十\d]+)(?=[\u4e00-\u9fff]{1,3}厂)"
     rf"|(?P<place>{_PAIR})(?=新区|省(?![份级])|市(?![场民值政区级价况面委长])|县(?![级域])|镇(?![级长])|港(?![口元股])"
     "|海关|电站|电厂|炼厂|水库|机场|大桥|大学|学院|研究院|研究所|医院)"
@@ -113,8 +113,10 @@ def _find_names(text: str, cut: Callable[[str], Sequence[str]]) -> Iterator[str]
     for line in text.split("\n"):
         words = re.findall(r"[A-Za-z][\w'’-]{3,}", line)
         is_title_case = sum(word[0].isupper() for word in words) > TITLE_CASE_SHARE * len(words)
+        last_end = 0
         for match in _LATIN_NAME.finditer(line):
-            begins_sentence = not line[: match.start()].strip() or line[: match.start()].rstrip()[-1] in ".!?:"
+            text_before = line[last_end : match.start()].rstrip() or line[last_end - 1 : last_end]
+            begins_sentence, last_end = not text_before or text_before[-1] in ".!?:", match.end()
             is_known = page_share(match[0].lower()) > 0
             if not (is_known and (is_title_case or begins_sentence)):
                 yield f"{LATIN_KIND}:{match[0].lower()}"

@@ -16,7 +16,7 @@ _SENTENCE_END = re.compile(
     r"\n|(?<=[。！？!?])(?![”’」』）)])|(?<=[。！？!?][”’」』）)])|(?<=[a-z0-9)\]][.])\s+(?=[A-Z\"“])"
 )
 
-_BRACKETS = r"(?:\s*[（(][^（）()]{1,60}[）)])?"
+_BRACKETS = r"(?:\s*+[（(][^（）()]{1,60}[）)])?"
 _QUOTES = "“”\"'‘’「」『』《》"
 _PREFIX_ZH = rf"^\s*(?:[（(]?[\d一二三四五六七八九十]+[)）.、．]?\s*)?[{_QUOTES}]?"
 _PREFIX_EN = rf"^\s*(?:\(?\d+[).]\s*)?[{_QUOTES}]?(?:(?:an?|the|in [^,]{{1,40}},(?: an?| the)?)\s+)?[{_QUOTES}]?"
@@ -24,11 +24,11 @@ _AFTER = rf"[{_QUOTES}]?{_BRACKETS}[{_QUOTES}]?"
 _MEASURE_WORD = r"(?:一(?:种|个|类|项|套|组|款|门|段|份|条|名|次|块|张|部|系列)|某|所有|任何|指)"
 _CUES_ZH = {
     "states_meaning": (
-        r"{prefix}(?:[^，,。]{{0,20}}所[称谓](?:的)?)?{quotes}?{term}{after}\s*[，,：:]?\s*(?:是指|系指|"
+        r"{prefix}(?:[^，,。]{{0,20}}所[称谓](?:的)?)?{quotes}?{term}{after}\s*+[，,：:]?+\s*+(?:是指|系指|"
         r"指的是|指|定义为|意思是|即指)"
     ),
-    "is_kind": r"{prefix}{term}{after}\s*[，,]?\s*(?:就|其实|通常|一般|也)?\s*(?:是|为)\s*{measure}",
-    "is_other": r"{prefix}{term}{after}\s*[，,]?\s*是(?!其中|否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认)",
+    "is_kind": r"{prefix}{term}{after}\s*+[，,]?+\s*+(?:就|其实|通常|一般|也)?+\s*+(?:是|为)\s*+{measure}",
+    "is_other": r"{prefix}{term}{after}\s*+[，,]?+\s*+是(?!其中|否|不|在|因|由|通过|必|可|唯一|正|您|当|基于|默认)",
     "so_called": r"所[谓称](?:的)?\s*{quotes}?{term}",
     "entry": r"{prefix}{term}{after}\s*(?:[：:]|[—–-]{{1,2}})\s*\S",
     "has_purpose": (
@@ -73,7 +73,7 @@ _TRAITS_ZH = {
     "points_back": r"^\s*(?:此|该|这|其|但|如果|若|在|当|因此|例如)",
     "negation": r"不是|不能|无法|没有|不会",
     "noun_modifier": r"的[^的，。]{1,14}[。.；;]?\s*$",
-    "code": r"[A-Za-z_]+\.[A-Za-z_]+|[{}<>=`]",
+    "code": r"[A-Za-z_]\.[A-Za-z_]|[{}<>=`]",
 }
 _TRAITS_EN = {
     "question": r"\?",
@@ -99,7 +99,7 @@ _WORDS_AFTER_EN = re.compile(
 
 
 _PLACEHOLDER = "\ue000"  # a private-use character that stands for the term
-_PREDICATE_ZH = re.compile(_PLACEHOLDER + "[^，。]*?[是为]([^。；;]*)")
+_PREDICATE_ZH = re.compile(f"{_PLACEHOLDER}[^，。{_PLACEHOLDER}]*?[是为]([^。；;]*)")
 
 
 def _compile_cues(cues: Mapping[str, str], prefix: str) -> Mapping[str, re.Pattern[str]]:
@@ -196,7 +196,7 @@ def _boundary_features(sentence: str, match: re.Match[str], is_chinese: bool) ->
         has_longer_start = before != "" and before[-1] not in _LINKS_ZH and not before[-1].isdigit()
         has_longer_end = after != "" and after[0] not in _AFTER_ZH
     else:
-        word_before = re.search(r"(\w[\w-]*)\s+$", before)
+        word_before = re.search(r"(?<![\w-])-*+(\w[\w-]*+)\s++$", before)
         word_after = re.match(r"\s+(\w[\w-]*)", after)
         has_longer_start = word_before is not None and not _WORDS_BEFORE_EN.fullmatch(word_before[1])
         has_longer_end = word_after is not None and not _WORDS_AFTER_EN.fullmatch(word_after[1])

@@ -104,14 +104,14 @@ _LISTS = {
         re.compile(rf"^{_QUOTES}{_TERM}{_QUOTES}$"),
         re.compile(rf"[的在对以由将从如为是有含了到]{_QUOTES}{_TERM}{_QUOTES}$"),
         re.compile(rf"^{_QUOTES}{_TERM}{_QUOTES}(?:等|$)"),
-        re.compile(rf"{_NOT_END_ZH}*$"),
+        re.compile(rf"(?<!{_NOT_END_ZH}){_NOT_END_ZH}*+$"),
     ),
     "en": _ListSyntax(
-        re.compile(r"(,?\s+(?:and|or)\s+|,\s*)"),
+        re.compile(r"(,?(?<!\s)\s++(?:and|or)\s+|,\s*)"),
         re.compile(rf"^(?:the\s+|an?\s+|both\s+)?{_TERM}$"),
         re.compile(rf"[a-z]\s+{_TERM}$"),
         re.compile(rf"^(?:the\s+|an?\s+)?{_TERM}(?=$|\s*[)]|\s+{_VERB_AFTER_EN})"),
-        re.compile(rf"{_CLAUSE_EN}*$"),
+        re.compile(rf"(?<!{_CLAUSE_EN}){_CLAUSE_EN}*+$"),
     ),
 }
 _PREPOSITIONS_EN = re.compile(r"\s(?:of|in|for|on|to|by|with|from|at|between|under|per)\s")

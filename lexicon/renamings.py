@@ -20,7 +20,9 @@ _START_ZH = r"(?:^|[，,。；;：:、“「『《（(]|[将把由从])"
 _NOT_IN_WORD_ZH = r"(?<![\u4e00-\u9fff](?<![的和与及在对将是为]))"
 _END_ZH = r"(?=$|[，,。.；;！？!?、）)]|后[，,])"
 _FREE_ZH = rf"(?P<{{name}}_free>[\w·-]{{{{2,16}}}}?){_END_ZH}"
-_WHEN_ZH = r"(?:已|正式|现已)*(?:(?:于|在|自)[^，,。；;]{1,14}?)?(?:已|正式|被|统一|后来|随后|又|将|先后|再次|也)*"
+_WHEN_ZH = (
+    r"(?:已|正式|现已){0,3}(?:(?:于|在|自)[^，,。；;]{1,14}?)?(?:已|正式|被|统一|后来|随后|又|将|先后|再次|也){0,6}"
+)
 _BRACKETS = r"(?:\s?[（(][^（）()]{1,30}[）)])?"
 _FREE_EN = r"(?P<{name}_free>(?:[\w-]+\s+){{0,4}}?[\w-]+)"
 _CAPITALIZED_EN = r"(?P<{name}_free>(?-i:[A-Z])[\w-]*(?:\s+[\w-]+){{0,4}}?)"
@@ -34,8 +36,8 @@ _WORDS_BEFORE_NAME = re.compile(
     re.IGNORECASE,
 )
 _DETERMINERS = re.compile("the|this|that|these|those|an?|its|his|her|their|our", re.IGNORECASE)  # no old name: the city
-_WORD_BEFORE = re.compile(rf"(name of|[\w'’{PLACEHOLDER}-]+)\s+[“\"']?$")
-_PLACE_BEFORE = re.compile(r"[A-Z]\w+,\s+$")  # Leicestershire, England
+_WORD_BEFORE = re.compile(rf"(name of|(?<![\w'’{PLACEHOLDER}-])[\w'’{PLACEHOLDER}-]++)\s++[“\"']?$")
+_PLACE_BEFORE = re.compile(r"\b[A-Z]\w+,\s+$")  # Leicestershire, England
 _BEFORE = r"(?:formerly|previously)\s+"
 _SENTENCES = (
     "{start_zh}{old}{brackets}{when_zh}(?:现已?)?(?:更名|改名|易名|重新命名|重命名)[为成]{new_zh}",

@@ -36,7 +36,7 @@ MASK = "***"
 _configured_secrets: set[str] = set()
 _URL_PASSWORD = re.compile(r"(://[^/\s:@]*:)[^@\s/]+@")
 _NAMED_SECRET = re.compile(
-    r"""(?i)\b(password|passwd|secret|api[_-]?key|authorization|bearer|token)(["']?\s*[=:]\s*["']?|\s+)(?=\S*\d|\S{12})"""
+    r"""(?i)\b(password|passwd|secret|api[_-]?key|authorization|bearer|token)(["']?\s*[=:]\s*["']?|\s+)(?=\S{0,11}\d|\S{12})"""
     r"""[^\s"',;&]+"""
 )
 

@@ -24,7 +24,7 @@ _LATIN_IN_BRACKETS = re.compile(
 )
 _LATIN_RUN = r"(?<![\w/:.@-])((?:[A-Za-z][\w'’&./+-]{0,30} ){0,5}[A-Za-z][\w'’&./+-]{0,30})"
 _HAN_IN_BRACKETS = re.compile(rf"{_LATIN_RUN}\s?[(（]([{_HAN}]{{2,20}})[)）]")
-_GLOSS_SEPARATOR = re.compile(r"\s*[,，;；、]\s*(?:简称|缩写为?|或|aka )?\s*")
+_GLOSS_SEPARATOR = re.compile(r"(?:(?<!\s)\s++)?+[,，;；、]\s*+(?:简称|缩写为?|或|aka )?\s*+")
 
 
 @dataclass(frozen=True)

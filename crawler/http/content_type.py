@@ -14,7 +14,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+\-.^_`|~]+")
 _ESSENCE = re.compile(r"([A-Za-z0-9!#$%&'*+\-.^_`|~]+)/([A-Za-z0-9!#$%&'*+\-.^_`|~]+)[\t\n\r ]*\Z")
 _PARAMETER = re.compile(r"[\t\n\r ]*([^;=]*)(?:=(?:\"((?:[^\"\\]|\\.)*)(?:\"|\\?\Z)[^;]*|([^;]*)))?(?:;|\Z)", re.DOTALL)
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
-_UNQUOTED_COMMA = re.compile(r",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*\Z)")  # outside quotes
+_LIST_VALUE = re.compile(r"(?:[^\",]++|\"[^\"]*+\"?+)++")  # up to a comma outside quotes
 _MAX_PARAMETERS = 50
 _MAX_VALUES = 10
 _MAX_CHARS = 2000
@@ -42,7 +42,7 @@ def parse_content_type(header: str) -> ContentType:
     """
     header = header[:_MAX_CHARS]
     result = _parse_single(header)
-    for value in _UNQUOTED_COMMA.split(header, _MAX_VALUES) if "," in header else ():
+    for value in _LIST_VALUE.findall(header)[:_MAX_VALUES] if "," in header else ():
         last = _parse_single(value)
         if last.media_type and last.media_type != "*/*":
             result = last if last.charset or last.media_type != result.media_type else result

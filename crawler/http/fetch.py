@@ -67,7 +67,7 @@ _AMBIGUOUS_TYPES = frozenset(
     ("", "text/plain", "application/octet-stream", "application/xml", "text/xml", "unknown/unknown")
 )
 _HTML_START = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body|meta|title|script|div|table|p|h1|a)\b", re.I | re.S
+    rb"(?>\s+|<!--.*?-->)*+<(?:!doctype html|html|head|body|meta|title|script|div|table|p|h1|a)\b", re.I | re.S
 )
 _BINARY_SIGNATURES = (
     b"%PDF-",

@@ -17,7 +17,7 @@ from domain.errors import SettingsError
 
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _SECONDS = re.compile(r"\d{1,5}(?:\.\d{1,3})?")
-_COOKIE = re.compile(r"[\x21-\x7e][\x20-\x7e]*=[\x20-\x7e]*")
+_COOKIE = re.compile(r"[\x21-\x7e][\x20-\x3c\x3e-\x7e]*+=[\x20-\x7e]*+")
 # Headers that the crawl sets itself, or that would break the request.
 _RESERVED_HEADERS = frozenset(
     (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 _SPACE = "[\t\n\f\r ]"
 _REFRESH = re.compile(
-    rf"{_SPACE}*(?:([0-9]+)|(?=\.))[0-9.]*(?:(?=[;,\t\n\f\r ]){_SPACE}*[;,]?{_SPACE}*(.*))?\Z", re.DOTALL
+    rf"{_SPACE}*+(?:([0-9]++)|(?=\.))[0-9.]*+(?:(?=[;,\t\n\f\r ]){_SPACE}*+[;,]?+{_SPACE}*+(.*))?\Z", re.DOTALL
 )
 _TARGET = re.compile(rf"(?:url{_SPACE}*={_SPACE}*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.DOTALL | re.IGNORECASE)
 _MAX_DELAY_SECONDS = 10**9

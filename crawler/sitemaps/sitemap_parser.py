@@ -17,7 +17,7 @@ MAX_SITEMAP_BYTES = 50_000_000  # per file, after decompression
 MAX_URLS_PER_SITEMAP = 50_000
 _MAX_LINE_CHARS = 2100
 _RECORD_NAMES = frozenset(("url", "sitemap"))
-_LOC_TAG = re.compile(r"<(?:\w+:)?loc>\s*(?:<!\[CDATA\[)?\s*([^<\]\s]+)", re.IGNORECASE)
+_LOC_TAG = re.compile(r"<(?:\w+:)?loc>\s*+(?:<!\[CDATA\[)?+\s*+([^<\]\s]++)", re.IGNORECASE)
 RawEntry = tuple[str, float | None]  # URL as written, lastmod in epoch seconds
 _MARKUP_START = re.compile(r"\A\s*<(?:\?xml|!|\w)")
 

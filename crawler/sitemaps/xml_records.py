@@ -20,10 +20,11 @@ _MAX_ELEMENTS = 1_000_000
 _MAX_FIELDS = 200  # per record
 _MAX_TEXT_CHARS = 20_000
 _XML_ENCODING = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})")
-_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
-_ENTITY = re.compile(r"<!ENTITY[^>]*>", re.IGNORECASE)
+# A declaration without an end reaches to the end of the file, so that no other is searched for its end.
+_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*+(?:>|\[(?>.*?\]\s*+>|.*+))?+", re.DOTALL | re.IGNORECASE)
+_ENTITY = re.compile(r"<!ENTITY[^>]*+>?+", re.IGNORECASE)
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_CDATA = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
+_CDATA = re.compile(r"(<!\[CDATA\[(?>.*?\]\]>|.*+))", re.DOTALL)
 _ATTRIBUTES = ("href", "rel", "isPermaLink", "about")
 _NAMESPACES = {"about": "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"}
 _OVERSIZED_TAG = re.compile(

@@ -18,7 +18,9 @@ from operator import add
 from typing import Any
 
 _NUMBER = re.compile(r"[0-9]+")
-_TOKEN_OR_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{13,}|(?=[a-zA-Z]*[0-9])[0-9a-zA-Z_-]{16,}")
+_TOKEN_OR_UUID = re.compile(
+    r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{13,}|(?<![a-zA-Z])(?=[a-zA-Z]*+[0-9])[0-9a-zA-Z_-]{16,}"
+)
 _PLAIN_NUMBER = re.compile(r"[0-9]+(?:[-_.][0-9]+)*(?:\.[a-z]{1,5})?")
 GENERAL_SUFFIX = " "  # ends the names of general families; no URL contains a space
 _MIN_PARENT_PAGES = 3  # pages that link to an established folder

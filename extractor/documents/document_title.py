@@ -47,7 +47,7 @@ SECTION_HEADING_RE = re.compile(
     r"thank you.*|谢谢.*|isbn.*|issn.*|doi\b.*|vol(?:ume|\.).*|no\.\s?\d.*|arxiv:.*|©.*|copyright.*|版权.*)$",
     re.I,
 )
-URL_OR_NUMBER_RE = re.compile(r"https?://|www\.|\S@\S+\.\w|^\W*\d[\d\s\W]*$")
+URL_OR_NUMBER_RE = re.compile(r"https?://|www\.|\S@[^\s@]+\.\w|^\W*\d[\d\s\W]*$")
 # Words of a stamp. A line of only such words states the date or version, not the title.
 VERSION_OR_DATE_WORD_RE = re.compile(
     r"\d+(?:st|nd|rd|th)?|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zéû]*|\b(?:mon|tues|wednes|thurs|fri|satur|"

@@ -13,7 +13,7 @@ HEAD_BYTES = 4_096
 ZIP_MAGIC, OLE_MAGIC = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 MIMETYPE_RE = re.compile(rb"mimetype(?:.{0,40}?)(application/[a-z0-9.+-]+)", re.S)
 HTML_START_RE = re.compile(
-    rb"^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*"
+    rb"^(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]{0,200}>\s*+)?+(?><!--.{0,2000}?-->\s*+)*+"
     rb"<(?:!doctype\s+html|html|head|body|title|meta|script|div|table|p|h1)\b",
     re.I | re.S,
 )

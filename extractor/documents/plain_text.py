@@ -16,22 +16,21 @@ from text.decoding.decode import decode_page
 MAX_BYTES = 20_000_000
 MAX_LINE_CHARS = 100_000
 CODE_FENCE_RE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-ATX_HEADING_RE = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$")
+ATX_HEADING_RE = re.compile(r"^ {0,3}(#{1,6})\s++(.*)")
+CLOSING_HASHES_RE = re.compile(r"(?<!\S)#++\s*+$")
 SETEXT_UNDERLINE_RE = re.compile(r"^ {0,3}(=+|-{2,})\s*$")
 THEMATIC_BREAK_RE = re.compile(r"^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")  # a horizontal line
 LIST_ITEM_RE = re.compile(r"^(\s*)(?:([-*+])|(\d{1,9})[.)])\s+(.*)$")
-TABLE_RULE_RE = re.compile(r"^\s*(?=.*[-|].*\|)\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+TABLE_RULE_RE = re.compile(r"^\s*+(?=\|?+[^|]*+\|)\|?+\s*+:?+-++:?+\s*+(?:\|\s*+:?+-++:?+\s*+)*+\|?+\s*+$")
 IMAGE_RE = re.compile(r"!\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
 LINK_RE = re.compile(r"\[([^\]\n]{1,500})\]\([^)\n]{0,2000}\)")
 EMPHASIS_RE = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}(?=\S))(?=\S)([^*_\n]{1,500}?)(?<=\S)\1(?![\w*])")
 CODE_SPAN_RE = re.compile(r"`([^`\n]{1,500})`")
-COMMENT_RE = re.compile(r"<!--.*?-->", re.S)
+COMMENT_RE = re.compile(r"<!--(?>.*?-->)|(<!--.*+)", re.S)  # one without an end is text
 TAG_RE = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>")
 MAX_FRONT_MATTER_CHARS = 20_000
 FRONT_MATTER_RE = re.compile(r"\s*(---|\+\+\+)[ \t]*\n((?:.*\n)*?)(?:\1|\.\.\.)[ \t]*(?:\n|\Z)")
-FRONT_MATTER_FIELD_RE = re.compile(
-    r"""^(title|date|author|lang|language)[ \t]*[:=][ \t]*["']?(.*?)["']?[ \t]*$""", re.I | re.M
-)
+FRONT_MATTER_FIELD_RE = re.compile(r"^(title|date|author|lang|language)[ \t]*+[:=](.*)", re.I | re.M)
 FRONT_MATTER_NAMES = (("title",), ("author", "authors"), ("date", "published"), ("lang", "language"))
 
 
@@ -43,7 +42,7 @@ def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
     text = decoding.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     builder = DocumentBuilder()
     properties, text = split_front_matter(text) if is_markdown else (FileProperties(), text)
-    blocks = iter_markdown_blocks(COMMENT_RE.sub("", text).split("\n")) if is_markdown else iter_text_blocks(text)
+    blocks = iter_markdown_blocks(COMMENT_RE.sub(r"\1", text).split("\n")) if is_markdown else iter_text_blocks(text)
     for block in blocks:
         builder.add(block)
     builder.open_with_blocks()
@@ -63,7 +62,7 @@ def split_front_matter(text: str) -> tuple[FileProperties, str]:
     try:  # BaseLoader makes only strings, lists and mappings
         matter = tomllib.loads(match[2]) if match[1] == "+++" else yaml.load(match[2], yaml.BaseLoader)  # noqa: S506
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError):
-        matter = dict(FRONT_MATTER_FIELD_RE.findall(match[2]))
+        matter = {name: value.strip(" \t\"'") for name, value in FRONT_MATTER_FIELD_RE.findall(match[2])}
     if not isinstance(matter, dict):
         return FileProperties(), text
     fields = {str(name).lower(): value for name, value in matter.items()}
@@ -122,7 +121,8 @@ def block_from_line(line: str, in_paragraph: bool, next_line: list[str]) -> tupl
     `in_paragraph`: the previous line belongs to a paragraph, so an indented line is not code.
     """
     if heading := ATX_HEADING_RE.match(line):
-        return Block(BlockKind.HEADING, strip_inline_markup(heading[2]), len(heading[1])), 1
+        text = CLOSING_HASHES_RE.sub("", heading[2]).rstrip()
+        return Block(BlockKind.HEADING, strip_inline_markup(text), len(heading[1])), 1
     if THEMATIC_BREAK_RE.match(line) or (TABLE_RULE_RE.match(line) and "-" in line):
         return Block(BlockKind.PARAGRAPH, ""), 1
     if item := LIST_ITEM_RE.match(line):

@@ -73,7 +73,8 @@ BULLET_RE = re.compile(r"^(?:[•●○■□◆◇▪▫➢➤►▶✓✔❖]\
 LINE_END_HYPHEN_RE = re.compile("([^\\W\\d_])[\x02\ufffe]\\s*(?=([^\\W\\d_])?)")
 NUMBER_RE = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
 PAGE_NUMBER_RE = re.compile(
-    r"[-–—·\s]*(?:page|seite|页|第)?\s*#(?:\s*(?:/|of|von|de|sur)\s*#)?\s*页?(?:\s*[,，]?\s*共\s*#\s*页)?[-–—·\s]*",
+    r"[-–—·\s]*+(?:page|seite|页|第)?\s*+#(?:\s*+(?:/|of|von|de|sur)\s*+#)?+\s*+页?+"
+    r"(?:\s*+[,，]?+\s*+共\s*+#\s*+页)?+[-–—·\s]*+",
     re.I,
 )
 MAX_EDGE_LINES = 3  # lines at the top and at the bottom of a page that can be headers and footers

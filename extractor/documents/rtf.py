@@ -165,9 +165,9 @@ class RtfReader:
 
     def finish(self, inner: Group, outer: Group) -> None:
         """Use the text of a collected group when it ends."""
-        text = "".join(inner.parts)
         if inner.is_skipped or inner.name not in COLLECTED_GROUPS:
             return
+        text = "".join(inner.parts)
         if inner.name == "fldinst":
             outer.parts.append(eq_field_text(text))
         elif inner.name in ("listtext", "pntext"):  # the label of an item; of a bullet, a sign of a symbol font

@@ -132,7 +132,7 @@ ROLE_SUFFIX_RE = re.compile(
     re.I,
 )
 TRAILING_ROLE_RE = re.compile(
-    r"\s(?:senior |staff |contributing |associate )*(?:writer|reporter|correspondent|editor|contributor)s?$", re.I
+    r"\s(?:senior |staff |contributing |associate ){0,3}(?:writer|reporter|correspondent|editor|contributor)s?$", re.I
 )
 JOB_TITLE_RE = re.compile(
     r"\b(?:of|for|at|manager|director|officer|founder|developer|engineer|professor|team lead)\b|^(?:phd|md|ceo)$", re.I
@@ -140,7 +140,7 @@ JOB_TITLE_RE = re.compile(
 HANDLE_RE = re.compile(r"\s?[(（\[]@[\w.]{2,30}[)）\]]")
 SUFFIX_RE = re.compile(r",?\s(Jr|Sr)\b\.?")
 DEGREE_RE = re.compile(r",\s(?:Ph\.?\s?D|(?:[A-Z]\.?){2,5}(?![\w ]))[.®*†]*(?=\W|$)")  # "Jane Moss, M.D."
-LOWERCASE_END_RE = re.compile(r"(?:\s[^\W\d_A-Z]+)+$")  # "Jane Moss on" a date
+LOWERCASE_END_RE = re.compile(r"(?:\s[^\W\d_A-Z]{1,30}+){1,9}$")  # "Jane Moss on" a date
 HAN_ROLE_RE = re.compile(
     rf"(?<=[{HAN}]{{2}})\s?(?:特约)?(?:记者|記者|教授|博士|院士|研究员|研究員|律师|律師|先生|女士)(?=$|[\s、,，;；|(（])"
 )
@@ -248,7 +248,7 @@ ENGLISH_AUTHOR_RE = re.compile(
 # such as "a statement prepared by PREPARE" names no author.
 BEFORE_BY_RE = re.compile(
     r"(?:.*(?:[|•·:>»–—-]|\d{4}|\bago|\d{1,2}[:.]\d\d(?:\s?[ap]\.?m\.?)?(?:\s[a-z]{2,4})?))?\s*"
-    r"(?:(?:[\w'’-]+\s){0,2}(?:written|reported|posted|published|submitted|contributed|created|updated"
+    r"(?:(?:[\w'’-]{1,40}+\s){0,2}(?:written|reported|posted|published|submitted|contributed|created|updated"
     r"|(?:words|text|story)(?:\s(?:and|&)\s(?:photos|pictures|images))?|article|report|review|opinion|analysis|interview|column|commentary|essay|post|blog)\s)?",
     re.I,
 )

@@ -30,7 +30,7 @@ MAX_KEYWORD_CHARS = 40
 MAX_TRUSTED_KEYWORDS = 10  # of longer lists, which describe the site, only the keywords in the article are used
 MAX_SECTION_CHARS = 40
 MAX_BREADCRUMB_LINES = 8
-BREADCRUMB_SEPARATOR_RE = re.compile(r"\s*(?:-{1,2}>|>{1,2}|＞|»|›|→|/|\||┊|·)\s*")
+BREADCRUMB_SEPARATOR_RE = re.compile(r"-{1,2}>|>{1,2}|＞|»|›|→|/|\||┊|·")
 NON_SECTION_LABELS = frozenset(
     (
         "首页", "首頁", "主页", "网站首页", "home", "homepage", "正文", "文章", "内容", "详情", "article", "blog",
@@ -54,7 +54,7 @@ SECTION_META_NAMES = (
     "channel", "category", "lanmu", "columnname",
 )  # fmt: skip
 KEYWORD_META_NAMES = ("news_keywords", "keywords", "article:tag", "parsely-tags", "sailthru.tags")
-KEYWORD_SEPARATOR_RE = re.compile(r"\s*[,，;；、|｜\n]\s*")
+KEYWORD_SEPARATOR_RE = re.compile(r"[,，;；、|｜\n]")
 # Labelled lists beside the article, on one line: `分类：能源  标签：页岩气, 压裂`, `Tags: shale gas, drilling`.
 SECTION_LABEL_RE = re.compile(
     r"(?:^|[\s|｜])(?:所属)?(?:分类|栏目|专栏|categor(?:y|ies)|filed under|posted in)\s?[:：]\s?", re.I
@@ -254,7 +254,7 @@ def find_keywords(
 
 def split_keywords(text: str) -> list[str]:
     """Split a keyword list at separators, or at spaces if it has only short Chinese words without separators."""
-    words = [word.strip(" .。\"'#") for word in KEYWORD_SEPARATOR_RE.split(html.unescape(text))]
+    words = [word.strip().strip(" .。\"'#") for word in KEYWORD_SEPARATOR_RE.split(html.unescape(text))]
     if len(words) == 1 and not text.isascii() and all(len(word) <= 8 for word in text.split()):
         words = html.unescape(text).split()
     return [" ".join(word.split()) for word in words]

@@ -31,7 +31,8 @@ MIN_HOST_LABEL_CHARS = 3  # a shorter host label is not a name
 # "_" inside Latin words is part of a name: "ngx_http_rewrite_module".
 # A double dash is a separator only before a known name: 绿色发展——某地纪实 is one title.
 TITLE_SEPARATOR_RE = re.compile(
-    r"\s*(?:[|｜»][_|｜»]*|(?<![a-zA-Z\d_])_[_|｜»]*|_+(?![a-zA-Z\d_])[|｜»]*)\s*|\s*(?<!—)—(?!—)\s*|\s+[-–·•:：*]+\s+|(?<=[^\x00-\x7f])-+\s*|\s*-+(?=[^\x00-\x7f])|--+"
+    r"\s{0,9}(?:[|｜»][_|｜»]*|(?<![a-zA-Z\d_])_[_|｜»]*|(?<!_)_++(?![a-zA-Z\d])[|｜»]*)\s*|\s{0,9}(?<!—)—(?!—)\s*"
+    r"|\s{1,9}[-–·•:：*]++\s+|(?<=[^\x00-\x7f])-+\s*|\s{0,9}-++(?=[^\x00-\x7f])|--+"
 )
 DOUBLE_DASH = "——"
 CLOSING_QUOTE = "»"  # also a separator, in titles without the opening quotation mark

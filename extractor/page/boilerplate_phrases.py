@@ -121,12 +121,12 @@ COPYRIGHT_KEYWORDS = (
     "许可证", "許可證", "不良信息", "未经", "网站标识码", "备案",
 )  # fmt: skip
 ENGLISH_LABEL_PATTERN = (
-    rf"{join_alternatives(ENGLISH_PREFIX_PATTERNS)}|{join_alternatives(ENGLISH_LABEL_PATTERNS)}\s*[:：>»…(]*\s*$"
+    rf"{join_alternatives(ENGLISH_PREFIX_PATTERNS)}|{join_alternatives(ENGLISH_LABEL_PATTERNS)}\s*+[:：>»…(]*+\s*+$"
 )
 ENGLISH_LABEL_RE = re.compile(rf"[\W_]*(?:{ENGLISH_LABEL_PATTERN})")
 LABEL_RE = re.compile(rf"[\W_]*(?:{join_alternatives(CHINESE_LABEL_PATTERNS)}|{ENGLISH_LABEL_PATTERN})")
 ARTICLE_END_RE = re.compile(
-    rf"[\W_]*(?:{join_alternatives(CHINESE_END_PATTERNS)}|{join_alternatives(ENGLISH_END_PATTERNS)}\s*[:：>»…]*\s*$)"
+    rf"[\W_]*(?:{join_alternatives(CHINESE_END_PATTERNS)}|{join_alternatives(ENGLISH_END_PATTERNS)}\s*+[:：>»…]*+\s*+$)"
 )
 BYLINE_RE = re.compile(join_alternatives(BYLINE_PATTERNS))
 REPUBLICATION_RE = re.compile(rf"[\W_]*{join_alternatives(REPUBLICATION_PATTERNS)}")
@@ -149,7 +149,8 @@ def is_copyright(text: str) -> bool:
 def is_template_label(text: str) -> bool:
     """Return whether a line begins like a label, button, caption or notice of a site template. For short lines only."""
     lowercase_text = text[:200].lower()
-    return (ENGLISH_LABEL_RE if lowercase_text.isascii() else LABEL_RE).match(lowercase_text) is not None
+    is_ascii = lowercase_text.isascii()
+    return (ENGLISH_LABEL_RE.match(lowercase_text) if is_ascii else LABEL_RE.match(lowercase_text)) is not None
 
 
 def is_machine_value(text: str) -> bool:

@@ -26,9 +26,9 @@ MOJIBAKE_BYTES_RE = re.compile(
     rb"\xc3(?:[\x82-\xb4](?:\xc2[\x80-\xbf]|\xc5|\xc6|\xcb|\xe2[\x80\x82\x84])|"
     rb"[\x80-\xbf](?:[\xc2\xc3\xc5][\x80-\xbf]){5})"
 )
-TEXT_RUN_RE = re.compile(r"<[^>]*>|[^<]+")  # of a page
+TEXT_RUN_RE = re.compile(r"<[^<>]*+>|[^<]+")  # of a page
 SCRIPT_VALUE_RE = re.compile(r'"[^"]*"|[^"]+')  # of a script
-TAG_RE = re.compile(r"<[^>]*>")
+TAG_RE = re.compile(r"<[^<>]*+>")
 MENTIONS_ENCODING_RE = re.compile(
     r"mojibake|\butf-?8\b|charset|character encoding|double[- ]encod|windows-1252|iso-8859|latin-?1\b|"
     "乱码|亂碼|文字化け",

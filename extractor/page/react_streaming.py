@@ -10,6 +10,7 @@ tree, as browsers do. Boundaries are comments, which the tree does not contain, 
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from lxml.etree import _Element as Element
@@ -20,6 +21,7 @@ BOUNDARY_COMMENT_RE = re.compile(rb"<!--(/?)[$&][?!~]?-->")
 # Marks an element that replaces a boundary comment; the value is "" at the start of a boundary and "/" at its end.
 BOUNDARY_ATTRIBUTE = "data-boundary"
 MAX_STREAM_MOVES = 1_000
+MAX_FALLBACK_ELEMENTS = 200  # siblings that are searched for the end of a boundary
 
 
 class StreamMove(NamedTuple):
@@ -70,14 +72,14 @@ def apply_stream_moves(root: Element, moves: Sequence[StreamMove]) -> None:
 def remove_fallback(placeholder: Element) -> None:
     """Remove the fallback of a boundary: everything from the placeholder to the end of the boundary."""
     depth, fallback = 0, []
-    for sibling in placeholder.itersiblings():
+    for sibling in islice(placeholder.itersiblings(), MAX_FALLBACK_ELEMENTS):
         boundary = sibling.get(BOUNDARY_ATTRIBUTE)
         if boundary == "/" and depth == 0:
             break
         depth += {"": 1, "/": -1}.get(boundary, 0) if boundary is not None else 0
         fallback.append(sibling)
     else:
-        return  # the parser moved the end of the boundary to another parent
+        return  # the parser moved the end of the boundary to another parent, or there is none
     placeholder.tail = None
     for element in fallback:
         element.tail = None

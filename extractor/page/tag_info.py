@@ -64,7 +64,7 @@ FOOTER_OR_COMMENT_WORDS = frozenset(
 # Words of a name that describe a state or space, not what the element is: "section--has-ads", "with_sidebar",
 # "richtext--space-bottom".
 STATE_RE = re.compile(
-    r"(?:^|[-_])(?:has|have|with|without|no|non)(?:[-_]+|(?=[A-Z]))[A-Za-z]+(?:[-_]+[A-Za-z]+)*$"
+    r"(?:^|[-_])(?:has|have|with|without|no|non)(?:[-_]{1,3}|(?=[A-Z]))[A-Za-z]{1,40}+(?:[-_]{1,3}[A-Za-z]{1,40}+){0,9}$"
     r"|(?:space|spacing|spacer|margin|padding|pad|gap|border|align|valign)[-_]*(?:top|bottom)"
 )
 # Parts of an article, even if their names contain other words.

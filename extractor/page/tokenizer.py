@@ -21,7 +21,7 @@ BLOCK_TAGS = frozenset(
     )
 )  # fmt: skip
 # Name of a tag, its attributes (and "/" if the element is empty), and the text after the tag.
-TOKEN_RE = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)>([^<]*+)")
+TOKEN_RE = re.compile(r"<(/?[^\s>/]++) ?+([^>]*+)(?:>([^<]*+)|\Z)")
 TAG_NAME_RE = re.compile(r"([^\s/]*+) ?+(.*)", re.S)
 ODD_END_TAG_RE = re.compile(r"</[^\s>/]*+[^>]")
 

@@ -111,14 +111,14 @@ OG_ARTICLE_TYPES = ("article", "video", "news", "blog", "post")
 MIN_HEADLINE_SIZE = 6.0  # a shorter link is not a headline
 MAX_TEXT_SIZE_BESIDE_HEADLINE = 12.0  # a date, a name or a number on the line of a headline
 RELATIVE_TIME_RE = re.compile(  # "2 days ago", as forums show it for a topic and for its last reply
-    r"\b(?:\d{1,6} (?:year|month|week|day|hour|min(?:ute)?|sec(?:ond)?)s? )+ago\b"
+    r"\b(?:\d{1,6} (?:year|month|week|day|hour|min(?:ute)?|sec(?:ond)?)s? ){1,4}ago\b"
     r"|(?<!\d)\d{1,6}\s?(?:年|个月|周|天|小时|分钟|秒)前",  # bounded: linear time for long digit runs
     re.I,
 )
 FRAGMENT_LINK_RE = re.compile(r"#[^\s!/]")
 MAX_LABEL_SIZE = 40.0  # longer lines are not prices or buttons
 PRICE_RE = re.compile(
-    r"(?:[$€£¥￥]|\b(?:usd|eur|gbp|rmb|cny)\b)\s?\d|\d[\d.,]*\s?(?:€|£|元|円|zł|kr\b|usd\b|eur\b)", re.I
+    r"(?:[$€£¥￥]|\b(?:usd|eur|gbp|rmb|cny)\b)\s?\d|\d[.,]{0,2}\s?(?:€|£|元|円|zł|kr\b|usd\b|eur\b)", re.I
 )
 CART_RE = re.compile(
     r"add to (?:cart|bag|basket|wish ?list)|buy (?:it )?now|in stock|out of stock|sold out|free shipping|\bsku\b|"

@@ -53,7 +53,7 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     r"(?:enable|activate|turn on|requires?|needs?|without|support)\W.{0,40}java ?script|"
     r"java ?script.{0,40}(?:is (?:disabled|required|not enabled|off)|enabled|must be|to (?:run|use|view))|"
     r"(?:启用|开启|打开|允许|支持|啟用|開啟).{0,12}javascript|"
-    r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w*.{0,20}javascript",
+    r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w{0,10}.{0,20}javascript",
     re.I,
 )
 NOTICE_REASON = CodedMessage("the page asks for JavaScript", "asks_for_javascript")

@@ -54,7 +54,7 @@ POST_CHROME_RE = re.compile(
     r"^\W*(?:click to expand|show more|read more|expand|reply|quote|view attachment \d+|本帖最后由.{0,60}编辑)\W*$",
     re.I,
 )
-QUOTE_ATTRIBUTION_RE = re.compile(r"(?:said|wrote|posted|writes|asked|写道|说|发表于.{0,30})\s*[:：]?\s*(?:↑)?$", re.I)
+QUOTE_ATTRIBUTION_RE = re.compile(r"(?:said|wrote|posted|writes|asked|写道|说|发表于.{0,30})\s*+[:：]?+\s*+↑?$", re.I)
 QUOTE_CLASS_RE = re.compile(
     r"(?<![a-z])(?:block|bb|ips|post|msg|message|text|user)?quot(?:e|ed|ation)s?(?![a-z])|yinyong"
 )

@@ -44,14 +44,14 @@ _MAY_HAVE_IDENTIFIER = re.compile(
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s*$")
 _IDENTIFIER = re.compile(
     r"""
-      (?:https?|ftps?|file|git|ssh):// [^<>"'）)]+ | (?<!\w)www\.[\w.-]+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
+      (?:https?|ftps?|file|git|ssh):// [^<>"'）)]+ | (?<!\w)www\.[\w.-]+ | (?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+
     | (?<![\w./]) (?:~|\.{1,2}|[A-Za-z]:)? (?:[/\\][\w.+*-]+){2,} [/\\]? | ^~?/[A-Za-z][\w.-]+
     | </?[A-Za-z][^<>]*>?
-    | [A-Za-z_][\w:.-]*=(?:"[^"]*"?|'[^']*'?)                         # name="value"
+    | (?<![\w:.-])[\w:.-]++=(?:"[^"]*"?|'[^']*'?)                     # name="value"
     | ^--?[A-Za-z][\w-]*(?:=.+)?
     | (?<!\w) [$@%\#&]{1,2} [A-Za-z_{(][\w.]*[})]?
     | (?<![A-Za-z0-9_])
-      (?: [A-Za-z_]\w*(?:(?:::|->|\#)[A-Za-z_]\w*)+                  # a::b, a->b, a#b
+      (?a: [A-Za-z_]\w*(?:(?:::|->|\#)[A-Za-z_]\w*)+                  # a::b, a->b, a#b
         | [A-Za-z_]\w+(?:\.[A-Za-z_]\w+){2,}                         # java.lang.String
         | [a-z_]\w+(?:\.[a-z_]\w+)+                                  # setup.py, os.path
         | [A-Za-z0-9]*_[A-Za-z0-9_]+                                 # snake_case, SNAKE_CASE
@@ -59,7 +59,7 @@ _IDENTIFIER = re.compile(
         | (?:[A-Z][a-z0-9]+){3,}                                     # ThreeHumpsAndMore
         | 0x[0-9A-Fa-f]+ | (?=[0-9a-f]*[0-9])[0-9a-f]{12,}
         | v?[0-9]+(?:\.[0-9]+){2,}[\w-]*                             # 1.2.3-rc1
-        | [A-Za-z_][\w.]*(?=\((?:\)|[^()]*[,="']))                   # call(), a.call(b,
+        | (?<![\w.]\.)[A-Za-z_][\w.]*+(?=\((?:\)|[^()]*[,="']))      # call(), a.call(b,
       ) (?![A-Za-z0-9_]) (?:\(\))?
     """,
     re.VERBOSE,

@@ -17,7 +17,7 @@ TOKENS_PER_LATIN_CHAR = 0.25  # per character, blanks and signs included
 MAX_TEXT_CHARS = 500_000  # per text; the index stores no more
 
 _DENSE = re.compile(f"[{UNSPACED_SCRIPTS}]")
-_SENTENCE = re.compile(r".*?(?:\n+|[。！？；…]+[”’」』）)]*|[.!?;]+[\"')\]]*(?=\s)|\Z)", re.S)
+_SENTENCE = re.compile(r".*?(?:\n+|[。！？；…]+[”’」』）)]*|(?<![.!?;])[.!?;]++[\"')\]]*+(?=\s)|\Z)", re.S)
 
 
 @dataclass(frozen=True)

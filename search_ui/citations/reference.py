@@ -127,7 +127,7 @@ def _detect_kind(document: CitedDocument, publisher: str, published: str) -> Ref
     return ReferenceKind.WEB_PAGE
 
 
-_AUTHOR_SEPARATOR_RE = re.compile(r"\s*[,，;；、]\s*")
+_AUTHOR_SEPARATOR_RE = re.compile(r"[,，;；、]")
 _NAME_SUFFIX_RE = re.compile(r"(?:Jr|Sr|II|III|IV|Ph\.?D|M\.?D)\.?")
 _ORGANIZATION_RE = re.compile(
     r"\b(?:agency|association|bank|board|bureau|centre|center|co|commission|committee|company|corp|corporation|council"
@@ -140,8 +140,8 @@ _NAME_PARTICLES = frozenset(re.findall(r"\w+", "al bin da de del della den der d
 
 def parse_authors(text: str) -> tuple[AuthorName, ...]:
     """Parse names joined by commas, in natural order. Only names in Latin script are split into their parts."""
-    names = [name for name in _AUTHOR_SEPARATOR_RE.split(text.strip()) if name and not _NAME_SUFFIX_RE.fullmatch(name)]
-    return tuple(_parse_name(name) for name in dict.fromkeys(names))
+    names = dict.fromkeys(map(str.strip, _AUTHOR_SEPARATOR_RE.split(text)))
+    return tuple(_parse_name(name) for name in names if name and not _NAME_SUFFIX_RE.fullmatch(name))
 
 
 def _parse_name(name: str) -> AuthorName:

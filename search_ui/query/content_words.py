@@ -43,8 +43,8 @@ _FUNCTION_WORDS = frozenset(f"{_CHINESE_FUNCTION_WORDS}{_ENGLISH_FUNCTION_WORDS}
 # A number and its measure word are one word: 第3期 does not match a 3. A year is also a year without 年. So is what is
 # typed without blanks (O'Neill, x-ray, 192.168.1.10, mg/m3), and a word whose sign is part of the name (C++).
 _JOINED_WORD_RE = re.compile(
-    r"(?P<number>第\s*\d+\s*[\u4e00-\u9fff]?|(?P<year>(?<!\d)[12]\d{3})年|\d+(?:\.\d+)?[月日期届号条章集回卷版季周])"
-    rf"|{SIGN_WORD}|{ALPHABETIC}++(?:(?:[-‐-–'./:&@%+#_·]|(?<=[0-9])[,;](?=[0-9])){ALPHABETIC}++)++"
+    r"(?P<number>第\s*\d+\s*[\u4e00-\u9fff]?|(?P<year>(?<!\d)[12]\d{3})年|(?<!\d)\d++(?:\.\d+)?[月日期届号条章集回卷版季周])"
+    rf"|{SIGN_WORD}|(?<!{ALPHABETIC}){ALPHABETIC}++(?:(?:[-‐-–'./:&@%+#_·]|(?<=[0-9])[,;](?=[0-9])){ALPHABETIC}++)++"
 )
 _SHORT_HIRAGANA_RE = re.compile("[\u3041-\u309f]{1,2}")  # particles and endings
 

@@ -47,7 +47,7 @@ MIN_COMMON_SHARE = 0.15  # minimum share of common characters of a valid decodin
 CONFIDENT_COMMON_SHARE = 0.35  # a labelled encoding with this share needs no comparison
 LABEL_BONUS = 1.3  # factor; a labelled encoding wins unless another reads clearly better
 MAX_DAMAGED_SHARE = 0.1  # maximum share of broken characters in a readable text
-HEADER_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{2,30})", re.I)
+HEADER_CHARSET = re.compile(r"charset\s*+=\s*+[\"']?+\s*+([\w.:-]{2,30})", re.I)
 CONTROL_BYTES = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
 # U+E000 to U+F8FF in UTF-8: the first byte, or the first two bytes.
 PRIVATE_USE_LEAD, PRIVATE_USE_SEQUENCE = b"\xee", re.compile(rb"\xef[\x80-\xa3]")

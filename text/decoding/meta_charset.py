@@ -22,7 +22,7 @@ _CONTENT_CHARSET = re.compile(
     r"charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^\t\n\f\r ;]*))", re.IGNORECASE
 )
 _MAX_ATTRIBUTES = 200
-_LOOSE_META_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{2,30})", re.IGNORECASE)
+_LOOSE_META_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*+=\s*+[\"']?+\s*+([\w.:-]{2,30})", re.IGNORECASE)
 _LOOKBEHIND_BYTES = 310  # a meta element begins at most this far before its charset
 
 

@@ -15,6 +15,7 @@ EQ_TOKEN_RE = re.compile(
     r'\\\*\s*(?:"[^"]*"|\S+)|\\(?P<switch>[a-z]+)\s*\d*\s*|\\(?P<char>.)|(?P<text>[^\\(),;]+|.)', re.I | re.S
 )
 MAX_EQ_DEPTH = 50
+MAX_EQ_CHARS = 10_000
 
 
 def formula_text(element: Element) -> str:
@@ -79,7 +80,7 @@ def eq_field_text(instruction: str) -> str:
     if instruction.split()[:1] not in (["EQ"], ["eq"], ["Eq"]):
         return ""
     frames, switches = [("", [""])], ""
-    for token in EQ_TOKEN_RE.finditer(instruction.strip()[2:]):
+    for token in EQ_TOKEN_RE.finditer(instruction.strip()[2:MAX_EQ_CHARS]):
         text = token["text"]
         if token["switch"]:
             switches += token["switch"].lower()

@@ -42,7 +42,7 @@ _SENTENCE_RE = re.compile(
 # A full stop after an initial or one of these does not end a sentence, nor does one before a small letter.
 _ABBREVIATION_RE = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Mt|Prof|Gen|Col|Capt|Lt|Sgt|Rev|Hon|Gov|Sen|Jr|Sr|vs|No|Nos|Fig|Figs|Eq|Eqs|Vol|Inc|Ltd"
-    r"|Co|Corp|Bros|cf|al|approx|ca|e\.g|i\.e|Jan|Feb|Aug|Sept?|Oct|Nov|Dec)|(?:\b[A-Za-z]\.)+[A-Za-z])\.$"
+    r"|Co|Corp|Bros|cf|al|approx|ca|e\.g|i\.e|Jan|Feb|Aug|Sept?|Oct|Nov|Dec)|(?:\b[A-Za-z]\.){1,9}[A-Za-z])\.$"
 )
 _CONTINUATION_RE = re.compile(r"[ \t]+[a-z(]")
 _CLAUSE_END_RE = re.compile(r"[；;，,、：:]\s*|\s")

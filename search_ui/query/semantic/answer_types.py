@@ -164,13 +164,16 @@ _OPENING_MARK, _CLOSING_MARK = '["“‘「『《]?', '["”’」』》]?'
 
 # Numbers: digits, also with a fraction or thousands separators, and number words.
 _HAN_DIGITS = "零〇一二三四五六七八九十百千万亿两"
-_NUMBER = rf"(?:半|\d+(?:[,.]\d+)*\s*[百千万亿]*|(?!一[^{_HAN_DIGITS}])[{_HAN_DIGITS}]+)(?:多|余|几|来)?[万亿]?"
+_NUMBER = (
+    rf"(?:半|\d{{1,15}}(?:[,.]\d{{1,15}}){{0,9}}\s{{0,9}}[百千万亿]{{0,9}}|(?!一[^{_HAN_DIGITS}])[{_HAN_DIGITS}]{{1,20}})"
+    "(?:多|余|几|来)?[万亿]?"
+)
 _ENGLISH_NUMBER_WORDS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|dozens?"
     "|half|twice|single|both|no"
 )
-_ENGLISH_NUMBER = rf"(?<![\w.])(?:[$£€¥]\s?)?(?:\d+(?:[,.]\d+)*|(?:{_ENGLISH_NUMBER_WORDS})\b)"
+_ENGLISH_NUMBER = rf"(?<![\w.])(?<!\d,)(?:[$£€¥]\s?)?(?:\d++(?:[,.]\d++)*+|(?:{_ENGLISH_NUMBER_WORDS})\b)"
 
 # Dates and periods.
 _CHINESE_YEAR = rf"\d{{1,4}}年(?!级|轻|龄)|[一二三四五六七八九零〇○]{{2,4}}年|[元{_HAN_DIGITS}]{{1,3}}年(?!级|轻|龄)"
@@ -178,7 +181,7 @@ _ENGLISH_YEAR = r"\b(?:1\d{3}|20\d{2})(?:s\b|\b)|\b\d{1,4}\s?(?:bc|bce|ad|ce)\b|
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _YEAR_RE = re.compile(rf"{_CHINESE_YEAR}|年代|世纪|{_ENGLISH_YEAR}")
 _DATE_RE = re.compile(
-    rf"{_YEAR_RE.pattern}|(?:\d+|[{_HAN_DIGITS}]+)(?:月|[日号](?![线楼机])|[点时](?!代)|天|小时|周(?!年)|岁)|星期|周[一二三四五六日]|[春夏秋冬]季"
+    rf"{_YEAR_RE.pattern}|(?:(?<!\d)\d++|(?<![{_HAN_DIGITS}])[{_HAN_DIGITS}]++)(?:月|[日号](?![线楼机])|[点时](?!代)|天|小时|周(?!年)|岁)|星期|周[一二三四五六日]|[春夏秋冬]季"
     rf"|年间|时期|期间|初期|末期|时代|朝|[今去明前]年|同年|翌|凌晨|早[上晨]|上午|中午|下午|晚上|[以之][前后]|当天"
     rf"|\b(?:{_MONTHS}|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter|century|centuries"
     r"|today|yesterday|tomorrow|decades?|morning|evening|night|noon|\d+\s?[ap]\.?m|after|before|until|since|during)\b"
@@ -241,7 +244,7 @@ def _quantity_pattern(question: str) -> re.Pattern[str] | None:
         noun = next((word for word in _ENGLISH_WORD_RE.findall(match["noun"] or "") if word not in _NOT_COUNTED), "")
         if match[0].startswith("how many") and noun and noun not in _PEOPLE:
             stem = re.escape(_stem(noun))
-            return re.compile(rf"{_ENGLISH_NUMBER}(?:[\s-]+[\w,.'-]+){{0,{MAX_WORDS_TO_NOUN - 1}}}?[\s-]+{stem}\w*")
+            return re.compile(rf"{_ENGLISH_NUMBER}(?:[\s-]++[\w,.']++){{0,{MAX_WORDS_TO_NOUN - 1}}}?[\s-]++{stem}\w*")
         return re.compile(_ENGLISH_NUMBER)
     if _ENGLISH_MEASURE_RE.search(question):
         return re.compile(_ENGLISH_NUMBER)

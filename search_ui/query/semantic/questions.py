@@ -15,7 +15,7 @@ _HAN_RE = re.compile("[\u3400-\u9fff]")
 _QUESTION_MARK_RE = re.compile(r"[?？]\s*$")
 _QUESTION_WORD_RE = re.compile(
     r"什么|怎么|怎样|咋[样办]?|如何|为何|为啥|何时|何地|何处|何种|谁|哪[个些里儿种家位年月天次]?|多少|多久|多大|多长|多高|多远|几[个种年月天次岁]"
-    r"|[吗呢么]\s*[?？。]?\s*$|[是有能会可]不[是有能会可]|[是能可会]否|有没有|该不该|要不要|算不算|合不合法|请问|啥"
+    r"|[吗呢么]\s*+[?？。]?+\s*+$|[是有能会可]不[是有能会可]|[是能可会]否|有没有|该不该|要不要|算不算|合不合法|请问|啥"
 )
 _QUESTION_START_RE = re.compile(
     r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|may|must"
