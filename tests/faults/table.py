@@ -17,6 +17,7 @@ from tests.faults import hostile, processes, serving, stores
 from tests.faults.fencing import PROCESS_COUNTS, fence_faults
 from tests.faults.restoring import restore_faults
 from tests.faults.sabotage import sabotage_faults
+from tests.faults.stalling import pattern_faults, stall_faults
 from tests.faults.tally import Tally
 from tests.faults.traps import trap_faults
 from tests.faults.upgrading import upgrade_faults
@@ -47,6 +48,10 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
     yield from pages(data, only)
     if recipes := [recipe for recipe in hostile.http_recipes(data) if not only or hostile.class_of(recipe) in only]:
         yield from hostile.hostile_servers(recipes[:: 8 if is_short else 1], folder / "hostile")
+    if not only or "patterns" in only:
+        yield pattern_faults(is_short)
+    if not only or "stall" in only:
+        yield stall_faults(folder / "stall")
     if not only or "fence" in only:
         (folder / "fence").mkdir()
         yield fence_faults_of_all(folder / "fence")
