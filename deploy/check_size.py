@@ -10,17 +10,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_LINES = {
-    "crawler": 10_020,
-    "docstore": 13_150,
-    "domain": 2_790,
-    "extractor": 16_570,
+    "crawler": 10_930,
+    "docstore": 13_200,
+    "domain": 2_800,
+    "extractor": 17_050,
     "focused": 5_260,
-    "indexer": 2_320,
+    "indexer": 2_330,
     "lexicon": 7_410,
     "locks": 240,
     "maven_jars": 230,
-    "pipeline": 22_300,
-    "search_ui": 17_350,
+    "pipeline": 21_960,
+    "search_ui": 17_360,
     "solr_client": 280,
     "text": 2_720,
 }
