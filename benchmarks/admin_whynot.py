@@ -290,7 +290,7 @@ def run_stages(engine: Engine, lost: LostPages) -> None:
     stages.extract(engine)
     add_manual_urls(engine, add_late_pages(lost, PageCause.NOT_EXTRACTED))
     stages.crawl(engine)
-    blocked = add_late_pages(lost, PageCause.BLOCKED)
+    blocked = add_late_pages(lost, PageCause.STOPPED)
     add_manual_urls(engine, [*blocked, *add_late_pages(lost, PageCause.NOT_VISITED)])
     for url in blocked:
         engine.store.frontier.admin.block_urls(url)

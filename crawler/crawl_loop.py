@@ -311,7 +311,9 @@ class CrawlLoop:
         else:
             self._record_visit(visit, job_result.reservation)
         while self.result_handler.gated_entries:
-            self.frontier.retry(self.result_handler.gated_entries.pop())
+            gated_entry = self.result_handler.gated_entries.pop()
+            self.result_handler.shared_responses.forget(gated_entry)
+            self.frontier.retry(gated_entry)
         self._record_judged(is_end=False)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
@@ -333,7 +335,10 @@ class CrawlLoop:
 
     def _update_throttle(self, job_result: PageResult) -> None:
         host, now = job_result.job.entry.host, self.context.clock()
-        self.throttle.finish_request(host, now, job_result.fetch_result)
+        if job_result.is_counted:
+            self.throttle.release_slot(host)
+        else:
+            self.throttle.finish_request(host, now, job_result.fetch_result)
         self.throttle.update_backlog(host, self.backlog.due_by_host[host], self.context.deadline - now)
 
     def _schedule_retry(self, job_result: PageResult, is_success: bool) -> bool:

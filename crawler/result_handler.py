@@ -67,13 +67,15 @@ class ResultHandler:
             if result.outcome.reason is Reason.GONE and entry.kind is UrlKind.UNKNOWN and not is_file_name:
                 self._trap_detector(entry.host).record_page(entry.url, novelty=0.0, is_empty=True)
             return visit
-        equal_url = self._deduplicator.record_page(entry.url, job_result.fingerprint)
         decision = self._focused_decision(job_result)
         links = (*self._select_links(entry, job_result), *self._canonical_link(entry, job_result.canonical_url))
-        if self._deduplicator.has_same_content(job_result.canonical_url, job_result.fingerprint):
-            equal_url = job_result.canonical_url
-        is_duplicate = bool(equal_url) and entry.kind not in (UrlKind.SEED, UrlKind.HUB)
-        if is_duplicate and not job_result.is_noindex:
+        equal_url = ""
+        if not job_result.is_noindex and (decision is None or decision.is_retained):  # otherwise it is not saved
+            equal_url = self._deduplicator.record_page(entry.url, job_result.fingerprint)
+            equal_url = "" if entry.digest else equal_url  # a stored article stays
+            if self._deduplicator.has_same_content(job_result.canonical_url, job_result.fingerprint):
+                equal_url = job_result.canonical_url
+        if equal_url and entry.kind not in (UrlKind.SEED, UrlKind.HUB):
             visit = self.visit_without_page(
                 entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {equal_url}"[:300])
             )

@@ -24,6 +24,8 @@ _SHORT_TEXT_BYTES = 1_000
 _MAX_LINKS_OF_NEW_PAGES, _MIN_NEW_PAGES = 3, 5
 _MAX_OWN_PAGE_SHARE = 0.1
 _MAX_SENTENCES, _MAX_VISITS, _MAX_BYTES = 100_000, 1000, 16_000_000
+_MAX_BLOCKED_VISITS = 3  # in a row; later the text is what the site has, such as a number that changes every day
+_Sentences = tuple[tuple[int, int], ...]  # hash and bytes of each
 _SAME_TEXT = Outcome(Reason.BLOCKED, CodedMessage("other URLs of the site have the same text", "blocked_same_text"))
 
 
@@ -36,17 +38,22 @@ class SharedResponses:
         self._own_pages: Counter[Host] = Counter()  # pages with a response of their own
         # (host, redirect target) -> own pages of the host at the first redirect, and redirected URLs
         self._redirects: dict[tuple[Host, str], tuple[int, list[FrontierEntry]]] = {}
-        self._visits: list[tuple[Visit, PageResult, bool]] = []  # with whether the visit waits
+        self._visits: list[tuple[Visit, _Sentences, str, bool]] = []  # text, redirect target, whether the visit waits
         self._waiting_bytes = 0
 
     def must_wait(self, visit: Visit, result: PageResult) -> bool:
         """Count a response. Returns True if the visit must not be recorded before `judge` returns it."""
         entry, target, has_content = visit.entry, result.fetch_result.redirect_url, bool(visit.page or visit.is_gone)
+        if not target and (entry.host, entry.url) not in self._redirects:
+            self._own_pages[entry.host] += visit.outcome.reason in FETCH_SUCCESS_REASONS
         if entry.kind in (UrlKind.SEED, UrlKind.HUB):
             return False
         if target and visit.outcome.reason is Reason.REDIRECTED_TO_KNOWN_URL:
             redirects = self._redirects.setdefault((entry.host, target), (self._own_pages[entry.host], []))
-            redirects[1].append(entry)
+            if len(redirects[1]) < _MAX_VISITS:
+                redirects[1].append(entry)
+            if len(self._redirects) > _MAX_VISITS:
+                del self._redirects[next(iter(self._redirects))]
         elif has_content and result.is_bare:
             for key in ((entry.host, sentence) for sentence, _ in result.fingerprint.sentence_hashes):
                 sources = self._sources.setdefault(key, set())
@@ -55,13 +62,19 @@ class SharedResponses:
             while len(self._sources) > _MAX_SENTENCES:
                 del self._sources[next(iter(self._sources))]
         else:
-            self._own_pages[entry.host] += visit.outcome.reason in FETCH_SUCCESS_REASONS
             return False
         waits = has_content and bool(entry.digest)
         if waits or (not target and len(result.links) <= _MAX_LINKS_OF_NEW_PAGES):
-            self._visits.append((visit if waits else replace(visit, page=None), result, waits))
+            sentences = tuple(result.fingerprint.sentence_hashes)
+            self._visits.append((visit if waits else replace(visit, page=None), sentences, target, waits))
             self._waiting_bytes += len(visit.page.body) if waits and visit.page else 0
         return waits
+
+    def forget(self, entry: FrontierEntry) -> None:
+        """Forget the responses of a URL that is fetched again."""
+        self._visits = [item for item in self._visits if item[0].entry.url_id != entry.url_id]
+        for _, entries in self._redirects.values():
+            entries[:] = [other for other in entries if other.url_id != entry.url_id]
 
     def judge(self, is_end: bool = True) -> list[Visit]:
         """Return the visits that wait, as they are or BLOCKED, and BLOCKED visits of URLs that were recorded before.
@@ -76,9 +89,8 @@ class SharedResponses:
         for (_, target), entries in blocked.items():
             text = CodedMessage(f"all URLs redirect to {target[:280]}", "blocked_redirect", url=target[:280])
             results += [self._build_visit(entry, Outcome(Reason.BLOCKED, text)) for entry in entries]
-        for visit, result, waits in visits:
-            target = result.fetch_result.redirect_url
-            if not target and self._is_shared_text(visit.entry, result):
+        for visit, sentences, target, waits in visits:
+            if not target and self._is_shared_text(visit.entry, sentences):
                 # The stored page of a URL that was new is no article.
                 results.append(replace(self._build_visit(visit.entry, _SAME_TEXT), is_gone=not waits))
             elif waits and (visit.entry.host, target) not in blocked:
@@ -90,11 +102,13 @@ class SharedResponses:
         min_urls = 10 if key[1] == url_origin(key[1]) + "/" else 3
         return url_count >= min_urls and self._own_pages[key[0]] - own_pages_before <= _MAX_OWN_PAGE_SHARE * url_count
 
-    def _is_shared_text(self, entry: FrontierEntry, result: PageResult) -> bool:
-        total = sum(size for _, size in result.fingerprint.sentence_hashes)
+    def _is_shared_text(self, entry: FrontierEntry, sentences: _Sentences) -> bool:
+        total = sum(size for _, size in sentences)
+        if entry.attempts >= _MAX_BLOCKED_VISITS:
+            return False
         min_changed = 2 if total <= _SHORT_TEXT_BYTES else 4
         shared = 0
-        for sentence, size in result.fingerprint.sentence_hashes:
+        for sentence, size in sentences:
             sources = self._sources.get((entry.host, sentence), set())
             changed = sum("/" not in source for source in sources)  # a digest
             is_shared = len(sources) >= _MIN_NEW_PAGES or (bool(entry.digest) and changed >= min_changed)

@@ -42,7 +42,9 @@ class RunCookies:
         if "Set-Cookie" not in headers:
             return False
         before, response = self.header(url), SimpleNamespace(info=lambda: headers)
-        jar = self._jars.setdefault(_site(url), CookieJar(_Policy()))
+        jar = self._jars.setdefault(
+            _site(url), CookieJar(_Policy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain))
+        )
         jar.extract_cookies(response, Request(url))  # type: ignore[arg-type]  # noqa: S310
         if len(jar) > _MAX_COOKIES_PER_SITE:
             jar.clear()

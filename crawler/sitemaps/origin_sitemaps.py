@@ -55,12 +55,13 @@ class OriginSitemaps:
         origin: Origin,
         rejection_reason: Callable[[str], Reason | None],
         start_urls: Sequence[str],
-        default_urls: Iterable[str] = (),
+        default_urls: Sequence[str] = (),
         started_at: float = 0.0,
     ) -> None:
         self._rejection_reason = rejection_reason
         self._pending = deque((url, 0) for url in dict.fromkeys(start_urls))
         self._known_urls = set(start_urls)
+        self.default_urls = frozenset(default_urls)
         self._default_urls = deque(default_urls)
         self._own_domain = _site_domain(origin + "/")
         self._domains = {self._own_domain, *map(_site_domain, start_urls)}

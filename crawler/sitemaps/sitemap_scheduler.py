@@ -108,7 +108,8 @@ class SitemapScheduler:
         origin = self._origin_by_job_id.get(job_id) or url_origin(job_result.job.entry.url)
         origin_sitemaps = self._sitemaps_by_origin[origin]
         entries: Sequence[SitemapEntry] = job_result.sitemap.entries
-        if job_result.fetch_result.outcome.reason is Reason.GONE:
+        is_guessed = job_result.job.url in origin_sitemaps.default_urls
+        if is_guessed and job_result.fetch_result.outcome.reason is Reason.GONE:
             self._path_answers.record(host_of(job_result.job.url), job_result.job.url, False, self._now())
         if job_result.job.kind is JobKind.SITEMAP:
             entries = rewrite_to_https(
@@ -161,7 +162,8 @@ class SitemapScheduler:
         """Return the next file of the origin that no origin has requested yet."""
         while (file_job := origin_sitemaps.next_file()) is not None:
             url = file_job[1]
-            is_missing = self._path_answers.find(host_of(url), url, self._now()) is False
+            is_guessed = url in origin_sitemaps.default_urls
+            is_missing = is_guessed and self._path_answers.find(host_of(url), url, self._now()) is False
             if url not in self._requested_urls and not is_missing:
                 self._requested_urls.add(url)
                 return file_job

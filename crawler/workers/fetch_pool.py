@@ -96,6 +96,7 @@ class PageResult:
         tokenized_page: the page as words, for a focused crawl.
         reservation: memory of the page, to be released after it is recorded; None without a page.
         is_bare: True if the page has little text outside links and no article markup.
+        is_counted: True if the throttle of the host has counted the request already.
     """
 
     job: Job
@@ -111,6 +112,7 @@ class PageResult:
     tokenized_page: TokenizedPage | None = None
     reservation: Reservation | None = None
     is_bare: bool = False
+    is_counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -210,7 +212,12 @@ class JobRunner:
             reservation = stack.enter_context(Reservation(self._memory_budget))
             if job.kind not in (JobKind.PAGE, JobKind.PROBE):
                 return self._fetch_sitemap(job, reservation)
-            job_result = self._fetch_page(job, reservation)
+            if job.needs_head:
+                head = self._fetcher.check_page(job.entry)
+                if head.host_failed or head.outcome.reason not in (Reason.FETCHED, Reason.HTTP_ERROR):  # 405: no HEAD
+                    return PageResult(job, head)
+            job_result = self._fetch_page(job, reservation, self._inner_fetcher if job.needs_head else self._fetcher)
+            job_result = replace(job_result, is_counted=job.needs_head)
             if job.kind is JobKind.PAGE and job_result.fetch_result.page is not None and reservation.size:
                 stack.pop_all()
                 return replace(job_result, reservation=reservation)
@@ -224,12 +231,7 @@ class JobRunner:
         if self._renderer is not None:
             self._renderer.close()
 
-    def _fetch_page(self, job: Job, reservation: Reservation) -> PageResult:
-        fetcher = self._fetcher
-        if job.needs_head:
-            head, fetcher = fetcher.check_page(job.entry), self._inner_fetcher
-            if head.host_failed or head.outcome.reason not in (Reason.FETCHED, Reason.HTTP_ERROR):  # 405: no HEAD
-                return PageResult(job, head)
+    def _fetch_page(self, job: Job, reservation: Reservation, fetcher: Fetcher) -> PageResult:
         fetch_result = self._render_result(job.entry, fetcher.fetch(job.entry, job.url, reservation))
         page = fetch_result.page
         if page is None:

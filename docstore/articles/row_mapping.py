@@ -35,20 +35,9 @@ def article_row(url_id: int, url: str, article: Article, now: float) -> dict[str
     }
 
 
-MAX_LABEL_CHARS = 60
-MIN_COMPARED_CHARS, MIN_COMPARED_SHARE = 300, 0.9
-
-
 def text_hash(article: Article) -> int:
-    """Return a 64-bit hash of title and body. Articles with the same visible text have the same hash.
-
-    A few short lines without digits do not count in a longer text: the versions of an article for paper and for other
-    screens have some of their own ("Printed from ...").
-    """
-    lines = article.body.split("\n")
-    text = "\n".join(line for line in lines if len(line) > MAX_LABEL_CHARS or any(map(str.isdigit, line)))
-    is_compared = len(text) >= max(MIN_COMPARED_CHARS, MIN_COMPARED_SHARE * len(article.body))
-    return text_hash64(article.title + (text if is_compared else article.body))
+    """Return a 64-bit hash of title and body. Articles with the same visible text have the same hash."""
+    return text_hash64(article.title + article.body)
 
 
 def article_from_row(row: Row[Any]) -> Article:
