@@ -20,12 +20,15 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from crawler.http.fetch import FetchResult
 from crawler.http.site_options import delay_for_host, parse_site_delays, parse_site_quiet_hours
 from crawler.schedule.quiet_hours import QuietHours, quiet_seconds_left
 from crawler.settings import CrawlSettings
 from domain.page import Host
+
+if TYPE_CHECKING:
+    from crawler.http.fetch import FetchResult  # urllib3; most commands do without
 
 NO_KNOWN_START = float("inf")
 MAX_RETRY_AFTER_SECONDS = 3600.0
@@ -140,7 +143,7 @@ class HostThrottle:
             host_state.in_flight -= 1
             self._in_flight_by_ip[host_state.ip] -= 1
 
-    def finish_request(self, host: Host, now: float, result: FetchResult) -> None:
+    def finish_request(self, host: Host, now: float, result: "FetchResult") -> None:
         """Record the end of a request of any kind. `now` is monotonic seconds.
 
         The delay counts from the start of the response. The host saw the request earlier, so it never sees two requests

@@ -292,7 +292,8 @@ class ArticleTable:
             lead_chars: Characters of the body to return.
             limit: Maximum number of articles.
         """
-        is_dated = articles.c.published.between(first_day, last_day)
+        # No BETWEEN: PostgreSQL's grammar allows no COLLATE, which texts have, before its AND.
+        is_dated = (articles.c.published >= first_day) & (articles.c.published <= last_day)
         has_day = func.length(articles.c.published) == ISO_DAY_CHARS
         query = (
             select(urls.c.host, articles.c.published, articles.c.title, articles.c.body)

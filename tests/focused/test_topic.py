@@ -364,7 +364,7 @@ def news(name: str, number: int) -> str:
 
 def test_records_that_are_only_a_notice_or_template_text_are_cleaned_out(tmp_path: Path) -> None:
     """ZK-S3: a page with little text of its own gives no record, and the reason is saved."""
-    names = "abcdefghijklmn"
+    names = [f"{first}{second}" for first in "abcdef" for second in "abcdefgh"]
     bodies = {name: TEMPLATE if n % 2 else news(name, n) + TEMPLATE for n, name in enumerate(names)} | {"z": NOTICE}
     pages = {
         f"/n/{name}.html": Answer(

@@ -289,7 +289,7 @@ def test_anyones_crawl_is_imported_once(chain: Chain, tmp_path: Path) -> None:
     first = import_warc_files(chain.engine, [WarcSource(str(file))]).outcome_counts
     assert first == {
         Reason.FETCHED: 1,
-        Reason.HTTP_ERROR: 1,
+        Reason.GONE: 1,
         Reason.NOT_HTML: 1,
         Reason.EMPTY_BODY: 1,
         Reason.INVALID_URL: 1,

@@ -181,7 +181,7 @@ def test_pages_belong_to_one_version_of_a_document(engine: Engine, worker: type[
     table.save_page(stored.url_id, other_digest, RecognizedPage(1))
     assert table.saved_numbers(stored.url_id, other_digest) == {1}
     engine.store.articles.reextract_all()
-    assert stages.extract(engine).outcome_counts == {Reason.NO_TEXT_LAYER: 1, Reason.NO_BODY: 1}
+    assert stages.extract(engine).outcome_counts == {Reason.NO_TEXT_LAYER: 1, Reason.LIST_PAGE: 1}
 
 
 @pytest.mark.process

@@ -117,7 +117,7 @@ def test_sample_pages_are_articles_before_other_pages() -> None:
     with Site(pages) as site:
         crawl = CrawlSettings(inside_hosts=(site.host,), delay=0.0)
         checked = SiteCheck(site.url(), sample_urls=tuple(map(site.url, ("/list", "/gone", "/1"))))
-        first, second = load_sample_pages([checked], crawl, ExtractSettings(), lambda _: None)
+        first, second = load_sample_pages([checked], crawl, ExtractSettings())
     assert first.title == "新平台完成试验" and "钻井平台" in first.body and "<h1>" in first.html
     assert second.url == site.url("/list") and second.problem
 

@@ -25,8 +25,8 @@ def test_every_format_lists_what_it_leaves_out() -> None:
     assert opml.scopes == ("a.test", "www.b.test", "c.test")
     assert [note.partition(":")[0] for note in opml.notes] == ["B", "C", "D"]
     plain = PARSERS["list"]("\ufeff# mine\nhttp://a.test/x\nb.test\n\nftp://c.test/\nhttp://d.test/x.zip\n".encode())
-    assert plain.seeds == ("http://a.test/x", "https://b.test/")
-    assert [note.partition(":")[0] for note in plain.notes] == ["line 5", "line 6"]
+    assert plain.seeds == ("http://a.test/x", "https://b.test/", "http://d.test/x.zip")
+    assert [note.partition(":")[0] for note in plain.notes] == ["line 5"]
     names = ("a.opml", "a.xml", "a.txt")
     formats = [detect_format(name, b" <opml>" if name == "a.xml" else b"") for name in names]
     assert formats == ["opml", "opml", "list"]

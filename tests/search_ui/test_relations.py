@@ -132,7 +132,7 @@ class NameSearch(FakeSearch):
     """Answers the requests for the usage of names."""
 
     def select(self, params: Params) -> dict[str, Any]:
-        name = dict(params)["name"].strip('"')
+        name = dict(params)["name_text"].strip('"')
         if name == "沼气":
             months = [{"val": "2019-12-01T00:00:00Z", "count": 9, "n": 8}]
             dated = {"first": "2015-03-02T00:00:00Z", "last": "2019-12-31T00:00:00Z"}
