@@ -66,9 +66,9 @@ def full_matches_query(request: SearchRequest, words: QueryWords) -> QueryParam:
         return QueryParam("full_matches", MATCH_ALL)
     parts = content_parts(words)
     if not parts:  # symbols and emoji, matched one by one
-        char_clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE_CHARS, 1.0), (solr_fields.BODY_CHARS, 1.0)))
-        text_param = QueryParam(char_clause.variant, request.parsed_query.ranking_text)
-        return QueryParam("full_matches", char_clause.to_query({char_clause.variant: text_param}))
+        clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, 1.0), (solr_fields.BODY, 1.0)))
+        text_param = QueryParam(clause.variant, request.parsed_query.ranking_text)
+        return QueryParam("full_matches", clause.to_query({clause.variant: text_param}))
     return QueryParam("full_matches", SolrQuery.boolean(must=part_queries(words)))
 
 

@@ -96,7 +96,7 @@ def test_each_word_of_a_query_is_a_run_of_tokens_of_the_text(index: SolrIndex, n
         assert any(all(a <= b for a, b in zip(run, document[at:], strict=False)) for at in starts), (word, run)
 
 
-BODY = "Band 5 GHz und 5GHz, v2.10.3, O’Neill, Präsidentin, シェールガス, H₂S, 2.5MPa, WorkCentre7428"
+BODY = "Band 5 GHz und 5GHz, v2.10.3, O’Neill, Präsidentin, シェールガス, H₂S, 2.5MPa, WorkCentre7428, ☕ ⚡ 😀"
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +107,13 @@ def client(solr_node: EmbeddedSolr, index: SolrIndex) -> FlaskClient:
     index.commit()
     search: Any = SolrSearchClient(solr_node.url, index.collection, timeout=120.0)
     return site_app(search).test_client()
+
+
+@pytest.mark.solr
+def test_symbols_are_found(client: FlaskClient) -> None:
+    for symbol in ("☕", "⚡", "😀", "☕ 😀"):
+        assert client.get("/api/v1/search", query_string={"q": symbol}).json["total"] == 1, symbol
+    assert client.get("/api/v1/search", query_string={"q": "❤"}).json["total"] == 0
 
 
 @pytest.mark.solr
