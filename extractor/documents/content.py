@@ -23,7 +23,8 @@ COMPATIBILITY_CHARS_RE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\u2e80-\u2fdf\uf
 # 关 于 检 查 的 通 知: Chinese with wide letter spacing, as it is printed in headings and cells of tables.
 _MARKS = "，。、：；？！“”‘’（）《》—"
 SPACED_LETTERS_RE = re.compile(
-    rf"(?<!\S)[{_MARKS}]?[{HAN}](?:[ \u3000]+(?:\d{{1,4}}|[{_MARKS}]{{0,2}}[{HAN}{_MARKS}][{_MARKS}]{{0,2}}))+(?!\S)"
+    rf"(?<!\S)[{_MARKS}]?[{HAN}](?:[ \u3000]+[{_MARKS}]{{0,2}}[{HAN}{_MARKS}][{_MARKS}]{{0,2}}"
+    rf"|(?<=[{HAN}])[ \u3000]+\d{{1,4}}(?=[ \u3000]+[{HAN}]))+(?!\S)"
 )
 MIN_SPACED_LETTERS = 4  # two are enough if they are the whole text
 
@@ -234,7 +235,8 @@ def join_spaced_letters(text: str) -> str:
     def join_match(match: re.Match[str]) -> str:
         letters = match[0].split()
         is_spaced = len(letters) >= MIN_SPACED_LETTERS or match[0] == text
-        return "".join(letters) if is_spaced else match[0]
+        is_counting = len(letters) <= 3 * sum(map(str.isdecimal, letters))  # 泵 3 台: words and their numbers
+        return "".join(letters) if is_spaced and not is_counting else match[0]
 
     return SPACED_LETTERS_RE.sub(join_match, text)
 

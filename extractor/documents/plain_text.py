@@ -63,7 +63,7 @@ def split_front_matter(text: str) -> tuple[FileProperties, str]:
         matter = tomllib.loads(match[2]) if match[1] == "+++" else yaml.load(match[2], yaml.BaseLoader)  # noqa: S506
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError):
         matter = {name: value.strip(" \t\"'") for name, value in FRONT_MATTER_FIELD_RE.findall(match[2])}
-    if not isinstance(matter, dict):
+    if not matter or not isinstance(matter, dict):
         return FileProperties(), text
     fields = {str(name).lower(): value for name, value in matter.items()}
     title, author, date, language = (front_matter_text(fields, *names) for names in FRONT_MATTER_NAMES)

@@ -13,6 +13,7 @@ from extractor.documents.content import join_spaced_letters
 from extractor.documents.office.counting import format_count
 from extractor.documents.office.formulas import eq_field_text
 from extractor.documents.office.number_format import format_value
+from extractor.documents.office.spreadsheet import column_bits
 from extractor.documents.reader import extract_document
 from tests.extractor import document_files as files
 
@@ -222,6 +223,15 @@ def test_formulas_are_part_of_their_sentence() -> None:
 )
 def test_the_fields_of_formulas(instruction: str, text: str) -> None:
     assert eq_field_text(instruction) == text
+
+
+def test_binomials_and_scripts_before_a_letter_are_no_fractions_and_products() -> None:
+    run = "<m:r><m:t>{}</m:t></m:r>"
+    parts = f"<m:num>{run.format('n')}</m:num><m:den>{run.format('k')}</m:den>"
+    binomial = f'<m:d><m:e><m:f><m:fPr><m:type m:val="noBar"/></m:fPr>{parts}</m:f></m:e></m:d>'
+    scripts = f"<m:sub>{run.format('6')}</m:sub><m:sup>{run.format('14')}</m:sup><m:e>{run.format('C')}</m:e>"
+    text = f"<w:p><m:oMath {M}>{binomial}<m:sPre>{scripts}</m:sPre></m:oMath></w:p>"
+    assert body(files.docx(text), "docx") == "(n; k)^14_6C"
 
 
 def test_a_deep_formula_ends() -> None:
@@ -441,7 +451,61 @@ def test_the_lists_and_headings_of_opendocument_have_their_numbers() -> None:
     ]
 
 
+def test_a_list_without_a_style_does_not_end_the_numbers_of_others() -> None:
+    style = (
+        '<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" '
+        'style:num-suffix="."/></text:list-style>'
+    )
+    entry = "<text:list-item><text:p>{}</text:p></text:list-item>"
+    text = (
+        f'<text:list>{entry.format("甲")}</text:list><text:list text:style-name="L1">{entry.format("乙")}</text:list>'
+    )
+    assert lines(files.opendocument("text", text, styles=style), "odt") == ["甲", "1. 乙"]
+
+
 # -- hidden text
+
+
+def test_a_style_may_show_again_what_its_base_hides() -> None:
+    styles = (
+        f'<w:styles xmlns:w="{files.W}"><w:style w:styleId="V"><w:rPr><w:vanish/></w:rPr></w:style>'
+        '<w:style w:styleId="V2"><w:basedOn w:val="V"/><w:rPr><w:vanish w:val="0"/></w:rPr></w:style>'
+        '<w:style w:styleId="V3"><w:basedOn w:val="V"/></w:style></w:styles>'
+    )
+    text = files.paragraph("暗", "V") + files.paragraph("明文", "V2") + files.paragraph("暗", "V3")
+    assert body(files.docx(text, more={"word/styles.xml": styles}), "docx") == "明文"
+
+
+@pytest.mark.parametrize(
+    ("mark", "run"),
+    [
+        ("<w:del/>", "<w:del><w:r><w:delText>去</w:delText></w:r></w:del>"),
+        ("<w:moveFrom/>", "<w:moveFrom><w:r><w:t>去</w:t></w:r></w:moveFrom>"),
+        ("<w:vanish/>", "<w:r><w:rPr><w:vanish/></w:rPr><w:t>去</w:t></w:r>"),
+    ],
+)
+def test_a_deleted_or_hidden_paragraph_is_not_counted(mark: str, run: str) -> None:
+    number = '<w:numPr><w:numId w:val="1"/></w:numPr>'
+    gone = f"<w:p><w:pPr>{number}<w:rPr>{mark}</w:rPr></w:pPr>{run}</w:p>"
+    data = word(item("甲") + gone + item("乙"), numbering(("decimal", "%1.")))
+    assert lines(data, "docx") == ["1. 甲", "2. 乙"]
+
+
+def test_hidden_columns_are_read_in_bounded_work() -> None:
+    ranges = '<col min="1" max="16384" hidden="1"/>' * 3
+    assert [column_bits(2, 3), column_bits(3, 2), column_bits(1, 10**7).bit_length()] == [0b1100, 0, 16_385]
+    data = files.xlsx(
+        {"明": '<row r="1"><c r="A1"><v>1</v></c></row>', "乙": '<row r="1"><c r="A1"><v>2</v></c></row>'}
+    )
+    data = edited(data, "xl/worksheets/sheet1.xml", "<sheetData>", f"<cols>{ranges}</cols><sheetData>")
+    assert lines(data, "xlsx") == ["乙", "2"]
+    columns = '<table:table-column table:number-columns-repeated="1000" table:visibility="collapse"/>' * 2_000
+    cells = "".join(
+        f'<table:table-cell table:number-columns-repeated="{count}"><text:p>{text}</text:p></table:table-cell>'
+        for count, text in ((16_384, "暗"), (1, "明"))
+    )
+    sheet = f"<table:table>{columns}<table:table-row>{cells}</table:table-row></table:table>"
+    assert body(files.opendocument("spreadsheet", sheet), "ods") == "明"
 
 
 def test_hidden_text_is_left_out_of_every_format() -> None:
@@ -545,6 +609,18 @@ def test_hidden_sheets_rows_columns_and_slides_are_left_out() -> None:
         (59.0, "yyyy-mm-dd", "1900-02-28"),
         (61.0, "yyyy-mm-dd", "1900-03-01"),
         (-1.0, "yyyy", "-1"),
+        (1234567.0, '0.0,,"M"', "1.2M"),
+        (1.5, ".00", "1.50"),
+        (1.035, ".00%", "103.50%"),
+        (1.5, '"¥".00', "¥1.50"),
+        (5000.0, '#,##0"元"/"月"', "5,000元/月"),
+        (3.5, '0.00"元"/"吨"', "3.50元/吨"),
+        (3.5, "$0.00/kg", "$3.50/kg"),
+        (0.25, "# ? / ?", "1/4"),
+        (5.0, "00,000", "00,005"),
+        (1234567.0, "00,000", "1,234,567"),
+        (2958465.9999999, "yyyy-mm-dd", "2958466"),
+        (float("inf"), "0.00", "INF"),
     ],
 )
 def test_a_cell_is_shown_with_its_format(value: float | str, code: str, text: str) -> None:
@@ -672,7 +748,11 @@ def test_the_forms_of_rtf(source: bytes, text: str) -> None:
 def test_letters_with_wide_spacing_are_one_word() -> None:
     assert join_spaced_letters("关 于 2024 年 度 “ 安 全 ” 检 查 的 通 知") == "关于2024年度“安全”检查的通知"
     assert join_spaced_letters("合　　计") == "合计"
-    assert join_spaced_letters("见 表 the well") == "见 表 the well"
+    assert join_spaced_letters("第 1 章 总 则") == "第1章总则"
+    for text in ("见 表 the well", "年 2019 2020 2021 2022", "高 12 15 18 20", "组 1 2 3 4 5", "男 123", "泵 3 台"):
+        assert join_spaced_letters(text) == text
+    assert join_spaced_letters("甲 1 乙 2 丙 3 丁") == "甲 1 乙 2 丙 3 丁"
+    assert join_spaced_letters("各 年 产 量 2019 2020") == "各年产量 2019 2020"
     letters = [(100.0 + 34 * at, 780.0, 16.0, letter) for at, letter in enumerate("关于开展检查的通知")]
     page = [*letters, (60.0, 740.0, 12.0, "各单位应当对照清单逐项自查，并于月底之前上报结果。")]
     assert lines(files.pdf([page]), "pdf")[0] == "关于开展检查的通知"
@@ -731,6 +811,7 @@ def test_front_matter(matter: str, title: str) -> None:
 
 def test_a_rule_at_the_beginning_is_no_front_matter() -> None:
     assert body("---\n\n线后的正文\n\n---\n后文".encode(), "md") == "线后的正文\n后文"
+    assert lines("---\n\n线后: 的正文: 一段\n- [未闭合\n\n---\n后文".encode(), "md")[0] == "线后: 的正文: 一段"
     laughs = (
         "---\na: &a [x, x]\nb: &b [*a, *a]\n"
         + "".join(f"c{n}: &c{n} [*b, *b]\n" for n in range(99))

@@ -106,8 +106,11 @@ class DocxReader:
         style_name = self.style_name(element)
         style = self.styles.get(style_name, Style())
         own_list, own_level = (word_value(element, f"w:pPr/w:numPr/w:{name}") for name in ("numId", "ilvl"))
+        text = "".join(self.iter_text(element, boxes, style.is_hidden))
+        if not text.strip() and is_property_on(element.find("w:pPr/w:rPr", PREFIXES), "vanish", style.is_hidden):
+            return "", ""  # neither shown nor counted
         label = self.numbering.next_label(own_list or style.list_name, own_level or style.list_level, style_name)
-        return label, "".join(self.iter_text(element, boxes, style.is_hidden))
+        return label, text
 
     def iter_text(self, element: Element, boxes: list[Element], is_hidden: bool) -> Iterator[str]:
         """Yield the displayed text of the runs of a paragraph; append its text boxes to `boxes`."""
@@ -115,9 +118,8 @@ class DocxReader:
             name = str(child.tag).removeprefix(WORD_NS)
             if name == "r":
                 properties = child.find(f"{WORD_NS}rPr")
-                style = self.styles.get(word_value(properties, "w:rStyle"))
-                run_default = is_hidden if style is None else style.is_hidden
-                if not is_property_on(properties, "vanish", run_default):
+                style = self.styles.get(word_value(properties, "w:rStyle"), Style())
+                if not is_property_on(properties, "vanish", is_hidden != style.is_hidden):
                     yield from self.iter_text(child, boxes, is_hidden)
             elif name == "t":
                 yield child.text or ""
@@ -222,6 +224,9 @@ def read(data: bytes, chunk_depth: int = 0) -> DocumentContent:
 
 def read_part(root: Element) -> Element:
     """Return the root of a part without deleted text, phonetic guides and hidden shapes."""
+    for mark in root.findall(".//w:pPr/w:rPr/*", PREFIXES):
+        if mark.tag in (f"{WORD_NS}del", f"{WORD_NS}moveFrom"):  # a deleted paragraph mark is not shown
+            mark.tag = f"{WORD_NS}vanish"
     etree.strip_elements(root, *REMOVED_TAGS)
     remove_hidden_shapes(root)
     return root
@@ -302,13 +307,17 @@ def resolve_style(name: str, elements: dict[str, Element], default_size: float) 
     def inherited(path: str) -> str:
         return next(filter(None, (word_value(element, path) for element in chain)), "")
 
+    is_bold = is_hidden = False
+    for properties in (element.find(f"{WORD_NS}rPr") for element in reversed(chain)):
+        is_bold, is_hidden = is_property_on(properties, "b", is_bold), is_property_on(properties, "vanish", is_hidden)
+
     return Style(
         style_name,
         next(filter(None, map(font_size, chain)), default_size),
         0 if style_name in ("title", "subtitle") else next(filter(None, levels), 0),
-        any(is_property_on(element.find(f"{WORD_NS}rPr"), "b") for element in chain),
+        is_bold,
         inherited("w:pPr/w:jc") == "center",
-        any(is_property_on(element.find(f"{WORD_NS}rPr"), "vanish") for element in chain),
+        is_hidden,
         inherited("w:pPr/w:numPr/w:numId"),
         inherited("w:pPr/w:numPr/w:ilvl"),
     )

@@ -36,6 +36,8 @@ def formula_text(element: Element) -> str:
     if name in ("d", "mfenced"):
         settings = {"begChr": element.get("open", "("), "endChr": element.get("close", ")")} | settings
         return settings["begChr"] + settings.get("sepChr", ",").join(parts) + settings["endChr"]
+    if settings.get("type") == "noBar" or element.get("linethickness", "").rstrip("emptx%") == "0":  # a binomial
+        name = "m"
     if name in ("m", "eqArr", "mtable", "mr", "mtr"):
         return (", " if name in ("mr", "mtr") else "; ").join(parts)
     if name in ("nary", "mroot") and len(parts) > 1:
@@ -53,6 +55,8 @@ def combine(name: str, parts: list[str]) -> str:
             return first + script("^", second)
         case "sSubSup" | "msubsup":
             return first + second + script("^", third)
+        case "sPre":
+            return script("^", second) + script("_", first) + third
         case "limLow" | "munder" | "nary" | "munderover":
             return first + script("_", second) + script("^", third) + "".join(parts[3:])
         case "limUpp" | "mover":

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import takewhile
 
 from extractor.documents.office.counting import format_count
 
@@ -57,7 +58,14 @@ def format_value(value: float | str, code: str, is_1904: bool = False) -> str:
         text_section = sections[3] if len(sections) > 3 else sections[-1]
         tokens: Sequence[str] = text_section if "@" in text_section or len(sections) > 3 else ("@",)
         return "".join(value if piece == "@" else literal_text(piece) for piece in tokens)
-    tokens, value = choose_section(sections, value)
+    try:
+        return format_number(*choose_section(sections, value), is_1904)
+    except (ArithmeticError, ValueError):  # one cell must not lose the workbook
+        return format_general(value)
+
+
+def format_number(tokens: Sequence[str], value: float, is_1904: bool) -> str:
+    """Return a number or date as one section of a format displays it."""
     system = next((COUNTING_SYSTEMS[token.lower()] for token in tokens if token.lower() in COUNTING_SYSTEMS), "")
     if any(map(DATE_TOKEN_RE.fullmatch, tokens)):
         return format_date(tokens, value, is_1904, system)
@@ -112,20 +120,18 @@ def format_general(value: float) -> str:
 
 def format_digits(tokens: Sequence[str], value: Decimal) -> str:
     """Fill the digits of a number into the placeholders of a format, from right to left."""
-    places = [index for index, token in enumerate(tokens) if token in PLACEHOLDERS]
-    if "/" in tokens[places[0] :]:
-        return format_fraction(tokens, value)
+    shown = [index for index, token in enumerate(tokens) if token.strip()]
+    for before, index, after in zip(shown, shown[1:], shown[2:], strict=False):
+        is_fraction = tokens[before] in PLACEHOLDERS and (tokens[after] in PLACEHOLDERS or tokens[after].isdecimal())
+        if tokens[index] == "/" and is_fraction:
+            return format_fraction(tokens[:index], tokens[index + 1 :], value)
     point = tokens.index(".") if "." in tokens else len(tokens)
-    integer_places, decimals = (
-        [place for place in places if place < point] or [point - 1],
-        [p for p in places if p > point],
-    )
-    trailing_commas = 0
-    while tokens[integer_places[-1] + 1 + trailing_commas : integer_places[-1] + 2 + trailing_commas] in (
-        (",",),
-        [","],
-    ):
-        trailing_commas += 1
+    if not any(token in PLACEHOLDERS for token in tokens[:point]):
+        tokens, point = [*tokens[:point], "#", *tokens[point:]], point + 1
+    places = [index for index, token in enumerate(tokens) if token in PLACEHOLDERS]
+    integer_places, decimals = [at for at in places if at < point], [at for at in places if at > point]
+    ends = {integer_places[-1], places[-1]}
+    trailing_commas = sum(1 for end in ends for _ in takewhile(",".__eq__, tokens[end + 1 :]))
     value = value.scaleb(2 * tokens.count("%") - 3 * trailing_commas)
     exponent = next((token for token in tokens if re.fullmatch(r"e[+-]0+", token, re.I)), "")
     power = value.adjusted() // len(integer_places) * len(integer_places) if exponent and value else 0
@@ -140,7 +146,7 @@ def format_digits(tokens: Sequence[str], value: Decimal) -> str:
             break
         digits[place] = ""
     if "," in tokens[integer_places[0] : integer_places[-1]]:
-        digits[integer_places[0]] = f"{int(integer or 0):,}" if integer else ""
+        digits[integer_places[0]] = f"{int('1' + integer):,}"[1:].removeprefix(",")  # keeps the zeros of 00,005
     else:
         for place in reversed(integer_places[1:]):
             integer, digits[place] = integer[:-1], integer[-1:]
@@ -153,13 +159,12 @@ def format_digits(tokens: Sequence[str], value: Decimal) -> str:
     return sign + "".join(digits.get(index, literal_text(token)) for index, token in enumerate(tokens)).strip()
 
 
-def format_fraction(tokens: Sequence[str], value: Decimal) -> str:
-    """Return a number as a fraction: `# ?/?`, `# ??/16`."""
-    lower = "".join(tokens[tokens.index("/") + 1 :]).strip()
+def format_fraction(upper: Sequence[str], lower_tokens: Sequence[str], value: Decimal) -> str:
+    """Return a number as a fraction: `# ?/?`, `# ??/16`; `upper` are the tokens before the stroke."""
+    lower = "".join(lower_tokens).strip()
     fixed = int(lower) if lower.isdecimal() and int(lower) and len(lower) < 6 else 0
     limit = 10 ** min(max(lower.count("?") + lower.count("#"), 1), 5) - 1
     fraction = Fraction(round(abs(value) * fixed), fixed) if fixed else Fraction(abs(value)).limit_denominator(limit)
-    upper = tokens[: tokens.index("/")]
     integer = int(fraction) if " " in "".join(upper).strip() else 0
     rest = fraction - integer
     part = f"{rest * fixed}/{fixed}" if fixed else f"{rest.numerator}/{rest.denominator}"
@@ -168,9 +173,9 @@ def format_fraction(tokens: Sequence[str], value: Decimal) -> str:
 
 def format_date(tokens: Sequence[str], value: float, is_1904: bool, system: str) -> str:
     """Return a date or time. `m` are minutes beside hours or seconds. `system` is that of Chinese numerals, or ""."""
-    if not 0 <= value < MAX_SERIAL - DAYS_TO_1904 * is_1904:
-        return format_general(value)
     seconds = round(value * 86_400, max((len(token) - 1 for token in tokens if token.startswith(".0")), default=0))
+    if not 0 <= seconds < 86_400 * (MAX_SERIAL - DAYS_TO_1904 * is_1904):
+        return format_general(value)
     # 1900 has a 29 February in Excel.
     moment = EPOCH + datetime.timedelta(DAYS_TO_1904 if is_1904 else int(1 <= value < 60), seconds)
     units = [token.lower().strip("[")[0] if DATE_TOKEN_RE.fullmatch(token) else "" for token in tokens]

@@ -61,6 +61,7 @@ LEVEL_PLACEHOLDER_RE = re.compile(r"%(\d)%")
 MAX_BLANKS = 100
 MAX_REPEATS = 50  # repetitions of a cell or a row; empty cells and rows are never repeated
 MAX_ROW_CELLS = 1_000
+MAX_COLUMNS = 16_384
 MAX_STYLE_CHAIN = 20
 MAX_OBJECTS = 1_000  # embedded formulas, charts and documents
 
@@ -178,7 +179,7 @@ class OdfReader:
         if depth or element.get(f"{TEXT_NS}continue-numbering") == "true":
             list_key = list_key or style
         counter = self.counter_by_list.get(list_key) or ListCounter(self.styles.levels_by_list.get(style, {}))
-        self.counter_by_list[style] = self.counter_by_list[element.get(XML_ID, style)] = counter
+        self.counter_by_list |= dict.fromkeys(filter(None, (style, element.get(XML_ID, ""))), counter)
         for item in element:
             start = parse_count(item.get(f"{TEXT_NS}start-value", ""), -1)
             is_item = item.tag == f"{TEXT_NS}list-item"
@@ -261,11 +262,10 @@ class OdfReader:
 
     def read_table(self, table: Element) -> None:
         """Read the shown rows and columns of a table."""
-        hidden_columns = [
-            has_hidden_value(column)
-            for column in iter_own(table, f"{TABLE_NS}table-column")
-            for _ in range(min(parse_count(column.get(f"{TABLE_NS}number-columns-repeated", ""), 1), MAX_ROW_CELLS))
-        ]
+        hidden_columns = bytearray()
+        for column in iter_own(table, f"{TABLE_NS}table-column"):
+            repeats = parse_count(column.get(f"{TABLE_NS}number-columns-repeated", ""), 1)
+            hidden_columns += bytes([has_hidden_value(column)]) * min(repeats, MAX_COLUMNS - len(hidden_columns))
         for row in iter_own(table, f"{TABLE_NS}table-row"):
             if self.builder.is_full:
                 return
@@ -280,13 +280,13 @@ class OdfReader:
             for _ in range(min(count, MAX_REPEATS)):
                 self.builder.add(Block(BlockKind.TABLE_ROW, "\t".join(cells), page=self.page_number))
 
-    def iter_cell_texts(self, row: Element, hidden_columns: list[bool]) -> Iterator[str]:
+    def iter_cell_texts(self, row: Element, hidden_columns: bytearray) -> Iterator[str]:
         """Yield the texts of the cells of a row in shown columns, repeated cells included."""
         column = count = 0
         for cell in row.iterchildren(f"{TABLE_NS}table-cell", f"{TABLE_NS}covered-table-cell"):
             text = self.cell_text(cell)
             repeats = parse_count(cell.get(f"{TABLE_NS}number-columns-repeated", ""), 1)
-            visible_count = repeats - sum(hidden_columns[column : column + repeats])
+            visible_count = repeats - hidden_columns.count(1, column, column + repeats)
             column += repeats
             times = min(visible_count, MAX_REPEATS if text else 1)
             count += times

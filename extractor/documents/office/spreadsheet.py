@@ -64,7 +64,7 @@ class SheetLayout:
 
     formats: dict[tuple[int, int], str] = field(default_factory=dict)
     hidden_rows: set[int] = field(default_factory=set)
-    hidden_columns: set[int] = field(default_factory=set)
+    hidden_columns: int = 0  # as of `column_bits`
     chart_texts: list[str] = field(default_factory=list)
 
 
@@ -148,19 +148,19 @@ def iter_xlsx_rows(
     package: ZipPackage, part: str, strings: list[str], formats: list[str], is_1904: bool
 ) -> Iterator[list[str]]:
     """Yield the texts of the cells of each shown row of a sheet."""
-    hidden_columns = set[int]()
+    hidden_columns = 0
     package.check_reference(part)
     for element in package.iter_elements(part, "col", "row"):
         is_hidden = element.get("hidden") in TRUE_VALUES
         if etree.QName(element).localname == "col":
             first, last = (parse_count(element.get(name, ""), 0) for name in ("min", "max"))
-            hidden_columns.update(range(first, min(last, MAX_COLUMNS) + 1) if is_hidden else ())
+            hidden_columns |= column_bits(first, last) if is_hidden else 0
         elif not is_hidden:
             texts, column = dict[int, str](), 0
             for cell in element.iterchildren("{*}c"):
                 reference = COLUMN_RE.match(cell.get("r", ""))
                 column = column_number(reference[0]) if reference else column + 1
-                text = "" if column in hidden_columns else xlsx_cell_text(cell, strings, formats, is_1904)
+                text = "" if hidden_columns >> column & 1 else xlsx_cell_text(cell, strings, formats, is_1904)
                 if text and column <= MAX_COLUMNS:
                     texts[column] = text
             yield [texts.get(number, "") for number in range(1, max(texts, default=0) + 1)]
@@ -211,6 +211,11 @@ def column_number(letters: str) -> int:
     return number
 
 
+def column_bits(first: int, last: int) -> int:
+    """Return the columns from `first` to `last` as bits of a number: cheap to unite, however many ranges overlap."""
+    return (1 << min(last, MAX_COLUMNS) + 1) - (1 << first) if first <= min(last, MAX_COLUMNS) else 0
+
+
 # -- XLS and XLSB
 
 
@@ -231,7 +236,7 @@ def iter_calamine_rows(workbook: CalamineWorkbook, name: str, layout: SheetLayou
             yield [
                 format_cell(value, layout.formats.get((row_number, column), ""))
                 for column, value in enumerate(row, first_column)
-                if column not in layout.hidden_columns
+                if not layout.hidden_columns >> column & 1
             ]
 
 
@@ -287,7 +292,7 @@ def read_layouts(workbook: bytes) -> list[SheetLayout]:
         elif kind == RECORD_ROW and numbers[6] & HIDDEN_ROW_FLAG:
             layout.hidden_rows.add(numbers[0])
         elif kind == RECORD_COLUMNS and numbers[4] & 1:
-            layout.hidden_columns.update(range(numbers[0], min(numbers[1], MAX_COLUMNS) + 1))
+            layout.hidden_columns |= column_bits(numbers[0], numbers[1])
         elif kind in RECORDS_CELL and depth < 2:
             row_count, column_count = max(row_count, numbers[0] + 1), max(column_count, numbers[1] + 1)
             # A record of several numbers contains a style and four bytes for each.
