@@ -22,7 +22,7 @@ from domain.pagination import is_same_site
 from extractor.body_methods.aside_lines import aside_line_mask, find_screen_copies, is_link_list, resolve_hints
 from extractor.body_methods.base import Explanation
 from extractor.body_methods.explanation import explain_line_scoring
-from extractor.fields.dates.date_parsing import DIGIT_RE, find_date_in_text
+from extractor.fields.dates.date_parsing import find_date_in_text
 from extractor.fields.dates.publication_date import PublicationDate, find_publication_date
 from extractor.fields.title import find_title
 from extractor.fields.title_matching import find_title_line, is_near_title, last_line_number_near_title
@@ -38,7 +38,7 @@ from extractor.page.boilerplate_phrases import (
 )
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import CODE_TAG, Layout, Line, Span, join_lines
-from extractor.page.linked_text import MIN_SECTIONS, heading_key
+from extractor.page.linked_text import MIN_SECTIONS, SENTENCE_END_RE, heading_key
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint, attribute_value
 from extractor.settings import ExtractSettings
@@ -75,8 +75,8 @@ MIN_BODY_GAIN_SHARE = 0.04  # minimum share of the page's gain for a body that d
 MAX_GAIN_ABOVE_TITLE = 0.3  # maximum share of an article's gain above its title
 NEAR_TITLE_BONUS = 80.0  # bonus for an element that starts near the title, in Chinese characters
 MIN_GAIN_BEFORE_END = 0.5  # minimum share of an article's gain before an end marker, or the teasers below it
-SHALLOW_HREF_RE = re.compile(r"mailto:.*|(?:https?:)?//[^/?#]*(?:/[^/?#]*/?)?(?:[?#].*)?", re.I)
-MAX_CONTACT_LINES, MAX_CONTACT_SIZE, MIN_CONTACT_LINK_SHARE = 5, 100.0, 0.2
+SHALLOW_HREF_RE = re.compile(r"(?:mailto|tel):.*|(?:https?:)?//[^/?#]*(?:/[^/?#]*/?)?(?:[?#].*)?", re.I)
+MAX_CONTACT_LINES, MIN_CONTACT_LINK_SHARE = 5, 0.2
 MIN_ENTRIES, MAX_ENTRY_DATE_SIZE = 2, 25.0  # comments or teasers, and the size of the line with the date
 MIN_ENTRY_GAIN_SHARE = 0.9  # minimum share of the entries in the gain from the first one on
 QUOTE_TAGS = ("blockquote", "figure", "tr", "pre")  # dated parts of an article
@@ -405,13 +405,15 @@ def cut_trailing_entries(line_indices: list[int], page: ParsedPage, choice: Elem
 
 
 def is_entry(lines: Sequence[Line], url: str, may_be_comment: bool) -> bool:
-    """Return whether an element is a teaser, or has a short line with a date at its start or end."""
+    """Return whether an element is a teaser, or has a short line with a date, no heading, at its start or end."""
+    sentences = [line for line in lines if not line.is_link and SENTENCE_END_RE.search(line.text[-3:])]
     is_teaser = len(lines) <= MAX_TEASER_LINES and all(line.size <= MAX_TEASER_SIZE for line in lines)
-    return (is_teaser and any(is_headline_of_site(line, url) for line in lines)) or (
+    return (is_teaser and len(sentences) <= 1 and any(is_headline_of_site(line, url) for line in lines)) or (
         may_be_comment
         and any(
-            line.size <= MAX_ENTRY_DATE_SIZE and DIGIT_RE.search(line.text) and find_date_in_text(line.text)
+            line.strong_size < line.size <= MAX_ENTRY_DATE_SIZE and find_date_in_text(line.text)
             for line in (*lines[:3], *lines[-2:])
+            if line.tag not in HEADING_TAGS
         )
     )
 
@@ -461,7 +463,7 @@ def cut_trailing_contacts(line_indices: list[int], page: ParsedPage) -> list[int
     end = len(line_indices)
     for position in range(end - 1, max(0, end - MAX_CONTACT_LINES), -1):
         line = page.layout.lines[line_indices[position]]
-        if is_contact_line(line, page.url):
+        if line.links and is_contact_line(line, page.url):
             end = position
         elif is_sentence(line) or line.tag == CODE_TAG or line.cells:
             break
@@ -469,14 +471,17 @@ def cut_trailing_contacts(line_indices: list[int], page: ParsedPage) -> list[int
 
 
 def is_contact_line(line: Line, url: str) -> bool:
-    """Return whether all links of a short line lead to mail addresses, or to other sites without a path of two steps.
+    """Return whether the links of a line with little other text all lead to mail addresses, or to shallow URLs.
 
-    The sources of a text have longer addresses.
+    The sources of a text have longer URLs. A sentence must begin or end with its links, one of them for mail or calls.
     """
     hrefs = [attribute_value("href", attribute_text) for _, _, attribute_text in line.links]
+    ends = line.text_pieces[: line.links[0][0]], line.text_pieces[line.links[-1][1] :]
+    is_inner = all(re.search(r"\w", "".join(pieces)) for pieces in ends)
+    may_be_contact = not is_inner and any(href.lower().startswith(("mailto:", "tel:")) for href in hrefs)
     return (
-        bool(hrefs)
-        and line.size <= MAX_CONTACT_SIZE
+        (may_be_contact or not SENTENCE_END_RE.search(line.text[-3:]))
+        and line.size - line.link_size <= MAX_LABEL_SIZE
         and line.link_share >= MIN_CONTACT_LINK_SHARE
         and all(SHALLOW_HREF_RE.fullmatch(href) and not is_same_site(href, url) for href in hrefs)
     )

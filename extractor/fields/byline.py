@@ -140,7 +140,6 @@ JOB_TITLE_RE = re.compile(
 HANDLE_RE = re.compile(r"\s?[(（\[]@[\w.]{2,30}[)）\]]")
 SUFFIX_RE = re.compile(r",?\s(Jr|Sr)\b\.?")
 DEGREE_RE = re.compile(r",\s(?:Ph\.?\s?D|(?:[A-Z]\.?){2,5}(?![\w ]))[.®*†]*(?=\W|$)")  # "Jane Moss, M.D."
-LOWERCASE_END_RE = re.compile(r"(?:\s[^\W\d_A-Z]{1,30}+){1,9}$")  # "Jane Moss on" a date
 HAN_ROLE_RE = re.compile(
     rf"(?<=[{HAN}]{{2}})\s?(?:特约)?(?:记者|記者|教授|博士|院士|研究员|研究員|律师|律師|先生|女士)(?=$|[\s、,，;；|(（])"
 )
@@ -173,7 +172,10 @@ def cut_date(text: str) -> str:
             part.strip(NAME_STRIP_CHARS) for part in (name_text[: date_match.start], name_text[date_match.end :])
         )
         name_text = after if BYLINE_PREFIX_RE.match(after) or not before else before
-    return name_text if name_text == text else LOWERCASE_END_RE.sub("", name_text.rstrip())
+    words = name_text.split()
+    while len(words) > 1 and words[-1].isalpha() and words[-1].islower():
+        words.pop()  # "Jane Moss on" a date
+    return name_text if name_text == text else " ".join(words)
 
 
 def strip_role(text: str) -> str:

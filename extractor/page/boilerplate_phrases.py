@@ -18,6 +18,8 @@ COPYRIGHT_PATTERNS = (
     "保留所有权利", "icp备", "icp證", "icp证", r"icp\s*[\d(（]", "公网安备", "网安备",
     "经营许可证", "許可證", "许可证(?:号|编号|：|:)", "违法和不良信息", "不良信息举报",
     "未经.{0,12}(?:授权|许可|允许).{0,20}(?:转载|使用|复制|镜像)", "网站标识码", "备案(?:号|编号|序号)",
+    r"^(?:.{0,60}[.!?。|·]\s?)?copyright\W*$", "^©", "^本[文页頁](?:打印|列印)自",
+    r"^(?:this page was )?printed from\b(?:[^,]|,(?= \d| http)){1,80}$",
 )  # fmt: skip
 # Match at the start of a short line.
 CHINESE_LABEL_PATTERNS = (
@@ -118,7 +120,7 @@ COPYRIGHT_RE = re.compile(join_alternatives(COPYRIGHT_PATTERNS))
 # Every notice contains one of these keywords. Searching for them first is much faster than matching COPYRIGHT_RE.
 COPYRIGHT_KEYWORDS = (
     "copyright", "©", "(c)", "all rights reserved", "icp", "版权所有", "版權所有", "著作權", "保留所有权利", "网安备",
-    "许可证", "許可證", "不良信息", "未经", "网站标识码", "备案",
+    "许可证", "許可證", "不良信息", "未经", "网站标识码", "备案", "printed from", "打印自", "列印自",
 )  # fmt: skip
 ENGLISH_LABEL_PATTERN = (
     rf"{join_alternatives(ENGLISH_PREFIX_PATTERNS)}|{join_alternatives(ENGLISH_LABEL_PATTERNS)}\s*+[:：>»…(]*+\s*+$"

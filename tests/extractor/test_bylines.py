@@ -78,3 +78,18 @@ def test_a_headline_names_no_author(headline: str) -> None:
     assert metadata(f"<h2>{headline}</h2>").author == ""
     assert metadata(f"<p>作者：张三</p><h2>{headline}</h2>").author == "张三"
     assert TITLE not in metadata(f"<h2>{headline}</h2>").author
+
+
+@pytest.mark.parametrize(
+    ("text", "author"),
+    [
+        ("Łukasz Żak 2024-05-01", "Łukasz Żak"),
+        ("Иван Петров 2024-05-01", "Иван Петров"),
+        ("Özlem Çelik | 01.05.2024", "Özlem Çelik"),
+        ("Émile Émond on 2024-05-01", "Émile Émond"),
+        ("张三 李四 2024-05-01", "张三, 李四"),
+        ("김철수 이영희 2024-05-01", "김철수 이영희"),
+    ],
+)
+def test_only_small_words_before_the_date_are_dropped(text: str, author: str) -> None:
+    assert metadata(f"<div class=author>{text}</div>").author == author

@@ -181,3 +181,74 @@ def test_an_offer_to_pay_is_no_text(offer: str, is_offer: bool) -> None:
     assert isinstance(result, Article)
     assert teaser in result.body
     assert (result.body == teaser) is is_offer
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "The plants will be run by <a href=https://www.beats.test/>Beats Electronics</a>.",
+        "Its new website is <a href=https://www.acme.test>www.acme.test</a>, and the first plant opens in May.",
+        "<a href=https://www.acme.test>Acme Energy</a> has signed it with <a href=//beats.test>Beats Electronics</a>.",
+        "新工厂由<a href=https://www.beats.test/>贝茨电子有限公司</a>运营。",
+        "Applications are sent to <a href=mailto:jobs@acme.test>jobs@acme.test</a>, and are open until May.",
+        "The plant, which was built in the northern harbour after a long dispute about the noise of its engines and of "
+        "the lorries that lead to it, and which opens in May, is run by "
+        "<a href=https://www.beats.test/>Beats Electronics of the northern harbour, and of the southern one</a>",
+    ],
+)
+def test_a_last_sentence_with_links_is_text(end: str) -> None:
+    assert len(body_of("".join(PARAGRAPHS[:4]) + f"<p>{end}</p>").split("\n")) == 5
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Telephone of the newsroom: <a href=tel:+4930123456>030 123456</a>.",
+        "Mail to the newsroom, at any time: <a href=mailto:news@site.test>news@site.test</a>.",
+        "More about the harbour, by Jane Doe: <a href=//social.test/@jane>Jane Doe</a>",
+    ],
+)
+def test_last_contacts_are_no_text(end: str) -> None:
+    assert len(body_of("".join(PARAGRAPHS[:4]) + f"<p>{end}</p>").split("\n")) == 4
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<div class=item><h3><a href=/reviews/phone-{n}>Phone number {n} is our choice of all phones</a></h3>"
+        f"{PARAGRAPHS[7] * 2}</div>",
+        f"<section class=event><h3>{{n}} May 2024</h3>{PARAGRAPHS[7]}</section>",
+        f"<section class=event><h3>2024年5月{{n}}日</h3>{PARAGRAPHS[7] * 2}</section>",
+        f"<div class=event><p><b>{{n}} May 2024</b></p>{PARAGRAPHS[7]}</div>",
+    ],
+    ids=["reviews", "events", "Chinese dates", "bold dates"],
+)
+@pytest.mark.parametrize("count", [3, 8])
+def test_the_entries_of_a_listicle_are_text(entry: str, count: int) -> None:
+    entries = "".join(entry.format(n=n) for n in range(1, count + 1))
+    text_count = entry.count("<p>The harbour") * count
+    assert body_of("".join(PARAGRAPHS[:4]) + entries).count("The harbour was opened") == 4 + text_count
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Printed from Port news. Copyright.", "Printed from https://www.site.test/1.html on 1 May 2024",
+        "This page was printed from: Port news.", "Port news, the paper of the harbour. Copyright.",
+        "© Port news, the paper of the harbour.", "打印自：港口新闻网。", "本文打印自港口新闻网。",
+    ],
+)  # fmt: skip
+def test_a_page_for_print_has_the_body_of_the_original(notice: str) -> None:
+    text = "".join(PARAGRAPHS[:4])
+    assert body_of(f"{text}<p>{notice}</p>") == body_of(text)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Printed from recycled paper, the plan costs two euros.",
+        "The author of the plan owns the copyright.",
+    ],
+)
+def test_a_last_sentence_about_printing_is_text(end: str) -> None:
+    assert body_of(f"{''.join(PARAGRAPHS[:4])}<p>{end}</p>").endswith(end)
