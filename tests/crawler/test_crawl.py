@@ -278,7 +278,7 @@ def test_minutes_end_a_run(tmp_path: Path) -> None:
     with Site({}) as site:
         site.pages = Endless()
         report = run(MemoryTable(), settings(site.url(), minutes=2 / 60, depth=10**9), tmp_path)
-    assert report.outcome_counts[Reason.FETCHED] > 1
+    assert report.outcome_counts[Reason.FETCHED] >= 1  # how many depends on the machine
     # The second note: the last response was so slow that the delay of its host exceeds the time left.
     early = "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
     assert report.notes in (("stopped after 0.0333333 minutes",), (early,))
