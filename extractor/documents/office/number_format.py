@@ -120,8 +120,8 @@ def format_general(value: float) -> str:
 
 def format_digits(tokens: Sequence[str], value: Decimal) -> str:
     """Fill the digits of a number into the placeholders of a format, from right to left."""
-    shown = [index for index, token in enumerate(tokens) if token.strip()]
-    for before, index, after in zip(shown, shown[1:], shown[2:], strict=False):
+    filled = [index for index, token in enumerate(tokens) if token.strip()]
+    for before, index, after in zip(filled, filled[1:], filled[2:], strict=False):
         is_fraction = tokens[before] in PLACEHOLDERS and (tokens[after] in PLACEHOLDERS or tokens[after].isdecimal())
         if tokens[index] == "/" and is_fraction:
             return format_fraction(tokens[:index], tokens[index + 1 :], value)
