@@ -100,7 +100,8 @@ def shortest_time(run: Callable[[str], object], text: LinearText, size: int, rep
 def has_growth(run: Callable[[str], object], text: LinearText) -> bool:
     """True if the CPU time of `run` grows by more than MAX_GROWTH when the text becomes four times as long.
 
-    The longest texts decide: limits of length and of depth make it grow for some short ones.
+    The longest texts decide: limits of length and of depth make it grow once. A last text of twice the length shows
+    whether it goes on.
     """
 
     def seconds(size: int) -> float:
@@ -117,7 +118,10 @@ def has_growth(run: Callable[[str], object], text: LinearText) -> bool:
         if now >= MAX_SECONDS:  # the run was interrupted: the growth before it counts
             break
         before, growth = now, now / before
-    return growth > MAX_GROWTH and before >= MIN_SECONDS
+    if growth <= MAX_GROWTH or before < MIN_SECONDS:
+        return False
+    now = seconds(128_000)
+    return now >= MAX_SECONDS or now > MAX_GROWTH**0.5 * before
 
 
 # -- patterns
