@@ -4,7 +4,7 @@
 
 One thread makes all decisions. Worker threads fetch and parse pages, and another thread records visits. A batch (page,
 outcome, links, next visit) is recorded in one transaction. A kill therefore loses at most the fetches since the last
-batch, and the next run repeats them.
+batch, and the visits that wait for other responses (`shared_responses.py`). The next run repeats them.
 """
 
 from collections import Counter

@@ -308,7 +308,7 @@ class ResultHandler:
         visited_chain = (*redirect_chain, entry)
         if self._leave_gate(redirect_chain, [target]):
             return self.visit_without_page(entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target[:300]))
-        is_loop = any(visited.url == target for visited in visited_chain)
+        is_loop = any(earlier.url == target for earlier in visited_chain)
         if is_loop or len(visited_chain) > self._plan.settings.max_redirects:
             needs_cookies = is_loop and self._context.fetcher.has_cookies(target)
             outcome = COOKIES_OUTCOME if needs_cookies else Outcome(Reason.TOO_MANY_REDIRECTS, target[:300])

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from crawler.http.fetch import Fetcher, ThrottledFetcher
+from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.parsing.links import parse_page
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.robots.robots_txt import product_token

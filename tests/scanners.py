@@ -14,7 +14,7 @@ from extractor.documents import epub, plain_text, rtf
 from extractor.documents.content import UnreadableError
 from extractor.documents.office import docx, odf, spreadsheet
 from extractor.documents.office.formulas import eq_field_text
-from extractor.documents.office.number_format import format_value, parse_format
+from extractor.documents.office.number_format import format_cell_value, parse_format
 from extractor.fields.dates.date_parsing import find_date_in_text
 from lexicon.counting.corpus import CorpusDocument
 from lexicon.counting.prose_filter import prose_text
@@ -325,7 +325,7 @@ def match_robots(text: str) -> object:
 def format_number(code: str) -> object:
     """Show a number, a date and a text by a format."""
     parse_format.cache_clear()
-    return [format_value(value, code) for value in (45000.5, -1.0, "a")]
+    return [format_cell_value(value, code) for value in (45000.5, -1.0, "a")]
 
 
 def read_docx(text: str) -> object:
@@ -388,7 +388,7 @@ SCANNERS: Mapping[str, tuple[Callable[[str], object], Sequence[LinearText]]] = {
 def superlinear_scanners(every: int = 1) -> tuple[int, list[str]]:
     """Return the number of functions, and a line for each one with a text that takes superlinear time.
 
-    `every`: tries only one of so many texts.
+    `every`: tries one text of this number.
     """
     complaints = []
     for name, (scan, texts) in SCANNERS.items():

@@ -17,14 +17,13 @@ one of the bytes.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from crawler.state_files import load_state, write_state
 from crawler.urls.ignored_parameters import remove_parameters
-from crawler.urls.registrable_domains import registrable_domain
+from crawler.urls.registrable_domains import site_domain
 
 _INDEX_FILE = re.compile(r"/(?:index|default|home)\.(?:[sx]?html?|php\d?|aspx?|jsp|cfm)(?=\?|\Z)", re.IGNORECASE)
 _WWW_PREFIX = re.compile(r"(?<=://)www\d*\.(?=[^/]*\.)")
@@ -192,7 +191,7 @@ class DustRules:
 
     def for_host(self, host: str) -> SiteDustRules:
         """Return the rules of the site that a host[:port] belongs to."""
-        name = _site_name(host)
+        name = site_domain(host)
         site = self._sites.get(name)
         if site is None:
             site = self._sites[name] = SiteDustRules(self._evidence_by_site.get(name, {}))
@@ -200,11 +199,6 @@ class DustRules:
                 oldest = next(iter(self._sites))
                 self._evidence_by_site[oldest] = self._sites.pop(oldest).evidence_by_equivalence
         return site
-
-
-@lru_cache(maxsize=4096)
-def _site_name(host: str) -> str:
-    return registrable_domain(host) or host
 
 
 def _candidate_keys(url: str) -> Iterator[int]:

@@ -65,8 +65,8 @@ class SharedResponses:
             return False
         waits = has_content and bool(entry.digest)
         if waits or (not target and len(result.links) <= _MAX_LINKS_OF_NEW_PAGES):
-            sentences = tuple(result.fingerprint.sentence_hashes)
-            self._visits.append((visit if waits else replace(visit, page=None), sentences, target, waits))
+            text = result.fingerprint.sentence_hashes  # not the result: it holds the page
+            self._visits.append((visit if waits else replace(visit, page=None), text, target, waits))
             self._waiting_bytes += len(visit.page.body) if waits and visit.page else 0
         return waits
 
@@ -103,9 +103,9 @@ class SharedResponses:
         return url_count >= min_urls and self._own_pages[key[0]] - own_pages_before <= _MAX_OWN_PAGE_SHARE * url_count
 
     def _is_shared_text(self, entry: FrontierEntry, sentences: _Sentences) -> bool:
-        total = sum(size for _, size in sentences)
         if entry.attempts >= _MAX_BLOCKED_VISITS:
             return False
+        total = sum(size for _, size in sentences)
         min_changed = 2 if total <= _SHORT_TEXT_BYTES else 4
         shared = 0
         for sentence, size in sentences:

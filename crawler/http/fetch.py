@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from http.client import HTTPException, RemoteDisconnected
-from typing import TYPE_CHECKING, Any
 
 import urllib3.exceptions as u3
 from urllib3 import BaseHTTPResponse, Timeout
@@ -51,10 +50,6 @@ from domain.frontier import FrontierEntry
 from domain.outcome import Outcome, Reason
 from domain.page import Page
 
-if TYPE_CHECKING:  # which imports this module
-    from crawler.schedule.throttle import HostThrottle
-
-_MAX_WAIT_SECONDS = 120.0  # twice the longest Crawl-delay that is observed
 _CHUNK_BYTES = 1 << 16
 _CONNECTION_CLOSED_ERRORS = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 _USUAL_COMPRESSION_RATIO = 16  # HTML is compressed to a tenth; a body with a higher ratio reserves the maximum size
@@ -342,28 +337,6 @@ class Fetcher:
             if not (self._connections.request_state().is_connection_reused and is_closed):
                 raise
             return self._connections.get(url, headers, self._timeout, proxy, method)
-
-
-class ThrottledFetcher(Fetcher):
-    """A fetcher for requests outside the queue of jobs: each waits until the throttle of its host allows it."""
-
-    def __init__(self, fetcher: Fetcher, throttle: "HostThrottle") -> None:
-        vars(self).update(vars(fetcher))
-        self._throttle = throttle
-
-    def _get(self, url: str, *args: Any, **keywords: Any) -> HttpResponse:
-        host, clock = host_of(url), time.monotonic
-        seconds = self._throttle.start_inner_request(host, clock(), _MAX_WAIT_SECONDS)
-        if seconds > _MAX_WAIT_SECONDS:
-            raise FetchError(Reason.TIMED_OUT, CodedMessage("the host asks to wait longer", "host_asks_to_wait"))
-        time.sleep(seconds)
-        try:
-            response = super()._get(url, *args, **keywords)
-        except FetchError as error:
-            self._throttle.finish_request(host, clock(), error.fetch_result)
-            raise
-        self._throttle.finish_request(host, clock(), response.file_result(self._now()))
-        return response
 
 
 def user_agent_header(settings: CrawlSettings) -> str:

@@ -18,7 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.crawl_plan import CrawlPlan
-from crawler.http.fetch import Fetcher, FetchError, HttpResponse, ThrottledFetcher
+from crawler.http.fetch import Fetcher, FetchError, HttpResponse
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.robots.robots_cache import RobotsRules, fetch_robots, parse_stored_robots
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin

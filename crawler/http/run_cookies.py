@@ -9,7 +9,7 @@ from typing import Any
 from urllib.request import Request
 
 from crawler.urls.canonical import host_of
-from crawler.urls.registrable_domains import registrable_domain
+from crawler.urls.registrable_domains import registrable_domain, site_domain
 
 _MAX_SITES, _MAX_COOKIES_PER_SITE, _MAX_COOKIE_CHARS = 5000, 50, 4096
 
@@ -27,15 +27,17 @@ class RunCookies:
     def __init__(self) -> None:
         self._jars: dict[str, CookieJar] = {}
 
-    def header(self, url: str, configured: str = "") -> str:
-        """Return the Cookie header for a URL: the `configured` cookies, and those of the site with other names."""
-        jar, request = self._jars.get(_site(url)), Request(url)  # noqa: S310 (never opened)
+    def header(self, url: str, configured_cookies: str = "") -> str:
+        """Return the Cookie header for a URL: `configured_cookies`, and those of the site with other names."""
+        jar, request = self._jars.get(site_domain(host_of(url))), Request(url)  # noqa: S310 (never opened)
         if jar is None:
-            return configured
+            return configured_cookies
         jar.add_cookie_header(request)
-        names = {pair.partition("=")[0].strip() for pair in configured.split(";")}
+        names = {pair.partition("=")[0].strip() for pair in configured_cookies.split(";")}
         pairs = (request.get_header("Cookie") or "").split("; ")
-        return "; ".join(filter(None, (configured, *(pair for pair in pairs if pair.partition("=")[0] not in names))))
+        return "; ".join(
+            filter(None, (configured_cookies, *(pair for pair in pairs if pair.partition("=")[0] not in names)))
+        )
 
     def store(self, url: str, headers: Any) -> bool:
         """Store the cookies of a response's headers. Returns True if the next request for the URL sends others."""
@@ -43,7 +45,7 @@ class RunCookies:
             return False
         before, response = self.header(url), SimpleNamespace(info=lambda: headers)
         jar = self._jars.setdefault(
-            _site(url), CookieJar(_Policy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain))
+            site_domain(host_of(url)), CookieJar(_Policy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain))
         )
         jar.extract_cookies(response, Request(url))  # type: ignore[arg-type]  # noqa: S310
         if len(jar) > _MAX_COOKIES_PER_SITE:
@@ -51,7 +53,3 @@ class RunCookies:
         if len(self._jars) > _MAX_SITES:
             self._jars.pop(next(iter(self._jars)), None)
         return self.header(url) != before
-
-
-def _site(url: str) -> str:
-    return registrable_domain(host_of(url)) or host_of(url)

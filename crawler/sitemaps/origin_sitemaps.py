@@ -7,7 +7,7 @@ from itertools import islice
 from crawler.robots.robots_txt import RobotsTxt
 from crawler.sitemaps.sitemap import Sitemap, SitemapEntry
 from crawler.urls.canonical import canonicalize_url, host_of
-from crawler.urls.registrable_domains import registrable_domain
+from crawler.urls.registrable_domains import site_domain
 from crawler.workers.fetch_pool import JobKind
 from domain.outcome import Reason
 from domain.page import Origin
@@ -63,8 +63,8 @@ class OriginSitemaps:
         self._known_urls = set(start_urls)
         self.default_urls = frozenset(default_urls)
         self._default_urls = deque(default_urls)
-        self._own_domain = _site_domain(origin + "/")
-        self._domains = {self._own_domain, *map(_site_domain, start_urls)}
+        self._own_domain = site_domain(host_of(origin + "/"))
+        self._domains = {self._own_domain, *(site_domain(host_of(url)) for url in start_urls)}
         self._feeds: deque[str] = deque()
         self._known_feeds: set[str] = set()
         self._requests_left = MAX_FILES_PER_ORIGIN
@@ -102,7 +102,7 @@ class OriginSitemaps:
     def add_feeds(self, feeds: Iterable[str]) -> None:
         """Add feeds that a page of the origin declares. Feeds of other sites are ignored."""
         for feed in feeds:
-            is_new = feed not in self._known_feeds and _site_domain(feed) == self._own_domain
+            is_new = feed not in self._known_feeds and site_domain(host_of(feed)) == self._own_domain
             if is_new and len(self._known_feeds) < MAX_FILES_PER_ORIGIN:
                 self._known_feeds.add(feed)
                 self._feeds.append(feed)
@@ -139,13 +139,8 @@ class OriginSitemaps:
         return url
 
     def _enqueue(self, url: str) -> None:
-        if url in self._known_urls or _site_domain(url) not in self._domains:
+        if url in self._known_urls or site_domain(host_of(url)) not in self._domains:
             return
         if self._current_depth < MAX_INDEX_DEPTH and len(self._known_urls) < MAX_FILES_PER_ORIGIN:
             self._known_urls.add(url)
             self._pending.append((url, self._current_depth + 1))
-
-
-def _site_domain(url: str) -> str:
-    host = host_of(url)
-    return registrable_domain(host) or host

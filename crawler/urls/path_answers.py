@@ -20,7 +20,7 @@ _MAX_HOSTS = 5000
 
 @dataclass
 class PathAnswers:
-    """The answers by host and by pattern or path: (whether there is one, time of the answer in epoch seconds)."""
+    """The answers by host and by pattern or path: (True if it exists, time of the answer in epoch seconds)."""
 
     answers_by_host: dict[str, dict[str, tuple[bool, float]]] = field(default_factory=dict)
 
@@ -39,7 +39,7 @@ class PathAnswers:
         write_state(path, dict(list(self.answers_by_host.items())[-_MAX_HOSTS:]))
 
     def record(self, host: Host, key: str, exists: bool, now: float) -> None:
-        """Record an answer."""
+        """Record the answer of a host for a pattern or path; `now` is epoch seconds."""
         answers = self.answers_by_host.pop(host, {})
         self.answers_by_host[host] = answers
         answers[key] = (exists, now)

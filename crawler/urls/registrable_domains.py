@@ -15,6 +15,11 @@ def registrable_domain(host: str) -> str:
     return _cached_domain(name.lower().removesuffix("."))
 
 
+def site_domain(host: str) -> str:
+    """Return the registrable domain of host[:port]; the host itself if it has none."""
+    return registrable_domain(host) or host
+
+
 @lru_cache(maxsize=65_536)
 def _cached_domain(name: str) -> str:
     try:

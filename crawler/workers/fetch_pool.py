@@ -17,8 +17,9 @@ from crawler.focused_policy import FocusedPolicy, TokenizedPage
 from crawler.host_suggestions import MAX_EXTERNAL_HOSTS_PER_PAGE
 from crawler.http.content_type import parse_content_type
 from crawler.http.document_types import is_plain_text_version
-from crawler.http.fetch import Fetcher, FetchError, FetchResult, ThrottledFetcher
+from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.memory_budget import (
     LARGE_BODY_BYTES,
     MEMORY_BUDGET_BYTES,
@@ -47,11 +48,8 @@ from locks.fences import start_thread
 logger = logging.getLogger(__name__)
 
 PARSING_LIMITS = Limits(seconds=20.0)  # of one page, sitemap or feed
-_REASON_BY_PARSING_ERROR = {
-    WorkerTimeoutError: Reason.PARSING_TIMED_OUT,
-    WorkerMemoryError: Reason.TOO_LARGE,
-    WorkerDiedError: Reason.UNPARSABLE,
-}
+_PARSING_ERRORS = (WorkerTimeoutError, WorkerMemoryError, WorkerDiedError)
+_REASON_BY_PARSING_ERROR = {WorkerTimeoutError: Reason.PARSING_TIMED_OUT, WorkerMemoryError: Reason.TOO_LARGE}
 _PARSE_BYTES_PER_BYTE = 12  # measured on pages with many tags: text of the page, tree and links
 _BYTES_PER_LINK = 1000  # of a result and its visit
 
@@ -239,7 +237,7 @@ class JobRunner:
         reservation.resize(len(page.body) + _PARSE_BYTES_PER_BYTE * min(len(page.body), MAX_PARSED_BYTES))
         try:
             job_result = self._parse_fetched_page(job, fetch_result, page)
-        except (WorkerTimeoutError, WorkerMemoryError, WorkerDiedError) as error:
+        except _PARSING_ERRORS as error:
             outcome = Outcome(_REASON_BY_PARSING_ERROR.get(type(error), Reason.UNPARSABLE), coded_message(error))
             return PageResult(job, FetchResult(outcome, responded_at=fetch_result.responded_at))
         reservation.resize(len(page.body) + _BYTES_PER_LINK * len(job_result.links))
@@ -342,7 +340,7 @@ class JobRunner:
         parse = parse_sitemap if job.kind is JobKind.SITEMAP else parse_feed
         try:
             sitemap = self._parsers.call(parse, response.body, job.url, response.content_type)
-        except (WorkerTimeoutError, WorkerMemoryError, WorkerDiedError) as error:
+        except _PARSING_ERRORS as error:
             logger.warning("%s cannot be read: %s", job.url, error)
             sitemap = EMPTY_SITEMAP
         is_html = parse_content_type(response.content_type).media_type == "text/html"

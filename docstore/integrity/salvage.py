@@ -25,7 +25,7 @@ from docstore.schema.base import PackedText, unpack_column
 TABLES_NOT_RESTORED = ("changes", "indexed", "outcomes")
 MAX_SKIPPED_ROWIDS = 1 << 40  # largest step when searching for the next readable row
 ALL_ROWS = -1  # as a LIMIT
-MAX_SINGLE_STEPS = 100_000  # after so many unreadable rowids the step doubles; an inner page of a table has fewer rows
+MAX_SINGLE_STEPS = 100_000  # unreadable rowids after which the step doubles; an inner page of a table has fewer rows
 BATCH_SIZE = 500
 
 Rows = list[tuple[Any, ...]]

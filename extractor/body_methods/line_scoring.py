@@ -37,7 +37,7 @@ from extractor.page.boilerplate_phrases import (
     is_template_label,
 )
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import CODE_TAG, Layout, Line, Span, join_lines
+from extractor.page.layout import CODE_TAG, MIN_STORY_PARAGRAPHS, Layout, Line, Span, join_lines
 from extractor.page.linked_text import MIN_SECTIONS, SENTENCE_END_RE, heading_key
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import Hint, attribute_value
@@ -80,7 +80,7 @@ MAX_CONTACT_LINES, MIN_CONTACT_LINK_SHARE = 5, 0.2
 MIN_ENTRIES, MAX_ENTRY_DATE_SIZE = 2, 25.0  # comments or teasers, and the size of the line with the date
 MIN_ENTRY_GAIN_SHARE = 0.9  # minimum share of the entries in the gain from the first one on
 QUOTE_TAGS = ("blockquote", "figure", "tr", "pre")  # dated parts of an article
-MIN_STORY_GAIN, MIN_STORY_PARAGRAPHS = 80.0, 3  # of an article above teasers, which may have more text
+MIN_STORY_GAIN = 80.0  # of an article above teasers, which may have more text
 MAX_TEASER_SIZE, MAX_TEASER_LINES = 100.0, 5  # of a teaser with its headline
 MIN_CONTINUATION_SIZE = 60.0  # a line of this size after the editor's name continues the article
 MIN_GAIN_BELOW_TITLE = 0.3  # minimum share of the page's gain below a title

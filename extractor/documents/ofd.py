@@ -256,8 +256,8 @@ def text_piece(element: Element, number: int, height: float) -> PrintedLine | No
     text = "".join(code.text or "" for code in element.iter(f"{OFD_NAMESPACE}TextCode")).strip("\n")
     box_left, box_top, box_width, box_height = parse_box(element.get("Boundary", ""))
     for appearance in element.iterancestors(f"{OFD_NAMESPACE}Appearance"):  # of an annotation
-        left, top, _, _ = parse_box(appearance.get("Boundary", ""))
-        box_left, box_top = box_left + left, box_top + top
+        x, y, _, _ = parse_box(appearance.get("Boundary", ""))
+        box_left, box_top = box_left + x, box_top + y
     size = parse_number(element.get("Size", ""))
     matrix = [parse_number(number_text) for number_text in element.get("CTM", "").split()]
     if len(matrix) == 6 and matrix[3]:

@@ -210,11 +210,11 @@ def load_page(document: pypdfium2.PdfDocument, index: int) -> pypdfium2.PdfPage 
     except pypdfium2.PdfiumError:
         return None
     # PDFium ignores text without width: single letters in fonts that it does not have. The outline of a letter has one.
-    bounds = left, _, right, _ = tuple(ctypes.c_float() for _ in range(4))
+    bounds = x_min, _, x_max, _ = tuple(ctypes.c_float() for _ in range(4))
     for position in range(min(pdfium.FPDFPage_CountObjects(page), MAX_TEXT_OBJECTS)):
         text = pdfium.FPDFPage_GetObject(page, position)
         is_text = pdfium.FPDFPageObj_GetType(text) == pdfium.FPDF_PAGEOBJ_TEXT
-        if is_text and pdfium.FPDFPageObj_GetBounds(text, *bounds) and left.value == right.value:
+        if is_text and pdfium.FPDFPageObj_GetBounds(text, *bounds) and x_min.value == x_max.value:
             pdfium.FPDFTextObj_SetTextRenderMode(text, pdfium.FPDF_TEXTRENDERMODE_STROKE)
             pdfium.FPDFPageObj_Transform(text, 1, 0, 0, 1, 0, 0)
     return page

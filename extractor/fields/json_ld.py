@@ -111,7 +111,7 @@ def json_ld_types(scripts: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=2)  # called for the date and for the metadata of a page
+@lru_cache(maxsize=2)  # called several times for a page
 def find_json_ld_article(scripts: tuple[str, ...], url: str, titles: tuple[str, ...] = ()) -> JsonLdArticle:
     """Find the article of a page in the texts of its JSON-LD scripts. `titles` are those in the head of the page.
 

@@ -12,6 +12,7 @@ from extractor.page.tag_info import TagInfo
 # Begins with a character set: the re module finds a set much faster than alternatives.
 PUNCTUATION_RE = re.compile(r"[，。！？；：、…,.!?;:](?:(?<=[，。！？；：、…])|(?=\s|$|[\"'”’)]))")
 MAX_TEXT_LINK_SHARE = 0.5  # lines with a larger share of link text count as links
+MIN_STORY_PARAGRAPHS = 3  # of an article, above the teasers of others
 CODE_TAG = "code"  # tag of all lines of code, no matter which block contains them
 
 

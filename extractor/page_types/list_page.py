@@ -36,7 +36,7 @@ from domain.pagination import is_same_site, site_host
 from extractor.fields.metadata import absolute_url
 from extractor.fields.title_matching import is_near_title, normalize_letters
 from extractor.page.dom import HEADING_TAGS
-from extractor.page.layout import MAX_TEXT_LINK_SHARE, Layout, Line, Span, text_size
+from extractor.page.layout import MAX_TEXT_LINK_SHARE, MIN_STORY_PARAGRAPHS, Layout, Line, Span, text_size
 from extractor.page.parsed_page import Body, ParsedPage
 from extractor.page.tag_info import attribute_value, parse_attributes, unescape_markup
 from extractor.page_types.page_signals import CHANNEL_URL_SCORE, PageSignals, is_headline_line, url_score
@@ -66,7 +66,7 @@ READ_MORE_PHRASES = (
     "继续阅读", "read more", "continue reading", "learn more", "read article", "full story", "full article",
     "keep reading", "weiterlesen", "lire la suite", "leer más",
 )  # fmt: skip
-MIN_STORY_PARAGRAPHS, MIN_STORY_PARAGRAPH_SIZE = 3, 20.0  # of an article above teasers
+MIN_STORY_PARAGRAPH_SIZE = 20.0
 MIN_OWN_PARAGRAPH_SIZE = 40.0  # of the introduction of a collection
 MAX_OWN_PARAGRAPH_DISTANCE_LINES = 12  # of the introduction from the title
 MAX_READ_MORE_SIZE = 10.0  # a longer link is not a "read more" link

@@ -135,7 +135,8 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     Returns decision name -> result as JSON values. A negative decision is the last entry, as `refused`.
     """
     from crawler.crawl_plan import build_crawl_plan
-    from crawler.http.fetch import Fetcher, ThrottledFetcher
+    from crawler.http.fetch import Fetcher
+    from crawler.http.throttled_fetcher import ThrottledFetcher
     from crawler.robots.robots_cache import fetch_robots, parse_stored_robots
     from crawler.schedule.throttle import HostThrottle
     from crawler.traps.trap_detector import detect_shape_trap

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from crawler.crawl_plan import build_crawl_plan, is_example_site
 from crawler.settings import CrawlSettings
-from crawler.urls.canonical import UrlRules, parse_scope, split_host_port
+from crawler.urls.canonical import UrlRules, host_of, parse_scope, split_host_port
 from pipeline.settings import Settings
 from pipeline.site_admin.settings_file import Changes, SettingsFile
 from pipeline.site_admin.site_list import SiteList
@@ -49,7 +49,8 @@ def find_site_changes(crawl: CrawlSettings, sites: SiteList) -> Changes:
     if seeds != list(crawl.seeds) and sites.seeds:
         changes["crawl.seeds"] = seeds
     rules = UrlRules(tuple(scope for scope in map(parse_scope, crawl.scope) if scope is not None))
-    new_hosts = [host for host in sites.scopes if not rules.covers(host, "/")]
+    hosts = dict.fromkeys(map(host_of, sites.seeds))
+    new_hosts = [host for host in hosts if not rules.covers(host, "/")]
     if crawl.scope and new_hosts:
         changes["crawl.scope"] = [*crawl.scope, *new_hosts]
     return changes

@@ -14,12 +14,10 @@ class SiteList:
 
     Attributes:
         seeds: Canonical URLs where the crawl begins.
-        scopes: The hosts of the seeds.
         notes: One line about each part of the file that the settings cannot express.
     """
 
     seeds: tuple[str, ...]
-    scopes: tuple[str, ...]
     notes: tuple[str, ...]
 
 

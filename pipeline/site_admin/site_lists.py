@@ -1,6 +1,6 @@
 """Lists of sites in files of other programs: one URL per line, OPML of feed readers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,13 +38,14 @@ def parse_plain_list(content: bytes) -> SiteList:
                 notes.append(f"line {number}: {text[:MAX_SHOWN_CHARS]!r} is not the URL of a page")
             else:
                 seeds.append(seed)
-    return site_list(seeds, notes)
+    return SiteList(tuple(dict.fromkeys(seeds)), tuple(notes))
 
 
 def parse_opml(content: bytes) -> SiteList:
     """Parse the subscriptions of a feed reader. Seeds are the sites; the crawl finds the feeds that they declare."""
-    seeds, notes, outlines = [], [], read_outlines(content)
-    if unread_count := max(0, decode_xml(content).lower().count("<outline") - len(outlines)):
+    text = decode_xml(content)
+    seeds, notes, outlines = [], [], read_outlines(text)
+    if unread_count := max(0, text.lower().count("<outline") - len(outlines)):
         notes.append(f"entries that cannot be read: {unread_count}")
     for outline in outlines:
         site, feed = parse_seed(add_scheme(outline.site_url)), canonicalize_url(add_scheme(outline.feed_url))
@@ -58,16 +59,15 @@ def parse_opml(content: bytes) -> SiteList:
             notes.append(f"{label}: the file names no page for the feed {feed}; the crawl begins at {seeds[-1]}")
         elif not outline.is_folder:
             notes.append(f"{label or 'an entry without a title'}: no URL of a page")
-    return site_list(seeds, notes)
+    return SiteList(tuple(dict.fromkeys(seeds)), tuple(notes))
 
 
-def read_outlines(content: bytes) -> list[OpmlOutline]:
+def read_outlines(text: str) -> list[OpmlOutline]:
     """Return the entries of an OPML document. Raises SettingsError for another document.
 
     Feed readers write invalid XML, so it is read as leniently as HTML. Declared entities are not expanded.
     """
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
-    text = decode_xml(content)
     root = etree.fromstring(trim_attributes(f"<html>{text}".encode("utf-8", "replace")), parser)
     outlines = []
     for element in root.iter():
@@ -92,12 +92,6 @@ def add_scheme(text: str) -> str:
 def site_name(url: str) -> str:
     """Return the registrable domain of a canonical URL."""
     return registrable_domain(host_of(url))
-
-
-def site_list(seeds: Iterable[str], notes: Iterable[str]) -> SiteList:
-    """Return a list of whole hosts."""
-    unique_seeds = tuple(dict.fromkeys(seeds))
-    return SiteList(unique_seeds, tuple(dict.fromkeys(str(host_of(seed)) for seed in unique_seeds)), tuple(notes))
 
 
 def decode_text(content: bytes) -> str:

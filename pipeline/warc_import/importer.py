@@ -56,7 +56,7 @@ def import_warc_files(
     another process crawls.
     """
     started, counts, failures = time.monotonic(), Counter[Reason](), list[SourceFailure]()
-    read = partial(read_pages, crawl=engine.settings.crawl, url_filter=url_filter, is_restore=is_restore)
+    read = partial(read_warc_pages, crawl=engine.settings.crawl, url_filter=url_filter, is_restore=is_restore)
     label = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
     with engine.lock("crawl"), engine.progress.task(f"import {label}") as advance:
         for result in read_sources(sources, read, processes):
@@ -76,7 +76,7 @@ def import_warc_files(
     )
 
 
-def read_pages(
+def read_warc_pages(
     source: WarcSource, crawl: CrawlSettings, url_filter: ImportFilter, is_restore: bool
 ) -> Iterator[Page | Outcome]:
     """Read a file; yields the pages to store, and an outcome for every other record. See `import_warc_files`."""

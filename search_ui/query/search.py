@@ -89,7 +89,7 @@ class SolrRequest(StrEnum):
     """
 
     EXACT_TITLE = "exact_title"  # only for queries with operators
-    FULL_MATCHES = "full_matches"  # whether there is one; otherwise documents with a part of the query are listed
+    FULL_MATCHES = "full_matches"  # if it finds none, documents with a part of the query are listed
     COUNT = "count"  # total, facets, size of the index
     VECTORS = "vectors"  # nearest neighbours
     WORKS = "works"  # only if the index has works (documents in several parts)
@@ -232,11 +232,10 @@ class SearchService:
         full_matches_future = None
         if is_ranked(request) and content_parts(words):
             full_matches_future = self._start(SolrRequest.FULL_MATCHES, full_matches_params(request, words))
+        words = self.add_work_boosts(request, words)
         vector_search = self._start_vector_search(request, words)
-        ranked_words = self.add_work_boosts(request, words)
         is_partial = full_matches_future is not None and not match_count(full_matches_future.result())
         count_future = self._start(SolrRequest.COUNT, count_params(request, words, is_partial))
-        words = ranked_words
         has_list = vector_search or not request.cursor
         ranked_hits = self._rank(request, words, vector_search, is_partial) if has_list else None
         count_response = count_future.result()

@@ -103,8 +103,8 @@ def _rank(
     """Return by how much the best correction is likelier than the typed text, and the likelier ones, best first."""
     costs = [(sum(map(vocabulary.cost, each.words)) + each.penalty, each.new, each) for each in corrections]
     likelier = sorted(item for item in costs if item[0] < typed_cost)
-    ranked = ((cost, each) for cost, _, each in likelier if not vocabulary.are_forms(each.old, each.new))
-    best = list(islice(ranked, MAX_CORRECTIONS_PER_PART))
+    new_words = ((cost, each) for cost, _, each in likelier if not vocabulary.are_forms(each.old, each.new))
+    best = list(islice(new_words, MAX_CORRECTIONS_PER_PART))
     return (typed_cost - best[0][0] if best else 0.0), [correction for _, correction in best]
 
 
@@ -117,10 +117,10 @@ def _correct_letters(run: str, vocabulary: Vocabulary) -> list[list[Correction]]
         _, readings = _rank(_pinyin_corrections(run, vocabulary, UNLIKELY), vocabulary, typed_cost)
         if readings:
             return [readings]
-    ranked = (
+    ranked_corrections = (
         _rank(_word_corrections(word, vocabulary), vocabulary, vocabulary.typed_cost(word)) for word in unknown_words
     )
-    return [corrections for _, corrections in ranked if corrections]
+    return [corrections for _, corrections in ranked_corrections if corrections]
 
 
 def _word_corrections(word: str, vocabulary: Vocabulary) -> Iterator[Correction]:
@@ -188,11 +188,11 @@ def _correct_chinese(run: str, vocabulary: Vocabulary, segmenter: Segmenter) -> 
                 candidates = _chinese_corrections(text, vocabulary, segmenter, is_whole=text == run)
                 gain, corrections = _rank(candidates, vocabulary, typed_cost)
                 options += [(gain, range(first, end), corrections)] if corrections else []
-    covered: set[int] = set()
+    covered_positions: set[int] = set()
     corrections_by_start: dict[int, list[Correction]] = {}
     for _, positions, corrections in sorted(options, key=lambda option: -option[0]):
-        if covered.isdisjoint(positions):
-            covered.update(positions)
+        if covered_positions.isdisjoint(positions):
+            covered_positions.update(positions)
             corrections_by_start[positions.start] = corrections
     return [corrections for _, corrections in sorted(corrections_by_start.items()) if corrections]
 

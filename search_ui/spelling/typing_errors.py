@@ -27,14 +27,14 @@ _KEY_POSITIONS = {key: (row, column + row / 2) for row, keys in enumerate(_KEY_R
 def edit_penalty(typed: str, word: str) -> float:
     """Return the penalty of typing `typed` instead of `word`. Both are lower case."""
     start = Prefix.similarity(typed, word)
-    rest = Postfix.similarity(typed[start:], word[start:])
-    old, new = typed[start : len(typed) - rest], word[start : len(word) - rest]
+    end_length = Postfix.similarity(typed[start:], word[start:])
+    old, new = typed[start : len(typed) - end_length], word[start : len(word) - end_length]
     edits, length = OSA.distance(typed, word), min(len(typed), len(word))
     if length < (MIN_HAN_CHARS if has_han(word) else MIN_LETTERS):
         return inf
     if edits > 1:
         return TWO_EDITS if edits == MAX_EDITS and length >= MIN_LETTERS_FOR_TWO_EDITS and not has_han(word) else inf
-    beside = typed[start - 1 : start] + typed[len(typed) - rest :][:1]
+    beside = typed[start - 1 : start] + typed[len(typed) - end_length :][:1]
     if len(old) == 2 or (not (old and new) and old + new in beside):
         return SLIP
     is_likely = not old or _are_neighbours(old, new) or _plain(old) == _plain(new)

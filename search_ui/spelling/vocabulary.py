@@ -191,8 +191,8 @@ class Vocabulary:
         """Return the known words that a misspelt `text` can mean, with the penalty of the error (`typing_errors`)."""
         key = word_key(text)
         nearby = [word for end in _ends(key) for word in self._words_by_end.get(end, ())]
-        edited = process.extract(key, nearby, scorer=OSA.distance, score_cutoff=MAX_EDITS, limit=None)
-        penalties = {word: edit_penalty(key, word) for word, *_ in edited}
+        matches = process.extract(key, nearby, scorer=OSA.distance, score_cutoff=MAX_EDITS, limit=None)
+        penalties = {word: edit_penalty(key, word) for word, *_ in matches}
         if has_han(key):
             syllables = pinyin_syllables(key)
             same_sound = self._words_by_blurred_sound.get_exact(fuzzy_pinyin(syllables))

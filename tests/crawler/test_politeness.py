@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.http.fetch import Fetcher, FetchError, ThrottledFetcher
+from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import PublicOnlyPolicy
+from crawler.http.throttled_fetcher import ThrottledFetcher
 from crawler.robots.robots_cache import fetch_robots
 from crawler.schedule.throttle import MAX_ADAPTIVE_DELAY_SECONDS, NO_KNOWN_START, HostThrottle
 from docstore.store import open_sqlite_store

@@ -12,7 +12,7 @@ from domain.outcome import Outcome, Reason
 from extractor.documents.content import join_spaced_letters
 from extractor.documents.office.counting import format_count
 from extractor.documents.office.formulas import eq_field_text
-from extractor.documents.office.number_format import format_value
+from extractor.documents.office.number_format import format_cell_value
 from extractor.documents.office.spreadsheet import column_bits
 from extractor.documents.reader import extract_document
 from tests.extractor import document_files as files
@@ -624,7 +624,7 @@ def test_hidden_sheets_rows_columns_and_slides_are_left_out() -> None:
     ],
 )
 def test_a_cell_is_shown_with_its_format(value: float | str, code: str, text: str) -> None:
-    assert format_value(value, code) == text
+    assert format_cell_value(value, code) == text
 
 
 def test_the_cells_of_a_workbook_are_written_as_displayed() -> None:

@@ -22,7 +22,7 @@ from docstore.warc_reader import read_warc
 from domain.errors import StoreError
 from domain.outcome import Outcome, Reason
 from domain.page import Page, WarcPointer
-from pipeline.warc_import.importer import read_pages
+from pipeline.warc_import.importer import read_warc_pages
 from pipeline.warc_import.sources import NO_FILTER, WarcSource
 
 CAP = 1_000_000
@@ -158,7 +158,7 @@ def test_an_import_needs_little_memory_whatever_the_file_says(tmp_path: Path) ->
 def read(folder: Path, *records: bytes, cap: int = CAP) -> Iterator[Page | Outcome]:
     (folder / "y.warc.gz").write_bytes(b"".join(map(gzip_member, records)))
     crawl = CrawlSettings(max_bytes=cap, max_document_mb=cap / 1_000_000)
-    return read_pages(WarcSource(str(folder / "y.warc.gz")), crawl, NO_FILTER, is_restore=False)
+    return read_warc_pages(WarcSource(str(folder / "y.warc.gz")), crawl, NO_FILTER, is_restore=False)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.scanners import superlinear_scanners
 pytestmark = pytest.mark.slow
 
 TEXTS_PER_PATTERN = 24
-SCANNED_SHARE = 4  # one of so many texts; `make faults` tries all
+SCANNED_SHARE = 4  # one text of four; `make faults` tries all
 
 
 def test_no_pattern_takes_more_than_linear_time() -> None:

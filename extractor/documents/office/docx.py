@@ -304,7 +304,7 @@ def resolve_style(name: str, elements: dict[str, Element], default_size: float) 
     levels = (style_heading_level(title, element) for title, element in zip(titles, chain, strict=True))
     style_name = "title" if "title" in titles[:2] else titles[0]
 
-    def inherited(path: str) -> str:
+    def inherited_value(path: str) -> str:
         return next(filter(None, (word_value(element, path) for element in chain)), "")
 
     is_bold = is_hidden = False
@@ -316,10 +316,10 @@ def resolve_style(name: str, elements: dict[str, Element], default_size: float) 
         next(filter(None, map(font_size, chain)), default_size),
         0 if style_name in ("title", "subtitle") else next(filter(None, levels), 0),
         is_bold,
-        inherited("w:pPr/w:jc") == "center",
+        inherited_value("w:pPr/w:jc") == "center",
         is_hidden,
-        inherited("w:pPr/w:numPr/w:numId"),
-        inherited("w:pPr/w:numPr/w:ilvl"),
+        inherited_value("w:pPr/w:numPr/w:numId"),
+        inherited_value("w:pPr/w:numPr/w:ilvl"),
     )
 
 

@@ -1,7 +1,7 @@
 """Shows the value of a cell with its number format, as a spreadsheet program displays it (ECMA-376 18.8.30).
 
-    format_value(0.035, "0.0%")   3.5%      format_value(45413, 'yyyy"年"m"月"d"日"')   2024年5月1日
-    format_value(7, "000000")     000007    format_value(-40, '0"℃"')                 -40℃
+    format_cell_value(0.035, "0.0%")   3.5%      format_cell_value(45413, 'yyyy"年"m"月"d"日"')   2024年5月1日
+    format_cell_value(7, "000000")     000007    format_cell_value(-40, '0"℃"')                 -40℃
 
 A date whose format depends on the reader's region is written as YYYY-MM-DD.
 """
@@ -51,7 +51,7 @@ BUILTIN_FORMATS = dict(enumerate((
 )))  # fmt: skip
 
 
-def format_value(value: float | str, code: str, is_1904: bool = False) -> str:
+def format_cell_value(value: float | str, code: str, is_1904: bool = False) -> str:
     """Return a number, date (days since 1899-12-30, or 1904) or text as its format displays it; "" if it hides it."""
     sections = parse_format(code[:MAX_CODE_CHARS])
     if isinstance(value, str):
@@ -120,8 +120,8 @@ def format_general(value: float) -> str:
 
 def format_digits(tokens: Sequence[str], value: Decimal) -> str:
     """Fill the digits of a number into the placeholders of a format, from right to left."""
-    filled = [index for index, token in enumerate(tokens) if token.strip()]
-    for before, index, after in zip(filled, filled[1:], filled[2:], strict=False):
+    visible_indices = [index for index, token in enumerate(tokens) if token.strip()]
+    for before, index, after in zip(visible_indices, visible_indices[1:], visible_indices[2:], strict=False):
         is_fraction = tokens[before] in PLACEHOLDERS and (tokens[after] in PLACEHOLDERS or tokens[after].isdecimal())
         if tokens[index] == "/" and is_fraction:
             return format_fraction(tokens[:index], tokens[index + 1 :], value)
@@ -166,9 +166,9 @@ def format_fraction(upper: Sequence[str], lower_tokens: Sequence[str], value: De
     limit = 10 ** min(max(lower.count("?") + lower.count("#"), 1), 5) - 1
     fraction = Fraction(round(abs(value) * fixed), fixed) if fixed else Fraction(abs(value)).limit_denominator(limit)
     integer = int(fraction) if " " in "".join(upper).strip() else 0
-    rest = fraction - integer
-    part = f"{rest * fixed}/{fixed}" if fixed else f"{rest.numerator}/{rest.denominator}"
-    return ("-" if value < 0 else "") + " ".join(filter(None, (str(integer or ""), part if rest else ""))) or "0"
+    remainder = fraction - integer
+    part = f"{remainder * fixed}/{fixed}" if fixed else f"{remainder.numerator}/{remainder.denominator}"
+    return ("-" if value < 0 else "") + " ".join(filter(None, (str(integer or ""), part if remainder else ""))) or "0"
 
 
 def format_date(tokens: Sequence[str], value: float, is_1904: bool, system: str) -> str:

@@ -202,9 +202,9 @@ class OdfReader:
         return self.outline.next_label(level - 1, start if start >= 0 else None)
 
     def read_paragraph(self, element: Element, depth: int, role: str) -> None:
-        """Read a paragraph or heading, then the notes and frames anchored in it."""
-        anchored: list[Element] = []
-        label, text = self.next_label(element), to_one_line("".join(self.iter_text(element, anchored)))
+        """Read a paragraph or heading, then the notes and frames anchored_elements in it."""
+        anchored_elements: list[Element] = []
+        label, text = self.next_label(element), to_one_line("".join(self.iter_text(element, anchored_elements)))
         if any(map(has_hidden_value, element.iter(f"{TEXT_NS}hidden-paragraph"))):
             return
         style = element.get(f"{TEXT_NS}style-name", "")
@@ -218,11 +218,11 @@ class OdfReader:
         self.builder.add(block)
         if text and self.page_number <= 1 and role != "notes":
             self.builder.add_opening(text, self.styles.font_size(style), kind or ("heading" if level else ""))
-        for child in anchored:
+        for child in anchored_elements:
             self.walk(child, depth if child.tag == f"{DRAW_NS}frame" else 0, role)
 
-    def iter_text(self, element: Element, anchored: list[Element]) -> Iterator[str]:
-        """Yield the displayed text of a paragraph; append its notes and frames to `anchored`."""
+    def iter_text(self, element: Element, anchored_elements: list[Element]) -> Iterator[str]:
+        """Yield the displayed text of a paragraph; append its notes and frames to `anchored_elements`."""
         yield element.text or ""
         for child in element:
             if self.styles.is_hidden(child):
@@ -236,11 +236,11 @@ class OdfReader:
                 if root is not None and root.tag == MATH_TAG:
                     yield formula_text(root)
                 else:
-                    anchored.append(child)
+                    anchored_elements.append(child)
             elif child.tag == f"{TEXT_NS}note":
-                anchored.append(child)
+                anchored_elements.append(child)
             else:
-                yield from self.iter_text(child, anchored)
+                yield from self.iter_text(child, anchored_elements)
             yield child.tail or ""
 
     def object_root(self, element: Element | None) -> Element | None:

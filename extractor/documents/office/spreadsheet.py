@@ -31,7 +31,7 @@ from extractor.documents.content import (
 )
 from extractor.documents.office.counting import parse_count
 from extractor.documents.office.drawing import drawing_texts
-from extractor.documents.office.number_format import BUILTIN_FORMATS, EPOCH, format_value
+from extractor.documents.office.number_format import BUILTIN_FORMATS, EPOCH, format_cell_value
 from extractor.documents.office.ole_file import read_workbook_stream
 from extractor.documents.office_properties import read_properties
 from extractor.documents.zip_package import RELATIONSHIP_ID, ZipPackage
@@ -112,9 +112,13 @@ def build_content(
         block_count = len(builder.blocks)
         builder.add(Block(BlockKind.HEADING, name, 2, page=number))
         for row in rows:
-            filled = [text for text in row if text]
-            if number == 1 and filled and builder.needs_opening:  # a single filled cell may be the title of the table
-                builder.add_opening(to_one_line(filled[0].strip().split("\n")[0][:500]) if len(filled) == 1 else "")
+            filled_cells = [text for text in row if text]
+            if (
+                number == 1 and filled_cells and builder.needs_opening
+            ):  # a single filled cell may be the title of the table
+                builder.add_opening(
+                    to_one_line(filled_cells[0].strip().split("\n")[0][:500]) if len(filled_cells) == 1 else ""
+                )
             texts = [" ".join(text[:MAX_CELL_CHARS].split()) for text in row]
             builder.add(Block(BlockKind.TABLE_ROW, "\t".join(texts).rstrip("\t"), page=number))
             if builder.is_full:
@@ -177,12 +181,12 @@ def xlsx_cell_text(cell: Element, strings: list[str], formats: list[str], is_190
     if kind in ("s", "inlineStr", "str"):
         index = parse_count(value, len(strings))
         shared = strings[index] if index < len(strings) else ""
-        return format_value(shared if kind == "s" else rich_text(cell) if kind == "inlineStr" else value, code)
+        return format_cell_value(shared if kind == "s" else rich_text(cell) if kind == "inlineStr" else value, code)
     try:
         number = float(value) if kind == "n" else None
     except ValueError:
         number = None
-    return "" if number is None or number - number else format_value(number, code, is_1904)
+    return "" if number is None or number - number else format_cell_value(number, code, is_1904)
 
 
 def rich_text(element: Element) -> str:
@@ -246,16 +250,16 @@ def format_cell(value: object, code: str) -> str:
         return str(value).upper()
     if isinstance(value, datetime.datetime):
         days = (value - EPOCH) / datetime.timedelta(1)
-        return format_value(days, code or ("yyyy-mm-dd" if days.is_integer() else "yyyy-mm-dd hh:mm:ss"))
+        return format_cell_value(days, code or ("yyyy-mm-dd" if days.is_integer() else "yyyy-mm-dd hh:mm:ss"))
     if isinstance(value, datetime.date):
-        return format_value(float((value - EPOCH.date()).days), code or "yyyy-mm-dd")
+        return format_cell_value(float((value - EPOCH.date()).days), code or "yyyy-mm-dd")
     if isinstance(value, datetime.time):
         value = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
     if isinstance(value, datetime.timedelta):
-        return format_value(value / datetime.timedelta(1), code or "[h]:mm:ss")
+        return format_cell_value(value / datetime.timedelta(1), code or "[h]:mm:ss")
     if isinstance(value, int | float):
-        return format_value(float(value), code or "General")
-    return format_value(str(value), code or "General") if value else ""
+        return format_cell_value(float(value), code or "General")
+    return format_cell_value(str(value), code or "General") if value else ""
 
 
 def read_layouts(workbook: bytes) -> list[SheetLayout]:

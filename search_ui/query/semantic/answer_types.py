@@ -144,8 +144,8 @@ def _definition_pattern(term: str) -> re.Pattern[str]:
         return re.compile(chinese)
     name = re.escape(re.sub("s$", "", term)) + "(?:s|es)?"
     start = r"(?:^|[.;:(\n\"“]\s*|\b(?:that|called|so|thus|although|while)\s)(?:an?\s|the\s(?:term|word)\s|the\s)?"
-    bracketed = rf"\((?:[^)]{{0,60}}\W)?{name}(?:\W[^)]{{0,60}})?\)"
-    long_name = rf"(?={re.escape(term[0])})[\w-]{{1,30}}(?:,?\s[\w-]{{1,30}}){{0,7}}\s{bracketed}"
+    name_in_brackets = rf"\((?:[^)]{{0,60}}\W)?{name}(?:\W[^)]{{0,60}})?\)"
+    long_name = rf"(?={re.escape(term[0])})[\w-]{{1,30}}(?:,?\s[\w-]{{1,30}}){{0,7}}\s{name_in_brackets}"
     insertion = r"(?:\s*\([^)]{1,60}\))?(?:,[^,.]{1,80},)?\s+"
     no_noun = r"not\b|now\b|also\b|still\b|being\b|expected\b|used\b|\w+ed\b|\w+ing\b|\w+ly\b"
     verb = (
