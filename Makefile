@@ -32,7 +32,7 @@ test: $(TEST_STAMP) browser debian-python  ## everything that CI runs, 15 to 18 
 all-tests: $(TEST_STAMP)
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not exhaustive"
 
-release-check: test  ## before a release: all that is too long for `make test`
+release-check: test $(PEERS)/.installed $(TERM_PEERS)/.installed  ## before a release: all that is too long for `make test`
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m exhaustive
 	$(MAKE) faults docs-site check-release check-image
 

@@ -28,14 +28,16 @@ class Reader:
 
 def plumbline() -> Read:
     """Our reader as the pipeline calls it, in a worker that has loaded its parsers."""
-    module = import_module("extractor.documents.reader")
-    for name, _ in module.READERS.values():
+    from domain.article import Article
+    from extractor.documents import reader
+
+    for name, _ in reader.READERS.values():
         import_module(f"extractor.documents.{name}")
 
     def run(data: bytes, name: str) -> dict[str, str]:
-        reading = module.extract_document(data, f"http://documents.test/{name}")
+        reading = reader.extract_document(data, f"http://documents.test/{name}")
         found, warning = reading.result, reading.warning.reason.value if reading.warning else ""
-        if hasattr(found, "body"):
+        if isinstance(found, Article):
             article = {"text": found.body, "title": found.title, "date": found.published, "outcome": "text"}
             return {**article, "warning": warning}
         reason = found.reason.value

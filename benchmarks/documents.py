@@ -22,7 +22,7 @@ from rich.table import Table
 from benchmarks.command import benchmark, data_option, names
 from benchmarks.document_systems import OURS, READERS, TIKA, Reader
 from benchmarks.extract_pages import PEERS, ROOT, quiet
-from benchmarks.results import SHARED, Figure, check_floors, sample, values_by_name, write
+from benchmarks.results import SHARED, Figure, check_floors, check_systems, sample, values_by_name, write
 from domain.errors import PlumblineError
 from pipeline.ocr.stage import is_ocr_installed
 
@@ -60,6 +60,7 @@ def main(data: Path, systems: list[str], files: int) -> None:
             click.echo(f"{figure.set} {figure.metric}: {figure.value:g}")
     for line in missing:
         click.echo(line)
+    check_systems(figures, systems or (*READERS, TIKA), ("f1", "outcome"))
     if data == SHARED and not files:
         check_floors(NAME, values_by_name(figures))
         check_floors(f"{NAME} ocr", values_by_name(figures))

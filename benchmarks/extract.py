@@ -19,10 +19,10 @@ from benchmarks.command import benchmark, data_option, names
 from benchmarks.extract_lists import KnownPage, crawlbench_pages, demo_pages, gold_articles, list_figures
 from benchmarks.extract_pages import GoldSet, Run, load_scorer, load_sets, run_system, write_jobs
 from benchmarks.extract_pool import two_process_gain
-from benchmarks.extract_scores import ALL, GAIN, score
-from benchmarks.extract_systems import OURS, SYSTEMS
+from benchmarks.extract_scores import ALL, GAIN, QUALITY, score
+from benchmarks.extract_systems import ABLATION, OURS, SYSTEMS
 from benchmarks.extract_tables import tables
-from benchmarks.results import SHARED, Figure, check_floors, sample, values_by_name, write
+from benchmarks.results import SHARED, Figure, check_floors, check_systems, sample, values_by_name, write
 from domain.article import Article
 from domain.errors import PlumblineError
 from extractor import extract
@@ -30,7 +30,7 @@ from extractor import extract
 WIDE = 150  # columns of the tables without a terminal
 
 
-@benchmark("extract", systems=OURS, set_names="en-aeb,zh-short", pages=2, rounds=1)
+@benchmark("extract", systems=",".join(ABLATION), set_names="zh-news,zh-short", pages=2, rounds=1)
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
@@ -40,7 +40,8 @@ WIDE = 150  # columns of the tables without a terminal
 @click.option("--pages", default=0, type=click.IntRange(0), help="Maximum number of pages per set; 0: all.")
 def main(data: Path, systems: list[str], set_names: list[str], rounds: int, pages: int) -> None:
     """Measure the extractor and its peers."""
-    figures, complaints = measure(data, systems or list(SYSTEMS), set_names, rounds, pages)
+    chosen = systems or list(SYSTEMS)
+    figures, complaints = measure(data, chosen, set_names, rounds, pages)
     write("extract", figures)
     console = Console(width=None if Console().is_terminal else WIDE)
     for table in tables(figures):
@@ -48,6 +49,7 @@ def main(data: Path, systems: list[str], set_names: list[str], rounds: int, page
             console.print(table)
     for line in complaints:
         click.echo(line)
+    check_systems(figures, chosen, QUALITY)
     if data == SHARED and not pages:
         check_floors("extraction", values_by_name(figures))
 

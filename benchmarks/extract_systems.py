@@ -1,14 +1,17 @@
 """The extractors that `benchmarks.extract` compares, each as a function (html, url, language) -> Answer.
 
-A peer is imported only when it is created, because it is installed in .venv-peers. Each is set up as its documentation
-recommends for articles. Peers that only accept text get text decoded by our charset detection. Peers that accept a
-language get the language of the page; our extractor does not.
+A system is imported when it is created: peers are installed in .venv-peers, ours is not. Each is set up as its
+documentation recommends for articles. Peers that only accept text get text decoded by our charset detection. Peers that
+accept a language get the language of the page; our extractor does not.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from domain.article import ExtractionResult
 
 NO_URL = "http://example.com/"  # for peers that require a URL
 BLOCK_TAGS = ("p", "div", "li", "tr", "td", "br", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
@@ -47,27 +50,25 @@ class System:
     is_ours: bool = False
 
 
-def plumbline() -> Extract:
-    """Ours as it is used, with its defaults."""
-    read = import_module("extractor.article_extractor").ArticleExtractor().extract_with_site
-    return lambda html, url, language: answer_of(read(html, url))
-
-
-def ours(**settings: object) -> Callable[[], Extract]:
-    """Return one of the alternative methods of our extractor, by its settings."""
+def ours(**settings: Any) -> Callable[[], Extract]:
+    """Return our extractor with these settings; without any, as it is used."""
 
     def make() -> Extract:
-        extractor = import_module("extractor.article_extractor")
-        reader = extractor.ArticleExtractor(replace(extractor.ExtractSettings(), **settings))
-        return lambda html, url, language: answer_of(reader.read(html, url))
+        from extractor.article_extractor import ArticleExtractor
+        from extractor.settings import ExtractSettings
+
+        extractor = ArticleExtractor(ExtractSettings(**settings))
+        return lambda html, url, language: answer_of(extractor.extract_with_site(html, url))
 
     return make
 
 
-def answer_of(reading: Any) -> Answer:
+def answer_of(reading: "ExtractionResult") -> Answer:
     """Convert an Article to an answer; an Outcome gives only the date, and whether the page is a list."""
+    from domain.outcome import Outcome
+
     found = reading.result
-    if not hasattr(found, "body"):
+    if isinstance(found, Outcome):
         return Answer(date=found.published_date, kind="list" if found.reason == "list_page" else "")
     marked = reading.warning is not None
     return Answer(found.body, found.title, found.published, found.author, str(found.page_type), marked)
@@ -199,7 +200,7 @@ ABLATION = ("tag_path_ratio", "two_pass", "two_pass+tighten", OURS)
 SYSTEMS = {
     system.name: system
     for system in (
-        System(OURS, plumbline, takes="bytes", is_ours=True),
+        System(OURS, ours(), takes="bytes", is_ours=True),
         System("tag_path_ratio", ours(method="tag_path_ratio"), takes="bytes", is_ours=True),
         System("two_pass", ours(method="two_pass"), takes="bytes", is_ours=True),
         System("two_pass+tighten", ours(method="two_pass", tighten=True), takes="bytes", is_ours=True),

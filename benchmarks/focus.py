@@ -48,7 +48,7 @@ from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
 from benchmarks.focus_worth import WebIndex, questions_of
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
-from benchmarks.results import SHARED, Figure, out_folder, publish
+from benchmarks.results import SHARED, Figure, check_systems, out_folder, publish
 from crawler.focused_policy import FocusedStrategy, TopicWords
 from domain.errors import PlumblineError
 from focused.fused.strategy import FusedFeatureStrategy
@@ -80,7 +80,7 @@ _index: WebIndex  # the same, of its pages
 _informed: MakeFocus  # the same, of its words' vectors
 
 
-SMOKE = {"set_names": "wikispeedia", "systems": "breadth_first,fused,topic_library", "nodes": 500}
+SMOKE = {"set_names": "wikispeedia", "nodes": 1500}
 
 
 @benchmark("focus", topics=1000, draws=1, reach=False, **SMOKE)
@@ -119,6 +119,7 @@ def main(
     for system, claim in CLAIMS:
         console.print(f"{system} claims {claim}")
     publish("focus", figures)
+    check_systems(figures, [OURS if name == FUSED else name for name in systems or SYSTEMS], ("harvest",))
     for path in sorted(out_folder().glob("focus_*.svg")):
         console.print(f"plot: {path}")
 

@@ -1,7 +1,7 @@
 """Output of a benchmark: a table for reading, and `benchmarks/out/NAME.jsonl` with one figure per row."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +22,10 @@ T = TypeVar("T")
 
 class FloorError(PlumblineError):
     """A measured quality is below its floor."""
+
+
+class FailedSystemError(PlumblineError):
+    """A compared system gave no figures, or only zeros."""
 
 
 def read_floors(part: str) -> dict[str, float]:
@@ -53,6 +57,21 @@ def check_floors(part: str, values: Mapping[str, float]) -> None:
     ]
     if low:
         raise FloorError(f"below the floors of {part}: {', '.join(low)}")
+
+
+def check_systems(figures: Sequence[Figure], systems: Collection[str], metrics: Collection[str]) -> None:
+    """Raise FailedSystemError for each system that has no figure of `metrics`, or one of them 0 in every set."""
+    best: dict[tuple[str, str], float] = {}
+    for figure in figures:
+        if figure.metric in metrics:
+            key = figure.system, figure.metric
+            best[key] = max(best.get(key, 0.0), figure.value)
+    failures = [f"{name} gave no figures" for name in systems if not any(system == name for system, _ in best)]
+    failures += [
+        f"{system} has {metric} 0" for (system, metric), value in best.items() if system in systems and not value
+    ]
+    if failures:
+        raise FailedSystemError(", ".join(failures))
 
 
 def sample(items: Sequence[T], count: int, name: Callable[[T], str]) -> list[T]:

@@ -22,7 +22,7 @@ import click
 from rich.console import Console
 
 from benchmarks.command import benchmark, data_option, names
-from benchmarks.results import Figure, write
+from benchmarks.results import Figure, check_systems, write
 from benchmarks.search_answers import ANSWERS, ANSWERS_EN, RELATED, answer_figures
 from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
@@ -37,6 +37,7 @@ from domain.errors import PlumblineError
 from domain.term import Lexicon
 
 WITH_LEXICON = f"{OURS}+lexicon"
+ALL_SYSTEMS = (OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS)
 COMPARE = "compare"
 WARM_UP = 50  # warm-up queries, not timed
 WIDE = 150  # columns of the tables without a terminal
@@ -47,7 +48,7 @@ BULK_DOCUMENTS, LOAD_DOCUMENTS = 10_000, 100_000
 MAX_TERMS = 20_000  # of a mined lexicon; an administrator accepts far fewer
 
 
-@benchmark("search", systems=WORDS, set_names="en_cran", every=20)
+@benchmark("search", set_names="en_cran", every=20)
 @data_option()
 @click.option("--systems", default="", callback=names, help="Only these systems, comma-separated.")
 @click.option("--sets", "set_names", default="", callback=names, help="Only these sets, comma-separated.")
@@ -65,14 +66,16 @@ def main(data: Path, systems: list[str], set_names: list[str], documents: int, e
     console = Console(width=None if Console().is_terminal else WIDE)
     for table in tables(figures):
         console.print(table)
+    if any(figure.metric in METRICS for figure in figures):
+        check_systems(figures, systems or ALL_SYSTEMS, METRICS)
 
 
 def measure(
     data: Path, systems: Sequence[str], set_names: Sequence[str], documents: int = LOAD_DOCUMENTS, every: int = 1
 ) -> Iterator[Figure]:
     """Return all figures. Raises PlumblineError if an input is missing."""
-    chosen = systems or [OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS]
-    if unknown := set(chosen) - {OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS}:
+    chosen = systems or ALL_SYSTEMS
+    if unknown := set(chosen).difference(ALL_SYSTEMS):
         raise PlumblineError(f"no system {', '.join(sorted(unknown))}")
     scorer = load_scorer(data)
     collections = [sample(one, every, every) for one in load_collections(data, scorer, set_names)]

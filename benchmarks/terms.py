@@ -19,12 +19,12 @@ from typing import Any
 import click
 
 from benchmarks.command import benchmark, data_option, names
-from benchmarks.results import OUT, SHARED, Figure, check_floors, publish, values_by_name
+from benchmarks.results import OUT, SHARED, Figure, check_floors, check_systems, publish, values_by_name
 from benchmarks.terms_corpus import write_corpus
 from benchmarks.terms_models import save_model
 from benchmarks.terms_seeds import seeded
 from benchmarks.terms_sets import METRICS, TermSet, load_scorer, read_sets, score
-from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, UNSEEN, System
+from benchmarks.terms_systems import OURS, SHIPPED, SYSTEMS, TRAINED, UNSEEN, System
 from benchmarks.terms_texts import write_texts
 from benchmarks.training.terms import Trainer, load_sets
 from domain.errors import PlumblineError
@@ -45,7 +45,7 @@ WD_E4 = {
 }
 
 
-@benchmark("terms", systems=OURS, set_names="petro,speed", texts=40, megabytes="0.02")
+@benchmark("terms", systems=",".join(TRAINED), set_names="petro,speed", texts=40, megabytes="0.02")
 @data_option()
 @click.option(
     "--train", default=SHARED, type=click.Path(path_type=Path), help="Folder of the training sets of plumbline-unseen."
@@ -74,6 +74,7 @@ def main(data: Path, train: Path, systems: list[str], set_names: list[str], mega
             speed([first_texts(one, texts) for one in read_sets(data)], [float(size) for size in megabytes.split(",")])
         )
     publish("terms", figures)
+    check_systems(figures, systems if sets else (), METRICS.values())
     if data == SHARED and not texts:
         check_floors("terms", values_by_name(figures))
 

@@ -29,7 +29,9 @@ class System:
 
 def ours(model: Path | None) -> Mine:
     """Our miner: every row of the table ranked, however unlikely."""
-    learned, in_memory = import_module("lexicon.model.term_model"), import_module("benchmarks.terms_models")
+    from benchmarks import terms_models as in_memory
+    from lexicon.model import term_model as learned
+
     models = learned.load_shipped_models()
     if model:
         trained = learned.load_model(model)
@@ -45,12 +47,15 @@ def ours(model: Path | None) -> Mine:
 
 def as_shipped(_: Path | None) -> Mine:
     """Our miner with the default settings, as in `plumb`: all sufficiently frequent and likely candidates."""
-    build, corpus = import_module("lexicon.mining"), import_module("lexicon.counting.corpus")
-    settings = import_module("lexicon.settings").LexiconSettings(depth=0)
+    from lexicon.counting.corpus import InMemoryCorpus
+    from lexicon.mining import mine_terms
+    from lexicon.settings import LexiconSettings
+
+    settings = LexiconSettings(depth=0)
 
     def run(texts: Iterable[str], language: str) -> list[str]:
-        documents = texts if isinstance(texts, TextFile) else corpus.InMemoryCorpus(("", text) for text in texts)
-        return [term.text for term in build.mine_terms(documents, settings)]
+        documents = texts if isinstance(texts, TextFile) else InMemoryCorpus(("", text) for text in texts)
+        return [term.text for term in mine_terms(documents, settings)]
 
     return run
 
@@ -59,12 +64,15 @@ def by_rules(rules: str) -> Callable[[Path | None], Mine]:
     """The paper's C-value with these rules, all candidates ranked."""
 
     def make(_: Path | None) -> Mine:
-        build, corpus = import_module("lexicon.mining"), import_module("lexicon.counting.corpus")
-        settings = import_module("lexicon.settings").LexiconSettings(
+        from lexicon.counting.corpus import InMemoryCorpus
+        from lexicon.mining import mine_terms
+        from lexicon.settings import LexiconSettings
+
+        settings = LexiconSettings(
             scorer="c_value", rules=rules, threshold=-1e9, min_frequency=1, max_contexts=1, depth=0
         )
         return lambda texts, language: [
-            term.text for term in build.mine_terms(corpus.InMemoryCorpus(("", text) for text in texts), settings)
+            term.text for term in mine_terms(InMemoryCorpus(("", text) for text in texts), settings)
         ]
 
     return make
@@ -138,3 +146,5 @@ SYSTEMS = {
         System("jionlp", jionlp, ("zh",)),
     )
 }
+TRAINED = [system.name for system in SYSTEMS.values() if system.is_ours and system.name != UNSEEN]
+"""Systems that need no training and no other environment."""

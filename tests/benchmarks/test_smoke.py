@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +12,10 @@ from click.testing import CliRunner, Result
 
 from benchmarks import results
 from benchmarks.command import BenchmarkCommand, benchmark, data_option
-from benchmarks.results import Figure, output_to, publish
+from benchmarks.document_systems import READERS
+from benchmarks.extract_systems import SYSTEMS as EXTRACTORS
+from benchmarks.results import FailedSystemError, Figure, check_systems, output_to, publish
+from benchmarks.terms_systems import SYSTEMS as MINERS
 from domain.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
@@ -58,6 +62,38 @@ def test_smoke_form_runs(name: str, tmp_path: Path) -> None:
     if name != "focus_webs":  # it makes data, not figures
         rows = [json.loads(line) for line in written.read_text("utf-8").splitlines()]
         assert rows and all(row.keys() == {"set", "system", "metric", "value"} for row in rows)
+
+
+@pytest.mark.shared
+@pytest.mark.process
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("name", "systems"), [("extract", EXTRACTORS), ("documents", READERS), ("terms", MINERS)])
+def test_every_peer_gives_figures(name: str, systems: Iterable[str], tmp_path: Path) -> None:
+    with output_to(tmp_path):
+        command = importlib.import_module(f"benchmarks.{name}").main
+        result = CliRunner().invoke(command, ["--smoke", "--systems", ",".join(systems)])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("figures", "message"),
+    [
+        pytest.param([Figure("a", "ours", "f1", 0.9)], "peer gave no figures", id="missing"),
+        pytest.param([Figure("a", "ours", "f1", 0.9), Figure("a", "peer", "mb", 9)], "peer gave no", id="only cost"),
+        pytest.param(
+            [Figure("a", "ours", "f1", 0.9), Figure("a", "peer", "f1", 0.0), Figure("b", "peer", "f1", 0.0)],
+            "peer has f1 0",
+            id="zeros",
+        ),
+    ],
+)
+def test_failed_system_is_an_error(figures: list[Figure], message: str) -> None:
+    with pytest.raises(FailedSystemError, match=message):
+        check_systems(figures, ["ours", "peer"], ["f1"])
+
+
+def test_systems_with_figures_pass() -> None:
+    check_systems([Figure("a", "peer", "f1", 0.0), Figure("b", "peer", "f1", 0.2)], ["peer"], ["f1"])
 
 
 def test_every_benchmark_has_a_smoke_form() -> None:
