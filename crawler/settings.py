@@ -12,6 +12,7 @@ T = TypeVar("T")
 DEFAULT_QUEUES = 101
 AUTO = "auto"
 BREADTH_FIRST = "breadth_first"
+NEW_ONLY = "new_only"
 FOCUSED_STRATEGIES = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
 """The names of `focused.strategy_registry`, repeated here to avoid its imports."""
 
@@ -102,7 +103,7 @@ class CrawlSettings:
     incremental: str = setting(
         "revisit",
         "revisit: fetch articles again by the revisit policy; new_only: fetch each article once",
-        names=("new_only", "revisit"),
+        names=(NEW_ONLY, "revisit"),
     )
     revisit_shortest: float = setting(
         24.0,

@@ -25,7 +25,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
+from crawler.settings import FOCUSED_STRATEGIES, NEW_ONLY, CrawlSettings, resolve_strategy
 from domain.coded_message import CodedMessage, coded_message
 from domain.errors import BusyError, EmbeddingError, LexiconError, PlumblineError
 from domain.outcome import Reason, Stage, StageReport, has_common_cause
@@ -79,6 +79,7 @@ def crawl(
         seen_filter_path = engine.settings.data_dir / "seen.bloom"
         engine.store.frontier.clamp_future_visits(time.time())
         engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
+        engine.store.frontier.admin.set_new_only(settings.incremental == NEW_ONLY)
         engine.store.frontier.exclude_hosts(parse_paused_hosts(settings))
         render_sites_automatically(engine)
         backfill_documents(engine, settings)

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from crawler.settings import CrawlSettings
+from crawler.settings import NEW_ONLY, CrawlSettings
 from domain.frontier import FrontierEntry, UrlKind
 from domain.outcome import FETCH_SUCCESS_REASONS, Reason
 from domain.page import Host
@@ -163,5 +163,5 @@ def build_revisit_policy(settings: CrawlSettings) -> RevisitPolicy:
         min_revisit_seconds=settings.revisit_shortest * SECONDS_PER_HOUR,
         max_revisit_seconds=settings.revisit_longest * SECONDS_PER_HOUR,
         hub_revisit_seconds=settings.hub_gap * SECONDS_PER_HOUR,
-        is_new_only=settings.incremental == "new_only",
+        is_new_only=settings.incremental == NEW_ONLY,
     )

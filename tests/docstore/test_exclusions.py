@@ -51,6 +51,7 @@ ACTIONS = {
     "undo takedown": lambda store: store.takedowns.restore(URL, "anna"),
     "recrawl": lambda store: store.site_pages.recrawl("a.test", "anna"),
     "render": lambda store: store.frontier.admin.refetch_hosts(["a.test"]),
+    "revisit": lambda store: store.frontier.admin.set_new_only(False),
     "sitemap": lambda store: store.frontier.reschedule({URL: 7.0}),
     "late visit": lambda store: store.frontier.record_visits(
         [fetched(store.frontier.find_entries([URL])[URL], b"<p>three</p>")]
@@ -60,7 +61,7 @@ ACTIONS = {
 }
 BY_CRAWL = {"requeue", "seed", "recrawl", "render", "late visit"}
 MAKES_DUE = {
-    UrlExclusion.FINISHED: BY_CRAWL | {"lost record", "list"},
+    UrlExclusion.FINISHED: BY_CRAWL | {"revisit", "lost record", "list"},
     UrlExclusion.IMPORTED: {"requeue", "seed"},
     UrlExclusion.EXPIRED: {"requeue", "seed"},
     UrlExclusion.REMOVED: {"requeue", "seed", "reopen"},
@@ -102,6 +103,23 @@ def test_a_seed_that_shows_an_expired_article_stays_due(store: Store) -> None:
     expired_count = store.retention.remove_expired(1, {})
     assert (expired_count, store.articles.count()) in ((1, 0), (0, 1))
     assert exclusion(store) == ""
+
+
+def test_fetching_each_article_once_ends_the_visits_of_fetched_articles_only(store: Store) -> None:
+    urls = {name: f"http://a.test/{name}" for name in ("article", "requested", "list", "new")}
+    for name, url in urls.items():
+        if name != "new":
+            keep_page(store, url, name.encode())
+    store.frontier.add_urls([NewUrl(urls["new"], HOST, 0, 1, UrlKind.UNKNOWN, 0.0)])
+    extract_all(store, ARTICLE)
+    store.frontier.add_urls([NewUrl(urls["list"], HOST, 0, 0, UrlKind.SEED, 0.0)])
+    store.frontier.admin.requeue_urls(urls["requested"])
+    assert store.frontier.admin.set_new_only(True) == 1
+    assert {name: exclusion(store, url) for name, url in urls.items()} == {
+        "article": UrlExclusion.FINISHED, "requested": "", "list": "", "new": ""
+    }  # fmt: skip
+    assert store.frontier.admin.set_new_only(False) == 1
+    assert exclusion(store, urls["article"]) == ""
 
 
 def test_a_page_that_was_requested_early_stays_due(store: Store) -> None:

@@ -15,11 +15,12 @@ from crawler.schedule.forecast import HostPaces, forecast_host, max_runs
 from crawler.settings import CrawlSettings
 from domain.frontier import HostBacklog, NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason
+from pipeline import stages
 from pipeline.cli.main import cli
 from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter, show_crawl_progress
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress, TerminalProgress
-from pipeline.settings import Settings, load_settings
+from pipeline.settings import Settings, build_settings, load_settings
 from tests.crawler.test_reach import run
 from tests.crawler_fakes import settings
 from tests.web_fixture import Site, page
@@ -141,3 +142,21 @@ def test_a_crawl_without_a_terminal_says_lines(tmp_path: Path, monkeypatch: pyte
         done = CliRunner().invoke(cli, ["-c", str(tmp_path / "v.toml"), "-s", "crawl.delay=0", "crawl"])
     assert done.exit_code == 0, done.output
     assert "crawl: " in done.output and " pages/s, " in done.output and " left" in done.output
+
+
+def test_new_only_on_an_existing_store_asks_for_no_fetched_article_again(tmp_path: Path) -> None:
+    with Site({"/": page("/1"), "/1": page(text="<p>one</p>"), "/2": page()}) as site:
+        crawl = {
+            "seeds": [site.url()],
+            "inside_hosts": [site.host],
+            "delay": 0.001,
+            "revisit_shortest": 0.0,
+            "sitemaps": False,
+        }
+        for incremental, asked in (("revisit", ["/", "/1"]), ("new_only", ["/", "/2"]), ("revisit", ["/", "/1", "/2"])):
+            settings = build_settings({"crawl": {**crawl, "incremental": incremental}}, tmp_path)
+            with Engine(settings, NullProgress()) as engine:
+                stages.crawl(engine)
+            assert sorted(site.asked()) == asked
+            site.pages["/"] = page("/1", "/2")
+            site.requests.clear()
