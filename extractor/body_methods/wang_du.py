@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from lxml.etree import _Element as Element
 
-from extractor.body_methods.element_counts import ElementCounts
+from extractor.body_methods.element_counts import PUNCTUATION_RE, ElementCounts
 from extractor.fields.dates.date_parsing import find_date_in_text, find_date_in_url
 from extractor.fields.dates.publication_date import PublicationDate
 from extractor.fields.title_matching import TextComparer, find_title_line, strip_site_names
@@ -77,14 +77,19 @@ def element_position(root: Element, element: Element) -> int:
 
 
 def heading_texts_before(root: Element, body_element: int) -> Iterator[str]:
-    """Yield the texts of h1 to h6 in document order, up to the first element of the body."""
+    """Yield the texts of h1 to h6 in document order, up to the first text with punctuation in the body.
+
+    An element that is chosen as the body often encloses the heading, too.
+    """
     count = 0
     for element_index, element in enumerate(root.iter()):
-        if element_index > body_element or count >= MAX_HEADINGS:
-            return
-        if element.tag in HEADING_TAGS:
+        is_heading = element.tag in HEADING_TAGS
+        if is_heading:
             count += 1
             yield element_text(element, MAX_TITLE_CHARS)
+        text = ("" if is_heading else element.text or "") + ("" if len(element) else element.tail or "")
+        if (element_index >= body_element and PUNCTUATION_RE.search(text)) or count >= MAX_HEADINGS:
+            return
 
 
 def most_similar_heading(headings: Iterator[str] | Sequence[str], title: str) -> str:
