@@ -33,24 +33,33 @@ def sharding_figures(urls: Sequence[str]) -> Iterator[Figure]:
     Figures: queues in use, load of the fullest queue relative to the mean, and the share of URLs dispatched after some
     rounds (each queue sends one URL per round).
     """
-    dated = [
+    for name, addresses in (("crawlbench", urls), ("shtml", dated_urls())):
+        yield from queue_figures(name, addresses)
+
+
+def dated_urls() -> list[str]:
+    """Return URLs as the paper's site has them, which all end in `.shtml`."""
+    return [
         f"http://news.cnpc.com.cn/system/2016/{n % 12 + 1:02}/{n % 28 + 1:02}/{1_591_599 + n:09}.shtml"
         for n in range(_SHTML)
     ]
-    for name, addresses in (("crawlbench", urls), ("shtml", dated)):
-        for policy, value_of in HASHES.items():
-            values = [value_of(url) for url in addresses]
-            for queues in QUEUES:
-                load = Counter(value % queues for value in values)
-                loads = [load[queue] for queue in range(queues)]
-                mean = len(addresses) / queues
-                where = f"queues {name} {queues}"
-                yield Figure(where, policy, "queues used", len(load))
-                yield Figure(where, policy, "max/mean", max(loads) / mean)
-                yield Figure(where, policy, "sd/mean", pstdev(loads) / mean)
-                for turns in TURNS:
-                    sent = sum(min(count, round(turns * mean)) for count in loads)
-                    yield Figure(where, policy, f"dispatched after {turns:g} x mean turns", sent / len(addresses))
+
+
+def queue_figures(name: str, addresses: Sequence[str]) -> Iterator[Figure]:
+    """Yield the figures of `sharding_figures` for some URLs."""
+    for policy, value_of in HASHES.items():
+        values = [value_of(url) for url in addresses]
+        for queues in QUEUES:
+            load = Counter(value % queues for value in values)
+            loads = [load[queue] for queue in range(queues)]
+            mean = len(addresses) / queues
+            where = f"queues {name} {queues}"
+            yield Figure(where, policy, "queues used", len(load))
+            yield Figure(where, policy, "max/mean", max(loads) / mean)
+            yield Figure(where, policy, "sd/mean", pstdev(loads) / mean)
+            for turns in TURNS:
+                sent = sum(min(count, round(turns * mean)) for count in loads)
+                yield Figure(where, policy, f"dispatched after {turns:g} x mean turns", sent / len(addresses))
 
 
 def bloom_figures(addresses: int = _ADDRESSES) -> Iterator[Figure]:

@@ -1,12 +1,13 @@
 """Figures of `make bench-focus` from the scores of replays: means, gains claimed by the papers, tables, plots."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.table import Table
 
 from benchmarks.focus_plots import write_lines
-from benchmarks.focus_scores import BUDGET, PARTS, STEPS, Score, by_probability, calibration_error, mean
+from benchmarks.focus_scores import BUDGET, FOUND_PARTS, PARTS, STEPS, Score, by_probability, calibration_error, mean
 from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.results import Figure
 
@@ -153,6 +154,10 @@ def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) ->
             yield Figure(
                 name, system, f"{metric}_at_{part:.0%}", mean([getattr(one.kept[place], metric) for one in own])
             )
+    for place, part in enumerate(FOUND_PARTS):
+        times = [one.seconds_to[place] for one in own]
+        if max(times, default=math.inf) < math.inf:
+            yield Figure(name, system, f"seconds_to_{part:.0%}", mean(times))
     reached = [one.fetches_at_90 < float("inf") for one in own]
     yield Figure(name, system, "reached_90", mean([float(value) for value in reached]))
 

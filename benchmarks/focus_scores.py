@@ -18,6 +18,8 @@ from benchmarks.focus_replay import Replay
 
 BUDGET = 5  # times R
 PARTS = (0.1, 0.25, 0.5, 1.0)  # of the budget
+FOUND_PARTS = (0.1, 0.25, 0.5)  # of the relevant pages (ZJ-E2)
+FETCH_SECONDS = 1.0  # of a polite crawl; the decisions of the strategy come on top
 STEPS = 20  # of a curve
 BINS = 10  # of probabilities
 
@@ -60,6 +62,7 @@ class Score:
     again: float = 0.0
     share: float = 1.0  # of the web's pages that are of the topic
     ndcg: tuple[float, ...] = ()  # at PARTS of the budget (`focus_worth.py`); none where the topic has no questions
+    seconds_to: tuple[float, ...] = ()  # until FOUND_PARTS of R are fetched; infinite where they are not
 
 
 def score(
@@ -103,7 +106,14 @@ def score(
         ndcg=tuple(ndcg(relevant.intersection(replay.fetched[: round(budget * part)])) for part in PARTS)
         if ndcg
         else (),
+        seconds_to=tuple(seconds_until(replay, hits, math.ceil(part * reachable)) for part in FOUND_PARTS),
     )
+
+
+def seconds_until(replay: Replay, hits: Sequence[int], wanted: int) -> float:
+    """Return the seconds of a replay until `wanted` relevant pages are fetched; infinite if they never are."""
+    times = accumulate(FETCH_SECONDS + spent.visit for spent in replay.seconds)
+    return next((seconds for seconds, found in zip(times, hits, strict=False) if found >= wanted), math.inf)
 
 
 def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:

@@ -1,4 +1,4 @@
-"""A labelled web generated from the words of a stored one, with structures that stored graphs lack (issue 8).
+"""A labelled web generated from the words of a stored one, with structures that stored graphs lack.
 
 The same seed generates the same web.
 

@@ -40,10 +40,15 @@ Pair = tuple[str, str, bool]
 @click.option("--pages", default=0, type=click.IntRange(0), help="Maximum number of pages per set; 0: all.")
 def main(data: Path, pages: int) -> None:
     """Print the accuracy of the URL similarity at each threshold."""
-    pairs = list(pairs_of(boards_of(data, pages), random.Random(0)))
+    pairs = pairs_in(data, pages)
     if not pairs:
         raise PlumblineError(f"no site with two boards in the pages of {data}")
     publish("similarity_urls", list(figures(pairs)))
+
+
+def pairs_in(data: Path, pages: int = 0) -> list[Pair]:
+    """Return the pairs of the saved pages of a folder; `pages` limits the pages of each set, 0: all."""
+    return list(pairs_of(boards_of(data, pages), random.Random(0)))
 
 
 def figures(pairs: Sequence[Pair]) -> Iterator[Figure]:
