@@ -9,7 +9,7 @@ from crawler.schedule.queues import QUEUE_POLICIES
 from domain.errors import SettingsError
 
 T = TypeVar("T")
-DEFAULT_QUEUES = 101
+DEFAULT_QUEUES = 100
 AUTO = "auto"
 BREADTH_FIRST = "breadth_first"
 NEW_ONLY = "new_only"
@@ -36,8 +36,8 @@ def setting(default: T, text: str, minimum: float | None = None, names: Collecti
 class CrawlSettings:
     """Extent, speed and frequency of a crawl. docs/background/papers.md lists the values of Wang Du 2019 (WD-E1).
 
-    `queues` is prime. The low four bits of ELFHash are those of the last character. With 100 queues, URLs with the same
-    ending (`...shtml`) reach only 25 of them. With a prime modulus both hashes are uniform.
+    The low four bits of ELFHash are those of the last character: of 100 queues, URLs with the same ending (`...shtml`)
+    reach only 25, with the fold hash all 100. With a prime number of queues both hashes are uniform.
     """
 
     seeds: tuple[str, ...] = setting((), "URLs where the crawl begins")
@@ -54,7 +54,7 @@ class CrawlSettings:
     minutes: float = setting(240.0, "maximum minutes of a run; `plumb status` estimates the number of runs needed")
     max_pages: int = setting(0, "maximum number of pages fetched in one run; 0: no limit", minimum=0)
     queue_policy: str = setting("hflp", "how URLs are assigned to queues: hflp, elf or host", names=QUEUE_POLICIES)
-    queues: int = setting(DEFAULT_QUEUES, "number of queues, best a prime number (not used by host)")
+    queues: int = setting(DEFAULT_QUEUES, "number of queues (not used by host); with elf best a prime number")
     delay: float = setting(1.0, "minimum seconds between two requests to one host; see also speed_up", minimum=0)
     speed_up: float = setting(
         4.0,

@@ -488,7 +488,7 @@ def test_a_plan() -> None:
     plan = build_crawl_plan(CrawlSettings(seeds=("news.test", "HTTP://News.test/#top", "http://b.test/x/")))
     assert plan.seeds == ("http://news.test/", "http://b.test/x/")
     assert [scope.host for scope in plan.url_rules.scopes] == ["news.test", "www.news.test", "b.test", "www.b.test"]
-    assert plan.queue_policy_name == "hflp/101"
+    assert plan.queue_policy_name == "hflp/100"
 
 
 @pytest.mark.parametrize("policy", QUEUE_POLICIES)
