@@ -17,7 +17,7 @@ from maven_jars.jar_cache import Jar, parse_lock
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "licences.md"
 DISTRIBUTION = "plumbline-search"
-EXTRAS = ("apprise", "cluster", "meaning", "ocr", "postgres", "render", "s3")
+EXTRAS = ("cluster", "meaning", "ocr", "postgres", "render", "s3")
 # What packages and jars write, by the identifier of SPDX. The first group of patterns that match are the licences.
 PATTERNS = {
     "AGPL": r"AGPL|Affero",

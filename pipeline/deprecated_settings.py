@@ -32,7 +32,10 @@ class DeprecatedSetting:
         )
 
 
-DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = (DeprecatedSetting("search.glossary_origins", "", "0.1"),)
+DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = (
+    DeprecatedSetting("search.glossary_origins", "", "0.1"),
+    DeprecatedSetting("alerts.apprise_urls", "", "0.1"),
+)
 
 
 def current_path(path: str) -> str:

@@ -22,7 +22,7 @@ TEXT = "\n".join(path.read_text(encoding="utf-8") for path in DOCS)
 PACKAGES = (
     "domain|locks|solr_client|maven_jars|docstore|text|crawler|focused|extractor|lexicon|indexer|search_ui|pipeline"
 )
-HOSTS = {"appriseit.com", "github.com", "huggingface.co", "keepachangelog.com", "semver.org"}
+HOSTS = {"github.com", "huggingface.co", "keepachangelog.com", "semver.org"}
 
 
 @pytest.mark.parametrize("name", ["lexicon", "text"])

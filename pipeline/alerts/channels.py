@@ -53,10 +53,6 @@ def configured_channels(settings: Settings) -> list[Channel]:
         channels.append(MailChannel(settings))
     if settings.alerts.webhook:
         channels.append(WebhookChannel(settings))
-    if settings.alerts.apprise_urls:
-        from pipeline.alerts.apprise_channel import AppriseChannel  # imported late: the extra need not be installed
-
-        channels += [AppriseChannel(settings, url) for url in settings.alerts.apprise_urls]
     return channels
 
 
@@ -237,5 +233,5 @@ def require_channels(settings: Settings) -> list[Channel]:
     """Create the channels of the settings. Raises SettingsError if none is configured."""
     channels = configured_channels(settings)
     if not channels:
-        raise SettingsError("no alert channel configured: set alerts.mail_to, alerts.webhook or alerts.apprise_urls")
+        raise SettingsError("no alert channel configured: set alerts.mail_to or alerts.webhook")
     return channels

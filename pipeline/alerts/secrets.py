@@ -11,17 +11,9 @@ SMTP_PASSWORD_VARIABLE = "PLUMB_SMTP_PASSWORD"  # noqa: S105 (the name of a sett
 MAX_SECRET_LENGTH = 4096  # characters
 
 
-def alert_secrets(settings: AlertSettings) -> tuple[str, ...]:
-    """Return what log records must not contain; "" if there is none.
-
-    That is the webhook URL and its path with the query, and each Apprise URL without and with its scheme.
-    """
-    webhook_path = settings.webhook.partition("://")[2].partition("/")[2]
-    return (
-        settings.webhook,
-        webhook_path,
-        *(secret for url in settings.apprise_urls for secret in (url, url.partition("://")[2])),
-    )
+def alert_secrets(settings: AlertSettings) -> tuple[str, str]:
+    """Return what log records must not contain: the webhook URL, and its path with the query; "" if there is none."""
+    return settings.webhook, settings.webhook.partition("://")[2].partition("/")[2]
 
 
 def read_smtp_password(folder: Path, file: str) -> str:

@@ -13,9 +13,9 @@ SMTP_SECURITY_MODES = ("none", "starttls", "tls")
 class AlertSettings:
     """Section [alerts]: recipients and channels.
 
-    Without `mail_to`, `webhook` and `apprise_urls`, alerts appear only at /admin and /metrics.
+    Without `mail_to` and `webhook`, alerts appear only at /admin and /metrics.
 
-    Raises SettingsError for an invalid mail server, mail address, webhook URL or Apprise URL.
+    Raises SettingsError for an invalid mail server, mail address or webhook URL.
     """
 
     mail_to: tuple[str, ...] = field(
@@ -49,13 +49,6 @@ class AlertSettings:
             "secret, set it in the variable PLUMB_ALERTS_WEBHOOK instead"
         },
     )
-    apprise_urls: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "URLs of further services, in the notation of Apprise (needs the extra apprise); they contain "
-            "secrets, which PLUMB_ALERTS_APPRISE_URLS can hold instead"
-        },
-    )
     inside_hosts: tuple[str, ...] = field(
         default=(),
         metadata={"help": "hosts on a private network that the webhook may use: host[:port]"},
@@ -84,11 +77,8 @@ class AlertSettings:
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
             text = "alerts.webhook: expected an http or https URL such as https://chat.example/hook"
             raise SettingsError(CodedMessage(text, "setting_http_url", path="alerts.webhook"))
-        if any("://" not in url for url in self.apprise_urls):  # the message must not contain the URL
-            text = "alerts.apprise_urls: expected URLs such as ntfy://topic or tgram://token/chat"
-            raise SettingsError(CodedMessage(text, "apprise_url"))
 
     @property
     def has_channels(self) -> bool:
         """True if alerts are sent to anybody."""
-        return bool(self.mail_to or self.webhook or self.apprise_urls)
+        return bool(self.mail_to or self.webhook)

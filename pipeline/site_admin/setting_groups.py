@@ -44,7 +44,7 @@ _GROUP_TEXTS: Mapping[str, str] = {
     ),
     "alerts": (
         "alerts.mail_to alerts.mail_from alerts.smtp alerts.smtp_security alerts.smtp_user alerts.smtp_password_file"
-        " alerts.webhook alerts.apprise_urls alerts.inside_hosts alerts.language alerts.silent_days alerts.rising_terms"
+        " alerts.webhook alerts.inside_hosts alerts.language alerts.silent_days alerts.rising_terms"
         " alerts.seconds"
     ),
     "machine": (
@@ -82,7 +82,7 @@ _EFFECT_BY_PATH: Mapping[str, SettingEffect] = {
     "crawl.user_agent": SettingEffect.RUN_AND_RESTART,  # the search site checks whether sites permit saved pages
 }
 
-SECRETS = frozenset({"crawl.headers", "crawl.cookies", "alerts.webhook", "alerts.apprise_urls"})
+SECRETS = frozenset({"crawl.headers", "crawl.cookies", "alerts.webhook"})
 URLS_WITH_PASSWORDS = frozenset({"crawl.proxies", "store.url", "index.solr_url"})
 """Secret if a value has a user name or password before its host."""
 

@@ -24,13 +24,15 @@ def title_of(html: str) -> str:
         (f"<title>油价再次下跌_某网</title><p>今日</p>{TEXT}<h2>油价再次下跌了</h2>", "油价再次下跌"),
         (f"<title>油价再次下跌_某网</title><div id='body'><h1>国际油价再次下跌</h1>{TEXT}<h2>油价再次下跌</h2></div>",
          "国际油价再次下跌"),
-        (f"<title>油价再次下跌_某网</title><div id='body'><h1>国际油价，<b>再次下跌</b></h1>{TEXT}</div>", "国际油价，再次下跌"),
+        (f"<title>油价再次下跌_某网</title><div id='body'><h1>国际油价，<b>再次下跌</b></h1>{TEXT}</div>",
+         "国际油价，再次下跌"),
         (f"<span class='title'>国际油价再次下跌</span>{TEXT}", "国际油价再次下跌"),
         (f"<h1>国际油价再次下跌</h1>{TEXT}", ""),
         (f"<p class='title'>短标题</p><p id='Title'>国际油价再次下跌</p>{TEXT}", "国际油价再次下跌"),
         (f"<p class='title'>{'太长' * 20}</p>{TEXT}", ""),
     ],
-    ids=["similar heading", "most similar", "no similar heading", "heading behind the body", "heading in the body", "with a comma", "no title, class",
+    ids=["similar heading", "most similar", "no similar heading", "heading behind the body", "heading in the body",
+         "heading with a comma", "no title, class",
          "no title, heading", "too short", "too long"],
 )  # fmt: skip
 def test_titles_by_wd_a3(html: str, title: str) -> None:

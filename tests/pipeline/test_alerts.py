@@ -24,14 +24,11 @@ from domain.rising_term import RisingTerm
 from domain.run import RunState, SiteArticles, SiteRun, StageRun
 from pipeline import stages
 from pipeline.alerts.alert_history import ENDED_ALERTS_FILE
-from pipeline.alerts.apprise_channel import AppriseChannel
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification
 from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, BadRun, SiteInputs, evaluate_rules
-from pipeline.alerts.secrets import alert_secrets
 from pipeline.alerts.service import evaluate_and_send, notify_operator
 from pipeline.engine import Engine
-from pipeline.logs import create_masker, register_secrets
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
@@ -365,35 +362,6 @@ def test_ended_alerts_are_listed_newest_first(tmp_path: Path) -> None:
         assert administration.ended_alerts() == []
 
 
-def test_apprise_delivers_to_each_of_its_services(tmp_path: Path, hook: Hook, caplog: pytest.LogCaptureFixture) -> None:
-    hook.posted.clear()
-    urls = [f"json://127.0.0.1:{hook.server_port}/s3cret", "json://127.0.0.1:9/another_s3cret"]
-    with Engine(settings(tmp_path, apprise_urls=urls), NullProgress()) as engine:
-        fail_a_run(engine)
-        [fault] = evaluate_and_send(engine)
-        assert fault.endswith("the service of json:// did not accept the message")
-        [fault] = evaluate_and_send(engine)  # only the second is tried again
-        [posted] = hook.posted
-        assert posted["path"] == "/s3cret" and "disk full" in posted["message"] and posted["title"].startswith("Gas: ")
-        good, bad = StoreAlertAdministration(engine).send_test("ann")
-        assert not good.error and bad.error and bad.channel.startswith("apprise-json-")
-        assert [one.subject for one in engine.store.actions.find("ann")] == [bad.channel, good.channel]
-    assert "s3cret" not in fault + caplog.text + good.channel + bad.channel
-
-
-def test_an_apprise_url_is_a_secret(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError) as refused:
-        settings(tmp_path, apprise_urls=["s3cret"])
-    assert "s3cret" not in str(refused.value)
-    channel = AppriseChannel(settings(tmp_path), "nosuch://s3cret")
-    with pytest.raises(SettingsError) as refused:
-        channel.send(AlertNotification([Alert(AlertKey("test"))]))
-    assert "s3cret" not in str(refused.value) and "nosuch://" in str(refused.value)
-    register_secrets(*alert_secrets(settings(tmp_path, apprise_urls=["tgram://tok3n/chat"]).alerts))
-    mask = create_masker()
-    assert "tok3n" not in mask("error at tgram://tok3n/chat") + mask("https://api.example/tok3n/chat")
-
-
 def test_a_password_is_in_no_message(
     tmp_path: Path, mail_server: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -536,9 +504,6 @@ def test_the_command_tells_of_a_run_that_failed(tmp_path: Path, mail_server: Any
         hook.status = 204
         assert "s3cret" not in vertical.log() + refused.err + tested.out + shown.out
         nobody = LocalVertical(tmp_path / "w").write({"crawl": crawl}).plumb("alerts", "--test")
-        assert (
-            nobody.complaint
-            == "plumb: no alert channel configured: set alerts.mail_to, alerts.webhook or alerts.apprise_urls"
-        )
+        assert nobody.complaint == "plumb: no alert channel configured: set alerts.mail_to or alerts.webhook"
     finally:
         vertical.end()

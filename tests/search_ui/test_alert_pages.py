@@ -58,7 +58,7 @@ def test_what_does_not_fire_is_not_muted() -> None:
 @pytest.mark.parametrize(
     ("tests", "shown"),
     [
-        (None, ["尚未设置通知渠道。请在“设置”页设置 alerts.mail_to、alerts.webhook 或 alerts.apprise_urls。"]),
+        (None, ["尚未设置通知渠道。请在“设置”页设置 alerts.mail_to 或 alerts.webhook。"]),
         (
             [
                 ChannelTest("mail", 0.1),
