@@ -1,6 +1,5 @@
 """Interfaces that the search site needs besides Solr. `pipeline` provides the implementations."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -8,9 +7,8 @@ from typing import Protocol
 from domain.account import Account
 from domain.alert import Alert
 from domain.errors import PlumblineError
-from domain.outcome import Reason, Stage, count_failures, count_requested
 from domain.rising_term import RisingTerm
-from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
+from domain.run import Freshness, OutcomeSample, RunHistory, SiteArticles, SiteRun, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.admin.interfaces.accounts import AccountAdministration
@@ -119,82 +117,6 @@ class LexiconBackend(Protocol):
 
     def popular_queries(self, limit: int) -> list[str]:
         """Return frequent queries with results, most frequent first. Queries of only a few readers are excluded."""
-
-
-@dataclass(frozen=True)
-class StageSummary:
-    """One stage of a run: number of outcomes by reason, wall time in seconds, start in epoch seconds (0: unknown)."""
-
-    stage: str
-    reason_counts: tuple[tuple[str, int], ...]
-    seconds: float = 0.0
-    started_at: float = 0.0
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One run of the pipeline. Times are in epoch seconds.
-
-    `finished_at` is None for a run that is running or was killed; see `state`. `last_stage` is the current stage, or
-    the one in which the run failed, was stopped or killed ("": done or not started). `error` is the cause.
-    """
-
-    started_at: float
-    finished_at: float | None
-    state: RunState
-    stages: tuple[StageSummary, ...]
-    last_stage: str = ""
-    error: str = ""
-    run_id: int = 0
-    command: str = ""
-
-    @property
-    def requested_count(self) -> int:
-        """Number of pages that the crawl requested."""
-        return count_requested(self.stage_counts(Stage.CRAWL))
-
-    @property
-    def new_article_count(self) -> int:
-        """Number of new or changed articles."""
-        return self.stage_counts(Stage.EXTRACT).get(Reason.EXTRACTED, 0)
-
-    @property
-    def failure_count(self) -> int:
-        """Number of failures of all stages."""
-        return sum(count_failures(dict(stage.reason_counts)) for stage in self.stages)
-
-    def stage_counts(self, name: Stage) -> Mapping[str, int]:
-        """Return the outcome counts of all stages of this name, for example of the second extraction after OCR."""
-        counts: Counter[str] = Counter()
-        for stage in self.stages:
-            if stage.stage == name:
-                counts.update(dict(stage.reason_counts))
-        return counts
-
-
-@dataclass(frozen=True)
-class RunHistory:
-    """Pipeline runs, newest first. Times are in epoch seconds.
-
-    Attributes:
-        last_success_at: Start of the newest run that completed all requested stages.
-        failing_since: Start of the first failed or killed run after that; None if there is none.
-        next_run_at: Next scheduled run; None if no `plumb schedule` is running.
-        expected_end_at: Estimated end of the active run by the duration of earlier runs; None if unknown.
-    """
-
-    runs: tuple[RunSummary, ...]
-    last_success_at: float | None
-    failing_since: float | None
-    next_run_at: float | None
-    expected_end_at: float | None = None
-
-    @property
-    def last_failed_run(self) -> RunSummary | None:
-        """The newest failed or killed run after the last successful one."""
-        failed_runs = (run for run in self.runs if run.state in (RunState.FAILED, RunState.KILLED))
-        return next(failed_runs, None) if self.failing_since is not None else None
 
 
 @dataclass(frozen=True)

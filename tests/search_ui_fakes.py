@@ -29,7 +29,17 @@ from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
 from domain.rising_term import RisingTerm
-from domain.run import Freshness, OutcomeSample, RunState, SiteArticles, SiteRun, SiteTotals
+from domain.run import (
+    Freshness,
+    OutcomeSample,
+    RunHistory,
+    RunState,
+    RunSummary,
+    SiteArticles,
+    SiteRun,
+    SiteTotals,
+    StageSummary,
+)
 from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
@@ -43,17 +53,7 @@ from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
 from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
 from search_ui.app import create_app
-from search_ui.interfaces import (
-    EmbeddingBacklog,
-    OriginalDocument,
-    OriginalError,
-    Overview,
-    RunHistory,
-    RunSummary,
-    SiteDetail,
-    SiteReport,
-    StageSummary,
-)
+from search_ui.interfaces import EmbeddingBacklog, OriginalDocument, OriginalError, Overview, SiteDetail, SiteReport
 from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector
 from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START

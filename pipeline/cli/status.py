@@ -15,8 +15,8 @@ from pipeline.local_time import local_time
 
 if TYPE_CHECKING:
     from crawler.schedule.forecast import HostForecast
+    from domain.run import RunSummary
     from pipeline.engine import Engine
-    from search_ui.interfaces import RunSummary
 
 MAX_RUNS_SHOWN = 5
 MAX_SLOW_HOSTS_SHOWN = 10

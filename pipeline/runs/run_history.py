@@ -8,11 +8,10 @@ import time
 from statistics import median
 
 from domain.errors import SettingsError
-from domain.run import PipelineRun, RunState
+from domain.run import PipelineRun, RunHistory, RunState, RunSummary, StageSummary
 from pipeline.engine import Engine
 from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
 from pipeline.settings import ScheduleSettings, Settings, load_settings
-from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 
 ESTIMATE_RUNS = 10  # earlier runs from which the end of the active run is estimated
 MAX_RUNS_READ = 50

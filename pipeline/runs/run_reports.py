@@ -3,14 +3,13 @@
 import time
 from collections.abc import Sequence
 
-from domain.run import PipelineRun
+from domain.run import PipelineRun, RunSummary
 from pipeline.engine import Engine
 from pipeline.runs.live_progress import read_live_run
 from pipeline.runs.log_excerpt import read_log_excerpt
 from pipeline.runs.run_figures import read_figures
 from pipeline.runs.run_history import summarize_run
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.interfaces import RunSummary
 
 
 class StoreRunReports:

@@ -12,7 +12,7 @@ from docstore.account_administration import AccountAdministration
 from docstore.api_tokens import ApiTokenTable
 from domain.focused_decision import HostHarvest
 from domain.rising_term import RisingTerm
-from domain.run import SiteTotals
+from domain.run import RunHistory, SiteTotals
 from domain.search_log import SearchReport
 from domain.term import Lexicon, Term, TermStatus
 from domain.topic import Topic, TopicState, TopicTermClass
@@ -35,7 +35,7 @@ from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.takedowns import StoreTakedowns
 from pipeline.topic.retention import estimate_coverage, save_answers
-from search_ui.interfaces import Overview, RunHistory, SiteDetail, SiteReport
+from search_ui.interfaces import Overview, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
 from text.segment import Segmenter, base_segmenter
 

@@ -9,11 +9,10 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 
 from domain.errors import PlumblineError
 from domain.outcome import count_requested
-from domain.run import PipelineRun, RunState
+from domain.run import PipelineRun, RunHistory, RunState
 from pipeline.alerts.rules import ALERT_KINDS
 from pipeline.engine import Engine
 from pipeline.runs.run_history import load_run_history
-from search_ui.interfaces import RunHistory
 
 CACHE_SECONDS = 30.0  # counting a store of a million URLs is too slow for every scrape
 STAGE_COUNTERS = {

@@ -4,9 +4,8 @@ import time
 from collections.abc import Iterable, Sequence
 
 from domain.outcome import UNREQUESTED_REASONS, Reason, Stage, count_failures, count_requested
-from domain.run import RunState, SiteRun
+from domain.run import RunState, RunSummary, SiteRun
 from search_ui.charts import ChartPoint
-from search_ui.interfaces import RunSummary
 
 FAILED_STATES = (RunState.FAILED, RunState.KILLED)
 

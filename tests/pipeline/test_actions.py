@@ -14,7 +14,7 @@ from domain.errors import LexiconError
 from domain.frontier import NewUrl, StoredRobots, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.review import ReviewDecisionKind
-from domain.run import RunState
+from domain.run import RunHistory, RunState, RunSummary, StageSummary
 from domain.search_log import LoggedSearch
 from domain.term import Term, TermStatus
 from pipeline.engine import Engine
@@ -23,7 +23,6 @@ from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
 from pipeline.site_admin.current_settings import CurrentSettings
-from search_ui.interfaces import RunHistory, RunSummary, StageSummary
 from tests.terms import add
 
 

@@ -11,18 +11,13 @@ from domain.alert import Alert, AlertKey
 from domain.coded_message import CodedMessage
 from domain.errors import SolrUnavailableError
 from domain.outcome import Reason, Stage
-from domain.run import OutcomeSample, RunState, SiteRun
+from domain.run import OutcomeSample, RunHistory, RunState, RunSummary, SiteRun, StageSummary
 from domain.search_log import DayCount, QueryCount, SearchReport, SlowSearch
 from domain.term import TermStatus
 from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
 from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import translate_to
-from search_ui.interfaces import (
-    EmbeddingBacklog,
-    RunHistory,
-    RunSummary,
-    StageSummary,
-)
+from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton

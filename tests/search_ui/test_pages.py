@@ -17,7 +17,7 @@ from crawler.traps.trap_detector import TrapKind
 from domain.coded_message import CodedMessage, parse_message, serialize_message
 from domain.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
 from domain.outcome import CERTIFICATE_ERROR, SUCCESS_REASONS, Outcome, Reason, Stage
-from domain.run import RunState
+from domain.run import RunHistory, RunState, RunSummary
 from domain.term import Lexicon, LexiconEntry
 from extractor.documents.content import damaged_error, no_text_error
 from lexicon.jieba_dictionary import find_term_error
@@ -30,7 +30,6 @@ from search_ui.i18n import (
     translate_message_to,
     translate_to,
 )
-from search_ui.interfaces import RunHistory, RunSummary
 from search_ui.pages.public_views import page_number_window
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields

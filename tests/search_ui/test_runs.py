@@ -7,10 +7,9 @@ import pytest
 from domain.account import Role
 from domain.coded_message import CodedMessage
 from domain.outcome import Reason, Stage
-from domain.run import OutcomeSample, RunState
+from domain.run import OutcomeSample, RunState, RunSummary, StageSummary
 from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.interfaces import RunSummary, StageSummary
 from tests.search_ui.test_admin import cells, page, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeRunReports
 

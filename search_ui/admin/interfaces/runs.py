@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from domain.run import OutcomeSample
-
-if TYPE_CHECKING:
-    from search_ui.interfaces import RunSummary
+from domain.run import OutcomeSample, RunSummary
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class RunDetail:
         next_id: Id of the run after; None if there is none.
     """
 
-    run: "RunSummary"
+    run: RunSummary
     samples: Sequence[OutcomeSample]
     log_lines: Sequence[str]
     is_log_cut: bool
@@ -82,7 +79,7 @@ class RunDetail:
 class RunReports(Protocol):
     """The source of the pages about runs."""
 
-    def list_runs(self, before_id: int | None, limit: int) -> "Sequence[RunSummary]":
+    def list_runs(self, before_id: int | None, limit: int) -> Sequence[RunSummary]:
         """Return the newest `limit` runs, or those before the run `before_id`, newest first."""
 
     def detail(self, run_id: int) -> RunDetail | None:
