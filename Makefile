@@ -12,7 +12,7 @@ TEST_STAMP := $(VENV)/.installed-test
 SERVERS := solr or browser or postgres or process
 DEMO_FLAGS = $(if $(CHECK),--check) $(if $(PORT),--port $(PORT)) $(if $(SITE_PORT),--site-port $(SITE_PORT))
 
-.PHONY: install demo demo-change check quick-tests test all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock
+.PHONY: install demo demo-change check quick-tests test all-tests release-check test-shards cluster faults lint docs-site format clean browser chinese-font pictures debian-python docs check-release check-image dist lock size
 
 demo: $(STAMP)  ## crawl, extract, mine, index and search three bundled news sites; CHECK=1 does not wait for you
 	$(BIN)/plumb demo $(DEMO_FLAGS)
@@ -71,6 +71,9 @@ lint: $(TEST_STAMP)  ## style, types, import contracts, names and phrases, size 
 	$(BIN)/lint-imports
 	$(BIN)/python deploy/check_language.py
 	$(BIN)/python deploy/check_size.py
+
+size: $(TEST_STAMP)  ## counts of the product beside those of an earlier commit, also in benchmarks/out/size.jsonl
+	$(BIN)/python deploy/check_size.py --since $(or $(SINCE),9161568a)
 
 format: $(TEST_STAMP)
 	$(BIN)/ruff check --fix .
