@@ -51,8 +51,9 @@ from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informe
 from benchmarks.results import SHARED, Figure, check_systems, out_folder, publish
 from crawler.focused_policy import FocusedStrategy, TopicWords
 from domain.errors import PlumblineError
+from domain.paper_settings import ZhouKunSettings
 from focused.fused.strategy import FusedFeatureStrategy
-from focused.paper_strategies.semantic import SemanticSettings, SemanticStrategy
+from focused.paper_strategies.semantic import SemanticStrategy
 from focused.strategy_registry import STRATEGIES
 
 DRAWS = 3
@@ -311,9 +312,7 @@ SYSTEMS: Mapping[str, Callable[[TopicWords, str], FocusedStrategy]] = {
     FUSED: lambda topic, name: FusedFeatureStrategy(topic, priors_without(_graph.name)),
     JUDGED: lambda topic, name: FusedFeatureStrategy(topic, priors_without(_graph.name)),
     # A replay asks for an order of all pages: nothing is left out for good.
-    "semantic": focused(
-        lambda topic: SemanticStrategy(topic, settings=SemanticSettings(discard_below_threshold=False))
-    ),
+    "semantic": focused(lambda topic: SemanticStrategy(topic, settings=ZhouKunSettings(discard_below_threshold=False))),
 }
 
 

@@ -17,7 +17,8 @@ from benchmarks.focus_scores import mean
 from benchmarks.focus_site import host_of, is_portal
 from benchmarks.results import Figure
 from crawler.focused_policy import BLOCK_CONTENT, FocusedStrategy, TopicWords
-from focused.paper_strategies.semantic import SemanticSettings, SemanticStrategy
+from domain.paper_settings import ZhouKunSettings
+from focused.paper_strategies.semantic import SemanticStrategy
 from focused.paper_strategies.topic_knowledge import OperatorResources
 from focused.paper_strategies.word_vectors import train_word_vectors
 
@@ -27,7 +28,7 @@ FETCHES = 100  # of a site: as many pages as a domain site has; the paper bounds
 MIN_SHARE = 0.5  # of a domain site's pages are of its topic
 DIMENSIONS = 50
 
-MakeFocus = Callable[[TopicWords, SemanticSettings], FocusedStrategy]
+MakeFocus = Callable[[TopicWords, ZhouKunSettings], FocusedStrategy]
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def run(graph: Graph, make: MakeFocus, sweep: Sweep) -> Collected:
     of_topic = sorted(url for url in site.nodes if url in relevant)
     seeds = random.Random(f"{sweep.host} {sweep.draw}").sample(of_topic, SEEDS)
     topic = TopicWords(graph.cut(sweep.topic), tuple(site.nodes[url].page for url in seeds))
-    kept = replay(site, make(topic, SemanticSettings(link_threshold=sweep.threshold)), seeds, FETCHES).kept
+    kept = replay(site, make(topic, ZhouKunSettings(link_threshold=sweep.threshold)), seeds, FETCHES).kept
     texts = {url for url in kept if any(block.kind == BLOCK_CONTENT for block in site.nodes[url].page.blocks)}
     return Collected(len(texts), len(texts & relevant))
 

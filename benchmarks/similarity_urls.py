@@ -25,7 +25,8 @@ from benchmarks.results import SHARED, Figure, publish
 from crawler.parsing.links import parse_page
 from domain.errors import PlumblineError
 from domain.page import Page
-from focused.paper_strategies.url_similarity import DEFAULT_SETTINGS, UrlSimilaritySettings, url_similarity
+from domain.paper_settings import DEFAULT_PAPERS, ZhouKunSettings
+from focused.paper_strategies.url_similarity import url_similarity
 
 SITES, PAIRS = 25, 100  # pairs a site: half of one board, half of two
 LEAST = 8  # URLs of a board
@@ -55,18 +56,20 @@ def figures(pairs: Sequence[Pair]) -> Iterator[Figure]:
     """Yield the curve of both readings, and the maximum of each."""
     yield Figure("pairs", "plumbline", "pairs", len(pairs))
     for name, settings in (
-        ("proper", DEFAULT_SETTINGS),
-        ("literal", replace(DEFAULT_SETTINGS, require_proper_subdomain=False)),
+        ("proper", DEFAULT_PAPERS.zhou_kun),
+        ("literal", replace(DEFAULT_PAPERS.zhou_kun, host_containment="literal")),
     ):
         values = {threshold: accuracy(pairs, settings, threshold) for threshold in THRESHOLDS}
-        best = max(values, key=lambda threshold: (values[threshold], -abs(threshold - DEFAULT_SETTINGS.threshold)))
+        best = max(
+            values, key=lambda threshold: (values[threshold], -abs(threshold - DEFAULT_PAPERS.zhou_kun.url_threshold))
+        )
         yield Figure(name, "plumbline", "best_threshold", best)
         yield Figure(name, "plumbline", "best_accuracy", values[best])
         for threshold, value in values.items():
             yield Figure(name, "plumbline", f"accuracy_{threshold:.2f}", value)
 
 
-def accuracy(pairs: Sequence[Pair], settings: UrlSimilaritySettings, threshold: float) -> float:
+def accuracy(pairs: Sequence[Pair], settings: ZhouKunSettings, threshold: float) -> float:
     """Return the share of correctly classified pairs."""
     return sum((url_similarity(one, other, settings) > threshold) == same for one, other, same in pairs) / len(pairs)
 

@@ -18,16 +18,18 @@ import click
 from benchmarks.command import benchmark, data_option
 from benchmarks.results import SHARED, Figure, publish
 from domain.errors import PlumblineError
+from domain.paper_settings import DEFAULT_PAPERS, ZhouKunSettings
 from focused.concepts.hownet import read_pooled_sememes
 from focused.concepts.source import ConceptSource
 from focused.concepts.synonym_groups import read_data_lines
-from focused.paper_strategies.word_similarity import DEFAULT_SETTINGS, SimilaritySettings, combine_similarities
+from focused.paper_strategies.word_similarity import combine_similarities
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS, WordVectors, train_word_vectors
 from text.segment import base_segmenter
 
 HIGH, LOW = 0.6, 0.4  # parts of the scale of human scores
 STEPS = tuple(round(0.05 * step, 2) for step in range(17))  # of Th1 and Th2
 ALPHAS, BETAS = (0.7, 0.8, 0.9, 1.0), (0.4, 0.6, 0.8, 0.9, 1.0)
+NAMES = ("sim_alpha", "sim_beta", "th1", "th2")
 
 
 @dataclass(frozen=True)
@@ -62,35 +64,34 @@ def figures(sets: Mapping[str, Sequence[Pair]]) -> Iterator[Figure]:
         others = [pair for other, some in sets.items() if other != name for pair in some] or pairs
         tuned = best_of(others)
         yield Figure(name, "plumbline", "pairs", len(pairs))
-        yield Figure(name, "plumbline", "accuracy_default", accuracy(pairs, DEFAULT_SETTINGS))
+        yield Figure(name, "plumbline", "accuracy_default", accuracy(pairs, DEFAULT_PAPERS.zhou_kun))
         yield Figure(name, "plumbline", "accuracy_tuned_on_others", accuracy(pairs, tuned))
         yield Figure(name, "vectors", "accuracy", accuracy([replace(one, by_concepts=None) for one in pairs], tuned))
         yield Figure(name, "concepts", "accuracy", accuracy([replace(one, by_vectors=None) for one in pairs], tuned))
     everything = [pair for some in sets.values() for pair in some]
     best = best_of(everything)
-    for metric in ("vector_only_weight", "concept_weight", "min_vector_similarity", "min_concept_similarity"):
+    for metric in NAMES:
         yield Figure("all", "plumbline", f"best_{metric}", getattr(best, metric))
     yield Figure("all", "plumbline", "best_accuracy", accuracy(everything, best))
     for th1 in STEPS[::2]:
         for th2 in STEPS[::4]:
-            value = accuracy(everything, replace(best, min_vector_similarity=th1, min_concept_similarity=th2))
+            value = accuracy(everything, replace(best, th1=th1, th2=th2))
             yield Figure("all", "plumbline", f"accuracy_th1_{th1:.1f}_th2_{th2:.1f}", value)
 
 
-def best_of(pairs: Sequence[Pair]) -> SimilaritySettings:
+def best_of(pairs: Sequence[Pair]) -> ZhouKunSettings:
     """Return the settings with the highest accuracy; among equals those closest to the defaults."""
     grid = itertools.product(ALPHAS, BETAS, STEPS, STEPS)
-    made = (SimilaritySettings(*point) for point in grid)
+    made = (ZhouKunSettings(sim_alpha=a, sim_beta=b, th1=th1, th2=th2) for a, b, th1, th2 in grid)
     return max(made, key=lambda settings: (accuracy(pairs, settings), -distance(settings)))
 
 
-def distance(settings: SimilaritySettings) -> float:
+def distance(settings: ZhouKunSettings) -> float:
     """How far from the defaults."""
-    names = ("vector_only_weight", "concept_weight", "min_vector_similarity", "min_concept_similarity")
-    return float(sum(abs(getattr(settings, name) - getattr(DEFAULT_SETTINGS, name)) for name in names))
+    return float(sum(abs(getattr(settings, name) - getattr(DEFAULT_PAPERS.zhou_kun, name)) for name in NAMES))
 
 
-def accuracy(pairs: Sequence[Pair], settings: SimilaritySettings) -> float:
+def accuracy(pairs: Sequence[Pair], settings: ZhouKunSettings) -> float:
     """Return the share of pairs for which "similarity above 0" is correct; both kinds of pair have equal weight."""
     right = {True: 0, False: 0}
     total = {True: 0, False: 0}

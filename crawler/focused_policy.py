@@ -22,6 +22,7 @@ from typing import Any, Protocol, runtime_checkable
 from domain.errors import StoreError
 from domain.focused_decision import FocusedDecision
 from domain.page import Link, Page
+from domain.paper_settings import WuYuetingSettings
 
 FOCUSED_SEED_PRIORITY = 1e9  # above every priority of a strategy
 
@@ -114,7 +115,7 @@ class LinkWords:
 class TopicWords:
     """The description of a topic: words of its name, example pages, and terms of Wu's three classes.
 
-    `stop_words` are never terms.
+    `stop_words` are never terms. `class_weights` are the weights of the classes (`WuYuetingSettings`).
     """
 
     name: Words = ()
@@ -123,15 +124,19 @@ class TopicWords:
     subject: Words = ()
     evaluative: Words = ()
     stop_words: frozenset[str] = frozenset()
+    class_weights: Mapping[str, float] = field(default_factory=lambda: WuYuetingSettings().class_weights)
 
     @property
     def term_weights(self) -> Mapping[str, float]:
-        """Weights of the confirmed terms by class: technical 1.0, subject 0.8, evaluative 0.6 [D].
+        """Weights of the confirmed terms by class; a word in several classes has the weight of the most important one.
 
         A name weighs 1.0.
         """
-        weights = dict.fromkeys(self.evaluative, 0.6) | dict.fromkeys(self.subject, 0.8)
-        return weights | dict.fromkeys((*self.technical, *self.name), 1.0)
+        weights = dict.fromkeys(self.evaluative, self.class_weights["judgement"])
+        weights |= dict.fromkeys(self.subject, self.class_weights["subject"])
+        return (
+            weights | dict.fromkeys(self.technical, self.class_weights["professional"]) | dict.fromkeys(self.name, 1.0)
+        )
 
 
 @dataclass(frozen=True)

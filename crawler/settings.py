@@ -152,7 +152,9 @@ def resolve_strategy(settings: CrawlSettings) -> str:
 
 def violated_bound(value: float, metadata: Mapping[str, Any]) -> str:
     """Return the bound that a number violates, such as `0 or more`, or "" if it is valid. NaN violates every bound."""
-    minimum = metadata.get("least")
+    minimum, maximum = metadata.get("least"), metadata.get("most")
+    if maximum is not None and value > maximum:
+        return f"{maximum} or less"
     if minimum is None:
         return "" if value > 0 else "more than 0"
     return "" if value >= minimum else f"{minimum} or more"

@@ -29,7 +29,11 @@ FILE_MAGIC = b"plumbline guide\n"
 HASH_ALGORITHM = "sha256"
 _DIGEST_BYTES = hashlib.new(HASH_ALGORITHM).digest_size
 _PROJECT_ROOT = Path(__file__).parent.parent
-_ALLOWED_MODULE_PREFIXES = ("focused.", "crawler.focused_policy")  # modules whose classes a snapshot may refer to
+_ALLOWED_MODULE_PREFIXES = (
+    "focused.",
+    "crawler.focused_policy",
+    "domain.paper_settings",
+)  # modules whose classes a snapshot may refer to
 _ALLOWED_GLOBALS = {
     ("builtins", "set"),
     ("builtins", "frozenset"),

@@ -33,6 +33,7 @@ from domain.focused_decision import (
     StoredFocusedScore,
 )
 from domain.page import Link, Page
+from domain.paper_settings import WuYuetingSettings
 from focused.paper_strategies.position_weighting import top_block_weighted_terms
 from focused.paper_strategies.term_expansion import DynamicTermLibrary
 from focused.state_snapshot import StateSnapshot
@@ -73,6 +74,7 @@ class TopicPolicyConfig:
         propose_terms: called with words that many retained pages share.
         read_instructions: returns the current target precision and labels, called periodically.
         snapshot: file of the state between runs, None to replay all pages at every start.
+        wu_yueting: when words that retained pages share are proposed as terms.
         close: releases the resources of `tokenize_page`.
     """
 
@@ -88,6 +90,7 @@ class TopicPolicyConfig:
     propose_terms: ProposeTerms = lambda words: None
     read_instructions: Callable[[], ReviewInstructions] = ReviewInstructions
     snapshot: StateSnapshot | None = None
+    wu_yueting: WuYuetingSettings = field(default_factory=WuYuetingSettings)
     close: Callable[[], None] = lambda: None
 
 
@@ -111,7 +114,11 @@ class TopicPolicy:
 
     def __init__(self, config: TopicPolicyConfig) -> None:
         self.config = config
-        self.state = TopicPolicyState(config.strategy, {page.url for page in config.unfetchable_examples})
+        self.state = TopicPolicyState(
+            config.strategy,
+            {page.url for page in config.unfetchable_examples},
+            shared_terms=DynamicTermLibrary(config.wu_yueting),
+        )
         self._is_consistent = True  # False while a page is being processed: no snapshot is written in that state
         self._unsaved_pages = 0  # pages since the last snapshot
         for page in config.unfetchable_examples:
@@ -338,7 +345,7 @@ class TopicPolicy:
     def _collect_terms(self, page: PageWords, relevance: RelevanceScore) -> None:
         """Add the terms of a retained page to the shared terms.
 
-        Shared terms are evaluated every 50 retained pages. Words of other pages count as off topic.
+        Shared terms are evaluated every `update_pages` retained pages. Words of other pages count as off topic.
         """
         if not relevance.is_relevant:
             self.state.off_topic_statistics.add(page.word_counts)

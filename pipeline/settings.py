@@ -25,6 +25,7 @@ from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.settings import CrawlSettings, violated_bound
 from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
+from domain.paper_settings import PaperFiles, PaperSettings, WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
@@ -212,6 +213,7 @@ class Settings:
     alerts: AlertSettings = field(default_factory=AlertSettings)
     topic: TopicSettings = field(default_factory=TopicSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
+    papers: PaperSettings = field(default_factory=PaperSettings)
 
     @property
     def data_dir(self) -> Path:
@@ -234,10 +236,19 @@ SECTIONS: dict[str, type[Any]] = {
     "topic": TopicSettings,
     "cluster": ClusterSettings,
 }
+PAPERS = "papers"
+PAPER_SECTIONS: dict[str, type[Any]] = {
+    PAPERS: PaperFiles,
+    "papers.zhou_kun": ZhouKunSettings,
+    "papers.wu_yueting": WuYuetingSettings,
+    "papers.zhang_jin": ZhangJinSettings,
+}
+"""Sections for the repetition of the papers' experiments. The settings page of the site does not show them."""
+ALL_SECTIONS = SECTIONS | PAPER_SECTIONS
 # Settings with a fixed set of values: full path -> allowed names.
 ALLOWED_VALUES: dict[str, Collection[str]] = {
     f"{section}.{setting.name}": names
-    for section, settings in SECTIONS.items()
+    for section, settings in ALL_SECTIONS.items()
     for setting in fields(settings)
     if (names := setting.metadata.get("names"))
 }
@@ -257,7 +268,7 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
             full path of the setting.
     """
     flags = flags or {}
-    file_sections = read_toml_sections(path)
+    file_sections = split_paper_tables(read_toml_sections(path))
     sources = {
         **dict.fromkeys(read_environment(os.environ), OverrideSource.ENVIRONMENT),
         **dict.fromkeys(flags, OverrideSource.COMMAND_LINE),
@@ -281,28 +292,37 @@ def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, d
 
     Raises SettingsError.
     """
-    sections = {name: dict(section) for name, section in raw.items()}
+    sections = {name: dict(section) for name, section in split_paper_tables(raw).items()}
     move_deprecated(sections)
     for given_path, text in overrides.items():
         if not (setting_path := current_path(given_path)):
             continue
-        section, _, key = setting_path.partition(".")
+        section, _, key = setting_path.rpartition(".")
         sections.setdefault(section, {})[key] = parse_override(setting_path, text)
     return sections
 
 
 def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
     """Build settings from parsed TOML sections; has no side effects. Raises SettingsError if they are invalid."""
+    raw = split_paper_tables(raw)
     for name in raw:
-        if name not in SECTIONS:
-            raise SettingsError(f"unknown settings section [{name}]{suggest_name(name, SECTIONS)}")
-    sections = {name: build_section(expected_type, raw.get(name, {}), name) for name, expected_type in SECTIONS.items()}
-    settings = Settings(folder=folder, **sections)
+        if name not in ALL_SECTIONS:
+            raise SettingsError(f"unknown settings section [{name}]{suggest_name(name, ALL_SECTIONS)}")
+    sections = {name: build_section(kind, raw.get(name, {}), name) for name, kind in ALL_SECTIONS.items()}
+    tables = {name.rpartition(".")[2]: sections.pop(name) for name in PAPER_SECTIONS}
+    settings = Settings(folder=folder, papers=PaperSettings(**vars(tables.pop(PAPERS)), **tables), **sections)
     check_combination(settings)
     if settings.vertical.name and "title" not in raw.get("search", {}):
         search = dataclasses.replace(settings.search, title=settings.vertical.name)
         settings = dataclasses.replace(settings, search=search)
     return settings
+
+
+def split_paper_tables(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return TOML sections in which each table of [papers] is a section, such as `papers.zhou_kun`."""
+    papers = raw.get(PAPERS, {})
+    tables = {f"{PAPERS}.{name}": value for name, value in papers.items() if isinstance(value, dict)}
+    return {**raw, PAPERS: {name: value for name, value in papers.items() if not isinstance(value, dict)}, **tables}
 
 
 def read_toml_sections(path: Path) -> dict[str, dict[str, Any]]:
@@ -336,9 +356,11 @@ def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """`PLUMB_CRAWL_THREADS=8` -> {"crawl.threads": "8"}; ignores all other variables."""
     overrides = {}
     for name, value in environment.items():
-        section, _, key = name.removeprefix(ENV_PREFIX).lower().partition("_")
-        if name.startswith(ENV_PREFIX) and section in SECTIONS:
-            overrides[f"{section}.{key}"] = value
+        words = name.removeprefix(ENV_PREFIX).lower()
+        sections = [section for section in ALL_SECTIONS if words.startswith(f"{section.replace('.', '_')}_")]
+        if name.startswith(ENV_PREFIX) and sections:
+            section = max(sections, key=len)
+            overrides[f"{section}.{words[len(section) + 1 :]}"] = value
     return overrides
 
 
@@ -347,10 +369,10 @@ def parse_override(setting_path: str, text: str) -> Any:
 
     Raises SettingsError for an unknown section and for text that does not fit the type.
     """
-    section, _, key = setting_path.partition(".")
-    if section not in SECTIONS:
-        raise SettingsError(f"unknown settings section [{section}]{suggest_name(section, SECTIONS)}")
-    expected_type = typing.get_type_hints(SECTIONS[section]).get(key, str)
+    section, _, key = setting_path.rpartition(".")
+    if section not in ALL_SECTIONS:
+        raise SettingsError(f"unknown settings section [{section}]{suggest_name(section, ALL_SECTIONS)}")
+    expected_type = typing.get_type_hints(ALL_SECTIONS[section]).get(key, str)
     if expected_type is str:
         return text
     if get_origin(expected_type) is tuple:
@@ -396,9 +418,26 @@ def validate_container(setting_path: str, value: Any, expected_type: Any) -> Any
         if not isinstance(value, list | tuple) or not all(isinstance(item, member) for item in value):
             raise SettingsError(f"{setting_path}: expected a list of {type_name(member)}")
         return tuple(value)
+    if get_args(expected_type)[-1:] == (float,):
+        return validate_numbers(setting_path, value)
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         raise SettingsError(f"{setting_path}: expected a table of text, for example {{ host = 'name' }}")
     return dict(value)
+
+
+def validate_numbers(setting_path: str, value: Any) -> dict[str, float]:
+    """Check a table of numbers with fixed keys; a missing key keeps its default. Raises SettingsError."""
+    make_default: Any = setting_field(setting_path).default_factory
+    numbers: dict[str, float] = make_default()
+    if not isinstance(value, dict):
+        raise SettingsError(
+            f"{setting_path}: expected a table of numbers, for example {{ {next(iter(numbers))} = 1.0 }}"
+        )
+    for name, number in value.items():
+        if name not in numbers:
+            raise SettingsError(f"unknown key {setting_path}.{name}{suggest_name(name, numbers)}")
+        numbers[name] = validate_value(f"{setting_path}.{name}", number, float)
+    return numbers
 
 
 def check_constraints(setting_path: str, value: Any) -> None:
@@ -413,12 +452,21 @@ def check_constraints(setting_path: str, value: Any) -> None:
             CodedMessage(text, "setting_port", path=setting_path, value=str(value), maximum=str(MAX_PORT))
         )
     if isinstance(value, int | float) and not isinstance(value, bool):
-        section, _, key = setting_path.partition(".")
-        metadata = SECTIONS[section].__dataclass_fields__[key].metadata
+        metadata = setting_field(setting_path).metadata
         if bound := violated_bound(value, metadata):
             text, minimum = f"{setting_path} = {value}: must be {bound}", metadata.get("least")
             code = "setting_positive" if minimum is None else "setting_minimum"
-            raise SettingsError(CodedMessage(text, code, path=setting_path, value=str(value), minimum=str(minimum)))
+            values = {"path": setting_path, "value": str(value), "minimum": str(minimum)}
+            if bound.endswith("less"):
+                code, values = "setting_maximum", {**values, "maximum": str(metadata["most"])}
+            raise SettingsError(CodedMessage(text, code, **values))
+
+
+def setting_field(path: str) -> "dataclasses.Field[Any]":
+    """Return the dataclass field of a setting, or of the table that contains the entry `path`."""
+    section = max((name for name in ALL_SECTIONS if path.startswith(f"{name}.")), key=len)
+    names = path.removeprefix(f"{section}.").split(".")
+    return next(setting for setting in fields(ALL_SECTIONS[section]) if setting.name == names[0])
 
 
 def check_combination(settings: Settings) -> None:

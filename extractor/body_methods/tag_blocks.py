@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import accumulate
 
+from domain.paper_settings import DEFAULT_PAPERS, WuYuetingSettings
 from extractor.page.dom import HEADING_TAGS
 from extractor.page.layout import Layout, Line
 from extractor.page.layout_builder import CJK_LINE_BREAK_RE
@@ -70,30 +71,7 @@ class TagBlock:
     span_index: int = -1
 
 
-@dataclass(frozen=True)
-class ImpactSettings:
-    """Constants of WY-F3, WY-F4 and the propagation of impact.
-
-    The paper states none. The defaults were chosen for this project.
-    """
-
-    key_tag_weight: float = 0.5  # weight of the key tags
-    type_weight: float = 0.5  # weight of the block type
-    impact_by_type: Mapping[TagBlockType, float] = field(default_factory=lambda: dict(DEFAULT_IMPACT_BY_TYPE))
-    inherited_share: float = 0.5  # share of the largest impact inside a block that it gains
-
-
-DEFAULT_IMPACT_BY_TYPE: Mapping[TagBlockType, float] = {
-    TagBlockType.TITLE: 1.0,
-    TagBlockType.CONTENT: 0.8,
-    TagBlockType.ANCHOR: 0.5,
-    TagBlockType.OTHER: 0.3,
-    TagBlockType.NAVIGATION: 0.1,
-}
-DEFAULT_IMPACT_SETTINGS = ImpactSettings()
-
-
-def build_tag_blocks(page: ParsedPage, settings: ImpactSettings = DEFAULT_IMPACT_SETTINGS) -> tuple[TagBlock, ...]:
+def build_tag_blocks(page: ParsedPage, settings: WuYuetingSettings = DEFAULT_PAPERS.wu_yueting) -> tuple[TagBlock, ...]:
     """Return all blocks of a page with weights, in document order: <title> first, a block before those inside it.
 
     The weights sum to 1. A page without text has no blocks.
@@ -105,7 +83,7 @@ def build_tag_blocks(page: ParsedPage, settings: ImpactSettings = DEFAULT_IMPACT
 
 
 def assign_weights(
-    blocks: Sequence[TagBlock], settings: ImpactSettings = DEFAULT_IMPACT_SETTINGS
+    blocks: Sequence[TagBlock], settings: WuYuetingSettings = DEFAULT_PAPERS.wu_yueting
 ) -> tuple[TagBlock, ...]:
     """Set impact and weight of the blocks (WY-F3 to WY-F5). A block must precede those inside it."""
     impacts = propagate_impacts(blocks, base_impacts(blocks, settings), settings.inherited_share)
@@ -116,7 +94,7 @@ def assign_weights(
     )
 
 
-def base_impacts(blocks: Sequence[TagBlock], settings: ImpactSettings) -> list[float]:
+def base_impacts(blocks: Sequence[TagBlock], settings: WuYuetingSettings) -> list[float]:
     """Return the impact of each block by WY-F3: impact = k0 * impact0 + k1 * impact1.
 
     By WY-F4, impact0 is the number of key tags relative to the block with the most (0 if no block has any) [R].
@@ -125,8 +103,7 @@ def base_impacts(blocks: Sequence[TagBlock], settings: ImpactSettings) -> list[f
     """
     max_key_tags = max((len(block.key_tags) for block in blocks), default=0) or 1
     return [
-        settings.key_tag_weight * len(block.key_tags) / max_key_tags
-        + settings.type_weight * settings.impact_by_type.get(block.type, 0.0)
+        settings.k0 * len(block.key_tags) / max_key_tags + settings.k1 * settings.impact1[block.type]
         for block in blocks
     ]
 

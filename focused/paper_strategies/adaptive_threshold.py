@@ -16,7 +16,7 @@ class AdaptiveThreshold:
     """Threshold that follows the scores of a crawl. Its value is `fallback` while the example mean is unknown."""
 
     def __init__(self, fallback: float, example_exponent: float = EXAMPLE_EXPONENT) -> None:
-        self._fallback = fallback
+        self.fallback = fallback
         self._example_exponent = example_exponent
         self._example_mean = 0.0
         self._score_sum = 0.0
@@ -35,7 +35,7 @@ class AdaptiveThreshold:
     def value(self) -> float:
         """Lowest score of a relevant page."""
         if self._example_mean <= 0:
-            return self._fallback
+            return self.fallback
         background = (self._score_sum + BACKGROUND_PRIOR_PAGES * INITIAL_BACKGROUND_FACTOR * self._example_mean) / (
             self._page_count + BACKGROUND_PRIOR_PAGES
         )

@@ -3,43 +3,23 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from crawler.focused_policy import (
-    BLOCK_ANCHOR,
-    BLOCK_CONTENT,
-    BLOCK_NAVIGATION,
-    BLOCK_OTHER,
-    BLOCK_TITLE,
-    PageWords,
-    WordBlock,
-)
+from crawler.focused_policy import PageWords, WordBlock
 from focused.sparse_vectors import normalize
 from focused.word_weights import WordStatistics
 
-# ZJ-F3 [D]. Meta words weigh less because a page can use them for spam.
-ZHANG_POSITION_WEIGHTS = {
-    BLOCK_TITLE: 3.0,
-    BLOCK_ANCHOR: 1.5,
-    BLOCK_CONTENT: 1.0,
-    BLOCK_NAVIGATION: 1.0,
-    BLOCK_OTHER: 1.0,
-}
-ZHANG_META_WEIGHT = 0.5
-# WY-F14 [D]
-WU_POSITION_WEIGHTS = {BLOCK_TITLE: 1.0, BLOCK_CONTENT: 0.6, BLOCK_ANCHOR: 0.5, BLOCK_OTHER: 0.3, BLOCK_NAVIGATION: 0.1}
 
-
-def position_weighted_frequency(page: PageWords) -> dict[str, float]:
+def position_weighted_frequency(page: PageWords, position_weights: Mapping[str, float]) -> dict[str, float]:
     """Return ZJ-F3: wtf = sum of position weight * count, as a share of the page's total."""
     weights: dict[str, float] = {}
     for kind, counts in sorted(
         page.counts_by_kind.items(), key=lambda pair: -len(pair[1])
     ):  # largest kind first, for speed
-        weight, previous_weight = ZHANG_POSITION_WEIGHTS[kind], weights.get
+        weight, previous_weight = position_weights[kind], weights.get
         weights |= {word: previous_weight(word, 0.0) + weight * count for word, count in counts.items()}
     for word in page.description:
-        weights[word] = weights.get(word, 0.0) + ZHANG_META_WEIGHT
+        weights[word] = weights.get(word, 0.0) + position_weights["description"]
     total = sum(weights.values())
-    return {word: value / total for word, value in weights.items()}
+    return {word: value / total for word, value in weights.items()} if total else {}
 
 
 def top_block_weighted_terms(blocks: Sequence[WordBlock], limit: int) -> dict[str, float]:
@@ -52,10 +32,12 @@ def top_block_weighted_terms(blocks: Sequence[WordBlock], limit: int) -> dict[st
     return {word: value / total for word, value in weights.most_common(limit)} if total else {}
 
 
-def position_weighted_tfidf(by_kind: Mapping[str, Mapping[str, int]], statistics: WordStatistics) -> dict[str, float]:
+def position_weighted_tfidf(
+    by_kind: Mapping[str, Mapping[str, int]], statistics: WordStatistics, position_values: Mapping[str, float]
+) -> dict[str, float]:
     """Return WY-F13 as a unit vector: tf * idf * sum of the position values of the block kinds."""
     counts, position_sums = Counter[str](), dict[str, float]()
     for kind, words in by_kind.items():
         counts.update(words)
-        position_sums |= {word: position_sums.get(word, 0.0) + WU_POSITION_WEIGHTS[kind] for word in words}
+        position_sums |= {word: position_sums.get(word, 0.0) + position_values[kind] for word in words}
     return normalize(statistics.scale_by_idf({word: count * position_sums[word] for word, count in counts.items()}))

@@ -11,9 +11,9 @@ it is rescaled so that a borderline page scores `page_threshold`, as the paper's
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from crawler.focused_policy import BLOCK_CONTENT, LinkWords, PageWords, RelevanceScore, TopicWords, Words
+from domain.paper_settings import DEFAULT_PAPERS, ZhouKunSettings
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
 from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources
@@ -21,33 +21,11 @@ from focused.paper_strategies.url_similarity import RelevantUrls
 from focused.paper_strategies.word_similarity import TopicWordIndex, WordSimilarity
 from focused.word_weights import WordWeights
 
-# Weights of description, anchor and structure by the analytic hierarchy process: the principal eigenvector of the
-# comparisons 1:1, 8:1 and 8:1, which are consistent. Structure decides between equals [D].
-AHP_WEIGHTS = (8 / 17, 8 / 17, 1 / 17)
 TOPIC_NAME_WEIGHT = 2.0  # weight of the name and of confirmed technical terms; the thresholds assume it [D]
 LEAD_WORDS = 60  # words of the text used as the description of a page without one [D]
 DEFERRED_PRIORITY_OFFSET = -1000.0  # added to the priority of deferred links, which would otherwise be discarded
 # Deferred links are ordered in steps of half a threshold, up to four thresholds. Ties stay in order of discovery.
 DEFERRED_STEPS_PER_THRESHOLD, MAX_DEFERRED_MULTIPLE = 2, 4
-
-
-@dataclass(frozen=True)
-class SemanticSettings:
-    """Settings of `SemanticStrategy`.
-
-    Attributes:
-        link_threshold: minimum priority of a link (the paper's value).
-        page_threshold: minimum relevance of an on-topic page.
-        discard_below_threshold: discard links below the threshold, otherwise defer them behind all other links.
-        scale_by_examples: rescale relevance so that a borderline page scores `page_threshold`, otherwise use raw ZK-F3.
-        random_seed: seed for samples of URLs.
-    """
-
-    link_threshold: float = 0.2
-    page_threshold: float = 0.05
-    discard_below_threshold: bool = True
-    scale_by_examples: bool = True
-    random_seed: int = 0
 
 
 class SemanticStrategy(PaperStrategy):
@@ -57,16 +35,16 @@ class SemanticStrategy(PaperStrategy):
         self,
         topic: TopicWords,
         resources: OperatorResources = NO_RESOURCES,
-        settings: SemanticSettings | None = None,
+        settings: ZhouKunSettings = DEFAULT_PAPERS.zhou_kun,
     ) -> None:
         super().__init__(topic, resources)
-        self._settings = settings or SemanticSettings()
+        self.settings = settings
         self._word_weights = self._knowledge.statistics = WordWeights(manual_weights=resources.word_weights)
-        self._relevant_urls = RelevantUrls(self._settings.random_seed)
+        self._relevant_urls = RelevantUrls(settings)
         self._terms_version = -1
-        self._index = TopicWordIndex(WordSimilarity(self._knowledge.vectors), ())
+        self._index = TopicWordIndex(WordSimilarity(self._knowledge.vectors, settings=settings), ())
         self._topic_weights: Mapping[str, float] = {}
-        self._relevance_threshold = AdaptiveThreshold(self._settings.page_threshold)
+        self._relevance_threshold = AdaptiveThreshold(self.settings.page_threshold)
 
     def score_page(self, page: PageWords) -> RelevanceScore:
         """Assess a page by ZK-S1, steps 2 and 3."""
@@ -78,7 +56,7 @@ class SemanticStrategy(PaperStrategy):
         is_term_match = page.url in self._example_urls or any(
             word in terms for word in (*page.title, *page.description)
         )
-        is_on_topic = value >= self._settings.page_threshold
+        is_on_topic = value >= self.settings.page_threshold
         return RelevanceScore(is_relevant=is_on_topic or is_term_match, score=value / (1 + value))
 
     def link_priorities(
@@ -86,19 +64,20 @@ class SemanticStrategy(PaperStrategy):
     ) -> Sequence[float | None]:
         """Return ZK-F5 of each link. Links of a page with an off-topic description are discarded or deferred."""
         description = relevance.score / (1 - relevance.score)
-        is_on_topic = description >= self._settings.page_threshold or page.url in self._example_urls
+        settings = self.settings
+        is_on_topic = description >= settings.page_threshold or page.url in self._example_urls
         url_sample = self._relevant_urls.sample()
-        alpha, beta, structure_weight = AHP_WEIGHTS
         priorities: list[float | None] = []
         for link in links:
-            value = alpha * description + beta * self.scaled_relevance(link.anchor_words)
-            value += structure_weight * self._relevant_urls.structure_score(link.url, url_sample)
-            if is_on_topic and value > self._settings.link_threshold:
+            value = settings.description_weight * description
+            value += settings.anchor_weight * self.scaled_relevance(link.anchor_words)
+            value += settings.structure_weight * self._relevant_urls.structure_score(link.url, url_sample)
+            if is_on_topic and value > settings.link_threshold:
                 priorities.append(value)
-            elif self._settings.discard_below_threshold:
+            elif settings.discard_below_threshold:
                 priorities.append(None)
             else:
-                multiple = min(value / self._settings.link_threshold, MAX_DEFERRED_MULTIPLE)
+                multiple = min(value / settings.link_threshold, MAX_DEFERRED_MULTIPLE)
                 priorities.append(DEFERRED_PRIORITY_OFFSET + math.floor(DEFERRED_STEPS_PER_THRESHOLD * multiple))
         return priorities
 
@@ -117,9 +96,7 @@ class SemanticStrategy(PaperStrategy):
 
     @property
     def _scale(self) -> float:
-        return (
-            self._settings.page_threshold / self._relevance_threshold.value if self._settings.scale_by_examples else 1.0
-        )
+        return self.settings.page_threshold / self._relevance_threshold.value if self.settings.by_examples else 1.0
 
     def _weighted_relevance(self, words: Words, index: TopicWordIndex, topic_weights: Mapping[str, float]) -> float:
         """Return ZK-F3: sum over words and topic words of w_d * w_t * Sim^2, divided by the number of distinct words.
@@ -135,11 +112,11 @@ class SemanticStrategy(PaperStrategy):
         knowledge = self._knowledge
         if self._terms_version != knowledge.terms_version:
             self._terms_version = knowledge.terms_version
-            similarity = WordSimilarity(knowledge.vectors, knowledge.resources.concepts)
+            similarity = WordSimilarity(knowledge.vectors, knowledge.resources.concepts, self.settings)
             self._index = TopicWordIndex(similarity, knowledge.terms)
             self._topic_weights = self._weigh_topic_words(knowledge.terms)
             # A new threshold, because earlier scores have another scale.
-            self._relevance_threshold = AdaptiveThreshold(self._settings.page_threshold)
+            self._relevance_threshold = AdaptiveThreshold(self.settings.page_threshold)
             self._relevance_threshold.set_example_scores(
                 [
                     self._weighted_relevance(

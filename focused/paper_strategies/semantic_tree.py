@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from crawler.focused_policy import LinkWords, PageWords, RelevanceScore, TopicWords
+from domain.paper_settings import DEFAULT_PAPERS, ZhangJinSettings
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
 from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.position_weighting import position_weighted_frequency
@@ -19,25 +20,6 @@ from focused.sparse_vectors import cosine_with_unit, normalize
 MAX_FEATURES = 120  # heaviest words of the topic and of a page
 THRESHOLD_EXAMPLE_EXPONENT = 0.55  # `example_exponent` of the adaptive threshold
 MIN_MEAN = 1e-9  # avoids division by zero
-
-
-@dataclass(frozen=True)
-class SemanticTreeSettings:
-    """Settings of `SemanticTreeStrategy`.
-
-    Attributes:
-        threshold: relevance threshold while the examples do not determine it.
-        own_score_weight: delta of ZJ-F10 (0.8 [P]).
-        semantic_weight: share of semantic similarity in ZJ-F9.
-        majority_share: share of relevant children that counts as most children [D].
-        minority_share: share of relevant children that counts as few children [D].
-    """
-
-    threshold: float = 0.2
-    own_score_weight: float = 0.8
-    semantic_weight: float = 0.5
-    majority_share: float = 2 / 3
-    minority_share: float = 1 / 3
 
 
 @dataclass
@@ -65,21 +47,21 @@ class SemanticTreeStrategy(PaperStrategy):
         self,
         topic: TopicWords,
         resources: OperatorResources = NO_RESOURCES,
-        settings: SemanticTreeSettings | None = None,
+        settings: ZhangJinSettings = DEFAULT_PAPERS.zhang_jin,
     ) -> None:
         super().__init__(topic, resources)
-        self._settings = settings or SemanticTreeSettings()
+        self._settings = settings
         self._threshold = AdaptiveThreshold(self._settings.threshold, THRESHOLD_EXAMPLE_EXPONENT)
         self._page_scores, self._child_scores = RunningMean(), RunningMean()
         self._terms_version = -1
         self._unit_terms: Mapping[str, float] = {}  # topic terms, scaled to unit length
-        self._tree_similarity = TreeSimilarity(self._knowledge.tree, ())
+        self._tree_similarity = TreeSimilarity(self._knowledge.tree, (), alpha=settings.alpha)
 
     def score_page(self, page: PageWords) -> RelevanceScore:
         """Compare ZJ-F9 with the threshold."""
         self._knowledge.add_page(page)
         self._refresh_terms()
-        score = self.similarity(position_weighted_frequency(page))
+        score = self.similarity(position_weighted_frequency(page, self._settings.position_weights))
         self._threshold.add_score(score)
         return RelevanceScore(is_relevant=score >= self._threshold.value or page.url in self._example_urls, score=score)
 
@@ -114,7 +96,7 @@ class SemanticTreeStrategy(PaperStrategy):
         tfidf_by_word = self._knowledge.statistics.scale_by_idf(frequencies)
         if len(tfidf_by_word) > MAX_FEATURES:
             tfidf_by_word = {word: tfidf_by_word[word] for word in heaviest_terms(tfidf_by_word, MAX_FEATURES)}
-        weight, tree_score = self._settings.semantic_weight, tree_similarity.mean_best_similarity(tfidf_by_word)
+        weight, tree_score = self._settings.sem_weight, tree_similarity.mean_best_similarity(tfidf_by_word)
         return (1 - weight) * cosine_with_unit(terms, tfidf_by_word) + weight * tree_score
 
     def _refresh_terms(self) -> None:
@@ -124,23 +106,25 @@ class SemanticTreeStrategy(PaperStrategy):
             self._terms_version = knowledge.terms_version
             self._unit_terms = normalize(knowledge.terms)
             self._tree_similarity = self._build_tree_similarity(knowledge.terms)
+            held_out = knowledge.leave_one_out_terms() if self._settings.by_examples else []
             self._threshold.set_example_scores(
                 [
                     self._similarity(
-                        position_weighted_frequency(page), normalize(terms), self._build_tree_similarity(terms)
+                        position_weighted_frequency(page, self._settings.position_weights),
+                        normalize(terms),
+                        self._build_tree_similarity(terms),
                     )
-                    for page, terms in knowledge.leave_one_out_terms()
+                    for page, terms in held_out
                 ]
             )
 
     def _build_tree_similarity(self, terms: Mapping[str, float]) -> TreeSimilarity:
         features = heaviest_terms(terms, MAX_FEATURES)
-        return TreeSimilarity(self._knowledge.tree, features, [terms[feature] for feature in features])
+        weights = [terms[feature] for feature in features]
+        return TreeSimilarity(self._knowledge.tree, features, weights, self._settings.alpha)
 
 
-def page_score(
-    own_score: float, child_scores: Sequence[float], settings: SemanticTreeSettings, threshold: float
-) -> float:
+def page_score(own_score: float, child_scores: Sequence[float], settings: ZhangJinSettings, threshold: float) -> float:
     """Return ZJ-F10: the page's score, raised or lowered by the scores of its children.
 
     If most children are relevant, only the relevant children count; if few are, the page's own score is returned.
@@ -156,6 +140,4 @@ def page_score(
     if share <= settings.minority_share:
         return own_score
     averaged_scores = relevant if share >= settings.majority_share else child_scores
-    return settings.own_score_weight * own_score + (1 - settings.own_score_weight) * sum(averaged_scores) / len(
-        averaged_scores
-    )
+    return settings.delta * own_score + (1 - settings.delta) * sum(averaged_scores) / len(averaged_scores)

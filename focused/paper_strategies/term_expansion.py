@@ -11,13 +11,12 @@ from heapq import nlargest
 from operator import itemgetter
 
 from crawler.focused_policy import Words
+from domain.paper_settings import WuYuetingSettings
 from focused.concepts.source import ConceptSource
 from focused.paper_strategies.topic_knowledge import unit_tfidf_vector
 from focused.paper_strategies.word_vectors import WordVectors
 from focused.word_weights import WordStatistics
 
-UPDATE_INTERVAL_PAGES = 50  # K: retained pages between two evaluations of shared terms [D]
-MIN_PAGES_WITH_TERM = 5  # of these pages must contain a candidate [D]
 MAX_VECTOR_EXPANSIONS = 5  # expansions per term by vectors
 MIN_EXPANSION_SIMILARITY = 0.6  # minimum similarity of an expansion by vectors
 DYNAMIC_WEIGHT = 0.5  # weight of the words that retained pages share; words of the examples weigh 1 [D]
@@ -104,6 +103,7 @@ class SharedTerms:
 class DynamicTermLibrary:
     """DTFL: terms that retained pages share. They take effect after confirmation."""
 
+    settings: WuYuetingSettings = field(default_factory=WuYuetingSettings)
     confirmed_terms: list[str] = field(default_factory=list)
     pending_terms: list[str] = field(default_factory=list)
     _relevant_page_count: int = 0
@@ -112,7 +112,7 @@ class DynamicTermLibrary:
     def add_page_terms(
         self, terms: Iterable[str], known_terms: Iterable[str], common_words: Iterable[str] = ()
     ) -> None:
-        """Add the terms of a retained page (WY-A1). Every UPDATE_INTERVAL_PAGES pages new terms become pending.
+        """Add the terms of a retained page (WY-A1). Every `update_pages` pages new terms become pending.
 
         Args:
             terms: terms of the page.
@@ -121,13 +121,13 @@ class DynamicTermLibrary:
         """
         self._relevant_page_count += 1
         self._pages_with_term.update(set(terms))
-        if self._relevant_page_count % UPDATE_INTERVAL_PAGES:
+        if self._relevant_page_count % self.settings.update_pages:
             return
         excluded_words = {*known_terms, *common_words, *self.confirmed_terms, *self.pending_terms}
         new_terms = [
             word
             for word, page_count in self._pages_with_term.most_common()
-            if page_count >= MIN_PAGES_WITH_TERM and word not in excluded_words
+            if page_count >= self.settings.min_pages and word not in excluded_words
         ]
         self._pages_with_term.clear()
         self.pending_terms += new_terms[:MAX_NEW_TERMS]

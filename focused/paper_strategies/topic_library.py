@@ -7,20 +7,9 @@ observe_page     words that retained pages share enter the dynamic library
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from crawler.focused_policy import (
-    BLOCK_ANCHOR,
-    BLOCK_CONTENT,
-    BLOCK_NAVIGATION,
-    BLOCK_OTHER,
-    BLOCK_TITLE,
-    LinkWords,
-    PageWords,
-    RelevanceScore,
-    TopicWords,
-    Words,
-)
+from crawler.focused_policy import LinkWords, PageWords, RelevanceScore, TopicWords, Words
+from domain.paper_settings import DEFAULT_PAPERS, WuYuetingSettings
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
 from focused.paper_strategies.paper_strategy import PaperStrategy
 from focused.paper_strategies.position_weighting import position_weighted_tfidf
@@ -33,48 +22,30 @@ from focused.paper_strategies.term_expansion import (
 from focused.paper_strategies.topic_knowledge import NO_RESOURCES, OperatorResources, heaviest_terms
 from focused.sparse_vectors import cosine_with_unit, normalize
 
-# c of WY-F9 [D]
-BLOCK_KIND_WEIGHTS = {
-    BLOCK_TITLE: 0.3,
-    BLOCK_CONTENT: 0.6,
-    BLOCK_ANCHOR: 0.05,
-    BLOCK_OTHER: 0.05,
-    BLOCK_NAVIGATION: 0.0,
-}
 MAX_EXPANDED_TERMS = 40  # heaviest terms that are expanded
 MAX_DOCUMENT_SHARE = 0.2  # words in a larger share of the pages are noise, except topic words (WY-A1, step 3)
 MIN_DOCUMENTS = 8  # pages needed to detect noise
 LINK_TEXT_WEIGHT = 0.2  # weight of anchor and context similarity; the page's score weighs 1 [D]
 
 
-@dataclass(frozen=True)
-class TopicLibrarySettings:
-    """Settings of `TopicLibraryStrategy`.
-
-    Attributes:
-        threshold: relevance threshold while the examples do not determine it.
-        sum_by_block_kind: compare by kind of block (WY-F9), otherwise all blocks together (WY-F15).
-        extend_automatically: extend the dynamic library without confirmation.
-    """
-
-    threshold: float = 0.2
-    sum_by_block_kind: bool = True
-    extend_automatically: bool = True
-
-
 class TopicLibraryStrategy(PaperStrategy):
-    """The strategy `topic_library`: compares concepts of pages with an extended topic feature library."""
+    """The strategy `topic_library`: compares concepts of pages with an extended topic feature library.
+
+    With `extend_automatically` the dynamic library grows without confirmation.
+    """
 
     def __init__(
         self,
         topic: TopicWords,
         resources: OperatorResources = NO_RESOURCES,
-        settings: TopicLibrarySettings | None = None,
+        settings: WuYuetingSettings = DEFAULT_PAPERS.wu_yueting,
+        extend_automatically: bool = True,
     ) -> None:
         super().__init__(topic, resources)
-        self._settings = settings or TopicLibrarySettings()
+        self._settings = settings
+        self._extend_automatically = extend_automatically
         self._shared_terms = SharedTerms()
-        self._threshold = AdaptiveThreshold(self._settings.threshold)
+        self._threshold = AdaptiveThreshold(settings.eta)
         self._terms_version = -1
         self._topic_vector: Mapping[str, float] = {}
         self._concept_by_word: Mapping[str, str] = {}
@@ -100,7 +71,7 @@ class TopicLibraryStrategy(PaperStrategy):
 
     def observe_page(self, page: PageWords, relevance: RelevanceScore) -> None:
         """Add the words of a retained page. They take effect when the terms are next refreshed."""
-        if self._settings.extend_automatically and relevance.is_relevant and page.url not in self._example_urls:
+        if self._extend_automatically and relevance.is_relevant and page.url not in self._example_urls:
             self._shared_terms.add_page(page.word_counts)
 
     def page_similarity(self, page: PageWords, topic_vector: Mapping[str, float]) -> float:
@@ -108,13 +79,15 @@ class TopicLibraryStrategy(PaperStrategy):
         by_kind = {
             kind: map_words_to_concepts(self._without_noise(counts, topic_vector), self._concept_by_word)
             for kind, counts in page.counts_by_kind.items()
-            if BLOCK_KIND_WEIGHTS[kind] or not self._settings.sum_by_block_kind
+            if self._settings.block_weights[kind] or not self._settings.block_sum
         }
         statistics = self._knowledge.statistics
-        if not self._settings.sum_by_block_kind:
-            return cosine_with_unit(topic_vector, position_weighted_tfidf(by_kind, statistics))
+        if not self._settings.block_sum:
+            return cosine_with_unit(
+                topic_vector, position_weighted_tfidf(by_kind, statistics, self._settings.position_values)
+            )
         return sum(
-            BLOCK_KIND_WEIGHTS[kind] * cosine_with_unit(topic_vector, statistics.scale_by_idf(counts))
+            self._settings.block_weights[kind] * cosine_with_unit(topic_vector, statistics.scale_by_idf(counts))
             for kind, counts in by_kind.items()
         )
 
@@ -150,7 +123,8 @@ class TopicLibraryStrategy(PaperStrategy):
         self._topic_vector = self._concept_vector(
             knowledge.terms_from_examples(knowledge.topic.examples, shared_weights)
         )
-        held_out = knowledge.leave_one_out_terms(shared_weights)
+        self._threshold.fallback = self._settings.theta if expansions else self._settings.eta
+        held_out = knowledge.leave_one_out_terms(shared_weights) if self._settings.by_examples else []
         self._threshold.set_example_scores(
             [self.page_similarity(page, self._concept_vector(terms)) for page, terms in held_out]
         )

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.paper_settings import DEFAULT_PAPERS
+
 MAX_CACHED_WORDS = 100_000  # words in the cache of a TreeSimilarity
-HALF_SIMILARITY_DISTANCE = 1.6  # alpha: distance at which similarity is 0.5 [L]
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ class TopicTree:
                         break
         return shortest
 
-    def similarity(self, first: str, second: str) -> float:
+    def similarity(self, first: str, second: str, alpha: float = DEFAULT_PAPERS.zhang_jin.alpha) -> float:
         """Return ZJ-F5: alpha / (distance + alpha), 0 to 1."""
-        return HALF_SIMILARITY_DISTANCE / (self.distance(first, second) + HALF_SIMILARITY_DISTANCE)
+        return alpha / (self.distance(first, second) + alpha)
 
 
 class TreeSimilarity:
@@ -65,8 +66,14 @@ class TreeSimilarity:
     _similarity_cache  word -> (features,) float64 similarities, 0 to 1; None for a word without a similar feature
     """
 
-    def __init__(self, tree: TopicTree, features: Collection[str], weights: Sequence[float] | None = None) -> None:
-        self._tree = tree
+    def __init__(
+        self,
+        tree: TopicTree,
+        features: Collection[str],
+        weights: Sequence[float] | None = None,
+        alpha: float = DEFAULT_PAPERS.zhang_jin.alpha,
+    ) -> None:
+        self._tree, self._alpha = tree, alpha
         self._features = tuple(features)
         self._weights = None if weights is None else np.array(weights)
         self._features_by_root: dict[int, list[int]] = {}  # root -> features with a node below it
@@ -101,7 +108,7 @@ class TreeSimilarity:
             return None
         row = np.zeros(len(self._features))
         for feature_index in candidate_features:
-            row[feature_index] = self._tree.similarity(self._features[feature_index], word)
+            row[feature_index] = self._tree.similarity(self._features[feature_index], word, self._alpha)
         return row
 
 

@@ -3,33 +3,15 @@
 import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from urllib.parse import urlsplit
 
-SAMPLE_SIZE = 50
+from domain.paper_settings import DEFAULT_PAPERS, ZhouKunSettings
+
 CACHE_SIZE = 100_000  # entries of each cache: split URLs, path segments, pairs of hosts
 
 
-@dataclass(frozen=True)
-class UrlSimilaritySettings:
-    """Constants of ZK-A2. The paper states only the threshold (ZK-E2); the other values were chosen for this project.
-
-    If `require_proper_subdomain` is True, two hosts match only if one is a proper subdomain of the other (reading b).
-    """
-
-    first_label_weight: float = 0.4  # a
-    label_weight_step: float = 0.1  # b
-    www_divisor: float = 2.0  # d
-    first_segment_weight: float = 0.5  # a'
-    host_weight: float = 0.4  # alpha
-    path_weight: float = 0.6  # beta
-    threshold: float = 0.55
-    require_proper_subdomain: bool = True
-
-
-DEFAULT_SETTINGS = UrlSimilaritySettings()
 SplitUrl = tuple[str, tuple[int, ...]]  # host, character bitmasks of the path segments
 
 # Character -> its bit. URLs are ASCII, so masks stay small.
@@ -48,7 +30,7 @@ def jaccard(first: int, second: int) -> float:
     return (first & second).bit_count() / union.bit_count() if union else 0.0
 
 
-def url_similarity(first: str, second: str, settings: UrlSimilaritySettings = DEFAULT_SETTINGS) -> float:
+def url_similarity(first: str, second: str, settings: ZhouKunSettings = DEFAULT_PAPERS.zhou_kun) -> float:
     """Return the weighted sum of ZK-A2, steps 3 to 7, or 1 if one host contains the other (step 2)."""
     (host, path), (other_host, other_path) = split_url(first), split_url(second)
     host_score = host_contribution(host, other_host, settings)
@@ -58,9 +40,9 @@ def url_similarity(first: str, second: str, settings: UrlSimilaritySettings = DE
 
 
 @lru_cache(CACHE_SIZE)
-def host_contribution(host: str, second: str, settings: UrlSimilaritySettings) -> float | None:
+def host_contribution(host: str, second: str, settings: ZhouKunSettings) -> float | None:
     """Return the hosts' part of the sum, or None if one host contains the other."""
-    if is_subdomain(host, second, settings.require_proper_subdomain):
+    if is_subdomain(host, second, settings.host_containment == "proper"):
         return None
     return settings.host_weight * host_similarity(host, second, settings)
 
@@ -72,7 +54,7 @@ def is_subdomain(host: str, second: str, require_proper: bool) -> bool:
     return host in second or second in host
 
 
-def host_similarity(host: str, second: str, settings: UrlSimilaritySettings) -> float:
+def host_similarity(host: str, second: str, settings: ZhouKunSettings) -> float:
     """Return the weighted similarity of two hosts (steps 3 and 4).
 
     Labels are compared from the left with weights a, a - b, a - 2b ..., at least 0.
@@ -87,7 +69,7 @@ def host_similarity(host: str, second: str, settings: UrlSimilaritySettings) -> 
     return total
 
 
-def path_similarity(path: Sequence[int], second: Sequence[int], settings: UrlSimilaritySettings) -> float:
+def path_similarity(path: Sequence[int], second: Sequence[int], settings: ZhouKunSettings) -> float:
     """Return the weighted similarity of two paths (steps 5 and 6).
 
     Segment bitmasks are compared from the left with weights a', a' / 2, a' / 4 ...
@@ -109,12 +91,9 @@ def split_url(url: str) -> SplitUrl:
 class RelevantUrls:
     """URLs of retained pages. A random sample of them is compared with a link's URL (ZK-A3). Equal seeds repeat."""
 
-    def __init__(
-        self, seed: int = 0, sample: int = SAMPLE_SIZE, settings: UrlSimilaritySettings = DEFAULT_SETTINGS
-    ) -> None:
+    def __init__(self, settings: ZhouKunSettings = DEFAULT_PAPERS.zhou_kun) -> None:
         self._urls: list[str] = []
-        self._random = random.Random(seed)  # noqa: S311 (no cryptography)
-        self._sample_size = sample
+        self._random = random.Random(settings.random_seed)  # noqa: S311 (no cryptography)
         self._settings = settings
 
     def add(self, url: str) -> None:
@@ -123,8 +102,8 @@ class RelevantUrls:
 
     def sample(self) -> list[SplitUrl]:
         """Return a random sample of the URLs, or all of them if there are fewer than the sample size."""
-        take_all = len(self._urls) <= self._sample_size
-        return list(map(split_url, self._urls if take_all else self._random.sample(self._urls, self._sample_size)))
+        size = self._settings.sample_size
+        return list(map(split_url, self._urls if len(self._urls) <= size else self._random.sample(self._urls, size)))
 
     def structure_score(self, url: str, url_sample: Sequence[SplitUrl]) -> float:
         """Return 1.0 if more than half of the sampled URLs have a similar structure, else 0.0."""
@@ -137,7 +116,8 @@ class RelevantUrls:
             host_score = hosts[other_host]
             similar_count += (
                 host_score is None
-                or host_score + settings.path_weight * path_similarity(path, other_path, settings) > settings.threshold
+                or host_score + settings.path_weight * path_similarity(path, other_path, settings)
+                > settings.url_threshold
             )
             remaining -= 1
             if 2 * similar_count > len(url_sample):

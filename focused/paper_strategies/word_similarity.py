@@ -4,45 +4,31 @@
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.paper_settings import DEFAULT_PAPERS, ZhouKunSettings
 from focused.concepts.source import ConceptSource
 from focused.paper_strategies.word_vectors import WordVectors
 
 
-@dataclass(frozen=True)
-class SimilaritySettings:
-    """Constants of ZK-A1.
-
-    The paper does not state its values. These were chosen for this project: see `make bench-similarity_words`.
-    """
-
-    vector_only_weight: float = 0.9  # weight of the vectors if concepts give no usable similarity
-    concept_weight: float = 0.6  # weight of the concepts if they do; the vectors get the rest
-    min_vector_similarity: float = 0.5  # Th1
-    min_concept_similarity: float = 0.6  # Th2
-
-
-DEFAULT_SETTINGS = SimilaritySettings()
-
-
 def combine_similarities(
-    vector_similarity: float | None, concept_similarity: float | None, settings: SimilaritySettings = DEFAULT_SETTINGS
+    vector_similarity: float | None,
+    concept_similarity: float | None,
+    settings: ZhouKunSettings = DEFAULT_PAPERS.zhou_kun,
 ) -> float:
     """Combine two similarities of different words by ZK-A1, 0 to 1. None means unknown and counts as 0."""
     if vector_similarity is not None and vector_similarity < 0:
         return 0.0
     by_vector, by_concept = vector_similarity or 0.0, concept_similarity or 0.0
-    by_vector = by_vector if by_vector >= settings.min_vector_similarity else 0.0
-    by_concept = by_concept if by_concept >= settings.min_concept_similarity else 0.0
+    by_vector = by_vector if by_vector >= settings.th1 else 0.0
+    by_concept = by_concept if by_concept >= settings.th2 else 0.0
     if by_concept:
-        value = settings.concept_weight * by_concept + (1 - settings.concept_weight) * by_vector
+        value = settings.sim_beta * by_concept + (1 - settings.sim_beta) * by_vector
     else:
-        value = settings.vector_only_weight * by_vector
-    return value if value >= settings.min_vector_similarity else 0.0
+        value = settings.sim_alpha * by_vector
+    return value if value >= settings.th1 else 0.0
 
 
 class WordSimilarity:
@@ -52,7 +38,7 @@ class WordSimilarity:
         self,
         vectors: WordVectors,
         concepts: ConceptSource | None = None,
-        settings: SimilaritySettings = DEFAULT_SETTINGS,
+        settings: ZhouKunSettings = DEFAULT_PAPERS.zhou_kun,
     ) -> None:
         self._vectors = vectors
         self._concepts = concepts
@@ -80,9 +66,7 @@ class WordSimilarity:
         candidate_indices: Sequence[int] = range(len(other_words))  # any word can be similar by concepts
         if self._concepts is None:
             own_index = [other_words.index(word)] if word in other_words else []
-            candidate_indices = sorted(
-                {*np.flatnonzero(cosines >= self._settings.min_vector_similarity).tolist(), *own_index}
-            )
+            candidate_indices = sorted({*np.flatnonzero(cosines >= self._settings.th1).tolist(), *own_index})
         pairs = (
             (other_words[n], self._pair_similarity(word, other_words[n], float(cosines[n]))) for n in candidate_indices
         )

@@ -17,6 +17,7 @@ from focused.topic.topic_file_store import TopicFileStore, topic_to_json
 from pipeline.cli.config_argument import VerticalGroup
 from pipeline.cli.console import json_option, print_line, print_lines, print_lines_or_json, print_table_or_json
 from pipeline.cli.session import load_call_settings, open_engine, with_engine
+from pipeline.topic.needs import topic_needs
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
@@ -112,13 +113,21 @@ def format_topics(topics: list[dict[str, Any]]) -> Iterator[str]:
 @json_option
 @click.pass_context
 def show_topic(context: click.Context, name: str, as_json: bool) -> None:
-    """Show a topic: terms, examples, seed URLs, saved pages."""
+    """Show a topic: terms, examples, seed URLs, saved pages, and what its strategy lacks."""
     topic = open_topic_files(context).read(name)
     with open_engine(load_call_settings(context)) as engine:
         review = review_state(engine, name)
+        needs = topic_needs(engine.settings, topic, engine.store.articles.count())
+    messages = [str(message) for message in needs.messages()]
+    strategy = {"configured": needs.strategy, "used": needs.effective_strategy, "missing": messages}
     print_lines_or_json(
-        topic_to_json(topic) | {"kept": review},
-        lambda _: [*format_topic(topic), *format_review_state(review)],
+        topic_to_json(topic) | {"strategy": strategy, "kept": review},
+        lambda _: [
+            *format_topic(topic),
+            f"strategy {needs.effective_strategy}",
+            *messages,
+            *format_review_state(review),
+        ],
         as_json,
     )
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from crawler.http.site_options import delay_for_host, parse_site_delays
 from crawler.robots.robots_cache import parse_stored_robots
@@ -34,6 +35,7 @@ from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.takedowns import StoreTakedowns
+from pipeline.topic.needs import topic_needs
 from pipeline.topic.retention import estimate_coverage, save_answers
 from search_ui.interfaces import Overview, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
@@ -274,15 +276,20 @@ class StoreTopics:
     def review_questions(self, name: str) -> TopicReviewState:
         """Return the expected quality of the retained pages and the pages that a reviewer should label."""
         coverage, questions_table = estimate_coverage(self._engine, name), self._engine.store.topic_questions
-        target_precision, answers, open_questions = (
-            self._settings.load().topic.precision,
-            len(questions_table.answers(name)),
-            questions_table.pending(name),
+        settings = self._settings.load()
+        state = TopicReviewState(
+            settings.topic.precision,
+            answer_count=len(questions_table.answers(name)),
+            open_questions=questions_table.pending(name),
+            strategy_notes=topic_needs(settings, self.topic(name), self._engine.store.articles.count()).messages(),
         )
         if coverage is None:
-            return TopicReviewState(target_precision, answer_count=answers, open_questions=open_questions)
-        return TopicReviewState(
-            target_precision, coverage.retained_count, coverage.precision, coverage.recall, answers, open_questions
+            return state
+        return replace(
+            state,
+            retained_count=coverage.retained_count,
+            expected_precision=coverage.precision,
+            expected_recall=coverage.recall,
         )
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:

@@ -3,6 +3,7 @@
 import logging
 import os
 from dataclasses import replace
+from typing import Any
 
 from domain.errors import SettingsError
 from pipeline.settings import OverrideSource, Settings, load_settings
@@ -54,8 +55,12 @@ def with_command_line(settings: Settings, start_settings: Settings) -> Settings:
     """Return settings with the values that the command line has set at the start."""
     for path, source in start_settings.overrides.items():
         if source is OverrideSource.COMMAND_LINE:
-            section, _, name = path.partition(".")
-            value = getattr(getattr(start_settings, section), name)
-            changed_section = replace(getattr(settings, section), **{name: value})
-            settings = replace(settings, **{section: changed_section})
+            settings = with_value(settings, start_settings, path)
     return settings
+
+
+def with_value(settings: Any, source: Any, path: str) -> Any:
+    """Return settings, or a table of them, in which the value at `path` is that of `source`."""
+    name, _, rest = path.partition(".")
+    value = getattr(source, name)
+    return replace(settings, **{name: with_value(getattr(settings, name), value, rest) if rest else value})

@@ -15,10 +15,10 @@ import numpy as np
 from crawler.focused_policy import WordTokenizer
 from domain.errors import StoreError
 from focused.paper_strategies.word_vectors import WordVectors, train_word_vectors
+from focused.strategy_needs import MIN_ARTICLES
 from locks.private_files import replace_file
 from pipeline.engine import Engine
 
-MIN_ARTICLES = 500  # with fewer articles no vectors are trained
 MAX_ARTICLES = 20_000  # articles in the training corpus
 RETRAIN_GROWTH_FACTOR = 1.5
 

@@ -93,10 +93,11 @@ def extract_example(page: LoadedPage, engine: Engine) -> ExamplePage:
     return (
         article_to_example(page.url, article.title, article.body)
         if isinstance(article, Article)
-        else loaded_page_to_example(page)
+        else loaded_page_to_example(page, engine)
     )
 
 
-def loaded_page_to_example(page: LoadedPage) -> ExamplePage:
+def loaded_page_to_example(page: LoadedPage, engine: Engine) -> ExamplePage:
     """Convert a page to an example of a topic."""
-    return run_isolated(page, read_example, page.url or page.label, page.body, page.content_type)
+    settings = engine.settings.papers.wu_yueting
+    return run_isolated(page, read_example, page.url or page.label, page.body, page.content_type, "", settings)

@@ -12,7 +12,7 @@ from crawler.crawl_plan import build_crawl_plan
 from crawler.focused_policy import FocusedStrategy, LinkWords, PageWords, RelevanceScore
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from focused.fused.strategy import FusedFeatureStrategy
-from focused.paper_strategies.semantic import AHP_WEIGHTS, SemanticSettings, SemanticStrategy
+from focused.paper_strategies.semantic import SemanticStrategy
 from focused.paper_strategies.semantic_tree import SemanticTreeStrategy
 from focused.paper_strategies.topic_library import TopicLibraryStrategy
 from focused.topic_policy import TopicPolicy
@@ -106,12 +106,13 @@ def semantic_score_parts(
     strategy: SemanticStrategy, relevance: RelevanceScore, link: LinkWords, value: float | None
 ) -> Row:
     """ZK-F5: p = alpha * Rel(description) + beta * Rel(anchor) + lambda * struct."""
-    alpha, beta, structure_weight = AHP_WEIGHTS
+    settings = strategy.settings
+    alpha, beta, structure_weight = settings.description_weight, settings.anchor_weight, settings.structure_weight
     description, anchor = relevance.score / (1 - relevance.score), strategy.scaled_relevance(link.anchor_words)
     rows = {
         "Rel(description)": f"{description:.4f}, times {alpha:.3f}",
         "Rel(anchor)": f"{anchor:.4f}, times {beta:.3f}",
-        "threshold": f"{SemanticSettings().link_threshold:g}",
+        "threshold": f"{settings.link_threshold:g}",
     }
     if value is None:
         return rows

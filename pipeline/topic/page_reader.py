@@ -8,6 +8,7 @@ from crawler.workers.worker_process import Limits, WorkerError, WorkerPool
 from domain.article import Article
 from domain.outcome import Outcome
 from domain.page import Page
+from domain.paper_settings import DEFAULT_PAPERS, WuYuetingSettings
 from domain.term import Lexicon
 from domain.topic import ExamplePage
 from extractor.article_extractor import ArticleExtractor
@@ -40,7 +41,8 @@ def create_topic_segmenter(lexicon: Lexicon, terms: Iterable[str]) -> Segmenter:
 class PageReader:
     """Reads pages and documents of a crawl, in worker processes. Thread-safe. Close it after use."""
 
-    def __init__(self, settings: ExtractSettings) -> None:
+    def __init__(self, settings: ExtractSettings, wu_yueting: WuYuetingSettings = DEFAULT_PAPERS.wu_yueting) -> None:
+        self._wu_yueting = wu_yueting
         self._pool = WorkerPool(WORKERS, Limits(settings.document_seconds, settings.document_mb), [__name__])
 
     def read(self, page: Page) -> ExamplePage:
@@ -49,7 +51,9 @@ class PageReader:
         A page that cannot be read gives an example with only its URL.
         """
         try:
-            return self._pool.call(read_example, page.url, page.body, page.content_type, page.final_url)
+            return self._pool.call(
+                read_example, page.url, page.body, page.content_type, page.final_url, self._wu_yueting
+            )
         except WorkerError as error:
             log.info("%s cannot be read: %s", page.url, error)
             return ExamplePage(page.url)
@@ -69,7 +73,13 @@ def article_to_example(url: str, title: str, body: str) -> ExamplePage:
     return ExamplePage(url, title, "", ((BLOCK_TITLE, 0.5, title), (BLOCK_CONTENT, 0.5, body[:_MAX_TEXT_LENGTH])))
 
 
-def read_example(url: str, html: bytes, content_type: str = "", base_url: str = "") -> ExamplePage:
+def read_example(
+    url: str,
+    html: bytes,
+    content_type: str = "",
+    base_url: str = "",
+    settings: WuYuetingSettings = DEFAULT_PAPERS.wu_yueting,
+) -> ExamplePage:
     """Read the text of a page: title, description and blocks (WY-F1 to F5).
 
     A page that cannot be read gives an example with only its URL. `base_url` is the final URL after redirects, if it
@@ -86,7 +96,7 @@ def read_example(url: str, html: bytes, content_type: str = "", base_url: str = 
     description = " ".join(document.metas.get(name, "") for name in _DESCRIPTION_METAS).strip()
     blocks: list[tuple[str, float, str]] = []
     remaining = _MAX_TEXT_LENGTH
-    for block in build_tag_blocks(document):
+    for block in build_tag_blocks(document, settings):
         blocks.append((str(block.type), round(block.weight, 6), block.text[:remaining]))
         remaining -= len(block.text)
         if remaining <= 0:

@@ -25,10 +25,11 @@ from domain.file_formats import format_for_content_type
 from domain.focused_decision import ALL_DECISIONS, FocusedDecision
 from domain.outcome import Reason
 from domain.page import Page
+from domain.paper_settings import PaperSettings, WuYuetingSettings
 from domain.topic import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.concepts.loader import load_concepts
+from focused.paper_strategies.resource_files import read_word_vectors, read_word_weights
 from focused.paper_strategies.topic_knowledge import OperatorResources
-from focused.paper_strategies.topic_library import TopicLibrarySettings, TopicLibraryStrategy
 from focused.paper_strategies.topic_tree import parse_tree
 from focused.state_snapshot import StateSnapshot, code_digest
 from focused.strategy_registry import STRATEGIES
@@ -38,6 +39,7 @@ from focused.topic_policy import TopicPolicy, TopicPolicyConfig
 from pipeline.engine import Engine
 from pipeline.page_source import LinkReader
 from pipeline.topic.corpus_vectors import corpus_vectors
+from pipeline.topic.needs import topic_needs
 from pipeline.topic.page_reader import PageReader, create_topic_segmenter
 from pipeline.topic.retention import load_instructions, report_coverage, reschedule_refetch
 
@@ -71,8 +73,8 @@ def create_policy(engine: Engine, settings: CrawlSettings) -> TopicPolicy:
     Raises TopicError if the topic does not exist or its file is not valid.
     """
     plan = build_crawl_plan(settings)
-    engine.progress.note(f"focused crawl for the topic {settings.topic}, strategy {plan.strategy}")
     policy = TopicPolicy(policy_config(engine, settings.topic, plan))
+    engine.progress.note(f"focused crawl for the topic {settings.topic}, strategy {policy.config.strategy_name}")
     table = engine.store.focused_decisions
     policy.load_snapshot(table.count)
     policy.refresh_instructions()
@@ -138,19 +140,24 @@ def policy_config(engine: Engine, name: str, plan: CrawlPlan) -> TopicPolicyConf
     tokenize = make_tokenizer(
         create_topic_segmenter(engine.store.lexicons.load_latest(), (term.text for term in topic.terms))
     )
-    words, seed_urls = topic_words(topic, tokenize), frozenset(plan.seeds)
+    papers = engine.settings.papers
+    words, seed_urls = topic_words(topic, tokenize, papers.wu_yueting), frozenset(plan.seeds)
+    needs = topic_needs(engine.settings, topic, engine.store.articles.count())
+    for message in needs.messages():
+        engine.progress.note(message)
+    strategy = needs.effective_strategy
     resources = (
-        OperatorResources() if plan.strategy == "fused" else load_resources(engine, topic, tokenize)
+        OperatorResources() if strategy == "fused" else load_resources(engine, topic, tokenize)
     )  # `fused` uses only the topic
-    key_parts = (plan.strategy, topic.name, words, topic.counts_unconfirmed_terms, sorted(seed_urls), code_digest())
-    resource_key_parts = () if plan.strategy == "fused" else (topic.term_tree, resource_digests(engine, resources))
+    key_parts = (strategy, topic.name, words, topic.counts_unconfirmed_terms, sorted(seed_urls), code_digest(), papers)
+    resource_key_parts = () if strategy == "fused" else (topic.term_tree, resource_digests(engine, resources))
     key = hashlib.sha256(repr((key_parts, resource_key_parts)).encode("utf-8", "surrogatepass")).digest()
-    reader = PageReader(engine.settings.extract)
+    reader = PageReader(engine.settings.extract, papers.wu_yueting)
     state_objects = (words, resources, resources.vectors, resources.concepts, resources.tree)
     return TopicPolicyConfig(
-        strategy_name=plan.strategy,
+        strategy_name=strategy,
         topic_name=topic.name,
-        strategy=create_strategy(plan.strategy, words, resources, topic.counts_unconfirmed_terms),
+        strategy=create_strategy(strategy, words, resources, topic.counts_unconfirmed_terms, papers),
         tokenize_page=lambda page: tokenize_example(reader.read(page), tokenize),
         tokenize=tokenize,
         seed_urls=seed_urls,
@@ -162,6 +169,7 @@ def policy_config(engine: Engine, name: str, plan: CrawlPlan) -> TopicPolicyConf
         propose_terms=lambda new: add_proposals(files, topic.name, new),
         read_instructions=partial(load_instructions, engine, topic.name),
         snapshot=StateSnapshot(policy_state_path(engine.settings.data_dir), key, state_objects),
+        wu_yueting=papers.wu_yueting,
         close=reader.close,
     )
 
@@ -172,27 +180,35 @@ def policy_state_path(data_dir: Path) -> Path:
 
 
 def resource_digests(engine: Engine, resources: OperatorResources) -> list[str]:
-    """Return digests of the word vectors and the concept files, to detect changes."""
+    """Return digests of the word vectors, the word weights and the concept files, to detect changes."""
     files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
-    parts = [path.read_bytes() for path in files if path.is_file()]
+    parts: list[bytes | memoryview] = [path.read_bytes() for path in files if path.is_file()]
+    parts.append(repr(resources.word_weights).encode())
     if resources.vectors is not None:
         parts += [
             "\n".join(resources.vectors.row_by_word).encode("utf-8", "surrogatepass"),
-            resources.vectors.matrix.tobytes(),
+            resources.vectors.matrix.data,
         ]
     return [hashlib.sha256(part).hexdigest() for part in parts]
 
 
-def create_strategy(strategy: str, topic: TopicWords, resources: OperatorResources, automatic: bool) -> FocusedStrategy:
-    """Create a strategy by name, with the resources it can use; `fused` uses only the topic."""
-    if strategy == "fused":
-        return STRATEGIES[strategy](topic)
-    if strategy == "topic_library":
-        return TopicLibraryStrategy(topic, resources, TopicLibrarySettings(extend_automatically=automatic))
+def create_strategy(
+    strategy: str, topic: TopicWords, resources: OperatorResources, automatic: bool, papers: PaperSettings
+) -> FocusedStrategy:
+    """Create a strategy by name, with the resources and constants it uses; `fused` uses only the topic."""
+    match strategy:
+        case "fused":
+            return STRATEGIES[strategy](topic)
+        case "semantic":
+            return STRATEGIES[strategy](topic, resources, papers.zhou_kun)
+        case "topic_library":
+            return STRATEGIES[strategy](topic, resources, papers.wu_yueting, automatic)
+        case "semantic_tree":
+            return STRATEGIES[strategy](topic, resources, papers.zhang_jin)
     return STRATEGIES[strategy](topic, resources)
 
 
-def topic_words(topic: Topic, tokenize: WordTokenizer) -> TopicWords:
+def topic_words(topic: Topic, tokenize: WordTokenizer, wu_yueting: WuYuetingSettings) -> TopicWords:
     """Convert a topic to the form that strategies use; contains only confirmed terms."""
 
     def words(texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -204,17 +220,25 @@ def topic_words(topic: Topic, tokenize: WordTokenizer) -> TopicWords:
         technical=words(topic.confirmed_terms(TopicTermClass.PROFESSIONAL)),
         subject=words(topic.confirmed_terms(TopicTermClass.SUBJECT)),
         evaluative=words(topic.confirmed_terms(TopicTermClass.JUDGEMENT)),
+        class_weights=wu_yueting.class_weights,
     )
 
 
 def load_resources(engine: Engine, topic: Topic, tokenize: WordTokenizer) -> OperatorResources:
-    """Load word vectors, concepts and the term tree.
+    """Load word vectors, concepts, the term tree and word weights.
 
-    The vectors are trained on the articles if there are enough. The concepts come from the administrator's files.
+    The vectors come from the administrator's file, otherwise they are trained on the articles if there are enough.
+    Raises SettingsError if a file of the administrator is not valid.
     """
-    files = [engine.settings.folder / name for name in engine.settings.crawl.concepts]
-    tree = parse_tree(topic.term_tree) if topic.term_tree else None
-    return OperatorResources(vectors=corpus_vectors(engine, tokenize), concepts=load_concepts(files), tree=tree)
+    folder, papers = engine.settings.folder, engine.settings.papers
+    given_vectors = read_word_vectors(folder / papers.vectors, engine.progress.note) if papers.vectors else None
+    weight_file = papers.zhou_kun.word_weights
+    return OperatorResources(
+        vectors=given_vectors or corpus_vectors(engine, tokenize),
+        concepts=load_concepts([folder / name for name in engine.settings.crawl.concepts]),
+        tree=parse_tree(topic.term_tree) if topic.term_tree else None,
+        word_weights=read_word_weights(folder / weight_file) if weight_file else {},
+    )
 
 
 def add_proposals(files: TopicFileStore, name: str, words: Sequence[str]) -> None:

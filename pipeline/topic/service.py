@@ -125,7 +125,7 @@ def read_examples(engine: Engine, urls: Sequence[str]) -> tuple[ExamplePage, ...
                 loaded_page = load_stored_page(engine, url)
             except PlumblineError:
                 loaded_page = fetch_page(url, engine.settings.crawl)
-            page = loaded_page_to_example(loaded_page)
+            page = loaded_page_to_example(loaded_page, engine)
             if not page.blocks and not page.title:
                 raise TopicError(f"{url} has no text: choose another example")
             examples.append(replace(page, url=url))

@@ -12,7 +12,8 @@ from domain.topic import Topic, TopicState, TopicTermClass
 class TopicReviewState:
     """Estimates for the pages kept for a topic, and the pages to ask a reviewer about.
 
-    Shares are 0 to 1; None before pages were fetched for the topic.
+    Shares are 0 to 1; None before pages were fetched for the topic. `strategy_notes` are sentences about what the
+    strategy lacks.
     """
 
     target_precision: float = 0.0
@@ -21,6 +22,7 @@ class TopicReviewState:
     expected_recall: float | None = None
     answer_count: int = 0
     open_questions: Sequence[TopicQuestion] = ()
+    strategy_notes: Sequence[str] = ()
 
 
 class TopicBackend(Protocol):

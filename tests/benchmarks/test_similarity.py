@@ -11,8 +11,8 @@ import pytest
 from benchmarks import similarity_urls, similarity_words
 from benchmarks.similarity_urls import boards_of, pairs_of
 from benchmarks.similarity_words import Pair, accuracy, best_of, vectors_of
+from domain.paper_settings import ZhouKunSettings
 from focused.paper_strategies.url_similarity import DEFAULT_SETTINGS
-from focused.paper_strategies.word_similarity import SimilaritySettings
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS
 
 
@@ -27,8 +27,8 @@ def test_pairs_that_people_are_sure_of(tmp_path: Path) -> None:
 
 def test_both_kinds_of_pair_weigh_the_same() -> None:
     pairs = [Pair(0.9, None, True), *[Pair(0.9, None, False)] * 3]
-    assert accuracy(pairs, SimilaritySettings()) == 0.5
-    assert accuracy([], SimilaritySettings()) == 0.0
+    assert accuracy(pairs, ZhouKunSettings()) == 0.5
+    assert accuracy([], ZhouKunSettings()) == 0.0
 
 
 def test_the_grid_finds_the_threshold_that_parts_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,8 +36,8 @@ def test_the_grid_finds_the_threshold_that_parts_them(monkeypatch: pytest.Monkey
     monkeypatch.setattr(similarity_words, "BETAS", (0.6,))
     pairs = [Pair(0.35, None, True), Pair(0.2, None, False)]
     best = best_of(pairs)
-    assert accuracy(pairs, best) == 1.0 > accuracy(pairs, SimilaritySettings())
-    assert 0.18 < best.min_vector_similarity <= 0.315
+    assert accuracy(pairs, best) == 1.0 > accuracy(pairs, ZhouKunSettings())
+    assert 0.18 < best.th1 <= 0.315
 
 
 def test_boards_are_those_of_the_links_on_saved_pages(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from domain.paper_settings import WuYuetingSettings
 from extractor.body_methods import BODY_METHODS
 from extractor.body_methods.explanation import with_tag_block_features
 from extractor.body_methods.tag_blocks import (
-    ImpactSettings,
     TagBlock,
     TagBlockType,
     assign_weights,
@@ -139,14 +139,12 @@ class TestImpactAndWeight:
         assert [one.impact for one in found] == pytest.approx([0.5375, 0.275, 0.25, 0.05])
 
     def test_parameters(self) -> None:
-        settings = ImpactSettings(
-            key_tag_weight=1.0, type_weight=2.0, impact_by_type={CONTENT: 0.25}, inherited_share=0.0
-        )
+        settings = WuYuetingSettings(k0=1.0, k1=2.0, impact1={CONTENT: 0.25, ANCHOR: 0.0}, inherited_share=0.0)
         found = assign_weights([block(CONTENT, "strong"), block(ANCHOR, parent=0)], settings)
         assert [(one.impact, one.weight) for one in found] == [(1.5, 1.0), (0.0, 0.0)]
 
     def test_equal_weights_where_there_is_no_impact(self) -> None:
-        nothing = ImpactSettings(key_tag_weight=0.0, type_weight=0.0)
+        nothing = WuYuetingSettings(k0=0.0, k1=0.0)
         assert [one.weight for one in assign_weights([block(TITLE)] * 4, nothing)] == [0.25] * 4
         assert assign_weights([]) == ()
 

@@ -15,6 +15,7 @@ from crawler.focused_policy import (
     TopicWords,
     WordBlock,
 )
+from domain.paper_settings import WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
 from focused.concepts.synonym_groups import CilinConcepts
 from focused.paper_strategies.adaptive_threshold import AdaptiveThreshold
 from focused.paper_strategies.position_weighting import (
@@ -22,10 +23,9 @@ from focused.paper_strategies.position_weighting import (
     position_weighted_tfidf,
     top_block_weighted_terms,
 )
-from focused.paper_strategies.semantic import LEAD_WORDS, SemanticSettings, SemanticStrategy, description_words
-from focused.paper_strategies.semantic_tree import SemanticTreeSettings, SemanticTreeStrategy, page_score
+from focused.paper_strategies.semantic import LEAD_WORDS, SemanticStrategy, description_words
+from focused.paper_strategies.semantic_tree import SemanticTreeStrategy, page_score
 from focused.paper_strategies.term_expansion import (
-    UPDATE_INTERVAL_PAGES,
     DynamicTermLibrary,
     Expansion,
     SharedTerms,
@@ -38,7 +38,6 @@ from focused.paper_strategies.topic_library import TopicLibraryStrategy
 from focused.paper_strategies.topic_tree import parse_tree
 from focused.paper_strategies.url_similarity import (
     RelevantUrls,
-    UrlSimilaritySettings,
     character_bitmask,
     jaccard,
     url_similarity,
@@ -87,7 +86,7 @@ def test_url_likeness(one: str, other: str, expected: float) -> None:
 
 
 def test_equal_hosts_are_alike_when_read_literally() -> None:
-    settings = UrlSimilaritySettings(require_proper_subdomain=False)
+    settings = ZhouKunSettings(host_containment="literal")
     assert url_similarity(f"{HOST}/x", f"{HOST}/y", settings) == 1.0
 
 
@@ -98,11 +97,11 @@ def test_host_weights_never_fall_below_nothing() -> None:
 
 def test_structure_by_a_sample_of_the_history() -> None:
     """ZK-A3: more than half of those drawn, 0 for an empty history; the same seed draws the same."""
-    history = RelevantUrls(seed=3, sample=4)
+    history = RelevantUrls(ZhouKunSettings(random_seed=3, sample_size=4))
     assert history.structure_score(f"{HOST}/x/ab", history.sample()) == 0.0
     for number in range(10):
         history.add(f"{HOST}/x/a{number}")
-    again = RelevantUrls(seed=3, sample=4)
+    again = RelevantUrls(ZhouKunSettings(random_seed=3, sample_size=4))
     again._urls = list(history._urls)
     drawn = history.sample()
     assert drawn == again.sample()
@@ -114,7 +113,7 @@ def test_structure_by_a_sample_of_the_history() -> None:
 def seen_semantic(discard: bool = True) -> tuple[SemanticStrategy, PageWords]:
     """Topic 党 after four pages: idf ln 2 for 党, of which there are three."""
     topic = TopicWords(name=("党",))
-    semantic = SemanticStrategy(topic, settings=SemanticSettings(discard_below_threshold=discard))
+    semantic = SemanticStrategy(topic, settings=ZhouKunSettings(discard_below_threshold=discard))
     first = page((BLOCK_TITLE, "党 建"), url=f"{HOST}/x/1")
     for one in (
         first,
@@ -166,9 +165,7 @@ def test_relevance_goes_by_the_examples() -> None:
     examples = tuple(page((BLOCK_TITLE, f"井 油 {name}"), url=f"{HOST}/{name}") for name in "甲乙丙")
     found: dict[bool, list[float]] = {}
     for by_examples in (True, False):
-        semantic = SemanticStrategy(
-            TopicWords(examples=examples), settings=SemanticSettings(scale_by_examples=by_examples)
-        )
+        semantic = SemanticStrategy(TopicWords(examples=examples), settings=ZhouKunSettings(by_examples=by_examples))
         scores = []
         for number in range(1, 129):
             words = "井 油 " * (1 if number <= 60 else 20) if number % 8 == 0 else f"雨 雪 {number}"
@@ -179,7 +176,7 @@ def test_relevance_goes_by_the_examples() -> None:
     (early, late), (printed_early, printed_late) = found[True], found[False]
     assert printed_late > 10 * printed_early
     assert late / early == pytest.approx(1, abs=0.4)
-    assert min(early, late) > SemanticSettings().page_threshold
+    assert min(early, late) > ZhouKunSettings().page_threshold
 
 
 # -- Wu
@@ -197,11 +194,12 @@ def test_position_weights() -> None:
     """WY-F13 with F14: a in a title, b in content twice and in navigation; idf 1 for words that all documents hold."""
     statistics = WordStatistics()
     statistics.add({"a": 1, "b": 1})
+    values = WuYuetingSettings().position_values
     by_kind = {BLOCK_TITLE: {"a": 1}, BLOCK_CONTENT: {"b": 2}, BLOCK_NAVIGATION: {"b": 1}}
     a, b = 1 * 1.0, 3 * (0.6 + 0.1)
     length = math.hypot(a, b)
-    assert position_weighted_tfidf(by_kind, statistics) == pytest.approx({"a": a / length, "b": b / length})
-    assert position_weighted_tfidf({}, statistics) == {}
+    assert position_weighted_tfidf(by_kind, statistics, values) == pytest.approx({"a": a / length, "b": b / length})
+    assert position_weighted_tfidf({}, statistics, values) == {}
 
 
 def test_words_become_concepts() -> None:
@@ -235,9 +233,7 @@ def test_a_page_of_synonyms_is_kept_by_concepts() -> None:
 
 def test_block_sum_weighs_kinds() -> None:
     """WY-F9: a page with the topic's word alone in its title has c1 = 0.3."""
-    from focused.paper_strategies.topic_library import TopicLibrarySettings
-
-    strategy = TopicLibraryStrategy(TopicWords(name=("税",)), settings=TopicLibrarySettings(sum_by_block_kind=True))
+    strategy = TopicLibraryStrategy(TopicWords(name=("税",)), settings=WuYuetingSettings(block_sum=True))
     assert strategy.score_page(page((BLOCK_TITLE, "税"), (BLOCK_ANCHOR, "雨"))).score == pytest.approx(0.3)
 
 
@@ -293,7 +289,7 @@ def test_what_describes_a_page(description: str, expected: tuple[str, ...]) -> N
 def test_dynamic_library() -> None:
     """After 50 kept pages what five of them share is pending until it is confirmed."""
     library = DynamicTermLibrary()
-    for number in range(UPDATE_INTERVAL_PAGES):
+    for number in range(WuYuetingSettings.update_pages):
         assert library.pending_terms == []
         library.add_page_terms(["印花税", "税"] if number < 5 else ["雨"] if number == 9 else [], {"税"})
     assert (library.confirmed_terms, library.pending_terms) == ([], ["印花税"])
@@ -313,8 +309,9 @@ def test_classes_of_terms_have_weights() -> None:
 def test_weighted_frequency() -> None:
     """ZJ-F3 [D]: title 3, anchor 1.5, text 1, meta 0.5; of 7.5 in all."""
     one = page((BLOCK_TITLE, "a"), (BLOCK_ANCHOR, "b"), (BLOCK_CONTENT, "a b"), description="c c")
-    assert position_weighted_frequency(one) == pytest.approx({"a": 4 / 7.5, "b": 2.5 / 7.5, "c": 1 / 7.5})
-    assert position_weighted_frequency(page()) == {}
+    weights = ZhangJinSettings().position_weights
+    assert position_weighted_frequency(one, weights) == pytest.approx({"a": 4 / 7.5, "b": 2.5 / 7.5, "c": 1 / 7.5})
+    assert position_weighted_frequency(page(), weights) == {}
 
 
 def test_similarity_is_half_angle_half_meaning() -> None:
@@ -335,7 +332,7 @@ def test_similarity_is_half_angle_half_meaning() -> None:
 )
 def test_page_score(children: list[float], expected: float) -> None:
     """ZJ-F10 with delta 0.8 and 0.2 as the mark of a valid child."""
-    assert page_score(0.5, children, SemanticTreeSettings(), 0.2) == pytest.approx(expected)
+    assert page_score(0.5, children, ZhangJinSettings(), 0.2) == pytest.approx(expected)
 
 
 def test_tunnelling() -> None:

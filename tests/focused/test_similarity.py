@@ -6,13 +6,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from domain.paper_settings import ZhouKunSettings
 from focused.concepts.hownet import parse_sense, read_hownet, read_pooled_sememes
 from focused.concepts.source import CombinedConcepts
 from focused.concepts.synonym_groups import CilinConcepts, read_open_wordnet
-from focused.paper_strategies.semantic import AHP_WEIGHTS
 from focused.paper_strategies.topic_tree import TreeSimilarity, build_term_tree, parse_tree
 from focused.paper_strategies.word_similarity import (
-    SimilaritySettings,
     TopicWordIndex,
     WordSimilarity,
     combine_similarities,
@@ -127,7 +126,7 @@ def test_smoothed_idf() -> None:
 )
 def test_word_similarity(vectors: float | None, concepts: float | None, expected: float) -> None:
     """ZK-A1 with alpha 0.9, beta 0.6, Th1 0.5, Th2 0.6."""
-    assert combine_similarities(vectors, concepts, SimilaritySettings()) == pytest.approx(expected)
+    assert combine_similarities(vectors, concepts, ZhouKunSettings()) == pytest.approx(expected)
 
 
 def test_a_word_is_itself_whoever_knows_it() -> None:
@@ -236,9 +235,11 @@ def test_the_first_provider_that_knows_both_words_decides() -> None:
 
 
 def test_ahp_weights_are_the_eigenvector_of_the_comparisons() -> None:
+    settings = ZhouKunSettings()
+    weights = (settings.description_weight, settings.anchor_weight, settings.structure_weight)
     comparisons = np.array([[1, 1, 8], [1, 1, 8], [1 / 8, 1 / 8, 1]])
-    assert comparisons @ AHP_WEIGHTS == pytest.approx(len(AHP_WEIGHTS) * np.array(AHP_WEIGHTS))
-    assert sum(AHP_WEIGHTS) == pytest.approx(1.0)
+    assert comparisons @ weights == pytest.approx(len(weights) * np.array(weights))
+    assert sum(weights) == pytest.approx(1.0)
 
 
 TEXTS = [["cat", "eats", "fish"], ["dog", "eats", "meat"], ["cat", "drinks", "milk"], ["dog", "drinks", "water"]] * 5

@@ -222,8 +222,10 @@ def test_another_strategy_takes_over_the_frontier(demo: list[str], example: str,
         assert after.keys() == before.keys() and after != before
         assert all(after[url] == guide.priority_by_url[url] for url in after if url in guide.priority_by_url)
     parts = {"semantic": "Rel(anchor)", "semantic_tree": "Sim of the child (ZJ-F9)", "topic_library": "sim (WY-F9)"}
+    (tmp_path / "concepts.txt").write_text("Aa01A01= 页岩气 天然气\n", encoding="utf-8")  # what `semantic` needs
     for strategy, part in parts.items():
-        with Engine(settings_of(tmp_path, demo, topic=NAME, strategy=strategy), NullProgress()) as engine:
+        given = {"topic": NAME, "strategy": strategy, "concepts": ["concepts.txt"]}
+        with Engine(settings_of(tmp_path, demo, **given), NullProgress()) as engine:
             told = explain_url(engine, min(after)).topic_rows
         assert part in told["led_to_by"][0], strategy
         promises = [source["promise"] for source in told["led_to_by"]]

@@ -11,6 +11,7 @@ from domain.account import Role
 from domain.errors import TopicError
 from domain.focused_decision import HostHarvest, TopicQuestion
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
+from focused.strategy_needs import assess_needs
 from search_ui.review.topic_interfaces import TopicReviewState
 from search_ui.review.topic_views import ITEMS_PER_PAGE
 from tests.search_ui.test_hostile import assert_harmless
@@ -27,6 +28,7 @@ class FakeTopics:
     rates: list[HostHarvest] = field(default_factory=list)
     asked: list[TopicQuestion] = field(default_factory=list)
     answers: dict[str, tuple[bool, str]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     def names(self) -> Sequence[str]:
         return sorted(self.held)
@@ -49,7 +51,7 @@ class FakeTopics:
 
     def review_questions(self, name: str) -> TopicReviewState:
         waiting = [one for one in self.asked if one.url not in self.answers]
-        return TopicReviewState(0.8, 12, 0.75, 0.5, len(self.answers), waiting)
+        return TopicReviewState(0.8, 12, 0.75, 0.5, len(self.answers), waiting, self.notes)
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
         if unknown := answers.keys() - {one.url for one in self.asked}:
@@ -81,6 +83,17 @@ def test_the_best_come_first_a_page_at_a_time() -> None:
     assert first == [f"词{n}" for n in range(69, 69 - ITEMS_PER_PAGE, -1)]
     second = shown(client, "/admin/topics/油?page=2")
     assert len(second.select("#terms tbody tr")) == 20 and len(second.select("#seeds tbody tr")) == 1
+
+
+def test_what_the_strategy_lacks_is_said_in_the_language_of_the_reader() -> None:
+    topics = many(1)
+    client, _ = client_of(topics)
+    assert not shown(client, "/admin/topics/油").select("#strategy-notes")
+    topics.notes = assess_needs("semantic", False, False, False, 12).messages()
+    english = [item.text for item in shown(client, "/admin/topics/油?lang=en").select("#strategy-notes li")]
+    assert len(english) == 3 and "12 of at least 500 articles" in english[0] and "Static keywords" in english[2]
+    chinese = [item.text for item in shown(client, "/admin/topics/油?lang=zh").select("#strategy-notes li")]
+    assert "现有 12 篇文章" in chinese[0] and "静态关键词" in chinese[2]
 
 
 def test_a_person_is_asked_about_pages_and_sees_what_is_to_be_expected() -> None:
