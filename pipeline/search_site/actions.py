@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from crawler.http.site_options import delay_for_host, parse_site_delays
 from crawler.robots.robots_cache import parse_stored_robots
@@ -277,19 +276,15 @@ class StoreTopics:
         """Return the expected quality of the retained pages and the pages that a reviewer should label."""
         coverage, questions_table = estimate_coverage(self._engine, name), self._engine.store.topic_questions
         settings = self._settings.load()
-        state = TopicReviewState(
+        needs = topic_needs(settings, self.topic(name), self._engine.store.articles.count())
+        return TopicReviewState(
             settings.topic.precision,
-            answer_count=len(questions_table.answers(name)),
-            open_questions=questions_table.pending(name),
-            strategy_notes=topic_needs(settings, self.topic(name), self._engine.store.articles.count()).messages(),
-        )
-        if coverage is None:
-            return state
-        return replace(
-            state,
-            retained_count=coverage.retained_count,
-            expected_precision=coverage.precision,
-            expected_recall=coverage.recall,
+            coverage.retained_count if coverage else 0,
+            coverage.precision if coverage else None,
+            coverage.recall if coverage else None,
+            len(questions_table.answers(name)),
+            questions_table.pending(name),
+            needs.messages(),
         )
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:

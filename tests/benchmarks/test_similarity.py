@@ -11,8 +11,7 @@ import pytest
 from benchmarks import similarity_urls, similarity_words
 from benchmarks.similarity_urls import boards_of, pairs_of
 from benchmarks.similarity_words import Pair, accuracy, best_of, vectors_of
-from domain.paper_settings import ZhouKunSettings
-from focused.paper_strategies.url_similarity import DEFAULT_SETTINGS
+from domain.paper_settings import DEFAULT_PAPERS, ZhouKunSettings
 from focused.paper_strategies.word_vectors import EMPTY_VECTORS
 
 
@@ -59,4 +58,4 @@ def test_boards_are_those_of_the_links_on_saved_pages(tmp_path: Path) -> None:
     }
     pairs = list(pairs_of(boards, random.Random(0)))
     assert len(pairs) == similarity_urls.PAIRS and sum(same for *_, same in pairs) == 50
-    assert similarity_urls.accuracy(pairs, DEFAULT_SETTINGS, 1.0) == 0.5  # nothing is alike
+    assert similarity_urls.accuracy(pairs, DEFAULT_PAPERS.zhou_kun, 1.0) == 0.5  # nothing is alike

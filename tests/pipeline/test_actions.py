@@ -164,7 +164,7 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     file = engine.settings.file
     assert file is not None
     crawled(engine.store, "a.test", Reason.FETCHED)
-    start_settings = load_settings(file, {"crawl.depth": "3"})
+    start_settings = load_settings(file, {"crawl.depth": "3", "papers.zhou_kun.th1": "0.3"})
     backend, topics, current = StoreSiteBackend(engine), StoreTopics(engine), CurrentSettings(start_settings)
     pictures = engine.open_thumbnails(current.load().crawl)
     assert engine.open_thumbnails(current.load().crawl) is pictures
@@ -178,7 +178,7 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     )
     for _ in range(2):  # then with an invalid file
         assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([2.0], "oil")
-        assert current.load().crawl.depth == 3
+        assert (current.load().crawl.depth, current.load().papers.zhou_kun.th1) == (3, 0.3)
         assert engine.open_thumbnails(current.load().crawl) is not pictures
         assert backend.review_service.needs_second_reviewer and backend.alert_administration.has_channels()
         assert " – 甲</title>" in reader.get("/help?lang=zh").text
