@@ -231,10 +231,11 @@ def load_resources(engine: Engine, topic: Topic, tokenize: WordTokenizer) -> Ope
     Raises SettingsError if a file of the administrator is not valid.
     """
     folder, papers = engine.settings.folder, engine.settings.papers
-    given_vectors = read_word_vectors(folder / papers.vectors, engine.progress.note) if papers.vectors else None
-    weight_file = papers.zhou_kun.word_weights
+    weight_file, note = papers.zhou_kun.word_weights, engine.progress.note
     return OperatorResources(
-        vectors=given_vectors or corpus_vectors(engine, tokenize),
+        vectors=read_word_vectors(folder / papers.vectors, note)
+        if papers.vectors
+        else corpus_vectors(engine, tokenize),
         concepts=load_concepts([folder / name for name in engine.settings.crawl.concepts]),
         tree=parse_tree(topic.term_tree) if topic.term_tree else None,
         word_weights=read_word_weights(folder / weight_file) if weight_file else {},
