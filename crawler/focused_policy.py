@@ -132,11 +132,9 @@ class TopicWords:
 
         A name weighs 1.0.
         """
-        weights = dict.fromkeys(self.evaluative, self.class_weights["judgement"])
-        weights |= dict.fromkeys(self.subject, self.class_weights["subject"])
-        return (
-            weights | dict.fromkeys(self.technical, self.class_weights["professional"]) | dict.fromkeys(self.name, 1.0)
-        )
+        classes = self.class_weights
+        weights = dict.fromkeys(self.evaluative, classes["judgement"]) | dict.fromkeys(self.subject, classes["subject"])
+        return weights | dict.fromkeys(self.technical, classes["professional"]) | dict.fromkeys(self.name, 1.0)
 
 
 @dataclass(frozen=True)
