@@ -16,7 +16,7 @@ from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
-from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy, violated_bound
+from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
 from crawler.urls.canonical import (
     Scope,
     UrlRules,
@@ -29,6 +29,7 @@ from crawler.urls.canonical import (
 from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.outcome import Reason
+from domain.setting import violated_bound
 
 
 @dataclass(frozen=True)

@@ -1,35 +1,19 @@
 """The settings of the crawl stage and their bounds. Reads no files and no environment."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from crawler.schedule.bloom_filters import FILTER_BY_NAME
 from crawler.schedule.queues import QUEUE_POLICIES
 from domain.errors import SettingsError
+from domain.setting import Group, Secrecy, SettingEffect, setting
 
-T = TypeVar("T")
 DEFAULT_QUEUES = 100
 AUTO = "auto"
 BREADTH_FIRST = "breadth_first"
 NEW_ONLY = "new_only"
 FOCUSED_STRATEGIES = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
 """The names of `focused.strategy_registry`, repeated here to avoid its imports."""
-
-
-def setting(default: T, text: str, minimum: float | None = None, names: Collection[str] = ()) -> T:
-    """Define a settings field with help text.
-
-    Args:
-        default: default value.
-        text: help text.
-        minimum: minimum of a number. If None, the number must be above 0.
-        names: allowed values of a name.
-
-    Returns:
-        The field. `minimum` and `names` are in its metadata.
-    """
-    return field(default=default, metadata={"help": text, "least": minimum, "names": tuple(names)})
 
 
 @dataclass(frozen=True)
@@ -40,14 +24,19 @@ class CrawlSettings:
     reach only 25, with the fold hash all 100. With a prime number of queues both hashes are uniform.
     """
 
-    seeds: tuple[str, ...] = setting((), "URLs where the crawl begins")
+    GROUP: ClassVar[Group] = "speed"
+    seeds: tuple[str, ...] = setting((), "URLs where the crawl begins", group="what")
     scope: tuple[str, ...] = setting(
         (),
         "allowed part of the web: host[:port][/path prefix], or *.host for a host and its subdomains; empty: the hosts "
         "of the seeds, with and without www.",
+        group="what",
     )
     depth: int = setting(
-        1000, "maximum number of links from a seed to a page; rarely reached, because near pages come first", minimum=0
+        1000,
+        "maximum number of links from a seed to a page; rarely reached, because near pages come first",
+        minimum=0,
+        group="what",
     )
     threads: int = setting(16, "number of pages fetched at the same time")
     processes: int = setting(1, "number of processes; they share the hosts and the threads")
@@ -65,78 +54,111 @@ class CrawlSettings:
     per_host: int = setting(1, "maximum number of requests in flight per host")
     per_ip: int = setting(8, "maximum number of requests in flight per IP address; 0: no limit", minimum=0)
     delay_factor: float = setting(2.0, "minimum delay as a multiple of the host's response time", minimum=0)
-    quiet_hours: str = setting("", "hours of the day (local time) without requests, e.g. 08:00-18:30")
-    connect_timeout: float = setting(10.0, "seconds to wait for a connection")
-    read_timeout: float = setting(20.0, "seconds to wait for the next bytes")
-    total_timeout: float = setting(60.0, "maximum seconds of one fetch")
-    max_bytes: int = setting(10_000_000, "maximum page size in bytes, after decompression")
-    documents: bool = setting(True, "fetch documents (PDF, Word ...) in addition to pages")
+    quiet_hours: str = setting("", "hours of the day (local time) without requests, e.g. 08:00-18:30", group="times")
+    connect_timeout: float = setting(10.0, "seconds to wait for a connection", group="identity")
+    read_timeout: float = setting(20.0, "seconds to wait for the next bytes", group="identity")
+    total_timeout: float = setting(60.0, "maximum seconds of one fetch", group="identity")
+    max_bytes: int = setting(10_000_000, "maximum page size in bytes, after decompression", group="exclusions")
+    documents: bool = setting(True, "fetch documents (PDF, Word ...) in addition to pages", group="what")
     document_formats: tuple[str, ...] = setting(
-        (), "document formats to fetch, e.g. pdf, docx; empty: all supported formats"
+        (), "document formats to fetch, e.g. pdf, docx; empty: all supported formats", group="what"
     )
-    max_document_mb: float = setting(30.0, "maximum document size in megabytes")
-    max_redirects: int = setting(5, "maximum number of redirects in a row", minimum=0)
-    user_agent: str = setting("Plumbline/0.1", "product name sent with every request; selects the group in robots.txt")
+    max_document_mb: float = setting(30.0, "maximum document size in megabytes", group="exclusions")
+    max_redirects: int = setting(5, "maximum number of redirects in a row", minimum=0, group="identity")
+    user_agent: str = setting(
+        "Plumbline/0.1",
+        "product name sent with every request; selects the group in robots.txt",
+        group="identity",
+        effect=SettingEffect.RUN_AND_RESTART,
+    )
     contact: str = setting(
-        "", "URL or e-mail address of the administrator, sent with every request; required for public sites"
+        "",
+        "URL or e-mail address of the administrator, sent with every request; required for public sites",
+        group="identity",
     )
     paused_sites: tuple[str, ...] = setting(
-        (), "hosts that are not crawled for now, e.g. news.example.com; their pages stay in the results"
+        (), "hosts that are not crawled for now, e.g. news.example.com; their pages stay in the results", group="what"
     )
     site_delays: tuple[str, ...] = setting(
-        (),
-        "longer delays for specific sites, each as: news.example.com 10 (minimum seconds between two requests)",
+        (), "longer delays for specific sites, each as: news.example.com 10 (minimum seconds between two requests)"
     )
     site_quiet_hours: tuple[str, ...] = setting(
         (),
         "quiet hours for specific sites in addition to quiet_hours, each as: news.example.com 08:00-18:30 (local "
         "time); the run continues with the other sites",
+        group="times",
     )
-    headers: tuple[str, ...] = setting((), "headers for specific sites, each as: news.example.com Name: value")
-    cookies: tuple[str, ...] = setting((), "cookies for specific sites, each as: *.example.com name=value; name=value")
-    proxies: tuple[str, ...] = setting((), "proxies for specific sites, each as: news.example.com http://proxy:3128")
+    headers: tuple[str, ...] = setting(
+        (), "headers for specific sites, each as: news.example.com Name: value", group="identity", secrecy=Secrecy.ALL
+    )
+    cookies: tuple[str, ...] = setting(
+        (),
+        "cookies for specific sites, each as: *.example.com name=value; name=value",
+        group="identity",
+        secrecy=Secrecy.ALL,
+    )
+    proxies: tuple[str, ...] = setting(
+        (),
+        "proxies for specific sites, each as: news.example.com http://proxy:3128",
+        group="identity",
+        secrecy=Secrecy.WITH_CREDENTIALS,
+    )
     rendered: tuple[str, ...] = setting(
         (),
         "sites to render in Chromium before parsing, e.g. news.example.com or *.example.com (needs the extra render); "
         'scripts and data load from these sites only. "auto": also render each site whose pages need JavaScript',
+        group="what",
     )
     incremental: str = setting(
         "revisit",
         "revisit: fetch articles again by the revisit policy; new_only: fetch each article once",
         names=(NEW_ONLY, "revisit"),
+        group="times",
     )
     revisit_shortest: float = setting(
         24.0,
         "minimum hours between two visits to an article; a new article is visited again after seven times as long, or "
         "by the change rate of its site",
         minimum=0,
+        group="times",
     )
-    revisit_longest: float = setting(720.0, "maximum hours between two visits to an article")
+    revisit_longest: float = setting(720.0, "maximum hours between two visits to an article", group="times")
     hub_gap: float = setting(
         0.0,
         "minimum hours between two visits to a seed or list page; 0: in every run. List pages that stay unchanged are "
         "visited less often",
         minimum=0,
+        group="times",
     )
-    sitemaps: bool = setting(True, "fetch the sitemaps and feeds of each site to find new and changed pages")
+    sitemaps: bool = setting(
+        True, "fetch the sitemaps and feeds of each site to find new and changed pages", group="what"
+    )
     seen_filter: str = setting(
-        "rbloom", "Bloom filter in front of the exact URL-seen test: rbloom, or pybloom (slower)", names=FILTER_BY_NAME
+        "rbloom",
+        "Bloom filter in front of the exact URL-seen test: rbloom, or pybloom (slower)",
+        names=FILTER_BY_NAME,
+        group="machine",
     )
-    topic: str = setting("", "topic of a focused crawl, created by `plumb topic init`; empty: all pages are saved")
+    topic: str = setting(
+        "", "topic of a focused crawl, created by `plumb topic init`; empty: all pages are saved", group="what"
+    )
     concepts: tuple[str, ...] = setting(
         (),
         "files with word relations for the topic, relative to the TOML file: Cilin, Open Wordnet, HowNet",
+        group="what",
     )
     strategy: str = setting(
         AUTO,
         "which pages are saved and which links come first: breadth_first, or with a topic fused, semantic, "
         "topic_library, semantic_tree, static_keywords, vsm; auto: fused with a topic, otherwise breadth_first",
         names=(AUTO, BREADTH_FIRST, *FOCUSED_STRATEGIES),
+        group="what",
     )
     inside_hosts: tuple[str, ...] = setting(
         (),
         "hosts on private networks that may be fetched: host[:port], *.domain for a domain and its subdomains, or a "
         "network, e.g. 10.0.0.0/8 or fd00::/8",
+        group="identity",
     )
 
 
@@ -148,13 +170,3 @@ def resolve_strategy(settings: CrawlSettings) -> str:
     if strategy in FOCUSED_STRATEGIES and not settings.topic:
         raise SettingsError(f"crawl.strategy = {strategy!r} needs a topic: set crawl.topic (plumb topic init)")
     return strategy
-
-
-def violated_bound(value: float, metadata: Mapping[str, Any]) -> str:
-    """Return the bound that a number violates, such as `0 or more`, or "" if it is valid. NaN violates every bound."""
-    minimum, maximum = metadata.get("least"), metadata.get("most")
-    if maximum is not None and value > maximum:
-        return f"{maximum} or less"
-    if minimum is None:
-        return "" if value > 0 else "more than 0"
-    return "" if value >= minimum else f"{minimum} or more"

@@ -19,13 +19,14 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, time
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
-from crawler.settings import CrawlSettings, violated_bound
+from crawler.settings import CrawlSettings
 from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.paper_settings import PaperFiles, PaperSettings, WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
+from domain.setting import Group, Secrecy, SettingEffect, setting, violated_bound
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
@@ -48,15 +49,16 @@ S = TypeVar("S")
 class VerticalSettings:
     """Section [vertical]: name, data folder and log format."""
 
-    name: str = field(default="", metadata={"help": "name of the vertical, shown on the search page"})
-    data_dir: str = field(default="data", metadata={"help": "data folder, relative to the TOML file"})
-    log_format: str = field(
-        default="text",
-        metadata={
-            "help": "format of logs/plumb.log and of progress messages on standard error: text for people, json "
-            "for programs",
-            "names": LOG_FORMATS,
-        },
+    GROUP: ClassVar[Group] = "machine"
+    EFFECT: ClassVar = SettingEffect.RUN_AND_RESTART
+    name: str = setting(
+        "", "name of the vertical, shown on the search page", group="what", effect=SettingEffect.AT_ONCE
+    )
+    data_dir: str = setting("data", "data folder, relative to the TOML file")
+    log_format: str = setting(
+        "text",
+        "format of logs/plumb.log and of progress messages on standard error: text for people, json for programs",
+        names=LOG_FORMATS,
     )
 
 
@@ -64,37 +66,35 @@ class VerticalSettings:
 class StoreSettings:
     """Section [store]: location of the database and of the WARC files."""
 
-    url: str = field(
-        default="",
-        metadata={
-            "help": "SQLAlchemy URL of the store, for example postgresql+psycopg://user@host/name; empty: "
-            "SQLite in data_dir"
-        },
+    GROUP: ClassVar[Group] = "machine"
+    EFFECT: ClassVar = SettingEffect.RUN_AND_RESTART
+    url: str = setting(
+        "",
+        "SQLAlchemy URL of the store, for example postgresql+psycopg://user@host/name; empty: SQLite in data_dir",
+        secrecy=Secrecy.WITH_CREDENTIALS,
     )
-    warc: str = field(
-        default="",
-        metadata={
-            "help": "object store for WARC files, for example s3://bucket/prefix (pip install "
-            "'plumbline-search[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
-            "AWS_ENDPOINT_URL). Files are written in data_dir and uploaded when they are closed. Empty: "
-            "they stay in data_dir"
-        },
+    warc: str = setting(
+        "",
+        "object store for WARC files, for example s3://bucket/prefix (pip install "
+        "'plumbline-search[s3]'; credentials and endpoint: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
+        "AWS_ENDPOINT_URL). Files are written in data_dir and uploaded when they are closed. Empty: "
+        "they stay in data_dir",
     )
-    warc_megabytes: int = field(
-        default=512, metadata={"help": "size in MB at which a WARC file is closed and the next one is started"}
+    warc_megabytes: int = setting(512, "size in MB at which a WARC file is closed and the next one is started")
+    keep_days: int = setting(
+        0,
+        "days after publication at which a run removes an article from the store and the results; 0: "
+        "articles are kept. An article without a date counts from its discovery. Saved bytes stay in the WARC "
+        "files",
+        minimum=0,
+        group="exclusions",
+        effect=SettingEffect.NEXT_RUN,
     )
-    keep_days: int = field(
-        default=0,
-        metadata={
-            "help": "days after publication at which a run removes an article from the store and the results; 0: "
-            "articles are kept. An article without a date counts from its discovery. Saved bytes stay in the WARC "
-            "files",
-            "least": 0,
-        },
-    )
-    keep_days_by_site: tuple[str, ...] = field(
-        default=(),
-        metadata={"help": "other days for specific sites, each as: news.example.com 365 (0: the articles are kept)"},
+    keep_days_by_site: tuple[str, ...] = setting(
+        (),
+        "other days for specific sites, each as: news.example.com 365 (0: the articles are kept)",
+        group="exclusions",
+        effect=SettingEffect.NEXT_RUN,
     )
 
     def __post_init__(self) -> None:
@@ -117,28 +117,23 @@ class StoreSettings:
 class ScheduleSettings:
     """Section [schedule]: times of the scheduled runs. Raises SettingsError for invalid times, stages or hosts."""
 
-    at: str = field(default="02:30", metadata={"help": "local time of the daily run, as HH:MM"})
-    grace_hours: float = field(
-        default=24.0,
-        metadata={
-            "help": "hours after the scheduled time in which a missed run (machine or plumb schedule not "
-            "running) is still started",
-            "least": 0,
-        },
+    GROUP: ClassVar[Group] = "times"
+    EFFECT: ClassVar = SettingEffect.AT_ONCE
+    at: str = setting("02:30", "local time of the daily run, as HH:MM")
+    grace_hours: float = setting(
+        24.0,
+        "hours after the scheduled time in which a missed run (machine or plumb schedule not running) is still started",
+        minimum=0,
     )
-    stages: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={
-            "help": "additional times for single stages, by stage (crawl, extract, ocr, embed, lexicon, index), for "
-            "example 08:00 14:00"
-        },
+    stages: Mapping[str, str] = setting(
+        {},
+        "additional times for single stages, by stage (crawl, extract, ocr, embed, lexicon, index), for "
+        "example 08:00 14:00",
     )
-    sites: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={
-            "help": "additional times for whole runs that crawl only some hosts, by hosts (separated by "
-            "commas), for example 06:00 18:00"
-        },
+    sites: Mapping[str, str] = setting(
+        {},
+        "additional times for whole runs that crawl only some hosts, by hosts (separated by "
+        "commas), for example 06:00 18:00",
     )
 
     def __post_init__(self) -> None:

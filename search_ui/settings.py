@@ -1,10 +1,12 @@
 """Settings of the search site."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
+from domain.setting import Group, SettingEffect, setting
 
 # Solr allows 1,024 clauses. A character adds at most six: a bigram, itself and a word, each in title and body.
 MAX_QUERY_UNITS = 160  # a Latin word is one unit
@@ -18,75 +20,62 @@ PROFILE_NAMES = ("plumbline", "bigram", "domain", "base")
 class SearchSettings:
     """Section [search]: settings of the search site. Raises SettingsError if `longest_query` is out of range."""
 
-    host: str = field(default="127.0.0.1", metadata={"help": "IP address or host name to listen on"})
-    port: int = field(default=8080, metadata={"help": "TCP port to listen on; 0: choose a free port", "least": 0})
-    base_url: str = field(
-        default="",
-        metadata={
-            "help": "public URL of the site, for example https://search.example.org/, used in feeds and "
-            "opensearch.xml; empty: the Host header of each request"
-        },
+    GROUP: ClassVar[Group] = "search"
+    EFFECT: ClassVar = SettingEffect.AT_ONCE
+    host: str = setting(
+        "127.0.0.1", "IP address or host name to listen on", group="machine", effect=SettingEffect.RESTART
     )
-    title: str = field(default="Plumbline", metadata={"help": "name shown on every page; if not set, vertical.name"})
-    profile: str = field(
-        default="plumbline",
-        metadata={"help": "ranking profile: plumbline, bigram, domain or base", "names": PROFILE_NAMES},
+    port: int = setting(
+        8080, "TCP port to listen on; 0: choose a free port", minimum=0, group="machine", effect=SettingEffect.RESTART
     )
-    page_size: int = field(default=10, metadata={"help": "results per page"})
-    deepest_result: int = field(default=1000, metadata={"help": "rank of the last result that can be shown"})
-    longest_query: int = field(
-        default=MAX_QUERY_UNITS,
-        metadata={
-            "help": "maximum length of a query, 1 to 160 units; one unit is a Chinese character, a Latin word "
-            "or a number; the rest of the query is ignored"
-        },
+    base_url: str = setting(
+        "",
+        "public URL of the site, for example https://search.example.org/, used in feeds and "
+        "opensearch.xml; empty: the Host header of each request",
+        group="machine",
     )
-    timeout: float = field(
-        default=1.5,
-        metadata={"help": "seconds to wait for Solr before the page reports that the index is not responding"},
+    title: str = setting("Plumbline", "name shown on every page; if not set, vertical.name")
+    profile: str = setting("plumbline", "ranking profile: plumbline, bigram, domain or base", names=PROFILE_NAMES)
+    page_size: int = setting(10, "results per page")
+    deepest_result: int = setting(1000, "rank of the last result that can be shown")
+    longest_query: int = setting(
+        MAX_QUERY_UNITS,
+        "maximum length of a query, 1 to 160 units; one unit is a Chinese character, a Latin word "
+        "or a number; the rest of the query is ignored",
     )
-    at_once: int = field(
-        default=0,
-        metadata={"help": "maximum number of concurrent Solr requests; 0: number of CPU cores plus one", "least": 0},
+    timeout: float = setting(
+        1.5, "seconds to wait for Solr before the page reports that the index is not responding", group="machine"
     )
-    workers: int = field(default=1, metadata={"help": "number of server processes, each with 8 threads"})
-    trusted_proxies: int = field(
-        default=0,
-        metadata={
-            "help": "number of reverse proxies in front of the site whose X-Forwarded-For and X-Forwarded-Proto "
-            "are trusted; 0: none",
-            "least": 0,
-        },
+    at_once: int = setting(
+        0, "maximum number of concurrent Solr requests; 0: number of CPU cores plus one", minimum=0, group="machine"
     )
-    log_days: int = field(
-        default=90,
-        metadata={
-            "help": "days that searches stay in the search log, without personal data; 0: no search log",
-            "least": 0,
-        },
+    workers: int = setting(
+        1, "number of server processes, each with 8 threads", group="machine", effect=SettingEffect.RESTART
     )
-    access_log: bool = field(
-        default=False,
-        metadata={
-            "help": "log every response to logs/access.log: kind of page, status and time, without user or query"
-        },
+    trusted_proxies: int = setting(
+        0,
+        "number of reverse proxies in front of the site whose X-Forwarded-For and X-Forwarded-Proto "
+        "are trusted; 0: none",
+        minimum=0,
+        group="machine",
+        effect=SettingEffect.RESTART,
     )
-    developer_tools: bool = field(
-        default=False,
-        metadata={"help": "let every user compare lexicons and choose a ranking profile; false: signed-in users only"},
+    log_days: int = setting(
+        90, "days that searches stay in the search log, without personal data; 0: no search log", minimum=0
     )
-    originals: bool = field(
-        default=True,
-        metadata={"help": "show saved pages (sanitized) and offer saved files for download"},
+    access_log: bool = setting(
+        False,
+        "log every response to logs/access.log: kind of page, status and time, without user or query",
+        effect=SettingEffect.RESTART,
     )
-    pictures: bool = field(
-        default=True,
-        metadata={
-            "help": "show thumbnails next to results; they are fetched from the sites of the articles and "
-            "served by this site"
-        },
+    developer_tools: bool = setting(
+        False, "let every user compare lexicons and choose a ranking profile; false: signed-in users only"
     )
-    site_names: Mapping[str, str] = field(default_factory=dict, metadata={"help": "display names of sites, by host"})
+    originals: bool = setting(True, "show saved pages (sanitized) and offer saved files for download")
+    pictures: bool = setting(
+        True, "show thumbnails next to results; they are fetched from the sites of the articles and served by this site"
+    )
+    site_names: Mapping[str, str] = setting({}, "display names of sites, by host")
 
     def __post_init__(self) -> None:
         if not 1 <= self.longest_query <= MAX_QUERY_UNITS:

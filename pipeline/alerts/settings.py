@@ -1,9 +1,11 @@
 """Settings of alerts: recipients and channels. Secrets are not settings, see `pipeline/alerts/secrets.py`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
+from domain.setting import Group, Secrecy, setting
 
 LANGUAGES = ("en", "zh")
 SMTP_SECURITY_MODES = ("none", "starttls", "tls")
@@ -18,51 +20,30 @@ class AlertSettings:
     Raises SettingsError for an invalid mail server, mail address or webhook URL.
     """
 
-    mail_to: tuple[str, ...] = field(
-        default=(), metadata={"help": "mail addresses that receive alerts; empty: no mail"}
+    GROUP: ClassVar[Group] = "alerts"
+    mail_to: tuple[str, ...] = setting((), "mail addresses that receive alerts; empty: no mail")
+    mail_from: str = setting("", "sender address of the mails; empty: the first address of mail_to")
+    smtp: str = setting("localhost:25", "mail server, as host:port")
+    smtp_security: str = setting(
+        "none", "encryption of the connection to the mail server: none, starttls or tls", names=SMTP_SECURITY_MODES
     )
-    mail_from: str = field(
-        default="", metadata={"help": "sender address of the mails; empty: the first address of mail_to"}
+    smtp_user: str = setting(
+        "",
+        "user name for the mail server, if required; the password is in the variable "
+        "PLUMB_SMTP_PASSWORD or in smtp_password_file",
     )
-    smtp: str = field(default="localhost:25", metadata={"help": "mail server, as host:port"})
-    smtp_security: str = field(
-        default="none",
-        metadata={
-            "help": "encryption of the connection to the mail server: none, starttls or tls",
-            "names": SMTP_SECURITY_MODES,
-        },
+    smtp_password_file: str = setting("", "file that contains only the password, relative to the TOML file")
+    webhook: str = setting(
+        "",
+        "URL that receives alerts as a JSON POST request, {text, vertical, alerts}; if the URL is "
+        "secret, set it in the variable PLUMB_ALERTS_WEBHOOK instead",
+        secrecy=Secrecy.ALL,
     )
-    smtp_user: str = field(
-        default="",
-        metadata={
-            "help": "user name for the mail server, if required; the password is in the variable "
-            "PLUMB_SMTP_PASSWORD or in smtp_password_file"
-        },
-    )
-    smtp_password_file: str = field(
-        default="", metadata={"help": "file that contains only the password, relative to the TOML file"}
-    )
-    webhook: str = field(
-        default="",
-        metadata={
-            "help": "URL that receives alerts as a JSON POST request, {text, vertical, alerts}; if the URL is "
-            "secret, set it in the variable PLUMB_ALERTS_WEBHOOK instead"
-        },
-    )
-    inside_hosts: tuple[str, ...] = field(
-        default=(),
-        metadata={"help": "hosts on a private network that the webhook may use: host[:port]"},
-    )
-    language: str = field(
-        default="en", metadata={"help": "language of mails and webhook messages: en or zh", "names": LANGUAGES}
-    )
-    silent_days: int = field(
-        default=7, metadata={"help": "alert when a site has had no new page for this many days; 0: never", "least": 0}
-    )
-    rising_terms: bool = field(
-        default=False, metadata={"help": "alert when terms suddenly occur in many more documents"}
-    )
-    seconds: float = field(default=30.0, metadata={"help": "timeout in seconds for one mail or webhook request"})
+    inside_hosts: tuple[str, ...] = setting((), "hosts on a private network that the webhook may use: host[:port]")
+    language: str = setting("en", "language of mails and webhook messages: en or zh", names=LANGUAGES)
+    silent_days: int = setting(7, "alert when a site has had no new page for this many days; 0: never", minimum=0)
+    rising_terms: bool = setting(False, "alert when terms suddenly occur in many more documents")
+    seconds: float = setting(30.0, "timeout in seconds for one mail or webhook request")
 
     def __post_init__(self) -> None:
         host, _, port = self.smtp.rpartition(":")

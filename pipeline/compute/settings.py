@@ -1,10 +1,12 @@
 """Settings of the section `[cluster]`: work shared by several machines."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
+from domain.setting import Group, SettingEffect, setting
 
 LOCAL, DASK = "local", "dask"
 
@@ -22,39 +24,30 @@ def is_http_url(text: str) -> bool:
 class ClusterSettings:
     """Compute backend of the pipeline stages. With more than one machine the store must be PostgreSQL (store.url)."""
 
-    engine: str = field(
-        default=LOCAL,
-        metadata={
-            "help": "compute backend: local (processes of this machine) or dask (the workers of a Dask cluster; needs "
-            "the extra cluster and store.url)",
-            "names": (LOCAL, DASK),
-        },
+    GROUP: ClassVar[Group] = "machine"
+    EFFECT: ClassVar = SettingEffect.RUN_AND_RESTART
+    engine: str = setting(
+        LOCAL,
+        "compute backend: local (processes of this machine) or dask (the workers of a Dask cluster; needs "
+        "the extra cluster and store.url)",
+        names=(LOCAL, DASK),
     )
-    scheduler: str = field(
-        default="", metadata={"help": "address of the Dask scheduler, such as tcp://scheduler.example.org:8786"}
+    scheduler: str = setting("", "address of the Dask scheduler, such as tcp://scheduler.example.org:8786")
+    dashboard: str = setting(
+        "",
+        "URL of the Dask dashboard behind a proxy, such as https://dask.example.org/status; /admin links "
+        "to it; empty: the URL that the scheduler reports (the dashboard needs bokeh on the scheduler)",
     )
-    dashboard: str = field(
-        default="",
-        metadata={
-            "help": "URL of the Dask dashboard behind a proxy, such as https://dask.example.org/status; /admin links "
-            "to it; empty: the URL that the scheduler reports (the dashboard needs bokeh on the scheduler)"
-        },
+    crawlers: int = setting(
+        0,
+        "crawlers that run on the workers at the same time, each on its own hosts; 0: only this machine crawls",
+        minimum=0,
     )
-    crawlers: int = field(
-        default=0,
-        metadata={
-            "help": "crawlers that run on the workers at the same time, each on its own hosts; 0: only this machine "
-            "crawls",
-            "least": 0,
-        },
-    )
-    block: int = field(default=1000, metadata={"help": "pages or articles in one task of a worker"})
-    heartbeat_seconds: float = field(
-        default=10.0,
-        metadata={
-            "help": "interval of the heartbeat of each machine, in seconds; after three missed heartbeats other "
-            "machines take over its work"
-        },
+    block: int = setting(1000, "pages or articles in one task of a worker")
+    heartbeat_seconds: float = setting(
+        10.0,
+        "interval of the heartbeat of each machine, in seconds; after three missed heartbeats other "
+        "machines take over its work",
     )
 
     def __post_init__(self) -> None:

@@ -1,6 +1,9 @@
 """Settings of the section `[embed]`: the stage `embed` and semantic search."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
+
+from domain.setting import Group, SettingEffect, setting
 
 DEFAULT_MODEL, MODEL_OFF = "default", "off"
 POOLING_MODES = ("cls", "mean")
@@ -10,36 +13,25 @@ POOLING_MODES = ("cls", "mean")
 class EmbedSettings:
     """The embedding model and how much of each article it embeds."""
 
-    model: str = field(
-        default=DEFAULT_MODEL,
-        metadata={
-            "help": "model for semantic search: default (small models for Chinese and English, downloaded once), off, "
-            "or a folder with model.onnx and tokenizer.json"
-        },
+    GROUP: ClassVar[Group] = "search"
+    EFFECT: ClassVar = SettingEffect.RUN_AND_RESTART
+    model: str = setting(
+        DEFAULT_MODEL,
+        "model for semantic search: default (small models for Chinese and English, downloaded once), off, "
+        "or a folder with model.onnx and tokenizer.json",
     )
-    languages: tuple[str, ...] = field(
-        default=(), metadata={"help": "languages that your own model supports, such as zh, en; empty: all"}
+    languages: tuple[str, ...] = setting((), "languages that your own model supports, such as zh, en; empty: all")
+    pooling: str = setting("cls", "how your own model pools token vectors: cls or mean", names=POOLING_MODES)
+    query_prefix: str = setting("", "prefix that your own model expects before a query")
+    document_prefix: str = setting("", "prefix that your own model expects before a text")
+    near_enough: float = setting(0.5, "minimum cosine similarity of your own model for a semantic match")
+    jars: str = setting("", "folder for the jars of the default models; empty: the user's cache folder")
+    passages: int = setting(
+        4,
+        "passages of a longer article that are embedded after its beginning, for result excerpts; 0: none",
+        minimum=0,
+        effect=SettingEffect.NEXT_RUN,
     )
-    pooling: str = field(
-        default="cls",
-        metadata={"help": "how your own model pools token vectors: cls or mean", "names": POOLING_MODES},
-    )
-    query_prefix: str = field(default="", metadata={"help": "prefix that your own model expects before a query"})
-    document_prefix: str = field(default="", metadata={"help": "prefix that your own model expects before a text"})
-    near_enough: float = field(
-        default=0.5,
-        metadata={"help": "minimum cosine similarity of your own model for a semantic match"},
-    )
-    jars: str = field(
-        default="", metadata={"help": "folder for the jars of the default models; empty: the user's cache folder"}
-    )
-    passages: int = field(
-        default=4,
-        metadata={
-            "help": "passages of a longer article that are embedded after its beginning, for result excerpts; 0: none",
-            "least": 0,
-        },
-    )
-    processes: int = field(
-        default=0, metadata={"help": "embedding processes, one core each; 0: one per core", "least": 0}
+    processes: int = setting(
+        0, "embedding processes, one core each; 0: one per core", minimum=0, effect=SettingEffect.NEXT_RUN
     )

@@ -5,13 +5,14 @@ import re
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from docstore.actions import ActionTable
 from domain.coded_message import CodedMessage, coded_message
 from domain.errors import SettingsConflictError, SettingsError
+from domain.setting import Group, Secrecy, SettingEffect, hides_value
 from pipeline.settings import (
     ALLOWED_VALUES,
     ENV_PREFIX,
@@ -22,13 +23,11 @@ from pipeline.settings import (
     validate_value,
 )
 from pipeline.settings_template import default_value
-from pipeline.site_admin.setting_groups import GROUPS, is_secret, setting_effect
 from pipeline.site_admin.settings_file import SettingsFile, SettingsText
 from search_ui.admin.interfaces.settings import (
     HIDDEN_VALUE,
     NEW_HIDDEN_VALUE,
     Edits,
-    SettingEffect,
     SettingField,
     SettingKind,
     SettingsForm,
@@ -45,8 +44,15 @@ class SettingSpec:
     path: str
     value_type: Any
     kind: SettingKind
-    help: str
     default: Any
+    help: str
+    secrecy: Secrecy
+    group: Group
+    effect: SettingEffect
+
+    def hides(self, text: str) -> bool:
+        """Return True if the value `text` must not be shown."""
+        return hides_value(self.secrecy, text)
 
     @property
     def default_text(self) -> str:
@@ -71,7 +77,11 @@ class FileSettingsEditor:
         file = self._file()
         current = file.read()
         raw = parse_toml_sections(current.text, file.path)
-        groups = {name: [self._field(SPECS[path], raw) for path in paths] for name, paths in GROUPS.items()}
+        groups = {
+            name: [self._field(spec, raw) for spec in SPECS.values() if spec.group == name]
+            for name in get_args(Group)
+            if name
+        }
         return SettingsForm(file.path.name, current.digest, groups)
 
     def review(self, edits: Edits, digest: str) -> SettingsReview:
@@ -108,7 +118,7 @@ class FileSettingsEditor:
         pending_actions = []
         for path in changed_paths:
             values = (stored_value(before, path), stored_value(after, path))
-            is_hidden = any(is_secret(path, form_text(value)) for value in values)
+            is_hidden = any(SPECS[path].hides(form_text(value)) for value in values)
             details = {} if is_hidden else dict(zip(("before", "after"), values, strict=True))
             pending_actions.append(self._actions.prepare(account, CHANGE_ACTION, path, details))
         file.save(new_text, digest, pending_actions)
@@ -139,8 +149,8 @@ class FileSettingsEditor:
         if spec.path == "search.title":
             default_text = raw.get("vertical", {}).get("name") or default_text
         text = site_text if source else form_text(raw.get(section, {}).get(key, default_text))
-        is_hidden = is_secret(spec.path, f"{text} {site_text}")
-        effect = setting_effect(spec.path)
+        is_hidden = spec.hides(f"{text} {site_text}")
+        effect = spec.effect
         variable = f"{ENV_PREFIX}{section}_{key}".upper()
         return SettingField(
             path=spec.path,
@@ -236,7 +246,7 @@ def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]
     old, new = parse_toml_sections(old_text, file.path), parse_toml_sections(new_text, file.path)
     for path in SPECS:
         before, after = stored_value(old, path), stored_value(new, path)
-        if is_secret(path, f"{form_text(before)} {form_text(after)}"):
+        if SPECS[path].hides(f"{form_text(before)} {form_text(after)}"):
             is_changed = before != after
             if before is not None:
                 old_text = file.changed_text(old_text, {path: HIDDEN_VALUE})
@@ -249,7 +259,7 @@ def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]
 
 def hide_commented_secret(line: str) -> str:
     """Hide the value in a comment such as `# webhook = ...`."""
-    names = "|".join(path.partition(".")[2] for path in SPECS if is_secret(path, "@"))
+    names = "|".join(path.partition(".")[2] for path, spec in SPECS.items() if spec.hides("@"))
     return re.sub(rf"^([ +-]\s*#.*\b(?:{names})\s*=)\s*(?!(?:\[\]|\"\")$)\S.*$", rf"\1 {HIDDEN_VALUE}", line)
 
 
@@ -270,7 +280,10 @@ def iter_specs() -> Iterator[SettingSpec]:
         for setting in fields(settings_class):
             path = f"{section}.{setting.name}"
             kind = setting_kind(path, types[setting.name])
-            yield SettingSpec(path, types[setting.name], kind, setting.metadata["help"], default_value(setting))
+            given, default = setting.metadata, default_value(setting)
+            group = given["group"] or settings_class.GROUP
+            effect = given["effect"] or getattr(settings_class, "EFFECT", SettingEffect.NEXT_RUN)
+            yield SettingSpec(path, types[setting.name], kind, default, given["help"], given["secrecy"], group, effect)
 
 
 SPECS: Mapping[str, SettingSpec] = {spec.path: spec for spec in iter_specs()}

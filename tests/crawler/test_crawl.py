@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -529,7 +529,7 @@ def test_a_seed_may_redirect_to_www(tmp_path: Path) -> None:
 
 
 def test_every_setting_has_a_line_of_help() -> None:
-    assert all(one.metadata["help"] for one in CrawlSettings.__dataclass_fields__.values())
+    assert all(one.metadata["help"] for one in fields(CrawlSettings))
 
 
 def test_entries_outside_changed_rules_are_not_fetched(tmp_path: Path) -> None:

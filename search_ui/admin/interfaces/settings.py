@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from domain.setting import SettingEffect
+
 HIDDEN_VALUE = "(not shown)"  # in a diff, in place of a secret
 NEW_HIDDEN_VALUE = "(new value, not shown)"
 
@@ -18,15 +20,6 @@ class SettingKind(StrEnum):
     CHOICE = "choice"  # one of `SettingField.choices`
     LIST = "list"  # one entry per line
     TABLE = "table"  # one line `name = value` per entry
-
-
-class SettingEffect(StrEnum):
-    """When a changed setting takes effect."""
-
-    AT_ONCE = "at_once"
-    NEXT_RUN = "next_run"
-    RESTART = "restart"  # of the search site
-    RUN_AND_RESTART = "run_and_restart"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,71 @@
+"""How a setting declares itself. The settings page, the sample file and the reference are made from this."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import field
+from enum import StrEnum
+from typing import Any, Literal, TypeVar
+
+T = TypeVar("T")
+Group = Literal["what", "speed", "times", "exclusions", "search", "terms", "identity", "texts", "alerts", "machine", ""]
+"""The question that a setting answers on the settings page, in its order; "" for a setting that the page leaves out."""
+
+
+class SettingEffect(StrEnum):
+    """When a changed setting takes effect."""
+
+    AT_ONCE = "at_once"
+    NEXT_RUN = "next_run"
+    RESTART = "restart"  # of the search site
+    RUN_AND_RESTART = "run_and_restart"
+
+
+class Secrecy(StrEnum):
+    """Which values of a setting are never shown."""
+
+    NONE = "none"
+    ALL = "all"
+    WITH_CREDENTIALS = "with_credentials"  # URLs with a user name or password before the host
+
+
+def setting(
+    default: T,
+    text: str,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    names: Collection[str] = (),
+    group: Group = "",
+    effect: SettingEffect | None = None,
+    secrecy: Secrecy = Secrecy.NONE,
+) -> T:
+    """Define a field of a settings class.
+
+    Args:
+        default: Default value; a dict for a table.
+        text: Help text.
+        minimum: Minimum of a number. If None, the number must be above 0.
+        maximum: Maximum of a number, None for no maximum.
+        names: Allowed values of a name.
+        group: Place on the settings page; by default the `GROUP` of its class.
+        effect: When a change takes effect; by default the `EFFECT` of its class, or at the next run.
+        secrecy: Which values are never shown.
+    """
+    metadata = {"help": text, "least": minimum, "most": maximum, "names": tuple(names)}
+    metadata |= {"group": group, "effect": effect, "secrecy": secrecy}
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)  # type: ignore[return-value]
+    return field(default=default, metadata=metadata)
+
+
+def hides_value(secrecy: Secrecy, text: str) -> bool:
+    """Return True if the value `text` of a setting must not be shown."""
+    return secrecy is Secrecy.ALL or (secrecy is Secrecy.WITH_CREDENTIALS and "@" in text)
+
+
+def violated_bound(value: float, metadata: Mapping[str, Any]) -> str:
+    """Return the bound that a number violates, such as `0 or more`, or "" if it is valid. NaN violates every bound."""
+    minimum, maximum = metadata.get("least"), metadata.get("most")
+    if maximum is not None and value > maximum:
+        return f"{maximum} or less"
+    if minimum is None:
+        return "" if value > 0 else "more than 0"
+    return "" if value >= minimum else f"{minimum} or more"
