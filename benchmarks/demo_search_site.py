@@ -15,7 +15,7 @@ from pipeline.search_site.serve import SearchSite
 
 
 @contextmanager
-def open_demo_site() -> Iterator[tuple[Engine, SearchSite]]:
+def open_demo_site(without_embedding: bool = False) -> Iterator[tuple[Engine, SearchSite]]:
     """Yield the engine of the demo and its searchable site, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="plumbline-demo-", ignore_cleanup_errors=True) as name:  # Solr ends later
         folder = Path(name)
@@ -24,7 +24,7 @@ def open_demo_site() -> Iterator[tuple[Engine, SearchSite]]:
         with DemoServer(folder / "sites", 0) as server:
             settings = demo_settings(DemoOptions(folder / "demo", port=0, site_port=server.port))
             with Engine(settings, NullProgress()) as engine:
-                run_demo_stages(engine, Console(stderr=True))
+                run_demo_stages(engine, Console(stderr=True), without_embedding)
                 with SearchSite(engine) as site:
                     site.wait_until_searchable()
                     yield engine, site

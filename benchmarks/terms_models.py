@@ -12,6 +12,7 @@ from lexicon.counting.distributed_count import CHUNK_CHARACTERS, iter_chunks
 from lexicon.counting.ngram_table import COLUMN_INDEX, NgramTable
 from lexicon.model.boundaries import TAG_PAIR_POSITIONS, WINDOW_WORDS, BoundaryModel
 from lexicon.model.classifier import INTERACTION_FEATURES, MAX_STANDARD_SCORE, Standardizer
+from lexicon.model.feature_report import score_components
 from lexicon.model.row_features import feature_names
 from lexicon.model.term_model import (
     MAX_SAMPLE_ROWS,
@@ -55,8 +56,8 @@ def mine_in_memory(texts: Iterable[str], models: ModelByLanguage) -> list[Term]:
     selection = select_from_table(table, models, settings.min_frequency)
     rows, scores = rank_rows(models, selection, probability=settings.probability)
     frequencies, documents = (rows.counts[COLUMN_INDEX[name]].tolist() for name in ("frequency", "documents"))
-    spelled = iter_spellings(table, rows)
-    return [Term(text, *values) for text, *values in zip(spelled, scores.tolist(), frequencies, documents, strict=True)]
+    columns = (iter_spellings(table, rows), scores.tolist(), frequencies, documents, score_components(table, rows))
+    return [Term(*values, score_components=parts) for *values, parts in zip(*columns, strict=True)]
 
 
 def zero_model(language: str) -> BoundaryModel:

@@ -1,9 +1,11 @@
 """Selection of the candidates that are accepted without a reviewer.
 
-A candidate is accepted if the learned model is nearly certain, it occurs in several documents, it names a thing (no
-person, no unit, no instruction, no identifier of a program), and it is no fragment of a longer term. No I/O.
+A candidate is accepted if the learned model is nearly certain or the candidate is a frequent compound noun, different
+words stand beside it, it occurs in several documents, it names a thing (no person, no unit, no instruction, no
+identifier of a program), and it is no fragment of a longer term. No I/O.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,13 +16,15 @@ from text.pinyin import has_han
 from text.scripts import language_of_term
 from text.segment import Segmenter
 
-MIN_PROBABILITY = {"zh": 0.82, "en": 0.75}
+MIN_PROBABILITY = {"zh": 0.85, "en": 0.75}
 """Probability from which candidates are accepted, by language (docs/decisions/0127-automatic-acceptance.md)."""
-MIN_OCCURRENCES_PER_DOCUMENT = {"zh": 1.0, "en": 1.75}
-"""English general expressions (rapid growth) seldom occur twice in a document; terms do."""
-MIN_DOCUMENTS = 3
-FRAGMENT_SHARE = 0.6  # a candidate is a fragment if this share of its occurrences lies in one longer candidate
-PERSON_TAG = "nr"  # prefix of jieba's tags
+MIN_OCCURRENCES_PER_DOCUMENT = {"zh": 1.0, "en": 3.0}
+"""English general expressions (rapid growth) seldom occur several times in a document; terms do."""
+MIN_DOCUMENTS = {"zh": 3, "en": 4}
+FRAGMENT_SHARE = 0.6
+"""A candidate is a fragment if this share of its occurrences lies in one longer candidate or beside the same word."""
+PERSON_TAG, NOUN_TAG, LATIN_TAGS = "nr", "n", ("eng", "x")  # jieba's tags; the first two are prefixes
+MAX_NAME_CHARS = 3  # of a name after a tagged surname of one character
 # 实验结果显示 and 屏幕截图所示 are no terms
 REPORTING_VERBS = ("显示", "表明", "证明", "说明", "指出", "认为", "提出", "发现", "介绍", "所示")
 _FIRST_WORDS = """
@@ -37,6 +41,16 @@ _ORDINAL_RE = re.compile(
 )  # 第八十七条, 21st century
 MIN_WORD_CHARS = 3  # of a single Latin word
 MAX_PART_LENGTH = 12  # words of a part of a Latin term, characters of a part of a Chinese one
+
+# Minima of a frequent Chinese compound noun of general words, of which the model is less certain (世界石油大会). The
+# frequency counts relative to the corpus: in a small one, a few occurrences are much.
+MIN_COMPOUND_PROBABILITY = 0.6
+MIN_COMPOUND_OCCURRENCES = 8
+MIN_COMPOUND_LOG_FREQUENCY = math.log(100)  # per million words
+MIN_COMPOUND_DOCUMENTS = 4
+MIN_COMPOUND_OCCURRENCES_PER_DOCUMENT = 1.25  # lines of a page layout occur once
+MIN_COMPOUND_ASSOCIATION = 2.0  # log ratio, per word, of the frequency to the one of independent words
+MAX_COMPOUND_NEIGHBOUR_SHARE = 0.4
 
 
 def select_confident_terms(
@@ -55,7 +69,7 @@ def select_confident_terms(
         for term in candidates
         if term.status is TermStatus.CANDIDATE
         and term.version == 0  # no person has decided or undone anything about it
-        and is_confident(term)
+        and (is_confident(term) or is_frequent_compound(term, base_segmenter))
         and longer_frequency.get(term.text, 0) < FRAGMENT_SHARE * term.frequency
         and is_domain_term(term.text, base_segmenter)
         and not may_be_name(term.text, base_segmenter)
@@ -66,9 +80,13 @@ def select_confident_terms(
 
 
 def may_be_name(text: str, base_segmenter: Segmenter) -> bool:
-    """True if the dictionary tags the whole text as a name of a person; it tags some minerals so, too (石英)."""
-    [(_, first_tag), *further_words] = base_segmenter.tag(text)
-    return not further_words and first_tag.startswith(PERSON_TAG)
+    """True if the dictionary tags the whole text, or its surname, as a name of a person.
+
+    It tags some minerals as names, too (石英).
+    """
+    [(first, first_tag), *further_words] = base_segmenter.tag(text)
+    is_short = len(first) == 1 and len(text) <= MAX_NAME_CHARS
+    return (not further_words or is_short) and first_tag.startswith(PERSON_TAG)
 
 
 def is_confident(term: Term) -> bool:
@@ -76,9 +94,36 @@ def is_confident(term: Term) -> bool:
     language = language_of_term(term.text)
     return (
         term.score >= MIN_PROBABILITY[language]
-        and term.document_count >= MIN_DOCUMENTS
+        and term.document_count >= MIN_DOCUMENTS[language]
         and term.frequency >= MIN_OCCURRENCES_PER_DOCUMENT[language] * term.document_count
+        and 0 < neighbour_share(term) < FRAGMENT_SHARE
     )
+
+
+def is_frequent_compound(term: Term, base_segmenter: Segmenter) -> bool:
+    """True for a frequent Chinese candidate of nouns that belong together and different words on both sides."""
+    parts = dict(term.score_components)
+    return (
+        has_han(term.text)
+        and term.score >= MIN_COMPOUND_PROBABILITY
+        and term.document_count >= MIN_COMPOUND_DOCUMENTS
+        and term.frequency >= max(MIN_COMPOUND_OCCURRENCES, MIN_COMPOUND_OCCURRENCES_PER_DOCUMENT * term.document_count)
+        and parts.get("specific", 0.0) >= MIN_COMPOUND_LOG_FREQUENCY
+        and parts.get("association", 0.0) >= MIN_COMPOUND_ASSOCIATION
+        and 0 < neighbour_share(term) <= MAX_COMPOUND_NEIGHBOUR_SHARE
+        and all(tag.startswith(NOUN_TAG) or tag in LATIN_TAGS for _, tag in base_segmenter.tag(term.text))
+    )
+
+
+def neighbour_share(term: Term) -> float:
+    """Return the share of the occurrences beside the most frequent neighbour; 0 for a label, which has no neighbours.
+
+    A candidate without score components has the share 1.
+    """
+    independent = dict(term.score_components).get("independent")  # lexicon/model/row_features.py
+    if independent is None:
+        return 1.0
+    return round(term.frequency + 0.5 - math.exp(independent)) / term.frequency
 
 
 def is_phrase(text: str, base_segmenter: Segmenter) -> bool:

@@ -13,10 +13,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from lexicon.settings import AUTO_PUBLISH_OFF
 from pipeline import stages
 from pipeline.demo.run import DemoOptions, demo_settings
 from pipeline.demo.site import DemoServer, write_sites
@@ -85,7 +86,9 @@ def make_demo(folder: Path) -> IO[str]:
         port = int(server.stdout.readline())
     (folder / "port").write_text(str(port))
     (folder / "demo").mkdir()
-    with Engine(demo_settings(DemoOptions(folder / "demo", port=0, site_port=port)), NullProgress()) as engine:
+    settings = demo_settings(DemoOptions(folder / "demo", port=0, site_port=port))
+    settings = replace(settings, lexicon=replace(settings.lexicon, auto_publish=AUTO_PUBLISH_OFF))  # tests decide
+    with Engine(settings, NullProgress()) as engine:
         stages.run(engine, last_stage=LAST_STAGE)
     (folder / "ready").touch()
     return users_lock

@@ -23,26 +23,19 @@ from docstore.accounts import AccountTable
 from domain.account import Role
 from domain.errors import PlumblineError, PortInUseError
 from domain.outcome import Reason, StageReport
-from domain.term import AUTOMATIC_ACTOR, TermStatus
 from pipeline import stages
 from pipeline.cli.session import format_reports
 from pipeline.demo.site import LOOPBACK, SITE_NAMES, DemoServer, WrittenSites, change_article, demo_urls, write_sites
 from pipeline.embedding.model_download import ModelDownload, needs_download
 from pipeline.engine import Engine, ensure_folder
-from pipeline.lexicon_stage.definitions import update_definitions
-from pipeline.lexicon_stage.relations import propose_relations
 from pipeline.progress import Progress
 from pipeline.refresh import format_refresh_times, refresh_page
-from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.search_app import compare_term
 from pipeline.search_site.serve import SearchSite, open_listening_socket
 from pipeline.settings import Settings, load_settings
 from pipeline.settings_template import toml_value
 from search_ui.passwords import hash_password
-from text.domain_terms import is_domain_term
-from text.segment import base_segmenter
 
-ACCEPTED_TERM_COUNT = 200  # candidates that the demo accepts instead of a reviewer
 DEMO_QUERY = "世界石油大会"
 DEMO_ACCOUNT = "demo"
 CHECK_ACCOUNT = "demo-check"
@@ -174,26 +167,8 @@ def is_demo_site(port: int) -> bool:
 
 
 def run_demo_stages(engine: Engine, console: Console, without_embedding: bool = False) -> list[StageReport]:
-    """Run all stages, with or without `embed`, and print the report of each stage when it ends.
-
-    The first run also accepts the best candidates that name no person or unit, as a reviewer would, publishes them, and
-    finds their definitions and relations.
-    """
-    print_report = partial(print_stage_report, console)
-    reports = stages.run(engine, on_report=print_report, without_embedding=without_embedding)
-    lexicons = engine.store.lexicons
-    if all(version.published_by == AUTOMATIC_ACTOR for version, _ in lexicons.list_versions()):
-        missing_count = ACCEPTED_TERM_COUNT - len(lexicons.load_latest().entries)
-        candidates = lexicons.find_terms(TermStatus.CANDIDATE, limit=2 * missing_count)[1]
-        best = [term.text for term in candidates if is_domain_term(term.text, base_segmenter())]
-        StoreReview(engine.store).decide(best[:missing_count], TermStatus.ACCEPTED, DEMO_ACCOUNT)
-        lexicon = StoreReview(engine.store).publish(DEMO_ACCOUNT)
-        update_definitions(engine.store)
-        propose_relations(engine.store)
-        console.print(f"lexicon: version {lexicon.version} with the {len(lexicon.entries)} best terms published")
-        reports.append(stages.index(engine))
-        print_report(reports[-1])
-    return reports
+    """Run all stages, with or without `embed`, and print the report of each stage when it ends."""
+    return stages.run(engine, on_report=partial(print_stage_report, console), without_embedding=without_embedding)
 
 
 def print_stage_report(console: Console, report: StageReport) -> None:

@@ -13,7 +13,6 @@ from playwright.sync_api import Locator, Page, expect
 from domain.article import Article, StoredArticle, document_id
 from domain.term import Definition, TermStatus
 from indexer.document_mapping import strip_unindexable, to_solr_document
-from pipeline.demo.run import ACCEPTED_TERM_COUNT
 from pipeline.engine import Engine
 from pipeline.search_site.review_service import StoreReview
 from search_ui.query.display_text import clean_text
@@ -59,10 +58,8 @@ LANGUAGES = ("zh", "en")
 
 @pytest.fixture(scope="module")
 def lexicon(unindexed: Engine) -> None:
-    """Publish the best candidates, as the demo does, so that facets and articles have domain terms."""
-    best = [
-        term.text for term in unindexed.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=ACCEPTED_TERM_COUNT)[1]
-    ]
+    """Publish the best candidates, so that facets and articles have domain terms."""
+    best = [term.text for term in unindexed.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=200)[1]]
     decide(unindexed.store, best, TermStatus.ACCEPTED)
     StoreReview(unindexed.store).publish("")
 

@@ -6,14 +6,45 @@ import pytest
 
 from domain.concept import Concept
 from domain.term import AUTOMATIC_ACTOR, Lexicon, LexiconEntry, Term, TermStatus
-from lexicon.automatic_acceptance import MIN_DOCUMENTS, MIN_PROBABILITY, select_confident_terms
+from lexicon.automatic_acceptance import (
+    MIN_COMPOUND_DOCUMENTS,
+    MIN_COMPOUND_PROBABILITY,
+    MIN_DOCUMENTS,
+    MIN_PROBABILITY,
+    select_confident_terms,
+)
 from lexicon.concepts.formats import format_concept_file
+from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.known_item_check import KnownItemComparison, compare_versions
+from lexicon.mining import mine_terms
 from lexicon.publishing import add_terms
+from lexicon.settings import LexiconSettings
 from lexicon.word_lists import FORMATTERS, parse_word_list
+from tests.terms import make_candidate
 from text.segment import base_segmenter
 
-SHALE_GAS = Term("页岩气", 0.9, 20, 10)
+SHALE_GAS = make_candidate("页岩气")
+CONGRESS = make_candidate("全国茶业大会", 0.65, 30, 12, per_million=300)
+"""A frequent compound of general words, of which the model is less certain."""
+PLACES = ("北京", "上海", "广州", "成都", "武汉", "西安", "南京", "天津")
+TIMES = ("上午", "本周", "去年", "昨天", "六月", "近日", "年初", "周末")
+CONGRESS_SENTENCES = (
+    "{time}，全国茶业大会在{place}开幕，各地代表围绕品种和加工展开讨论。",
+    "全国茶业大会已经举办多届，{place}的企业带来了新茶和设备。",
+    "参加全国茶业大会的代表来自产区，{place}的一家茶厂签下订单。",
+    "{time}闭幕的全国茶业大会上，专家介绍了病虫防治的经验。",
+    "筹备组{time}说，全国茶业大会会场设在{place}，展区比上届扩大一倍。",
+    "为了迎接全国茶业大会，{place}修缮了三条道路。",
+)
+OTHER_SENTENCES = (
+    "柴永安{time}在{place}说，今年的雨水比往年少。他要求各站加强巡查。",
+    "按照柴永安的安排，两支队伍{time}赶到山区。村民柴永安家的茶园也受了灾。",
+    "有关方面{time}检查了仓库，发现三处漏水。",
+    "有关方面表示，将在{place}补种苗木。技术人员正在培训农户。",
+    "{place}的农户{time}采摘了第一批茶叶，收购价格比去年高。",
+    "烘干车间更换了机器，{time}恢复生产。",
+)
+LAYOUT = "\n本文由云岭茶讯网编辑部整理，转载请注明云岭茶讯网。\n云岭茶讯"
 
 
 def selected(*candidates: Term) -> list[str]:
@@ -21,60 +52,108 @@ def selected(*candidates: Term) -> list[str]:
 
 
 def test_a_confident_candidate_is_selected() -> None:
-    assert selected(SHALE_GAS, Term("shale gas", MIN_PROBABILITY["en"], 9, MIN_DOCUMENTS)) == ["页岩气", "shale gas"]
+    shale_gas = make_candidate("shale gas", MIN_PROBABILITY["en"], 12, MIN_DOCUMENTS["en"])
+    assert selected(SHALE_GAS, shale_gas) == ["页岩气", "shale gas"]
 
 
 @pytest.mark.parametrize(
-    "candidate",
+    "term",
     [
+        replace(SHALE_GAS, score_components=()),
+        make_candidate("页岩气", neighbour_count=0),  # a label, in no sentence
+        make_candidate("页岩气", neighbour_count=18),  # a fragment
+        make_candidate("柴永安"),
         replace(SHALE_GAS, score=MIN_PROBABILITY["zh"] - 0.01),
-        replace(SHALE_GAS, document_count=MIN_DOCUMENTS - 1),
+        replace(SHALE_GAS, document_count=MIN_DOCUMENTS["zh"] - 1),
         replace(SHALE_GAS, status=TermStatus.DEFERRED),
         replace(SHALE_GAS, version=1),  # a reviewer has taken it back
-        Term("赵国栋", 0.9, 20, 10),
-        Term("Feng Zhiyuan", 0.9, 20, 10),
-        Term("立方米", 0.9, 20, 10),
-        Term("billion cubic metres", 0.9, 20, 10),
-        Term("实验结果显示", 0.9, 20, 10),
-        Term("王进喜", 0.9, 20, 10),
-        Term("million years ago", 0.9, 20, 10),
-        Term("屏幕截图所示", 0.9, 20, 10),
-        Term("创建供应商", 0.9, 20, 10),
-        Term("依法承担民事责任", 0.9, 20, 10),
-        Term("第八十七条", 0.9, 20, 10),
-        Term("Controls for Configuration", 0.9, 20, 10),
-        Term("rapid growth", 0.9, 12, 10),
-        Term("verbose", 0.9, 20, 10),
-        Term("Rows", 0.9, 20, 10),
-        Term("OK", 0.9, 20, 10),
-        Term("Christopher Wren", 0.9, 20, 10),
-        Term("21st century", 0.9, 20, 10),
-        Term("three standards", 0.9, 20, 10),
-        Term("environmental conditions", 0.9, 20, 10),
+        make_candidate("赵国栋"),
+        make_candidate("Feng Zhiyuan"),
+        make_candidate("立方米"),
+        make_candidate("billion cubic metres"),
+        make_candidate("实验结果显示"),
+        make_candidate("王进喜"),
+        make_candidate("million years ago"),
+        make_candidate("屏幕截图所示"),
+        make_candidate("创建供应商"),
+        make_candidate("依法承担民事责任"),
+        make_candidate("第八十七条"),
+        make_candidate("Controls for Configuration"),
+        make_candidate("rapid growth", frequency=25),
+        make_candidate("verbose"),
+        make_candidate("Rows"),
+        make_candidate("OK"),
+        make_candidate("Christopher Wren"),
+        make_candidate("21st century"),
+        make_candidate("three standards"),
+        make_candidate("environmental conditions"),
     ],
 )
-def test_other_candidates_wait_for_a_reviewer(candidate: Term) -> None:
-    assert selected(candidate) == []
+def test_other_candidates_wait_for_a_reviewer(term: Term) -> None:
+    assert selected(term) == []
+
+
+def test_a_frequent_compound_of_a_small_corpus_is_selected() -> None:
+    assert selected(CONGRESS) == [CONGRESS.text]
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        replace(CONGRESS, text="查看茶业大会"),
+        replace(CONGRESS, text="congress of tea"),
+        replace(CONGRESS, score=MIN_COMPOUND_PROBABILITY - 0.01),
+        replace(CONGRESS, document_count=MIN_COMPOUND_DOCUMENTS - 1),
+        replace(CONGRESS, document_count=CONGRESS.frequency),  # once a document, as lines of a page layout
+        make_candidate(CONGRESS.text, 0.65, 7, 4, 2, per_million=300),
+        make_candidate(CONGRESS.text, 0.65, per_million=50),  # the same number in a large corpus
+        make_candidate(CONGRESS.text, 0.65, neighbour_count=0, per_million=300),
+        make_candidate(CONGRESS.text, 0.65, neighbour_count=13, per_million=300),
+        replace(CONGRESS, score_components=(*CONGRESS.score_components, ("association", 1.9))),
+    ],
+)
+def test_other_frequent_candidates_wait_for_a_reviewer(term: Term) -> None:
+    assert selected(term) == []
+
+
+def test_a_small_corpus_gives_its_frequent_term_alone() -> None:
+    """Names of persons, general phrases, fragments and lines of the page layout are as frequent."""
+    texts = []
+    for number in range(60):
+        congress = (number // 3, number // 3 + 2) if number % 3 == 0 else ()
+        sentences = [CONGRESS_SENTENCES[index % 6] for index in congress]
+        sentences += [OTHER_SENTENCES[number % 6], OTHER_SENTENCES[(number + 3) % 6]]
+        filled = (
+            sentence.format(time=TIMES[(number + index) % 8], place=PLACES[(number * 5 + index) % 8])
+            for index, sentence in enumerate(sentences)
+        )
+        texts.append(("", "".join(filled) + LAYOUT))
+    candidates = mine_terms(InMemoryCorpus(texts), LexiconSettings())
+    assert {CONGRESS.text, "柴永安"} <= {term.text for term in candidates}
+    assert selected(*candidates) == [CONGRESS.text]
 
 
 def test_a_fragment_of_a_longer_candidate_is_not_selected() -> None:
-    deep, network = Term("deep neural network", 0.9, 20, 10), Term("neural network", 0.9, 24, 10)
-    assert selected(Term("粒子群", 0.9, 10, 9), Term("粒子群优化", 0.9, 9, 9)) == ["粒子群优化"]
+    deep, network = make_candidate("deep neural network"), make_candidate("neural network", frequency=34)
+    swarm, optimization = make_candidate("粒子群", frequency=14), make_candidate("粒子群优化", frequency=12)
+    assert selected(swarm, optimization) == [optimization.text]
     assert selected(deep, network) == [deep.text]
-    assert selected(deep, replace(network, frequency=80)) == [deep.text, network.text]
+    assert selected(deep, make_candidate("neural network", frequency=80)) == [deep.text, network.text]
 
 
 def test_words_that_resemble_phrases_are_selected() -> None:
     terms = [
-        Term(text, 0.9, 20, 10)
+        make_candidate(text)
         for text in ("添加剂", "未成年子女", "第四纪", "TCP/IP", "PowerShell", "提高采收率", "thomas process")
     ]
     assert selected(*terms) == [term.text for term in terms]
 
 
 def test_a_fragment_of_an_accepted_term_is_not_selected() -> None:
-    accepted = Term("粒子群优化", 0.9, 9, 9, status=TermStatus.ACCEPTED)
-    assert select_confident_terms([Term("粒子群", 0.9, 10, 9)], base_segmenter(), [accepted]) == []
+    accepted = Term("粒子群优化", 0.9, 12, 10, status=TermStatus.ACCEPTED)
+    swarm = make_candidate("粒子群", frequency=12)
+    assert selected(swarm) == [swarm.text]
+    assert select_confident_terms([swarm], base_segmenter(), [accepted]) == []
 
 
 def test_terms_are_added_to_the_latest_version() -> None:

@@ -77,7 +77,9 @@ def chain(solr_node: RunningSolr, small_model: Path, tmp_path_factory: pytest.Te
             "revisit_shortest": 0.0,
         }
         embed = {**small_model_settings(small_model), "near_enough": 0.99}
-        settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl, "embed": embed}, folder)
+        lexicon = {"auto_publish": "off"}  # the tests decide on the terms
+        sections = {"vertical": {"data_dir": "data"}, "crawl": crawl, "embed": embed, "lexicon": lexicon}
+        settings = build_settings(sections, folder)
         settings = replace(
             settings,
             index=IndexSettings(solr_url=solr_node.url, collection="chain", request_timeout=PATIENCE),

@@ -9,7 +9,7 @@ import pytest
 from docstore.articles.extraction_writer import PageExtraction
 from domain.article import Article
 from domain.review import TermQuery
-from domain.term import AUTOMATIC_ACTOR, Term, TermStatus
+from domain.term import AUTOMATIC_ACTOR, TermStatus
 from lexicon.settings import LexiconSettings
 from pipeline import stages
 from pipeline.alerts.inputs import collect_inputs
@@ -21,8 +21,9 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
 from tests.docstore.test_store import keep_page
+from tests.terms import make_candidate
 
-CANDIDATES = [Term("页岩气", 0.9, 20, 10), Term("水平井压裂", 0.85, 9, 5), Term("作业", 0.5, 30, 20)]
+CANDIDATES = [make_candidate("页岩气"), make_candidate("水平井压裂"), make_candidate("作业", 0.5)]
 CONFIDENT = {"页岩气", "水平井压裂"}
 
 
@@ -63,7 +64,7 @@ def test_confident_candidates_are_published_and_marked(engine: Engine) -> None:
 
 def test_a_later_run_accepts_no_fragment_of_an_accepted_term(engine: Engine) -> None:
     publish_confident_terms(engine)
-    fragment = Term("水平井", 0.9, 10, 5)
+    fragment = make_candidate("水平井", frequency=32)
     engine.store.lexicons.replace_candidates([*CANDIDATES, fragment])
     assert publish_confident_terms(engine) == () and status(engine, fragment.text) is TermStatus.CANDIDATE
 
