@@ -42,7 +42,7 @@ PUBLIC_PAGES: Mapping[str, str] = {
     "file": "/search?q=boil-off+gas",
     "help": "/help",
     "terms": "/terms",
-    "glossary": f"/term/{quote('液化天然气')}",
+    "glossary": f"/term/{quote('天然气管道')}",
     "login": "/admin/login",
 }
 SIGNED_IN_PAGES: Mapping[str, str] = {
@@ -73,7 +73,7 @@ LINKED_PAGES: Mapping[str, tuple[str, str]] = {
     "site": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
     "site-form": (SIGNED_IN_PAGES["sites"], "#site-health tbody a"),
     "run": (SIGNED_IN_PAGES["overview"], "#runs tbody a"),
-    "definition": (f"/search?q={quote('液化天然气常识')}", "#hits a[href^='/article/']"),
+    "definition": (f"/search?q={quote('天然气管道')}", "#hits a[href^='/article/']"),
 }
 """Pages with an id in their URL: the page with a link to them, and the selector of the link."""
 SUFFIXES: Mapping[str, str] = {"saved": "/original", "site-form": "/settings"}

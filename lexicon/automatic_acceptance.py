@@ -80,13 +80,14 @@ def select_confident_terms(
 
 
 def may_be_name(text: str, base_segmenter: Segmenter) -> bool:
-    """True if the dictionary tags the whole text, or its surname, as a name of a person.
+    """True if the dictionary tags the whole text or its surname as a name, or all words of a Latin text are capitalized.
 
-    It tags some minerals as names, too (石英).
+    The dictionary tags some minerals as names, too (石英), and some capitalized texts are products.
     """
     [(first, first_tag), *further_words] = base_segmenter.tag(text)
     is_short = len(first) == 1 and len(text) <= MAX_NAME_CHARS
-    return (not further_words or is_short) and first_tag.startswith(PERSON_TAG)
+    is_tagged = (not further_words or is_short) and first_tag.startswith(PERSON_TAG)
+    return is_tagged or (" " in text and text.istitle() and not has_han(text))
 
 
 def is_confident(term: Term) -> bool:
@@ -141,7 +142,7 @@ def is_phrase(text: str, base_segmenter: Segmenter) -> bool:
 
 def may_be_identifier(text: str) -> bool:
     """True for a single Latin word that is not spelled like an abbreviation or a product: verbose, Rows, x86, OK."""
-    if not text.isascii() or " " in text:
+    if has_han(text) or " " in text:
         return False
     return text.islower() or len(text) < MIN_WORD_CHARS or (text.isalpha() and text == text.capitalize())
 

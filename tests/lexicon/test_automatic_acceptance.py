@@ -84,6 +84,8 @@ def test_a_confident_candidate_is_selected() -> None:
         make_candidate("Rows"),
         make_candidate("OK"),
         make_candidate("Christopher Wren"),
+        make_candidate("Friedrich Engels"),
+        make_candidate("Milošević"),
         make_candidate("21st century"),
         make_candidate("three standards"),
         make_candidate("environmental conditions"),

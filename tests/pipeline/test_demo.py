@@ -1,5 +1,6 @@
 """`plumb demo`, as a person runs it: the first time, again, and after a page was changed on disk."""
 
+import json
 import os
 import re
 import signal
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from domain.term import AUTOMATIC_ACTOR
+from pipeline.demo.run import DEMO_QUERY
 from tests.crash_harness import PLUMB, all_processes, until
 from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
@@ -66,8 +69,11 @@ def test_the_demo_from_an_empty_folder(
         assert len(times) == 4
         assert "finds the page" in changed
 
-        assert '"first_whole_rank": 1' in plumb("-c", config, "compare", "世界石油大会", "--json")
+        base, domain = json.loads(plumb("-c", config, "compare", DEMO_QUERY, "--json"))
+        assert base["first_whole_rank"] > domain["first_whole_rank"] == 1
+        assert AUTOMATIC_ACTOR in plumb("-c", config, "lexicon", "versions")  # no person has published anything
         status = plumb("status", config)
+        assert "version 1 published, 1 in the index" in status
 
     second = plumb("demo", "--folder", str(folder), "--check", *ports)
     assert re.search(r"crawl +\S+ s  unchanged \d{3}", second), second
