@@ -80,10 +80,7 @@ def select_confident_terms(
 
 
 def may_be_name(text: str, base_segmenter: Segmenter) -> bool:
-    """True if the dictionary tags the whole text or its surname as a name, or all words of a Latin text are capitalized.
-
-    The dictionary tags some minerals as names, too (石英), and some capitalized texts are products.
-    """
+    """True if text or surname are tagged as a name (石英 is, too), or all words of a Latin text are capitalized."""
     [(first, first_tag), *further_words] = base_segmenter.tag(text)
     is_short = len(first) == 1 and len(text) <= MAX_NAME_CHARS
     is_tagged = (not further_words or is_short) and first_tag.startswith(PERSON_TAG)
@@ -117,13 +114,8 @@ def is_frequent_compound(term: Term, base_segmenter: Segmenter) -> bool:
 
 
 def neighbour_share(term: Term) -> float:
-    """Return the share of the occurrences beside the most frequent neighbour; 0 for a label, which has no neighbours.
-
-    A candidate without score components has the share 1.
-    """
-    independent = dict(term.score_components).get("independent")  # lexicon/model/row_features.py
-    if independent is None:
-        return 1.0
+    """Return the share of the occurrences beside the most frequent neighbour; 0 for a label, which has none."""
+    independent = dict(term.score_components).get("independent", -math.inf)  # lexicon/model/row_features.py
     return round(term.frequency + 0.5 - math.exp(independent)) / term.frequency
 
 

@@ -12,20 +12,6 @@ _SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏"
     "吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )
-# Frequent English given names without those that are also words or places (Mark, Grant, Virginia).
-_GIVEN_NAMES_TEXT = """
-aaron adam alan albert alexander alfred alice andrew andy anna anne anthony arthur barbara benjamin bernard brian
-bruce carl catherine charles charlotte christopher daniel david deborah dennis diana donald donna dorothy douglas
-edgar edmund edward eleanor elizabeth emily emma eric ernest eugene evelyn frances francis franklin frederick gary
-geoffrey george gerald gordon gregory hannah harold harriet harry helen henry herbert howard hugh isaac jacob james
-jane janet jason jeff jeffrey jennifer jeremy jessica jim jimmy joan joe john johnny jonathan joseph joshua judith
-julia julian karen karl kate katherine kathleen keith kenneth kevin larry laura lawrence leonard lewis linda louis
-louise lucy margaret maria martha martin mary matthew michael michelle mike nancy nathan nicholas nicole norman oliver
-oscar pamela patricia patrick paul peter philip rachel ralph raymond rebecca richard robert roger ronald russell ruth
-samuel sandra sarah scott sharon simon sophia stephanie stephen steve steven stuart susan susanna theodore theresa
-thomas timothy tony vincent walter wayne wilhelm william winston
-"""
-_GIVEN_NAMES = frozenset(_GIVEN_NAMES_TEXT.split())
 _PERSON_WORD_RE = re.compile("人员|人士|工程师|专家|职工|员工|记者|作者|编辑|领导|同志")
 _PERSON_TAG, _ADJECTIVE_TAG = "nr", "a"  # prefixes of jieba's tags
 _UNIT_TAGS = "mq"  # numerals and measure words
@@ -77,25 +63,15 @@ def _is_romanized_name(term: str) -> bool:
     )
 
 
-def _is_english_name(term: str) -> bool:
-    """Return True for capitalized words after an English given name: `Christopher Wren`."""
-    given_name, *further_words = term.split(" ")
-    return (
-        0 < len(further_words) <= 2
-        and given_name.lower() in _GIVEN_NAMES
-        and all(word[:1].isupper() for word in (given_name, *further_words))
-    )
-
-
 def _is_person_name(term: str, tagged_words: Sequence[tuple[str, str]]) -> bool:
-    """Return True for a name of a person: tagged as such, a surname with one or two characters, or an English name.
+    """Return True for a name of a person: tagged as such, a surname with one or two characters, or pinyin.
 
     Dictionary words are never names, although some minerals are tagged as names (石英).
     """
     if is_in_dictionary(term):
         return False
     if term.isascii():
-        return _is_romanized_name(term) or _is_english_name(term)
+        return _is_romanized_name(term)
     is_person_tag = [tag.startswith(_PERSON_TAG) for _, tag in tagged_words]
     is_surname_alone = len(tagged_words) == 2 and len(tagged_words[0][0]) == 1
     return all(is_person_tag) or (len(term) <= 3 and term[0] in _SURNAMES and (any(is_person_tag) or is_surname_alone))

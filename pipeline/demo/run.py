@@ -277,10 +277,8 @@ def iter_page_faults(engine: Engine, url: str) -> Iterator[str]:
     if not json.loads(response.content).get("hits"):
         yield f"the search page finds nothing for {DEMO_QUERY}"
     base, domain = compare_term(engine, DEMO_QUERY)
-    if domain.measures.first_rank != 1:
-        yield f"with the domain lexicon the first result does not contain the complete term {DEMO_QUERY}"
-    if domain.measures.precision_at_10 <= base.measures.precision_at_10:
-        yield f"the domain lexicon finds no more documents with {DEMO_QUERY} than the base dictionary"
+    if domain.measures.first_rank != 1 or domain.measures.precision_at_10 <= base.measures.precision_at_10:
+        yield f"the domain lexicon does not rank documents with {DEMO_QUERY} first, and higher than the base dictionary"
     password = secrets.token_urlsafe(9)
     with temporary_account(engine.store.accounts, password):
         if (status := review_page_status(url, CHECK_ACCOUNT, password)) != requests.codes.ok:
