@@ -57,7 +57,10 @@ def mine_in_memory(texts: Iterable[str], models: ModelByLanguage) -> list[Term]:
     rows, scores = rank_rows(models, selection, probability=settings.probability)
     frequencies, documents = (rows.counts[COLUMN_INDEX[name]].tolist() for name in ("frequency", "documents"))
     columns = (iter_spellings(table, rows), scores.tolist(), frequencies, documents, score_components(table, rows))
-    return [Term(*values, score_components=parts) for *values, parts in zip(*columns, strict=True)]
+    return [
+        Term(text, score, frequency, document_count, score_components=parts)
+        for text, score, frequency, document_count, parts in zip(*columns, strict=True)
+    ]
 
 
 def zero_model(language: str) -> BoundaryModel:
