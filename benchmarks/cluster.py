@@ -32,7 +32,7 @@ from benchmarks.local_cluster import LocalSolrCluster
 from benchmarks.object_store import environment, make_bucket, object_store
 from benchmarks.postgres_server import PostgresServer
 from indexer.embedded_solr import find_free_port
-from pipeline.demo.run import DEMO_QUERY
+from pipeline.demo.articles import COMPARISON_TERM
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.settings import SECTIONS
 from pipeline.settings_template import toml_value
@@ -186,7 +186,7 @@ def hits(url: str) -> int:
     """Return the number of results of the demo query on a site, as soon as its index responds."""
     deadline = time.monotonic() + START_SECONDS
     while True:
-        answer = requests.get(f"{url}search", params={"q": DEMO_QUERY, "format": "json"}, timeout=30)
+        answer = requests.get(f"{url}search", params={"q": COMPARISON_TERM, "format": "json"}, timeout=30)
         if answer.status_code != requests.codes.service_unavailable or time.monotonic() > deadline:
             break
         time.sleep(POLL_SECONDS)
@@ -212,7 +212,7 @@ def main() -> None:
             found = [hits(url) for url in sites]
             say(running, sites, found)
             if asked.check and (not found[0] or len(set(found)) > 1):
-                sys.exit(f"the sites find {found} pages for {DEMO_QUERY}")
+                sys.exit(f"the sites find {found} pages for {COMPARISON_TERM}")
             if not asked.check:
                 signal.pause()
     except KeyboardInterrupt:
@@ -224,7 +224,7 @@ def main() -> None:
 def say(running: Running, sites: list[str], found: list[int]) -> None:
     """Print the URLs of the services."""
     for url, count in zip(sites, found, strict=True):
-        print(f"search site       {url}search?q={DEMO_QUERY}   {count} hits")
+        print(f"search site       {url}search?q={COMPARISON_TERM}   {count} hits")
     print(f"vertical          {running.folder / 'crawler.toml'}")
     print(f"store             {running.settings['store']['url']}")
     print(f"object store      {running.object_store}/{BUCKET}")

@@ -17,7 +17,7 @@ from benchmarks.demo_search_site import open_demo_site
 from benchmarks.results import OURS, Figure
 from domain.errors import PlumblineError
 from domain.term import AUTOMATIC_ACTOR
-from pipeline.demo.run import DEMO_QUERY
+from pipeline.demo.articles import COMPARISON_TERM
 from pipeline.engine import Engine
 from pipeline.search_site.search_app import compare_term
 from search_ui.pages.compare import COMPARED_RESULTS, LexiconResult
@@ -34,7 +34,7 @@ def automatic_figures() -> list[Figure]:
     """
     with open_demo_site(without_embedding=True) as (engine, _):
         results_by_query = compare_automatic_terms(engine)
-    if DEMO_QUERY not in results_by_query or len(results_by_query) < MIN_QUERIES:
+    if COMPARISON_TERM not in results_by_query or len(results_by_query) < MIN_QUERIES:
         raise PlumblineError(
             f"the automatic lexicon has {len(results_by_query)} queries: {', '.join(results_by_query)}"
         )
@@ -64,7 +64,7 @@ def iter_figures(result_by_query: dict[str, LexiconResult], system: str) -> Iter
         "mrr": float(np.mean([measure.reciprocal_rank for measure in measures])),
         "p10": float(np.mean([measure.precision_at_10 for measure in measures])),
         "first_rank": float(np.mean(list(rank_by_query.values()))),
-        "example_first_rank": rank_by_query[DEMO_QUERY],
+        "example_first_rank": rank_by_query[COMPARISON_TERM],
         "queries": len(measures),
     }
     yield from (Figure(SET, system, metric, value) for metric, value in values.items())

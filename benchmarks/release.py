@@ -27,7 +27,7 @@ from benchmarks.release_disk import measure_disk
 from benchmarks.release_mcp import measure_mcp
 from benchmarks.results import OURS, Figure, publish
 from domain.errors import PlumblineError
-from pipeline.demo.run import DEMO_QUERY
+from pipeline.demo.articles import COMPARISON_TERM
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASE_PYTHON = ROOT / ".venv-release" / "bin" / "python"
@@ -93,7 +93,7 @@ def wait_for_results(url: str, process: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            if requests.get(f"{url}api/v1/search", {"q": DEMO_QUERY}, timeout=10).json()["total"]:
+            if requests.get(f"{url}api/v1/search", {"q": COMPARISON_TERM}, timeout=10).json()["total"]:
                 return
         except (requests.RequestException, ValueError, KeyError):
             pass  # not started yet, or Solr is starting

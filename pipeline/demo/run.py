@@ -25,6 +25,7 @@ from domain.errors import PlumblineError, PortInUseError
 from domain.outcome import Reason, StageReport
 from pipeline import stages
 from pipeline.cli.session import format_reports
+from pipeline.demo.articles import COMPARISON_TERM
 from pipeline.demo.site import LOOPBACK, SITE_NAMES, DemoServer, WrittenSites, change_article, demo_urls, write_sites
 from pipeline.embedding.model_download import ModelDownload, needs_download
 from pipeline.engine import Engine, ensure_folder
@@ -36,7 +37,6 @@ from pipeline.settings import Settings, load_settings
 from pipeline.settings_template import toml_value
 from search_ui.passwords import hash_password
 
-DEMO_QUERY = "世界石油大会"
 DEMO_ACCOUNT = "demo"
 CHECK_ACCOUNT = "demo-check"
 FORM_TOKEN_RE = re.compile(r'name="token" value="([^"]+)"')
@@ -191,11 +191,11 @@ def show_urls_and_wait(
 ) -> None:
     """Print the URLs of the demo and wait for Ctrl-C. When `download` ends, semantic search is added."""
     config = options.folder / "vertical.toml"
-    console.print(f"\nsearch page:      {site.url}search?q={DEMO_QUERY}")
+    console.print(f"\nsearch page:      {site.url}search?q={COMPARISON_TERM}")
     console.print(
         f"administration:   {site.url}admin/   ({sign_in_hint(engine, config)})", markup=False, highlight=False
     )
-    console.print(f"comparison search:       plumb -c {config} compare {DEMO_QUERY}")
+    console.print(f"comparison search:       plumb -c {config} compare {COMPARISON_TERM}")
     console.print("Ctrl-C stops everything; the next run is incremental.")
     downloads = [download] if download else []
 
@@ -270,15 +270,15 @@ def iter_count_faults(engine: Engine, site_report: WrittenSites, reports: list[S
 
 def iter_page_faults(engine: Engine, url: str) -> Iterator[str]:
     """Yield the faults of the search page."""
-    response = requests.get(f"{url}search", params={"q": DEMO_QUERY, "format": "json"}, timeout=10)
+    response = requests.get(f"{url}search", params={"q": COMPARISON_TERM, "format": "json"}, timeout=10)
     if not response.ok:
         yield f"the search page returned HTTP status {response.status_code}"
         return
     if not json.loads(response.content).get("hits"):
-        yield f"the search page finds nothing for {DEMO_QUERY}"
-    base, domain = compare_term(engine, DEMO_QUERY)
+        yield f"the search page finds nothing for {COMPARISON_TERM}"
+    base, domain = compare_term(engine, COMPARISON_TERM)
     if domain.measures.first_rank != 1 or domain.measures.precision_at_10 <= base.measures.precision_at_10:
-        yield f"the domain lexicon does not rank documents with {DEMO_QUERY} first, and higher than the base dictionary"
+        yield f"the domain lexicon does not rank documents with {COMPARISON_TERM} first, and above the base dictionary"
     password = secrets.token_urlsafe(9)
     with temporary_account(engine.store.accounts, password):
         if (status := review_page_status(url, CHECK_ACCOUNT, password)) != requests.codes.ok:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from domain.term import AUTOMATIC_ACTOR
-from pipeline.demo.run import DEMO_QUERY
+from pipeline.demo.articles import COMPARISON_TERM
 from tests.crash_harness import PLUMB, all_processes, until
 from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
@@ -69,7 +69,7 @@ def test_the_demo_from_an_empty_folder(
         assert len(times) == 4
         assert "finds the page" in changed
 
-        base, domain = json.loads(plumb("-c", config, "compare", DEMO_QUERY, "--json"))
+        base, domain = json.loads(plumb("-c", config, "compare", COMPARISON_TERM, "--json"))
         assert base["first_whole_rank"] > domain["first_whole_rank"] == 1
         assert AUTOMATIC_ACTOR in plumb("-c", config, "lexicon", "versions")  # no person has published anything
         status = plumb("status", config)
