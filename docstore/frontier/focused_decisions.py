@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func, select, update
 
 from docstore.articles.page_removal import remove_page
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
 from docstore.bookkeeping import OutcomeRow, write_outcomes
 from docstore.database import Database
-from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
+from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, topic_questions, urls
 from domain.coded_message import CodedMessage
 from domain.focused_decision import (
     ALL_DECISIONS,
@@ -27,12 +27,14 @@ from domain.focused_decision import (
     RevisionResult,
     StoredFocusedDecision,
     StoredFocusedScore,
+    TopicCoverage,
 )
 from domain.outcome import Outcome, Reason, Stage
 from domain.storable_text import sanitize_text
 
 _BATCH_SIZE = 200  # rows with words
 _SCORE_BATCH_SIZE = 10_000  # rows without words
+_MIN_SCORE_CHANGE = 0.005  # smaller changes of a score are not saved
 
 
 class FocusedDecisionTable:
@@ -112,35 +114,44 @@ class FocusedDecisionTable:
     def harvest_by_host(self) -> list[HostHarvest]:
         """Return the retained and decided pages by host and strategy, the host with the most pages first."""
         query = (
-            select(
-                *(urls.c.host, focused_decisions.c.strategy, func.count(), func.sum(focused_decisions.c.kept)),
-                func.sum(focused_decisions.c.score * focused_decisions.c.kept),
-            )
+            select(urls.c.host, focused_decisions.c.strategy, func.count(), func.sum(focused_decisions.c.kept))
             .join(urls, urls.c.url_id == focused_decisions.c.url_id)
             .group_by(urls.c.host, focused_decisions.c.strategy)
             .order_by(func.count().desc(), urls.c.host, focused_decisions.c.strategy)
         )
         with self._database.read() as connection:
             rows = connection.execute(query).all()
-        return [
-            HostHarvest(host, name, count, int(retained_count), score / retained_count if retained_count else 0.0)
-            for host, name, count, retained_count, score in rows
-        ]
+        return [HostHarvest(host, name, count, int(retained_count)) for host, name, count, retained_count in rows]
 
-    def score_totals(self, topic: str, strategy: str) -> tuple[int, float, float]:
-        """Return totals for a topic and a strategy.
+    def coverage(self, topic: str, strategy: str) -> TopicCoverage:
+        """Return the estimated quality of the pages that a strategy retained for a topic.
 
-        Returns:
-            (number of retained pages, sum of their scores, sum of the scores of all decided pages)
+        Labels that the scores do not take into account yet are not counted.
         """
-        query = select(
-            func.coalesce(func.sum(focused_decisions.c.kept), 0),
-            func.coalesce(func.sum(focused_decisions.c.score * focused_decisions.c.kept), 0.0),
-            func.coalesce(func.sum(focused_decisions.c.score), 0.0),
-        ).where(focused_decisions.c.topic == topic, focused_decisions.c.strategy == strategy)
+        table = focused_decisions.c
+        totals = select(
+            func.count(),
+            func.coalesce(func.sum(table.kept), 0),
+            func.coalesce(func.sum(table.score), 0.0),
+            func.coalesce(func.sum(table.score * table.kept), 0.0),
+            func.coalesce(func.sum(case((table.score.in_((0.0, 1.0)), 0), else_=1)), 0),
+        ).where(table.topic == topic, table.strategy == strategy)
+        is_applied = (table.strategy != strategy) | (func.abs(table.score - topic_questions.c.answer) <= _MIN_SCORE_CHANGE)
+        labels = (
+            select(func.count())
+            .select_from(topic_questions)
+            .join(urls, urls.c.url == topic_questions.c.url)
+            .join(focused_decisions, table.url_id == urls.c.url_id)
+            .where(topic_questions.c.topic == topic, table.topic == topic, is_applied)
+        )
         with self._database.read() as connection:
-            retained_count, retained_score_sum, score_sum = connection.execute(query).one()
-        return int(retained_count), float(retained_score_sum), float(score_sum)
+            decided_count, retained_count, score_sum, retained_sum, uncertain_count = connection.execute(totals).one()
+            label_count = connection.scalar(labels) or 0
+        return TopicCoverage(
+            *(decided_count, int(retained_count), float(score_sum), float(retained_sum)),
+            label_count=label_count,
+            uncertain_count=int(uncertain_count),
+        )
 
     def apply_revisions(self, revisions: Mapping[str, RevisedDecision], strategy: str) -> RevisionResult:
         """Apply revised decisions to pages that `strategy` decided.
@@ -257,7 +268,6 @@ _DECISIONS_QUERY = select(focused_decisions, urls.c.url).join(urls, urls.c.url_i
 _SCORES_QUERY = select(focused_decisions.c.seq, focused_decisions.c.url_id, focused_decisions.c.score, urls.c.url).join(
     urls, urls.c.url_id == focused_decisions.c.url_id
 )
-_MIN_SCORE_CHANGE = 0.005
 _CURRENT_DECISIONS_QUERY = select(
     focused_decisions.c.url_id, focused_decisions.c.score, focused_decisions.c.kept, urls.c.url, urls.c.digest
 ).join(urls, urls.c.url_id == focused_decisions.c.url_id)

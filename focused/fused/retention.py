@@ -38,7 +38,7 @@ INITIAL_RETENTION_FEATURES = tuple(name for name in RETENTION_FEATURES if name n
 # Features whose weight training constrains to be at least 0.
 NON_NEGATIVE_FEATURES = frozenset(RETENTION_FEATURES) - {"anchored", "level", "length", "degree"}
 PROBABILITY_EPSILON = 1e-4  # probabilities are clipped to [epsilon, 1 - epsilon] before the logit
-BIAS_VARIANCE, SLOPE_VARIANCE = 1.0, 0.1  # prior variance of a topic's deviation from the pretrained regression
+BIAS_VARIANCE, SLOPE_VARIANCE = 4.0, 0.3  # prior variance of a topic's deviation from the pretrained regression
 MAX_QUESTION_SIMILARITY = 0.8  # of two pages with a higher cosine, only one is selected for labelling
 
 
@@ -120,8 +120,9 @@ def select_pages_to_label(
 ) -> list[int]:
     """Select up to `count` pages for labelling, most useful first.
 
-    Selects pages with high uncertainty near the threshold, weighted by density (Settles and Craven 2008), with a
-    pairwise cosine below MAX_QUESTION_SIMILARITY.
+    Half of them are retained pages at even distances in the order of their probability: they tell how many of the
+    retained pages are on topic. The others have a high uncertainty near the threshold, weighted by density (Settles and
+    Craven 2008), and a pairwise cosine below MAX_QUESTION_SIMILARITY.
 
     Args:
         probabilities: (pages,) float64.
@@ -138,14 +139,18 @@ def select_pages_to_label(
     value = (uncertainty * (1 + np.maximum(page_vectors @ centre, 0.0) / max(float(uncertainty.sum()), 1e-9)))[
         candidates
     ]
+    retained = candidates[probabilities[candidates] >= threshold]
+    retained = retained[np.argsort(-probabilities[retained], kind="stable")]
+    sample_size = min(count // 2, len(retained))
+    sample = [int(part[len(part) // 2]) for part in np.array_split(retained, sample_size)] if sample_size else []
     selected: list[int] = []
-    for position in np.argsort(-value, kind="stable").tolist():
-        page = int(candidates[position])
-        if not selected or float((page_vectors[selected] @ page_vectors[page]).max()) < MAX_QUESTION_SIMILARITY:
-            selected.append(page)
-        if len(selected) == count:
+    for page in candidates[np.argsort(-value, kind="stable")].tolist():
+        if len(selected) == count - sample_size:
             break
-    return selected
+        is_new = not selected or (page_vectors[selected] @ page_vectors[page]).max() < MAX_QUESTION_SIMILARITY
+        if is_new and page not in sample:
+            selected.append(page)
+    return [*selected, *sample]
 
 
 def predict_probability(model: PretrainedModel, rows: Float64Array) -> Float64Array:

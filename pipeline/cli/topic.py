@@ -241,14 +241,14 @@ def review_pages(
 
 def review_state(engine: "Engine", name: str) -> dict[str, Any]:
     """Return the expected coverage of a topic and the pages to label, as JSON values."""
-    from pipeline.topic.retention import estimate_coverage
+    from pipeline.topic.retention import coverage_to_json, estimate_coverage
 
     coverage = estimate_coverage(engine, name)
     questions = engine.store.topic_questions
     return {
         "topic": name,
         "wanted_precision": engine.settings.topic.precision,
-        "expected": coverage.to_json() if coverage else None,
+        "expected": coverage_to_json(coverage) if coverage else None,
         "answers": len(questions.answers(name)),
         "questions": [asdict(question) for question in questions.pending(name)],
     }
@@ -256,15 +256,13 @@ def review_state(engine: "Engine", name: str) -> dict[str, Any]:
 
 def format_review_state(state: dict[str, Any]) -> Iterator[str]:
     """Format the result of `review_state` as lines."""
+    from pipeline.topic.retention import format_coverage
+
     expected, target_precision = state["expected"], state["wanted_precision"]
     if expected is None:
         yield f"no pages fetched for {state['topic']} yet; target: {target_precision:.0%} of the kept pages on topic"
     else:
-        yield (
-            f"{expected['kept']} pages kept; estimate: {expected['precision']:.0%} of them on topic "
-            f"(target {target_precision:.0%}), {expected['recall']:.0%} of all on-topic pages fetched; "
-            f"{state['answers']} answers"
-        )
+        yield f"{format_coverage(expected, target_precision)}; {state['answers']} answers so far"
     for question in state["questions"]:
         yield f"  {question['score']:.2f} {question['url']} {question['title']}"
     if state["questions"]:

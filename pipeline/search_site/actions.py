@@ -274,17 +274,13 @@ class StoreTopics:
 
     def review_questions(self, name: str) -> TopicReviewState:
         """Return the expected quality of the retained pages and the pages that a reviewer should label."""
-        coverage, questions_table = estimate_coverage(self._engine, name), self._engine.store.topic_questions
-        settings = self._settings.load()
-        needs = topic_needs(settings, self.topic(name), self._engine.store.articles.count())
+        questions, settings = self._engine.store.topic_questions, self._settings.load()
         return TopicReviewState(
             settings.topic.precision,
-            coverage.retained_count if coverage else 0,
-            coverage.precision if coverage else None,
-            coverage.recall if coverage else None,
-            len(questions_table.answers(name)),
-            questions_table.pending(name),
-            needs.messages(),
+            estimate_coverage(self._engine, name),
+            len(questions.answers(name)),
+            questions.pending(name),
+            topic_needs(settings, self.topic(name), self._engine.store.articles.count()).messages(),
         )
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:

@@ -5,35 +5,17 @@ policy.current_scores -> table of focused decisions -> rejected pages are remove
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawler.focused_policy import ReviewInstructions, deserialize_page
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from domain.coded_message import CodedMessage
 from domain.errors import TopicError
-from domain.focused_decision import RevisedDecision, TopicQuestion
+from domain.focused_decision import RevisedDecision, TopicCoverage, TopicQuestion
 
 if TYPE_CHECKING:  # imports scikit-learn, which reading answers does not need
     from focused.topic_policy import TopicPolicy
     from pipeline.engine import Engine
-
-
-@dataclass(frozen=True)
-class TopicCoverage:
-    """Number of retained pages of a topic, with estimated quality.
-
-    `precision` is the expected share of on-topic pages among the retained pages. `recall` is the expected share of the
-    fetched on-topic pages that are retained.
-    """
-
-    retained_count: int
-    precision: float
-    recall: float
-
-    def to_json(self) -> dict[str, float]:
-        """Return the values under the keys of `plumb topic show NAME --json`."""
-        return {"kept": self.retained_count, "precision": self.precision, "recall": self.recall}
 
 
 def load_instructions(engine: "Engine", topic: str) -> ReviewInstructions:
@@ -43,16 +25,8 @@ def load_instructions(engine: "Engine", topic: str) -> ReviewInstructions:
 
 def estimate_coverage(engine: "Engine", topic: str) -> TopicCoverage | None:
     """Estimate the quality of the retained pages of a topic; None if the strategy `fused` has fetched no page."""
-    retained_count, expected_on_topic, expected_total = engine.store.focused_decisions.score_totals(topic, "fused")
-    return (
-        TopicCoverage(
-            retained_count,
-            expected_on_topic / retained_count if retained_count else 1.0,
-            expected_on_topic / expected_total,
-        )
-        if expected_total
-        else None
-    )
+    coverage = engine.store.focused_decisions.coverage(topic, "fused")
+    return coverage if coverage.decided_count else None
 
 
 def apply_retention(engine: "Engine", policy: "TopicPolicy") -> None:
@@ -74,11 +48,29 @@ def report_coverage(engine: "Engine", topic: str) -> None:
     """Report the expected quality of the retained pages as a progress note."""
     coverage = estimate_coverage(engine, topic)
     if coverage is not None:
-        target_precision = engine.settings.topic.precision
         engine.progress.note(
-            f"{coverage.retained_count} pages retained for {topic}: expected precision {coverage.precision:.0%} "
-            f"(target {target_precision:.0%}), expected recall {coverage.recall:.0%} of the fetched pages on topic"
+            f"topic {topic}: {format_coverage(coverage_to_json(coverage), engine.settings.topic.precision)}"
         )
+
+
+def coverage_to_json(coverage: TopicCoverage) -> dict[str, Any]:
+    """Return a coverage under the keys of `plumb topic show NAME --json`."""
+    return {
+        "kept": coverage.retained_count,
+        "precision": coverage.precision,
+        "recall": coverage.recall,
+        "missing_answers": coverage.missing_label_count,
+    }
+
+
+def format_coverage(expected: Mapping[str, Any], target_precision: float) -> str:
+    """Format the result of `coverage_to_json`: the expected quality, or how many answers it takes to state it."""
+    kept = f"{expected['kept']} pages kept (target: {target_precision:.0%} of them on topic)"
+    if expected["missing_answers"]:
+        return f"{kept}; an estimate needs {expected['missing_answers']} more answers about pages"
+    if expected["precision"] is None:
+        return kept
+    return f"{kept}; estimate: {expected['precision']:.0%}, and {expected['recall']:.0%} of all on-topic pages fetched"
 
 
 def reschedule_refetch(engine: "Engine", urls: tuple[str, ...] | list[str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from domain.focused_decision import HostHarvest, TopicQuestion
+from domain.focused_decision import HostHarvest, TopicCoverage, TopicQuestion
 from domain.topic import Topic, TopicState, TopicTermClass
 
 
@@ -12,14 +12,12 @@ from domain.topic import Topic, TopicState, TopicTermClass
 class TopicReviewState:
     """Estimates for the pages kept for a topic, and the pages to ask a reviewer about.
 
-    Shares are 0 to 1; None before pages were fetched for the topic. `strategy_notes` are sentences about what the
-    strategy lacks.
+    `coverage` is None before pages were fetched for the topic. `strategy_notes` are sentences about what the strategy
+    lacks.
     """
 
     target_precision: float = 0.0
-    retained_count: int = 0
-    expected_precision: float | None = None
-    expected_recall: float | None = None
+    coverage: TopicCoverage | None = None
     answer_count: int = 0
     open_questions: Sequence[TopicQuestion] = ()
     strategy_notes: Sequence[str] = ()

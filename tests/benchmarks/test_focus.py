@@ -15,6 +15,7 @@ from benchmarks.focus_graph import Graph, Node, cut_latin, load, stored_in
 from benchmarks.focus_person import PROPOSED, confirmed, proposed
 from benchmarks.focus_replay import Queue
 from benchmarks.focus_site import Shape, generated, is_portal
+from benchmarks.focus_stated import stated_error_figures
 from benchmarks.results import read_floors
 from benchmarks.training.focus import COUNTS, logistic
 from benchmarks.training.focus_lessons import drawn
@@ -99,6 +100,16 @@ def test_papers_strategies_are_ahead_on_a_made_web(tmp_path: Path) -> None:
         assert values[system, metric] >= floor, name
     for ours, baseline in (("topic_library", "static_keywords"), ("semantic_tree", "vsm")):
         assert values[ours, "harvest_r"] > values[baseline, "harvest_r"] > values["breadth_first", "harvest_r"]
+
+
+def test_stated_precision_is_measured_against_the_labels(tmp_path: Path) -> None:
+    figures = stated_error_figures(written(tmp_path), 2, 0)
+    found = {(figure.set, figure.metric): figure.value for figure in figures if figure.system == "fused"}
+    assert len(found) == len(figures)
+    assert found["made", "labels_30"] == 15 and found["made", "labels_100"] == 20
+    assert ("made", "stated_error_500") not in found  # the web has fewer pages
+    errors = [found["made", f"stated_error_{size}"] for size in (30, 100)]
+    assert found["all", "stated_error"] == pytest.approx(sum(errors) / 2) and found["all", "stated_error"] < 0.1
 
 
 def test_a_person_confirms_words_that_tell_the_topic() -> None:

@@ -10,6 +10,7 @@ from domain.focused_decision import (
     RevisionResult,
     StoredFocusedDecision,
     StoredFocusedScore,
+    TopicCoverage,
     TopicQuestion,
 )
 from domain.frontier import NewUrl, UrlKind
@@ -57,7 +58,7 @@ def test_a_judgement_comes_back_in_order_and_is_renewed_in_its_place(store: Stor
     assert store.focused_decisions.find(SEED) == StoredFocusedDecision(SEED, 1, "fused", "油", 0.5, True, b"new")
     assert store.focused_decisions.find("http://never.test/") is None
     assert store.focused_decisions.count() == 2
-    assert store.focused_decisions.harvest_by_host() == [HostHarvest("a.test", "fused", 2, 1, 0.5)]
+    assert store.focused_decisions.harvest_by_host() == [HostHarvest("a.test", "fused", 2, 1)]
     assert store.focused_decisions.harvest_by_host()[0].harvest_rate == 0.5
 
 
@@ -122,8 +123,21 @@ def test_new_verdicts_let_pages_go_and_name_those_to_ask_again(store: Store) -> 
     reasons = {row.url: row.reason for row in store.frontier.admin.iter_urls("*")}
     assert reasons[SEED] == Reason.OFF_TOPIC and reasons["http://a.test/3"] == Reason.FETCHED
     assert {page.url for page in store.articles.iter_pending()} == {"http://a.test/3", "http://a.test/4"}
-    assert store.focused_decisions.score_totals("油", "fused") == (2, 1.8, 2.0)
+    assert store.focused_decisions.coverage("油", "fused") == TopicCoverage(3, 2, 2.0, 1.8, 0, 3)
     assert store.focused_decisions.apply_revisions(new, "fused") == RevisionResult()
+
+
+def test_an_answer_counts_once_the_scores_know_it(store: Store) -> None:
+    """Of the answers, one is not applied yet, one is about a page of another strategy, one about an unknown page."""
+    record(store, SEED, guidance(0, score=1.0))
+    record(store, "http://a.test/2", guidance(1, is_retained=False, score=0.0), kept=False)
+    record(store, "http://a.test/3", guidance(2, score=0.9))
+    record(store, "http://a.test/4", guidance(3, strategy="breadth_first"))
+    answers = {SEED: True, "http://a.test/2": False, "http://a.test/3": False, "http://a.test/4": True}
+    store.topic_questions.save_answers("油", answers | {"http://a.test/9": True}, "zhang")
+    store.topic_questions.save_answers("气", {SEED: True}, "zhang")
+    assert store.focused_decisions.coverage("油", "fused") == TopicCoverage(3, 2, 1.9, 1.9, 3, 1)
+    assert store.focused_decisions.coverage("气", "fused") == TopicCoverage(0, 0, 0.0, 0.0, 0, 0)
 
 
 def test_questions_wait_until_they_are_answered(store: Store) -> None:

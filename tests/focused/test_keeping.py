@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from benchmarks.focus_stated import coverage_of, stated_after_labels
 from crawler.focused_policy import (
     BLOCK_CONTENT,
     LinkWords,
@@ -14,6 +15,7 @@ from crawler.focused_policy import (
     TopicWords,
     WordBlock,
 )
+from domain.focused_decision import TopicCoverage
 from focused.fused.retention import (
     fit_platt_correction,
     select_pages_to_label,
@@ -41,6 +43,36 @@ def test_what_a_person_has_refused_is_not_kept_however_little_precision_is_wante
     assert 0.0 < threshold_for_precision(np.array([0.9, 0.0]), 0.1) < 0.9
 
 
+@pytest.mark.parametrize(("count", "labels"), [(30, 15), (60, 18), (100, 20)])
+def test_a_stated_precision_is_true_and_before_enough_labels_none_is_stated(count: int, labels: int) -> None:
+    """All pages of the topic are alike, so without labels the precision is stated much too low."""
+    focus = FusedFeatureStrategy(topic())
+    subject_of = shown(focus, count)
+    unlabelled = coverage_of(focus.current_scores(), 0)
+    assert (unlabelled.precision, unlabelled.recall, unlabelled.missing_label_count) == (None, None, labels)
+    found = stated_after_labels(focus, {url for url, subject in subject_of.items() if subject == "stone"}, ())
+    assert found["labels"] == labels and abs(found["unlabelled_error"]) > 0.15
+    assert found["stated"] == pytest.approx(found["true"], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "missing", "precision", "recall"),
+    [
+        pytest.param(TopicCoverage(100, 10, 16.0, 8.0, 19, 80), 1, None, None, id="one label is missing"),
+        pytest.param(TopicCoverage(100, 10, 16.0, 8.0, 20, 80), 0, 0.8, 0.5, id="enough labels"),
+        pytest.param(TopicCoverage(500, 10, 16.0, 8.0, 20, 480), 7, None, None, id="too few labels after growth"),
+        pytest.param(TopicCoverage(100, 0, 16.0, 0.0, 20, 80), 0, None, 0.0, id="no page is retained"),
+        pytest.param(TopicCoverage(1, 1, 0.8, 0.8, 0, 1), 1, None, None, id="a single page"),
+        pytest.param(TopicCoverage(4, 2, 2.0, 2.0, 4, 0), 0, 1.0, 1.0, id="every page has a label"),
+        pytest.param(TopicCoverage(0, 0, 0.0, 0.0, 0, 0), 0, None, None, id="no page"),
+    ],
+)
+def test_quality_is_stated_from_enough_labels(
+    coverage: TopicCoverage, missing: int, precision: float | None, recall: float | None
+) -> None:
+    assert (coverage.missing_label_count, coverage.precision, coverage.recall) == (missing, precision, recall)
+
+
 def test_answers_move_probabilities_their_way_and_few_of_them_little() -> None:
     said = np.array([0.9, 0.8, 0.7, 0.6])
     no_answer = fit_platt_correction(np.zeros(0), np.zeros(0))
@@ -53,10 +85,19 @@ def test_answers_move_probabilities_their_way_and_few_of_them_little() -> None:
 def test_questions_are_about_doubtful_pages_no_two_alike() -> None:
     latent = np.eye(5)[[0, 0, 1, 2, 3]]
     probabilities = np.array([0.55, 0.5, 0.45, 0.999, 0.001])
-    asked = select_pages_to_label(probabilities, latent, np.arange(5), 0.5, 2)
-    assert len(asked) == 2 and asked[1] == 2 and asked[0] in (0, 1)  # both on the same axis: one answer does
+    asked = select_pages_to_label(probabilities, latent, np.arange(5), 0.6, 3)
+    assert asked == [0, 2, 3]  # the first two are on the same axis: one answer does; the last one is retained
     assert select_pages_to_label(probabilities, latent, np.array([3]), 0.5, 2) == [3]
     assert select_pages_to_label(probabilities, latent, np.zeros(0, dtype=np.int64), 0.5, 2) == []
+
+
+def test_half_of_the_questions_are_about_retained_pages() -> None:
+    """At even distances: the second, the fifth and the eighth best of nine; there are no more questions than wanted."""
+    probabilities = np.array([0.1, 0.2, 0.3, 0.4, 0.41, 0.42, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
+    asked = select_pages_to_label(probabilities, np.eye(12), np.arange(12), 0.4, 6)
+    assert len(set(asked)) == 6 and asked[3:] == [10, 7, 4]
+    assert select_pages_to_label(probabilities, np.eye(12), np.arange(12), 0.4, 0) == []
+    assert len(select_pages_to_label(probabilities, np.eye(12), np.arange(12), 1.0, 6)) == 6  # none is retained
 
 
 def shown(focus: FusedFeatureStrategy, count: int = 60) -> dict[str, str]:

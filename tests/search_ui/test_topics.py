@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from domain.account import Role
 from domain.errors import TopicError
-from domain.focused_decision import HostHarvest, TopicQuestion
+from domain.focused_decision import HostHarvest, TopicCoverage, TopicQuestion
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.strategy_needs import assess_needs
 from search_ui.review.topic_interfaces import TopicReviewState
@@ -28,6 +28,7 @@ class FakeTopics:
     rates: list[HostHarvest] = field(default_factory=list)
     asked: list[TopicQuestion] = field(default_factory=list)
     answers: dict[str, tuple[bool, str]] = field(default_factory=dict)
+    coverage: TopicCoverage | None = TopicCoverage(100, 12, 18.0, 9.0, 20, 80)
     notes: Sequence[str] = ()
 
     def names(self) -> Sequence[str]:
@@ -51,7 +52,7 @@ class FakeTopics:
 
     def review_questions(self, name: str) -> TopicReviewState:
         waiting = [one for one in self.asked if one.url not in self.answers]
-        return TopicReviewState(0.8, 12, 0.75, 0.5, len(self.answers), waiting, self.notes)
+        return TopicReviewState(0.8, self.coverage, len(self.answers), waiting, self.notes)
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
         if unknown := answers.keys() - {one.url for one in self.asked}:
@@ -114,6 +115,21 @@ def test_a_person_is_asked_about_pages_and_sees_what_is_to_be_expected() -> None
     assert client.post("/admin/topics/油/answer", data=wrong).status_code == 400
     assert client.post("/admin/topics/油/answer", data={"token": token, "no": "http://b.test/"}).status_code == 303
     assert client.post("/admin/topics/石/answer", data={"token": token, "no": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("coverage", "said"),
+    [
+        pytest.param(TopicCoverage(100, 12, 18.0, 9.0, 3, 80), "还需回答 17 个网页", id="few labels"),
+        pytest.param(TopicCoverage(100, 0, 18.0, 0.0, 20, 80), "没有网页的概率高到足以保留", id="nothing kept"),
+        pytest.param(None, "尚未为此主题抓取网页", id="nothing fetched"),
+    ],
+)
+def test_no_share_is_stated_that_is_not_known(coverage: TopicCoverage | None, said: str) -> None:
+    topics = many(1)
+    topics.coverage = coverage
+    expected = shown(client_of(topics)[0], "/admin/topics/油").select_one("#expected")
+    assert expected is not None and said in expected.text and "75%" not in expected.text
 
 
 @pytest.mark.parametrize("query", ["state=none", "page=0", "page=x", "page=-1", "page=99999999", "state=confirmed"])
