@@ -176,7 +176,7 @@ def test_a_person_is_asked_and_the_answers_count_at_once(demo: list[str], exampl
             save_answers(engine, NAME, {one.url: "水平井" in one.title for one in asked}, "operator")
             apply_answers(engine, NAME)
         assert expected is not None and expected.precision is not None and 0 < expected.precision <= 1
-        assert expected.label_count == round(10 * log10(expected.decided_count + 1))
+        assert expected.label_count >= round(10 * log10(expected.decided_count + 1))
 
 
 def test_a_page_that_is_fetched_again_by_itself_is_judged(demo: list[str], example: str, tmp_path: Path) -> None:
