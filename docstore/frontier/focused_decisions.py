@@ -136,13 +136,14 @@ class FocusedDecisionTable:
             func.coalesce(func.sum(table.score * table.kept), 0.0),
             func.coalesce(func.sum(case((table.score.in_((0.0, 1.0)), 0), else_=1)), 0),
         ).where(table.topic == topic, table.strategy == strategy)
-        is_applied = (table.strategy != strategy) | (func.abs(table.score - topic_questions.c.answer) <= _MIN_SCORE_CHANGE)
+        difference = func.abs(table.score - topic_questions.c.answer)
         labels = (
             select(func.count())
             .select_from(topic_questions)
             .join(urls, urls.c.url == topic_questions.c.url)
             .join(focused_decisions, table.url_id == urls.c.url_id)
-            .where(topic_questions.c.topic == topic, table.topic == topic, is_applied)
+            .where(topic_questions.c.topic == topic, table.topic == topic)
+            .where((table.strategy != strategy) | (difference <= _MIN_SCORE_CHANGE))
         )
         with self._database.read() as connection:
             decided_count, retained_count, score_sum, retained_sum, uncertain_count = connection.execute(totals).one()

@@ -65,12 +65,15 @@ def coverage_to_json(coverage: TopicCoverage) -> dict[str, Any]:
 
 def format_coverage(expected: Mapping[str, Any], target_precision: float) -> str:
     """Format the result of `coverage_to_json`: the expected quality, or how many answers it takes to state it."""
-    kept = f"{expected['kept']} pages kept (target: {target_precision:.0%} of them on topic)"
+    line = f"{expected['kept']} pages kept (target: {target_precision:.0%} of them on topic)"
     if expected["missing_answers"]:
-        return f"{kept}; an estimate needs {expected['missing_answers']} more answers about pages"
+        return f"{line}; an estimate needs {expected['missing_answers']} more answers about pages"
     if expected["precision"] is None:
-        return kept
-    return f"{kept}; estimate: {expected['precision']:.0%}, and {expected['recall']:.0%} of all on-topic pages fetched"
+        return line
+    return (
+        f"{line}; estimate: {expected['precision']:.0%} of them on topic, "
+        f"{expected['recall']:.0%} of all on-topic pages fetched"
+    )
 
 
 def reschedule_refetch(engine: "Engine", urls: tuple[str, ...] | list[str]) -> None:

@@ -18,6 +18,7 @@ from tests.search_ui.test_hostile import assert_harmless
 from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
 
 HOSTILE = '"><script>alert(1)</script>'
+ESTIMATED = TopicCoverage(100, 12, 18.0, 9.0, 20, 80)  # three quarters of the kept pages, half of all
 
 
 @dataclass
@@ -28,7 +29,7 @@ class FakeTopics:
     rates: list[HostHarvest] = field(default_factory=list)
     asked: list[TopicQuestion] = field(default_factory=list)
     answers: dict[str, tuple[bool, str]] = field(default_factory=dict)
-    coverage: TopicCoverage | None = TopicCoverage(100, 12, 18.0, 9.0, 20, 80)
+    coverage: TopicCoverage | None = ESTIMATED
     notes: Sequence[str] = ()
 
     def names(self) -> Sequence[str]:
