@@ -10,7 +10,7 @@ from math import log10
 
 # Labels of a person without which the quality of the retained pages is not stated, for every tenfold of pages: 15 for
 # 30 pages, 20 for 100, 27 for 500. With these the stated precision is within .1 on average
-# (docs/background/focused-crawling.md); without labels it is wrong by .2, however it is corrected.
+# (docs/background/focused-crawling.md); without labels it is wrong by .2, with every correction that was tried.
 LABELS_PER_TENFOLD = 10
 
 
