@@ -35,7 +35,7 @@ LONG = (
     "search",
     "slow_clients",
 )
-LONG += ("glossary", "scale_frontier", "similarity_words", "structure")
+LONG += ("glossary", "papers", "scale_frontier", "similarity_words", "structure")
 
 
 def commands() -> dict[str, BenchmarkCommand]:
