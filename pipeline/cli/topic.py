@@ -241,7 +241,7 @@ def review_pages(
 
 def review_state(engine: "Engine", name: str) -> dict[str, Any]:
     """Return the expected coverage of a topic and the pages to label, as JSON values."""
-    from pipeline.topic.retention import coverage_to_json, estimate_coverage
+    from pipeline.topic.coverage import coverage_to_json, estimate_coverage
 
     coverage = estimate_coverage(engine, name)
     questions = engine.store.topic_questions
@@ -256,7 +256,7 @@ def review_state(engine: "Engine", name: str) -> dict[str, Any]:
 
 def format_review_state(state: dict[str, Any]) -> Iterator[str]:
     """Format the result of `review_state` as lines."""
-    from pipeline.topic.retention import format_coverage
+    from pipeline.topic.coverage import format_coverage
 
     expected, target_precision = state["expected"], state["wanted_precision"]
     if expected is None:

@@ -34,8 +34,9 @@ from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.takedowns import StoreTakedowns
+from pipeline.topic.coverage import estimate_coverage
 from pipeline.topic.needs import topic_needs
-from pipeline.topic.retention import estimate_coverage, save_answers
+from pipeline.topic.retention import save_answers
 from search_ui.interfaces import Overview, SiteDetail, SiteReport
 from search_ui.review.topic_interfaces import TopicReviewState
 from text.segment import Segmenter, base_segmenter

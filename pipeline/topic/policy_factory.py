@@ -39,9 +39,9 @@ from focused.topic_policy import TopicPolicy, TopicPolicyConfig
 from pipeline.engine import Engine
 from pipeline.page_source import LinkReader
 from pipeline.topic.corpus_vectors import corpus_vectors
+from pipeline.topic.coverage import load_instructions, report_coverage, reschedule_refetch
 from pipeline.topic.needs import topic_needs
 from pipeline.topic.page_reader import PageReader, create_topic_segmenter
-from pipeline.topic.retention import load_instructions, report_coverage, reschedule_refetch
 
 MAX_ARCHIVE_PAGES, ARCHIVE_BATCH_SIZE = 5_000, 100  # pages
 CRAWL_ORIGIN = "crawl"  # origin of terms found during a crawl

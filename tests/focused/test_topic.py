@@ -30,8 +30,9 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.refresh import refetch, require_frontier_entry
 from pipeline.settings import Settings, build_settings, load_settings
+from pipeline.topic.coverage import estimate_coverage
 from pipeline.topic.policy_factory import add_proposals, create_policy, focused_crawl_settings
-from pipeline.topic.retention import apply_answers, estimate_coverage, save_answers
+from pipeline.topic.retention import apply_answers, save_answers
 from pipeline.topic.service import TopicDefinition, collect_proposals, create_topic
 from pipeline.topic.settings import TopicSettings
 from tests.local_workers import local_workers
