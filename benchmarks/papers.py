@@ -1,7 +1,7 @@
 """The experiments of the four papers: `make bench-papers [DATA=DIR] [ARGS='--only bodies,titles']`.
 
 Each function measures one experiment of docs/background/papers.md with the modules of the other benchmarks. A set is an
-experiment; all figures have the system `plumbline`. The paper's own figure is in EXPERIMENTS, as far as it is known.
+experiment; all figures have the system `plumbline`. The paper's own figure is in EXPERIMENTS if it is known.
 """
 
 import hashlib

@@ -280,10 +280,12 @@ def iter_specs() -> Iterator[SettingSpec]:
         for setting in fields(settings_class):
             path = f"{section}.{setting.name}"
             kind = setting_kind(path, types[setting.name])
-            given, default = setting.metadata, default_value(setting)
-            group = given["group"] or settings_class.GROUP
-            effect = given["effect"] or getattr(settings_class, "EFFECT", SettingEffect.NEXT_RUN)
-            yield SettingSpec(path, types[setting.name], kind, default, given["help"], given["secrecy"], group, effect)
+            declared, default = setting.metadata, default_value(setting)
+            group = declared["group"] or settings_class.GROUP
+            effect = declared["effect"] or getattr(settings_class, "EFFECT", SettingEffect.NEXT_RUN)
+            yield SettingSpec(
+                path, types[setting.name], kind, default, declared["help"], declared["secrecy"], group, effect
+            )
 
 
 SPECS: Mapping[str, SettingSpec] = {spec.path: spec for spec in iter_specs()}
