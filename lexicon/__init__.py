@@ -11,6 +11,8 @@ lexicon version, built from the accepted terms in the format of a jieba user dic
     review_selection.py   selects the candidates shown for review
     review_ranking.py     order of review, learned from decisions
     publishing.py         builds the next lexicon version from accepted terms, and compares versions
+    version_check.py      checks a version with jieba before it is published
+    jieba_segmenter.py    jieba itself as a segmenter
     jieba_dictionary.py   reads and writes jieba dictionary lines
     word_lists.py         other import and export formats
     concepts/             concepts of the terms, and their formats TBX, SKOS and CSV

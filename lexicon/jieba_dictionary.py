@@ -94,13 +94,14 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
 
 
 def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
-    """Format entries as dictionary lines that `parse_dictionary` reads.
+    """Format entries as dictionary lines that `parse_dictionary` reads, short words first.
 
+    jieba chooses a frequency for a word without one by the parts of the word that it has loaded before.
     One case does not round-trip: `GB 1234` without a frequency gets frequency 1, because its number would be read as
     one.
     """
     lines = []
-    for entry in entries:
+    for entry in sorted(entries, key=lambda entry: (len(entry.text), entry.text)):
         ends_like_frequency = _NUMBER_LIKE.fullmatch(entry.text.rpartition(" ")[2]) is not None
         frequency = entry.frequency or int(ends_like_frequency)
         lines.append(f"{entry.text} {frequency} {entry.pos_tag}\n" if frequency else f"{entry.text} {entry.pos_tag}\n")

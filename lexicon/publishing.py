@@ -1,13 +1,16 @@
 """Building the next lexicon version from accepted terms, and comparing versions. The store saves the results."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
+from domain.version_check import VersionCheck
 from lexicon.jieba_dictionary import default_tag, find_term_error
 from text.folding import word_key
+
+MAX_NAMED_TERMS = 10  # in a message
 
 
 class NothingToPublishError(LexiconError):
@@ -16,7 +19,7 @@ class NothingToPublishError(LexiconError):
 
 def ensure_acceptable(texts: Iterable[str]) -> None:
     """Raise LexiconError, naming each, if some of `texts` cannot be a dictionary line."""
-    errors = [_term_reason(text, error) for text in texts if (error := find_term_error(text))]
+    errors = [describe_term_error(text, error) for text in texts if (error := find_term_error(text))]
     if errors:
         raise LexiconError(
             CodedMessage("cannot be accepted: " + "; ".join(errors), "not_acceptable", reasons=tuple(errors))
@@ -41,10 +44,8 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
         else:  # words of the last version stay, although rules may have become stricter since
             error = None if word_key(term.text) in previous_by_key else find_term_error(term.text)
         if error:
-            errors.append(_term_reason(term.text, error))
-    if errors:
-        message = "no new lexicon version: " + "; ".join(errors)
-        raise LexiconError(CodedMessage(message, "no_new_version", reasons=tuple(errors)))
+            errors.append(describe_term_error(term.text, error))
+    _refuse_version(errors)
     by_key: dict[str, LexiconEntry] = {}
     for term in terms:
         key = word_key(term.text)
@@ -65,6 +66,21 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     return Lexicon(version=previous.version + 1, entries=entries)
 
 
+def ensure_harmless(check: VersionCheck) -> None:
+    """Raise LexiconError if a term must not be published; the message names the first ten such terms."""
+    errors = [describe_term_error(term, error) for term, error in sorted(check.error_by_term.items())]
+    more = len(errors) - MAX_NAMED_TERMS
+    _refuse_version(
+        errors[:MAX_NAMED_TERMS] + ([CodedMessage(f"{more} more", "more_terms", n=more)] if more > 0 else [])
+    )
+
+
+def _refuse_version(errors: Sequence[str]) -> None:
+    if errors:
+        message = "no new lexicon version: " + "; ".join(errors)
+        raise LexiconError(CodedMessage(message, "no_new_version", reasons=tuple(errors)))
+
+
 def add_terms(previous: Lexicon, terms: Iterable[Term]) -> Lexicon:
     """Return the lexicon with the entries of `previous` and the terms that it lacks, with the next version number.
 
@@ -82,7 +98,8 @@ def add_terms(previous: Lexicon, terms: Iterable[Term]) -> Lexicon:
     return Lexicon(version=previous.version + 1, entries=tuple(entries))
 
 
-def _term_reason(text: str, error: str) -> CodedMessage:
+def describe_term_error(text: str, error: str) -> CodedMessage:
+    """Return the message that a term cannot be used, with the reason."""
     return CodedMessage(f"{text[:40]!r}: {error}", "term_reason", term=text[:40], reason=error)
 
 

@@ -10,10 +10,10 @@ scripts, and Latin words with accents, stay whole.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from text.folding import fold_width, word_key
 from text.mixed_terms import MixedTermMatcher
@@ -67,15 +67,20 @@ class RjiebaSegmenter:
         self._words = tuple(words)
         for word in self._words:
             _validate_word(word)
-        self._jieba = _create_jieba() if self._words else _shared_jieba()
-        self._tag_by_han_word = {fold_width(text): tag for text, _, tag in self._words if _HAN_WORD.fullmatch(text)}
+        # Short words first: the frequency of a long word depends on that of its parts.
+        by_length = sorted(self._words, key=lambda word: (len(word[0]), word))
+        han_words = [(fold_width(text), count, tag) for text, count, tag in by_length if _HAN_WORD.fullmatch(text)]
+        self._jieba = self._load_dictionary(han_words)
+        self._tag_by_han_word = {text: tag for text, _, tag in han_words}
         mixed_words = [(text, tag) for text, _, tag in self._words if not _HAN_WORD.fullmatch(text)]
         self._tag_by_mixed_key = {word_key(text): tag for text, tag in mixed_words}
         self._mixed_matcher = MixedTermMatcher(self._tag_by_mixed_key)
-        # Short words first: the frequency of a long word depends on that of its parts.
-        for text, frequency, tag in sorted(self._words, key=lambda word: (len(word[0]), word)):
-            if _HAN_WORD.fullmatch(text):
-                self._jieba.add_word(fold_width(text), frequency or None, tag)
+
+    def _load_dictionary(self, words: Sequence[DictionaryWord]) -> Any:
+        dictionary = _create_jieba() if words else _shared_jieba()
+        for text, frequency, tag in words:
+            dictionary.add_word(text, frequency or None, tag)
+        return dictionary
 
     def __reduce__(self) -> tuple[type["RjiebaSegmenter"], tuple[tuple[DictionaryWord, ...]]]:
         return (type(self), (self._words,))

@@ -178,7 +178,7 @@ def revert_version(engine: "Engine", version: int) -> None:
 def preview_publish(engine: "Engine", query: str | None) -> None:
     """Preview publishing: segmentation before and after, and the top 10 results for QUERY."""
     proposal = open_review(engine).proposal()
-    print_lines(format_segmentation_changes(proposal, engine))
+    print_lines(format_segmentation_changes(proposal))
     if query:
         from pipeline.search_site.search_app import create_search_app  # imported late because it loads Flask
         from search_ui.review.preview import compare_rankings
@@ -252,19 +252,22 @@ def format_diff(changes: "Sequence[VersionChange]") -> Iterator[str]:
             yield f"+ {change.after}"
 
 
-def format_segmentation_changes(proposal: "VersionProposal", engine: "Engine") -> Iterator[str]:
+def format_segmentation_changes(proposal: "VersionProposal") -> Iterator[str]:
     """Format the effect of publishing: each changed term with an example sentence, segmented before and after."""
-    from search_ui.review.preview import segment_changed_sentences
-
     if not (proposal.word_changes or proposal.other_changes):
         yield "nothing to publish"
-    for segmented_sentence in segment_changed_sentences(proposal, engine.analysis().base_segmenter, MAX_CHANGES_SHOWN):
-        yield f"{'+' if segmented_sentence.change.after else '-'} {segmented_sentence.change.text}"
-        yield f"    before {' '.join(filter(None, segmented_sentence.before))}"
-        yield f"    after  {' '.join(filter(None, segmented_sentence.after))}"
+    for change in proposal.word_changes[:MAX_CHANGES_SHOWN]:
+        before, after = proposal.check.words_by_term[change.text]
+        yield f"{'+' if change.after else '-'} {change.text}"
+        yield f"    before {' '.join(filter(str.strip, before))}"
+        yield f"    after  {' '.join(filter(str.strip, after))}"
     if (more := len(proposal.word_changes) - MAX_CHANGES_SHOWN) > 0:
         yield f"and {more} more"
     yield from format_diff(proposal.other_changes)
+    if proposal.word_changes:
+        yield f"{proposal.check.changed_count} of {proposal.check.sentence_count} known sentences change"
+    for term, error in sorted(proposal.check.error_by_term.items()):
+        yield f"cannot be published: {term}: {error}"
 
 
 def format_result_changes(results: "PreviewResults") -> Iterator[str]:

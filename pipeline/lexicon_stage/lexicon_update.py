@@ -11,8 +11,9 @@ from domain.coded_message import CodedMessage
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import AUTOMATIC_ACTOR, Lexicon, Term, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter
-from lexicon.publishing import add_terms
+from lexicon.publishing import MAX_NAMED_TERMS, describe_term_error
 from lexicon.settings import AUTO_PUBLISH_OFF, LEARNED_SCORER
+from lexicon.version_check import add_harmless_terms, iter_known_sentences
 from pipeline.search_site.review_service import StoreReview
 from text.segment import base_segmenter
 
@@ -29,8 +30,9 @@ MAX_BODY_CHARS = 5000
 def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     """Accept the confident candidates and publish them together with the latest version.
 
-    Unpublished decisions of reviewers stay unpublished. Nothing is accepted if the new version makes articles harder to
-    find; the alert `lexicon_blocked` then fires until a version is published.
+    Unpublished decisions of reviewers stay unpublished. Terms that `check_version` refuses stay candidates. Nothing is
+    accepted if the new version makes articles harder to find; the alert `lexicon_blocked` then fires until a version is
+    published.
 
     Returns:
         Notes for the report of the stage.
@@ -48,9 +50,16 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     confident_terms = select_confident_terms(candidates, base_segmenter(), accepted_terms)
     accepted_earlier = [term for term in accepted_terms if term.is_automatic]  # a killed run left them
     previous = lexicons.load_latest()
-    version = add_terms(previous, [*accepted_earlier, *confident_terms])
+    new_terms = [*accepted_earlier, *confident_terms]
+    sentences = list(iter_known_sentences([*new_terms, *accepted_terms]))
+    version, errors = add_harmless_terms(previous, new_terms, sentences)
+    notes: tuple[str, ...] = ()
+    if errors:
+        reasons = tuple(describe_term_error(term, error) for term, error in sorted(errors.items()))[:MAX_NAMED_TERMS]
+        message = f"{len(errors)} terms not accepted automatically: {'; '.join(reasons)}"
+        notes = (CodedMessage(message, "note_terms_left_out", n=len(errors), reasons=reasons),)
     if version is previous:
-        return ()
+        return notes
     comparison = compare_on_known_items(engine, previous, version)
     if comparison.is_harmful:
         lexicons.save_blocked_version(
@@ -61,8 +70,8 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
             f"no automatic lexicon version: of {comparison.query_count} articles, "
             f"{comparison.lost_count} are harder to find and {comparison.gained_count} easier"
         )
-        return (CodedMessage(message, "note_version_blocked", **counts),)
-    return publish_version(engine, version, confident_terms)
+        return (*notes, CodedMessage(message, "note_version_blocked", **counts))
+    return notes + publish_version(engine, version, [term for term in confident_terms if term.text not in errors])
 
 
 def publish_version(engine: "Engine", version: Lexicon, confident_terms: Sequence[Term]) -> tuple[str, ...]:

@@ -35,8 +35,9 @@ from lexicon.concepts.formats import (
 )
 from lexicon.concepts.import_plan import ImportPlan, plan_import
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
-from lexicon.publishing import NothingToPublishError, build_next_version, ensure_acceptable
+from lexicon.publishing import NothingToPublishError, build_next_version, ensure_acceptable, ensure_harmless
 from lexicon.similar_terms import SimilarTermIndex
+from lexicon.version_check import check_version, iter_known_sentences
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
 from pipeline.search_site.candidate_kinds import find_candidates_of_kind, judge_kinds
 from pipeline.search_site.version_changes import version_changes
@@ -185,11 +186,12 @@ class StoreReview:
         return self._store.review_history.list_decisions(text, actor, offset, limit)
 
     def publish(self, actor: str, note: str = "") -> Lexicon:
-        latest = self._store.lexicons.load_latest()
-        new = build_next_version(self._store.lexicons.accepted_terms(), latest)
-        if new.version == latest.version:
+        proposal = self.proposal()
+        new = proposal.lexicon
+        if new.version == proposal.published_lexicon.version:
             message = "nothing to publish: no decision since the last version changes it"
             raise NothingToPublishError(CodedMessage(message, "nothing_to_publish"))
+        ensure_harmless(proposal.check)
         return self._store.lexicons.publish(replace(new, published_by=actor, note=note))
 
     def revert(self, version: int, actor: str) -> Lexicon:
@@ -439,18 +441,18 @@ class StoreReview:
             return self._cached_proposal[1]
 
     def _build_proposal(self) -> VersionProposal:
-        latest = self._store.lexicons.load_latest()
-        new = build_next_version(self._store.lexicons.accepted_terms(), latest)
+        latest, accepted_terms = self._store.lexicons.load_latest(), self._store.lexicons.accepted_terms()
+        new = build_next_version(accepted_terms, latest)
         resegmented_texts = set(new.changed_terms_since(latest))
         changes = version_changes(latest, new)
-        terms = self._store.review_queue.find_terms(sorted(resegmented_texts))
-        sentences = {text: term.contexts[0] for text, term in terms.items() if term.contexts}
+        changed_terms = self._store.review_queue.find_terms(sorted(resegmented_texts)).values()
         return VersionProposal(
             latest,
             new,
             create_domain_segmenter(new),
-            tuple((change, sentences.get(change.text, "")) for change in changes if change.text in resegmented_texts),
+            tuple(change for change in changes if change.text in resegmented_texts),
             tuple(change for change in changes if change.text not in resegmented_texts),
+            check_version(latest, new, iter_known_sentences([*changed_terms, *accepted_terms])),
         )
 
     def statistics(self) -> TermStatistics:

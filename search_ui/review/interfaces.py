@@ -9,6 +9,7 @@ from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, Ter
 from domain.rising_term import RisingTerm
 from domain.term import ConceptTerm, Definition, Lexicon, PublishedTermStates, Term, TermStatus
 from domain.term_relation import RelationKind, RelationProposal
+from domain.version_check import VersionCheck
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]
@@ -45,15 +46,17 @@ class VersionProposal:
         published_lexicon: The current version.
         lexicon: The proposed version.
         segmenter: Segmenter with the proposed version.
-        word_changes: Changes that affect segmentation, each with an example sentence ("": none).
+        word_changes: Changes that affect segmentation.
         other_changes: Changes that do not affect segmentation.
+        check: What the changes do to known sentences, and which terms must not be published.
     """
 
     published_lexicon: Lexicon
     lexicon: Lexicon
     segmenter: Segmenter
-    word_changes: tuple[tuple[VersionChange, str], ...]
+    word_changes: tuple[VersionChange, ...]
     other_changes: tuple[VersionChange, ...]
+    check: VersionCheck
 
 
 @dataclass(frozen=True)
@@ -154,10 +157,16 @@ class ReviewService(Protocol):
         """Return the number of decisions and a page of them, newest first; of a term or an account if given."""
 
     def publish(self, actor: str, note: str = "") -> Lexicon:
-        """Publish all accepted terms as a new version, with a note for its readers."""
+        """Publish all accepted terms as a new version, with a note for its readers.
+
+        Raises LexiconError if the check of the proposal names a term that must not be published.
+        """
 
     def revert(self, version: int, actor: str) -> Lexicon:
-        """Publish the terms of an older version as a new version. The status of terms is reset to that version."""
+        """Publish the terms of an older version as a new version. The status of terms is reset to that version.
+
+        It is not checked again, so that a version that was in use can always be restored.
+        """
 
     def versions(self) -> list[tuple[Lexicon, int]]:
         """Return all versions without their entries, newest first, each with its number of terms."""

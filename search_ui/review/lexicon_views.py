@@ -20,7 +20,7 @@ from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message
 from search_ui.query.display_text import clean_text, truncate_query
 from search_ui.review.interfaces import VersionProposal
-from search_ui.review.preview import compare_rankings, segment_changed_sentences
+from search_ui.review.preview import compare_rankings
 from search_ui.review.term_display import (
     MAX_NOTE_CHARS,
     MAX_TERM_CHARS,
@@ -168,12 +168,16 @@ def preview() -> BaseResponse:
     """Show what publishing would change: segmentation, and the first results of a search for `q`."""
     site = current_site()
     proposal = site.backend.review_service.proposal()
-    first = next((change.text for change, _ in proposal.word_changes), "")
+    first = next((change.text for change in proposal.word_changes), "")
     query = truncate_query(request.args.get("q", first), site.settings.longest_query)
     return render_page(
         "review_preview.html",
         proposal=proposal,
-        cuts=segment_changed_sentences(proposal, site.backend.base_segmenter(), MAX_CHANGES_SHOWN),
+        cuts=[
+            (change, *(tuple(map(clean_text, words)) for words in proposal.check.words_by_term[change.text]))
+            for change in proposal.word_changes[:MAX_CHANGES_SHOWN]
+        ],
+        errors=sorted(proposal.check.error_by_term.items())[:MAX_CHANGES_SHOWN],
         more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
         counts=count_changes(proposal),
         waiting_count=site.backend.count_terms_by_status().get(TermStatus.PROVISIONAL, 0),
@@ -185,7 +189,7 @@ def preview() -> BaseResponse:
 
 def count_changes(proposal: VersionProposal) -> dict[str, int]:
     """Return the number of entries that a version adds, removes and changes."""
-    changes = [*(change for change, _ in proposal.word_changes), *proposal.other_changes]
+    changes = [*proposal.word_changes, *proposal.other_changes]
     added, removed = sum(not change.before for change in changes), sum(not change.after for change in changes)
     return {"added": added, "removed": removed, "changed": len(changes) - added - removed}
 

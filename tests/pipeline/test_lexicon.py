@@ -199,7 +199,24 @@ def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
     assert "nothing to publish" in plumb.says("preview")
     plumb.says("accept", "页岩气井")
     lines = [" ".join(line.split()) for line in plumb.says("preview").splitlines()]
-    assert lines == ["+ 页岩气井", "before 说 到 页岩 气井 的 事", "after 说 到 页岩气井 的 事"]
+    assert lines == [
+        "+ 页岩气井",
+        "before 说 到 页岩 气井 的 事",
+        "after 说 到 页岩气井 的 事",
+        "1 of 1 known sentences change",
+    ]
+
+
+def test_a_version_with_a_harmful_term_is_not_published(plumb: Plumb, tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text("页岩气井\n研究方法 1 n\n", encoding="utf-8")
+    plumb.says("import", str(file))
+    error = "研究方法: jieba cuts it into 研究 | 方法, the index into 研究 | 方法"
+    assert f"cannot be published: {error}" in plumb.says("preview")
+    refused = plumb("publish")
+    assert refused.exit_code != 0 and "'研究方法': jieba cuts it into" in str(refused.exception)
+    plumb.says("reject", "研究方法")
+    assert "published version 1 with 1 terms" in plumb.says("publish")
 
 
 def test_the_report_shows_distributions(plumb: Plumb) -> None:

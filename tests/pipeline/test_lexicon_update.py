@@ -138,6 +138,17 @@ def test_a_harmful_version_is_not_published_and_raises_an_alert(
     assert published(engine) == CONFIDENT and evaluate_rules(collect_inputs(engine)) == []
 
 
+def test_a_term_that_cuts_a_published_term_apart_is_left_out_with_its_reason(engine: Engine) -> None:
+    publish_confident_terms(engine)
+    cutting = Term("气井投产", 0.9, 9, 5, contexts=("第1号页岩气井投产",))
+    harmless = Term("钻井平台", 0.9, 9, 5)
+    engine.store.lexicons.replace_candidates([*CANDIDATES, cutting, harmless])
+    left_out, accepted = publish_confident_terms(engine)
+    assert left_out.startswith("1 terms not accepted automatically: '气井投产': it cuts longer words such as 页岩气")
+    assert accepted.startswith("1 term accepted automatically") and published(engine) == {*CONFIDENT, harmless.text}
+    assert status(engine, cutting.text) is TermStatus.CANDIDATE
+
+
 @pytest.mark.parametrize("chosen", [LexiconSettings(auto_publish="off"), LexiconSettings(scorer="c_value")])
 def test_it_can_be_switched_off(engine: Engine, chosen: LexiconSettings) -> None:
     engine.settings = replace(engine.settings, lexicon=chosen)

@@ -512,6 +512,28 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     assert client.get("/admin/lexicon/preview?q=<b>").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("language", "sentences", "reason"),
+    [
+        ("en", "jieba segments 1 of 2 known sentences differently.", "jieba cuts it into 研究 | 方法, the index into"),
+        ("zh", "经 jieba 检验，2 个已知例句中有 1 个的分词有变化。", "jieba 切分为 研究 | 方法，索引切分为"),
+    ],
+)
+def test_the_preview_names_terms_that_block_the_version(language: str, sentences: str, reason: str) -> None:
+    held = FakeActions([term("世界石油大会", 9.0, contexts=("世界石油大会在北京召开",)), term("研究方法", 1.0)])
+    client = site_app(FakeSearch([]), held).test_client()
+    token = sign_in(client)
+    for text in ("世界石油大会", "研究方法"):
+        post(client, token, "decide", term=text, decision="accepted")
+    assert get(client, "/admin/lexicon/preview").select_one("#publish button")
+    held.review_service.import_list("words.txt", "研究方法 1 n".encode(), "li")
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
+    page = get(client, "/admin/lexicon/preview")
+    assert page.select_one("#sentences").text == sentences and page.select_one("#publish button") is None
+    assert page.select_one("#harmful li").text.startswith("研究方法") and reason in page.select_one("#harmful").text
+    assert reason in post(client, token, "publish").text and held.review_service.versions() == []
+
+
 def test_the_preview_ranks_works_as_the_search_page_does() -> None:
     held = FakeActions([term("世界石油大会", 9.0)])
     search = FakeSearch([document(1, "题", "世界石油大会")], works=["0123456789abcdef"])

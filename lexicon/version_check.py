@@ -1,0 +1,116 @@
+"""Checks a lexicon version with jieba before it is published (docs/decisions/0139-jieba-checks-versions.md). No I/O."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from domain.coded_message import CodedMessage
+from domain.term import Lexicon, Term
+from domain.version_check import VersionCheck, WordsBeforeAndAfter
+from lexicon.jieba_dictionary import create_domain_segmenter
+from lexicon.jieba_segmenter import JiebaSegmenter
+from lexicon.publishing import add_terms
+from text.folding import word_key
+from text.mixed_terms import TermFinder
+from text.segment import is_in_dictionary
+
+MAX_SENTENCES = 5_000  # that contain a changed term
+
+
+def iter_known_sentences(terms: Sequence[Term]) -> Iterator[str]:
+    """Yield the example sentences of terms: the first of each term, then the second of each."""
+    for number in range(max((len(term.contexts) for term in terms), default=0)):
+        yield from (term.contexts[number] for term in terms if len(term.contexts) > number)
+
+
+def check_version(before: Lexicon, after: Lexicon, sentences: Iterable[str]) -> VersionCheck:
+    """Segment known sentences with two versions, and find the new terms of `after` that must not be published.
+
+    Args:
+        before: The published version.
+        after: The version to be published.
+        sentences: Sentences of the collection; the first 5,000 with a changed term are used.
+    """
+    changed_terms = after.changed_terms_since(before)
+    if not changed_terms:
+        return VersionCheck()
+    old, new = (
+        JiebaSegmenter((entry.text, entry.frequency, entry.pos_tag) for entry in lexicon.entries)
+        for lexicon in (before, after)
+    )
+    finder = TermFinder(changed_terms)
+    known_sentences = list(islice(filter(finder.find_terms, dict.fromkeys(sentences)), MAX_SENTENCES))
+    published_terms = filter(finder.find_terms, (entry.text for entry in before.entries))
+    words_by_text = {
+        text: (tuple(old.cut(text)), tuple(new.cut(text)))
+        for text in dict.fromkeys((*known_sentences, *published_terms, *changed_terms))
+    }
+    words_by_term = {term: words_by_text[term] for term in changed_terms}
+    for sentence in reversed(known_sentences):
+        words_by_term |= dict.fromkeys(finder.find_terms(sentence), words_by_text[sentence])
+    new_terms = {entry.text for entry in after.entries} & set(changed_terms)
+    kept_keys = {word_key(entry.text) for entry in before.entries} & {word_key(entry.text) for entry in after.entries}
+    errors = find_cutting_terms(words_by_text, new_terms, kept_keys)
+    index_segmenter = create_domain_segmenter(after)
+    for term in new_terms:
+        words, index_words = words_by_text[term][1], index_segmenter.cut(term)
+        if not len(words) == len(index_words) == 1:
+            jieba_text, index_text = " | ".join(words), " | ".join(index_words)
+            message = f"jieba cuts it into {jieba_text}, the index into {index_text}"
+            errors[term] = CodedMessage(message, "term_not_whole", jieba=jieba_text, index=index_text)
+    changed_count = sum(words_by_text[text][0] != words_by_text[text][1] for text in known_sentences)
+    return VersionCheck(len(known_sentences), changed_count, words_by_term, errors)
+
+
+def find_cutting_terms(
+    words_by_text: Mapping[str, WordsBeforeAndAfter], new_terms: Iterable[str], kept_keys: Collection[str]
+) -> dict[str, str]:
+    """Return the new terms that cut better words apart, with the reason.
+
+    A better word is a term of both versions (`kept_keys`), or a word of the base dictionary that is longer than the new
+    term. A new term may cut such words apart in half of its texts, but never the whole text, which is such a term then.
+    """
+    term_by_key = {word_key(term): term for term in new_terms}
+    cut_words_by_term = defaultdict[str, list[str]](list)  # for each text with the term as a word; "": none
+    errors: dict[str, str] = {}
+    for text, (words_before, words_after) in words_by_text.items():
+        spans_before = list(_iter_spans(words_before))
+        for start, end, word in _iter_spans(words_after):
+            term = term_by_key.get(word_key(word), text)
+            if term == text:
+                continue
+            cut_words = [
+                cut_word
+                for cut_start, cut_end, cut_word in spans_before
+                if (cut_start < start < cut_end or cut_start < end < cut_end)
+                and (word_key(cut_word) in kept_keys or (len(cut_word) > len(word) and is_in_dictionary(cut_word)))
+            ]
+            if text in cut_words:
+                errors[term] = CodedMessage(f"it cuts {text} apart", "term_cuts_term", cut=text)
+            cut_words_by_term[term].append(next(iter(cut_words), ""))
+    for term, all_words in cut_words_by_term.items():
+        cut_words = [word for word in all_words if word]
+        if 2 * len(cut_words) > len(all_words):
+            counts = {"cut": cut_words[0], "count": len(cut_words), "all": len(all_words)}
+            message = f"it cuts longer words such as {cut_words[0]} apart in {len(cut_words)} of {len(all_words)} texts"
+            errors.setdefault(term, CodedMessage(message, "term_cuts_words", **counts))
+    return errors
+
+
+def add_harmless_terms(
+    previous: Lexicon, terms: Iterable[Term], sentences: Sequence[str]
+) -> tuple[Lexicon, dict[str, str]]:
+    """Return `previous` with those of `terms` that `check_version` accepts, and the reasons against the others."""
+    remaining, errors = list(terms), dict[str, str]()
+    while new_errors := check_version(previous, version := add_terms(previous, remaining), sentences).error_by_term:
+        errors.update(new_errors)
+        remaining = [term for term in remaining if term.text not in errors]
+    return version, errors
+
+
+def _iter_spans(words: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and text of each word."""
+    end = 0
+    for word in words:
+        start, end = end, end + len(word)
+        yield start, end, word
