@@ -40,6 +40,7 @@ from lexicon.counting.ngram_table import COLUMN_INDEX, NO_DOCUMENT, NgramRows
 from lexicon.counting.prose_filter import is_prose, iter_lines, iter_prose_lines
 from lexicon.counting.row_serialization import DamagedCountsError
 from lexicon.example_sentences import find_example_sentences
+from lexicon.jieba_segmenter import base_jieba_segmenter
 from lexicon.model.feature_report import score_components
 from lexicon.model.term_model import (
     CandidateSelection,
@@ -52,7 +53,7 @@ from lexicon.model.term_model import (
 from lexicon.review_selection import EMPTY_REVIEW_STATE, ReviewSelector, ReviewState
 from lexicon.settings import LEARNED_SCORER, LENGTH_UNITS, SCORER_NAMES, LexiconSettings
 from text.folding import word_key
-from text.segment import Segmenter, base_segmenter
+from text.segment import Segmenter
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ def mine_terms(
         corpus: Documents to mine.
         settings: Settings of the stage.
         progress_task: Reports the number of counted documents.
-        segmenter: Segmenter for the paper's rules, the plain dictionary by default.
+        segmenter: Segmenter for the paper's rules; by default jieba, with its own tagger.
         counts_dir: Folder for stored counts of the learned scorer. The next call counts only changed documents.
         known_terms: Terms the domain is known to have; they adjust the learned scores (lexicon/known_terms.py).
         review_state: Decided and pending terms of the review.
@@ -193,7 +194,7 @@ def mine_with_rules(
         corpus: the documents.
         settings: rules, scorer and threshold.
         progress_task: reports the number of counted documents.
-        segmenter: segments and tags the text; by default the plain dictionary.
+        segmenter: segments and tags the text; by default jieba (`jieba.posseg`), as in the paper.
         map_ordered: distributes the batches to workers and returns the results in order; by default `map`.
     """
     if settings.length_unit not in LENGTH_UNITS:
@@ -222,8 +223,8 @@ def mine_with_rules(
 def count_candidates(
     documents: Sequence[CorpusDocument], rules: TagRules, segmenter: Segmenter | None = None
 ) -> BatchCounts:
-    """Return the candidates of some documents. `segmenter` defaults to the plain dictionary."""
-    active_segmenter = segmenter or base_segmenter()
+    """Return the candidates of some documents. `segmenter` defaults to jieba."""
+    active_segmenter = segmenter or base_jieba_segmenter()
     texts = ["\n".join(iter_prose_lines(document)) for document in documents]
     spans_by_document = [find_spans(normalize_text(text), active_segmenter, rules) for text in texts]
     return count_batch_spans(spans_by_document, [document.document_id for document in documents], is_noise)

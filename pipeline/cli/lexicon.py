@@ -21,6 +21,7 @@ from lexicon.concepts.formats import (
     parse_concept_file,
 )
 from lexicon.jieba_dictionary import MAX_LISTED_ERRORS, decode_dictionary
+from lexicon.jieba_segmenter import base_jieba_segmenter
 from lexicon.publishing import NothingToPublishError
 from lexicon.word_lists import FORMATTERS, PARSERS, detect_word_list_format, parse_valid_lines, parse_word_list
 from pipeline import stages
@@ -29,7 +30,6 @@ from pipeline.cli.console import json_option, print_line, print_lines, print_tab
 from pipeline.cli.lexicon_review import REVIEW_COMMANDS, open_review
 from pipeline.cli.session import load_call_settings, open_engine, print_reports, read_file, terminal_user, with_engine
 from text.scripts import LANGUAGE_PATTERNS
-from text.segment import base_segmenter
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
@@ -286,7 +286,7 @@ def export_lexicon(
 def derive_term_rules(lists: tuple[Path, ...]) -> None:
     """Derive part-of-speech patterns from term lists (one term per line), for lexicon.rules."""
     lines = (line for path in lists for line in decode_dictionary(read_file(path)).splitlines())
-    click.echo(format_rules(derive_rules(lines, base_segmenter())), nl=False)
+    click.echo(format_rules(derive_rules(lines, base_jieba_segmenter())), nl=False)
 
 
 @lexicon.command("publish")

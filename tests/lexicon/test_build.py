@@ -6,6 +6,7 @@ import math
 import unicodedata
 from pathlib import Path
 
+import jieba.posseg
 import pytest
 
 from domain.errors import LexiconError, SettingsError
@@ -15,6 +16,7 @@ from lexicon.c_value.candidates import _INVISIBLE, normalize_text
 from lexicon.c_value.noise_filters import filter_general_words
 from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.example_sentences import find_example_sentences
+from lexicon.jieba_segmenter import JiebaSegmenter
 from lexicon.mining import mine_terms
 from lexicon.model.feature_report import REPORTED_FEATURES
 from lexicon.settings import LexiconSettings
@@ -93,6 +95,12 @@ def test_length_unit_changes_the_score() -> None:
         )["PDC钻头"].score
         == 3.0
     )
+
+
+def test_the_method_of_the_paper_takes_the_tags_of_jieba() -> None:
+    [term, *_] = mine_terms(InMemoryCorpus([("", "加强储层特征研究。" * 9)]), PAPER)
+    tag_by_word = {pair.word: pair.flag for pair in jieba.posseg.cut("加强储层特征研究")}
+    assert term.pos_tags == " ".join(tag_by_word[word] for word in JiebaSegmenter().cut(term.text))
 
 
 def test_words_of_the_general_language_are_dropped() -> None:
