@@ -15,7 +15,7 @@ from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
-from rbloom import Bloom
+from pybloom_live import BloomFilter
 from sqlalchemy import create_engine, event, insert, text
 
 from benchmarks.gold_web import GoldPage
@@ -170,7 +170,7 @@ def asked(url: str, query: str, before: str = "SELECT 1") -> int:
 
 def bloomed(keys: Sequence[Sequence[int]]) -> tuple[float, list[bool]]:
     """Return the bytes of the filters, and for each article whether a filter reports one of its keys as seen."""
-    seen = Bloom(max(1, sum(map(len, keys))), BLOOM_FALSE)
+    seen = BloomFilter(max(1, sum(map(len, keys))), BLOOM_FALSE)
     said = []
     for own in keys:
         said.append(any(key in seen for key in own))

@@ -61,7 +61,7 @@ def crawl(
     tally = begin_crawl(table, plan, FOCUSED_SEED_PRIORITY if focused_policy else DEFAULT_SEED_PRIORITY)
     if plan.settings.processes > 1 and isinstance(table, ReopenableTable):
         tally.merge(crawl_in_processes(table, fetcher, plan, seen_path, progress))
-        UrlSeenTest.load(seen_path, table, plan.settings.seen_filter).save(seen_path)
+        UrlSeenTest.load(seen_path, table).save(seen_path)
         return tally.report(time.monotonic() - started)
     context = CrawlContext(
         table,

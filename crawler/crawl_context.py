@@ -80,7 +80,7 @@ class CrawlContext:
     deadline: float = field(init=False)  # monotonic seconds; no request starts later
 
     def __post_init__(self) -> None:
-        self.url_seen = UrlSeenTest.load(self.seen_path, self.table, self.plan.settings.seen_filter)
+        self.url_seen = UrlSeenTest.load(self.seen_path, self.table)
         self.state_path = state_path_factory(self.seen_path, self.process_index)
         self.site_state = SiteKnowledgeState.load(self.state_path)
         self.started_at, self.due_before = self.clock(), self.now()

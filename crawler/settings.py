@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crawler.schedule.bloom_filters import FILTER_BY_NAME
 from crawler.schedule.queues import QUEUE_POLICIES
 from domain.errors import SettingsError
 from domain.setting import Group, Secrecy, SettingEffect, setting
@@ -132,12 +131,6 @@ class CrawlSettings:
     )
     sitemaps: bool = setting(
         True, "fetch the sitemaps and feeds of each site to find new and changed pages", group="what"
-    )
-    seen_filter: str = setting(
-        "rbloom",
-        "Bloom filter in front of the exact URL-seen test: rbloom, or pybloom (slower)",
-        names=FILTER_BY_NAME,
-        group="machine",
     )
     topic: str = setting(
         "", "topic of a focused crawl, created by `plumb topic init`; empty: all pages are saved", group="what"

@@ -35,6 +35,7 @@ class DeprecatedSetting:
 DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = (
     DeprecatedSetting("search.glossary_origins", "", "0.1"),
     DeprecatedSetting("alerts.apprise_urls", "", "0.1"),
+    DeprecatedSetting("crawl.seen_filter", "", "0.1"),
 )
 
 

@@ -1,16 +1,15 @@
 """Find duplicate pages and variant URLs of one run, by page content and by the DUST rules of a site."""
 
+from array import array
 from collections.abc import Iterable
-
-from rbloom import Bloom
 
 from crawler.dedup.content_fingerprint import ContentFingerprint
 from crawler.dedup.dust import DustRules
 from crawler.urls.canonical import host_of
 
 _MAX_PAGES_REMEMBERED = 50_000
-_FILTER_CAPACITY = 500_000  # sentences per filter; two filters of 0.6 MB
-_ERROR_RATE = 0.01
+_BUCKETS = 1 << 19  # of four sentences each: 8 MB; of a million sentences, one in twenty is forgotten
+_SENTENCES_PER_BUCKET = 4
 _MIN_NEW_BYTES = 40  # less text is not new, e.g. the words of a search without results
 _MIN_NEW_SHARE = 0.1
 
@@ -71,16 +70,12 @@ class Deduplicator:
 class SeenSentences:
     """The sentences of the pages of a run by host, to measure how much of a page is new.
 
-    Two Bloom filters of fixed size alternate, so memory is bounded. Old sentences may count as new again. One new
-    sentence in a hundred may count as known.
+    A table of fixed size contains hashes of sentences. A new sentence replaces the oldest one of its bucket, so an old
+    sentence may count as new again.
     """
 
     def __init__(self) -> None:
-        self._current_filter, self._previous_filter = (
-            Bloom(_FILTER_CAPACITY, _ERROR_RATE),
-            Bloom(_FILTER_CAPACITY, _ERROR_RATE),
-        )
-        self._count = 0
+        self._hashes = array("I", bytes(4 * _BUCKETS * _SENTENCES_PER_BUCKET))
 
     def add_and_score_novelty(self, host: str, content: ContentFingerprint) -> float:
         """Add the page's sentences and return its novelty: the share of bytes in sentences new to this host, 0 to 1.
@@ -91,23 +86,15 @@ class SeenSentences:
             return 1.0
         new_bytes = total_bytes = 0
         for sentence_hash, size in dict.fromkeys(content.sentence_hashes):  # repeated sentences are navigation
-            key = hash((host, sentence_hash))
             total_bytes += size
-            if key not in self._current_filter and key not in self._previous_filter:
+            rest, bucket_index = divmod(hash((host, sentence_hash)), _BUCKETS)
+            start, sentence = bucket_index * _SENTENCES_PER_BUCKET, rest & 0xFFFFFFFF
+            bucket = self._hashes[start : start + _SENTENCES_PER_BUCKET]
+            if sentence not in bucket:
                 new_bytes += size
-                self._add(key)
+                self._hashes[start : start + _SENTENCES_PER_BUCKET] = array("I", (sentence, *bucket[:-1]))
         return (
             new_bytes / total_bytes
             if new_bytes >= _MIN_NEW_BYTES and new_bytes >= _MIN_NEW_SHARE * total_bytes
             else 0.0
         )
-
-    def _add(self, key: int) -> None:
-        if self._count >= _FILTER_CAPACITY:
-            self._previous_filter, self._current_filter, self._count = (
-                self._current_filter,
-                Bloom(_FILTER_CAPACITY, _ERROR_RATE),
-                0,
-            )
-        self._current_filter.add(key)
-        self._count += 1

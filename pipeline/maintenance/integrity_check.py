@@ -139,10 +139,10 @@ def has_readable_first_record(file: Path) -> bool:
 
 def iter_state_file_faults(settings: Settings) -> Iterator[Fault]:
     """Yield the faults of state files: seen filter, JSON files with the topics, cache of the term mining."""
-    folder, seen_filter_settings = settings.data_dir, settings.crawl.seen_filter
+    folder = settings.data_dir
     seen_filter_path = folder / "seen.bloom"
-    if seen_filter_path.exists() and not UrlSeenTest.is_valid_file(seen_filter_path, seen_filter_settings):
-        yield Fault("state", "the seen filter seen.bloom is damaged or has another format", (seen_filter_path.name,))
+    if seen_filter_path.exists() and not UrlSeenTest.is_valid_file(seen_filter_path):
+        yield Fault("state", "the seen filter seen.bloom is damaged", (seen_filter_path.name,))
     for file in [*sorted(folder.glob("*.json")), *sorted((folder / TOPIC_DIR).glob("*.json"))]:
         try:
             parse_state(file.read_bytes())

@@ -105,4 +105,4 @@ def test_the_tables_show_what_the_paper_claims() -> None:
         sent = f"dispatched after {turns} x mean turns"
         assert figures["queues shtml 100", "hflp", sent] > figures["queues shtml 100", "elf", sent]
     bloom = {(f.system, f.metric): f.value for f in bloom_figures(20_000)}
-    assert bloom["rbloom", "false_positives"] < 0.01
+    assert bloom["pybloom", "false_positives"] < 0.01

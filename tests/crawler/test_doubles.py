@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+from crawler.dedup import deduplicator
 from crawler.dedup.content_fingerprint import EMPTY_FINGERPRINT, ContentFingerprint, fingerprint_page
-from crawler.dedup.deduplicator import Deduplicator
+from crawler.dedup.deduplicator import Deduplicator, SeenSentences
 from crawler.dedup.dust import DustRules
 from domain.outcome import Reason
 from tests.crawler.test_crawl import run
@@ -54,6 +55,17 @@ def test_what_was_said_before_is_not_new_but_on_another_host() -> None:
     assert doubles.novelty(H + "/1", said) == 1.0
     assert doubles.novelty(H + "/2", said) == 0.0
     assert doubles.novelty("http://other.test/1", said) == 1.0
+
+
+def test_old_sentences_are_forgotten_and_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deduplicator, "_BUCKETS", 64)  # 256 sentences
+    sentences = SeenSentences()
+    pages = [ContentFingerprint("x", "x", tuple((1000 * page + n, 50) for n in range(20))) for page in range(100)]
+    size = len(sentences._hashes)
+    assert [sentences.add_and_score_novelty("a.test", page) for page in pages] == [1.0] * 100
+    assert sentences.add_and_score_novelty("a.test", pages[-1]) == 0.0
+    assert sentences.add_and_score_novelty("a.test", pages[0]) == 1.0
+    assert len(sentences._hashes) == size
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """The URL-seen test: exact results, and an atomically written file that is rebuilt if damaged."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
 from crawler.schedule import url_seen as seen_module
-from crawler.schedule.bloom_filters import FILTER_BY_NAME
 from crawler.schedule.url_seen import UrlSeenTest, url_fingerprint
 from domain.frontier import NewUrl, UrlKind
 from tests.crawler_fakes import MemoryTable
@@ -64,34 +64,43 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: object) -> None:
     assert UrlSeenTest.load(path, table).filter_unseen(["a", "b", "c"]) == ["c"]
 
 
-@pytest.mark.parametrize("kind", FILTER_BY_NAME)
-def test_a_file_older_than_the_table_gets_what_is_missing(tmp_path: Path, kind: str) -> None:
+def test_a_file_older_than_the_table_gets_what_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "seen"
-    UrlSeenTest.load(path, table_of("a"), kind).save(path)
-    seen = UrlSeenTest.load(path, table_of("a", "b"), kind)
+    UrlSeenTest.load(path, table_of("a")).save(path)
+    seen = UrlSeenTest.load(path, table_of("a", "b"))
     assert url_fingerprint("b") in seen._filter
     assert seen.filter_unseen(["a", "b", "c"]) == ["c"]
 
 
-def test_a_file_newer_than_the_table_or_of_another_kind_is_made_anew(tmp_path: Path) -> None:
+def test_a_file_newer_than_the_table_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "seen"
     UrlSeenTest.load(path, table_of("a", "b")).save(path)
     assert url_fingerprint("b") not in UrlSeenTest.load(path, table_of("a"))._filter
-    assert url_fingerprint("c") in UrlSeenTest.load(path, table_of("a", "c", "d"), "pybloom")._filter
 
 
-@pytest.mark.parametrize("kind", FILTER_BY_NAME)
-def test_filters_forget_nothing_and_err_rarely_however_far_they_grow(
-    monkeypatch: pytest.MonkeyPatch, kind: str
+def test_a_file_of_an_earlier_version_is_no_damage_and_is_made_anew(tmp_path: Path) -> None:
+    content = (2).to_bytes(8, "little") + b"rbloom  " + bytes(100)
+    path = tmp_path / "seen"
+    path.write_bytes(b"PLSEEN02" + hashlib.sha256(content).digest() + content)
+    assert UrlSeenTest.is_valid_file(path)
+    seen = UrlSeenTest.load(path, table_of("a", "b"))
+    assert seen.filter_unseen(["a", "b", "c"]) == ["c"] and url_fingerprint("b") in seen._filter
+    seen.save(path)
+    assert b"pybloom " in path.read_bytes()
+
+
+def test_the_filter_forgets_nothing_and_errs_rarely_however_far_it_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.schedule.bloom_filters.INITIAL_CAPACITY", 100)
-    keys = [url_fingerprint(f"http://h/{number}") for number in range(12_000)]
-    made = FILTER_BY_NAME[kind](0, b"")
-    made.update(keys[:3000])
-    made = FILTER_BY_NAME[kind](0, made.to_bytes())
-    made.update(keys[3000:6000])
-    assert all(key in made for key in keys[:6000])
-    assert sum(key in made for key in keys[6000:]) < 6000 * 0.02
+    monkeypatch.setattr(seen_module, "INITIAL_CAPACITY", 100)
+    urls = [f"http://h/{number}" for number in range(12_000)]
+    seen = UrlSeenTest(MemoryTable())
+    seen.add(urls[:3000])
+    seen.save(tmp_path / "seen")
+    seen = UrlSeenTest.load(tmp_path / "seen", table_of(*urls[:3000]))
+    seen.add(urls[3000:6000])
+    is_known = [url_fingerprint(url) in seen._filter for url in urls]
+    assert all(is_known[:6000]) and sum(is_known[6000:]) < 6000 * 0.02
 
 
 def test_a_failed_save_leaves_the_old_file_and_is_said(
