@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from bs4 import BeautifulSoup, SoupStrainer
 from lxml import etree
 
 from crawler.dedup.content_fingerprint import (
@@ -24,7 +23,7 @@ from domain.file_formats import HTML_FORMAT
 from domain.outcome import Outcome, Reason
 from domain.page import Link, Page
 from text.decoding.decode import decode_page
-from text.decoding.html_limits import flatten_deep_elements, trim_attributes, truncate_markup
+from text.decoding.html_tree import parse_html
 
 MAX_LINKS = 10_000  # enough for the index of a manual or a blog archive on one page
 MAX_ANCHOR_CHARS = 200
@@ -37,7 +36,6 @@ _SERIES_RELS = frozenset(
     ("next", "prev", "previous", "first", "last", "start", "contents", "toc", "chapter", "section", "up")
 )
 _FEED_TYPE = re.compile("rss|atom|rdf|feed")
-_PARSER_STOPPERS = (b"\x00", b"</html>", b"</HTML>", b"</body>", b"</BODY>")
 _NON_PAGE_PREFIXES = ("javascript:", "mailto:", "tel:", "sms:", "data:", "about:", "blob:", "#")
 _MAX_SHELL_LINKS = 3  # of a page whose script may lead to another page
 _MAX_SCRIPT_CHARS = 100_000
@@ -92,7 +90,7 @@ def parse_page(page: Page, agent: str = "") -> ParsedPage:
     encoding = detect_encoding(body, page.content_type)
     collector = _LinkCollector(page.final_url, encoding, agent)
     collector.read_headers(page)
-    root = _parse_any_depth(body, encoding)
+    root, _ = parse_html(body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace"))
     if root is not None:
         for base in root.iter("base"):  # also applies to links before it
             collector.add_element(base)
@@ -119,39 +117,6 @@ def detect_encoding(body: bytes, content_type: str) -> str:
     """Return the Python codec of a page, as the extractor reads it. Returns UTF-8 if the bytes are not text."""
     decoded_page = decode_page(body, content_type)
     return decoded_page.encoding if decoded_page else "utf-8"
-
-
-def _parse_any_depth(body: bytes, encoding: str) -> etree._Element | None:
-    """Parse the page. libxml2 stops at 2,048 levels; such a page is parsed again with only its link tags.
-
-    Beautiful Soup has no depth limit but is slow. It receives only the tags that form links.
-    """
-    if encoding != "utf-8":
-        body = body.decode(encoding, "replace").encode("utf-8", "replace")
-    root, is_complete = _parse_html(body)
-    if is_complete:
-        return root
-    flattened_html = flatten_deep_elements(body).decode("utf-8", "replace")
-    soup = BeautifulSoup(flattened_html, "lxml", parse_only=SoupStrainer(list(_TAGS)))
-    return _parse_html(str(soup).encode("utf-8", "replace"))[0]
-
-
-def _parse_html(body: bytes) -> tuple[etree._Element | None, bool]:
-    """Parse HTML without network access and without expanding entities.
-
-    Returns:
-        The tree (None if parsing failed) and whether the whole text was parsed.
-    """
-    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
-    body = truncate_markup(trim_attributes(body))
-    for ending in _PARSER_STOPPERS:  # libxml2 stops there, browsers continue
-        body = body.replace(ending, b"")
-    try:
-        root = etree.fromstring(body, parser)
-    except (etree.XMLSyntaxError, ValueError):
-        root = None
-    last = parser.error_log.last_error
-    return root, last is None or last.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
 
 
 @dataclass

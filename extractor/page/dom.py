@@ -9,7 +9,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from extractor.page.react_streaming import StreamMove, boundaries_to_elements, find_stream_moves
-from text.decoding.html_limits import flatten_deep_elements, trim_attributes, truncate_markup
+from text.decoding.html_tree import REMOVED_TAGS, parse_html
 
 # Removed from the bytes before decoding and parsing: scripts are half of a typical page and slow to parse.
 STRIP_START_RE = re.compile(b"<(?:!--|s(?:cript|tyle|vg)|noscript)")
@@ -31,12 +31,6 @@ MIN_NOSCRIPT_BYTES = 1_000  # of one <noscript>
 MAX_NOSCRIPT_BYTES = 2_000_000  # of all together
 MENTIONS_JAVASCRIPT_RE = re.compile(rb"java ?script")
 PARAGRAPH_TAG_RE = re.compile(rb"<(?:p|article|h[1-6]|li)[\s>]")
-# The list of the paper (WD-F3) without `br`, which all tree walks ignore, plus newer elements without readable text,
-# and the source text of formulas.
-REMOVED_TAGS = (
-    "script", "noscript", "style", "iframe", "template", "svg", "canvas", "embed", "applet", "frameset", "noframes",
-    "datalist", "video", "audio", "annotation", "annotation-xml",
-)  # fmt: skip
 # Form controls and the readings of words (ruby) are removed as well, unless the end tag is missing and the element
 # contains the rest of the page.
 UNCLOSED_TAGS = ("select", "textarea", "button", "object", "rp", "rt", "rtc")
@@ -45,9 +39,6 @@ HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SURROGATE_RE = re.compile("[\ud800-\udfff]")
 NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
 NONCHARACTER_PREFIX = b"\xef\xbf"
-CONTROL_BYTES = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)))
-# Browsers continue the body after these tags, libxml2 ends the page.
-DOCUMENT_END_RE = re.compile(rb"</(?:body|html)(?=[\s/>])[^>]*+>?", re.I)
 XML_PROLOGUE_RE = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
 
 
@@ -190,33 +181,10 @@ def parse(text: str) -> Element | None:
 def parse_share(text: str) -> tuple[Element | None, float]:
     """Parse the text of a page; returns the root element, and the share of the page that was read (0 to 1).
 
-    The root is None if the text contains no element. Does not raise for any text. If the nesting is too deep, the
-    innermost elements are removed, but their text stays. Only the beginning of a page with too many elements is read.
+    The root is None if the text contains no element. Does not raise for any text.
     """
     prologue = XML_PROLOGUE_RE.match(text)
-    text = text[prologue.end() :] if prologue else text
-    page = trim_attributes(to_xml_safe_utf8(text).translate(None, CONTROL_BYTES))
-    data = truncate_markup(page)
-    if not data.strip():
-        return None, 1.0
-    share, data = len(data) / len(page), DOCUMENT_END_RE.sub(b"", data)
-    root, is_complete = parse_bytes(data)
-    return root if is_complete else parse_bytes(flatten_deep_elements(data))[0], share
-
-
-def parse_bytes(data: bytes) -> tuple[Element | None, bool]:
-    """Parse UTF-8 bytes; returns the root element and whether the parser reached the end of the bytes."""
-    parser = etree.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
-    )
-    try:
-        root = etree.fromstring(data, parser)
-    except etree.XMLSyntaxError:  # only comments, only a doctype ...
-        root = None
-    error = parser.error_log.last_error
-    if error is not None and error.type == etree.ErrorTypes.ERR_NO_MEMORY:
-        raise MemoryError
-    return root, error is None or error.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    return parse_html(to_xml_safe_utf8(text[prologue.end() :] if prologue else text))
 
 
 def to_xml_safe_utf8(text: str) -> bytes:
