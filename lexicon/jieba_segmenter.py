@@ -6,15 +6,11 @@ jieba is ten times slower than rjieba, which segments the collection. It loads t
 import io
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 from domain.term import LexiconEntry
 from lexicon.jieba_dictionary import format_dictionary
 from text.segment import DictionaryWord, RjiebaSegmenter
-
-if TYPE_CHECKING:
-    import jieba
-    import jieba.posseg
 
 
 class JiebaSegmenter(RjiebaSegmenter):
@@ -34,13 +30,13 @@ class _JiebaDictionary:
     """jieba with a user dictionary, with the methods of `rjieba.Jieba`."""
 
     def __init__(self, words: Sequence[DictionaryWord]) -> None:
-        frequencies, total = _base_frequencies()
-        self._tokenizer = _create_tokenizer()
-        self._tokenizer.FREQ, self._tokenizer.total, self._tokenizer.initialized = dict(frequencies), total, True
+        base = _base_tokenizer()
+        self._tokenizer = type(base)()
+        self._tokenizer.FREQ, self._tokenizer.total, self._tokenizer.initialized = dict(base.FREQ), base.total, True
         self._tokenizer.load_userdict(io.StringIO(format_dictionary(LexiconEntry(*word) for word in words)))
 
     @cached_property
-    def _tagger(self) -> "jieba.posseg.POSTokenizer":
+    def _tagger(self) -> Any:
         import jieba.posseg  # import on demand: it takes a second
 
         return jieba.posseg.POSTokenizer(self._tokenizer)
@@ -56,18 +52,14 @@ class _JiebaDictionary:
         return bool(self._tokenizer.FREQ.get(word))
 
 
-def _create_tokenizer() -> "jieba.Tokenizer":
-    import jieba  # import on demand: it takes 0.1 s
-
-    return jieba.Tokenizer()
-
-
 @cache
-def _base_frequencies() -> tuple[dict[str, int], int]:
-    """Return jieba's own dictionary, once per process: frequencies by word and prefix of a word, and their sum.
+def _base_tokenizer() -> Any:
+    """Return a tokenizer with jieba's own dictionary. One instance per process.
 
-    jieba itself would cache it in a file of the shared temporary folder, which others could replace.
+    jieba itself would cache the dictionary in a file of the shared temporary folder, which others could replace.
     """
-    tokenizer = _create_tokenizer()
-    frequencies, total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
-    return frequencies, total
+    import jieba  # import on demand: with its dictionary, it takes a second
+
+    tokenizer = jieba.Tokenizer()
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    return tokenizer

@@ -53,7 +53,6 @@ from lexicon.model.term_model import (
 from lexicon.review_selection import EMPTY_REVIEW_STATE, ReviewSelector, ReviewState
 from lexicon.settings import LEARNED_SCORER, LENGTH_UNITS, SCORER_NAMES, LexiconSettings
 from text.folding import word_key
-from text.segment import Segmenter
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +67,6 @@ def mine_terms(
     corpus: Corpus,
     settings: LexiconSettings,
     progress_task: ProgressTask = no_progress,
-    segmenter: Segmenter | None = None,
     counts_dir: Path | None = None,
     known_terms: Collection[str] = (),
     review_state: ReviewState = EMPTY_REVIEW_STATE,
@@ -83,7 +81,6 @@ def mine_terms(
         corpus: Documents to mine.
         settings: Settings of the stage.
         progress_task: Reports the number of counted documents.
-        segmenter: Segmenter for the paper's rules; by default jieba, with its own tagger.
         counts_dir: Folder for stored counts of the learned scorer. The next call counts only changed documents.
         known_terms: Terms the domain is known to have; they adjust the learned scores (lexicon/known_terms.py).
         review_state: Decided and pending terms of the review.
@@ -111,7 +108,7 @@ def mine_terms(
     review_selector = ReviewSelector(review_state, settings.depth)
     scored_candidates = [
         (candidate, score)
-        for candidate, score in mine_with_rules(corpus, settings, progress_task, segmenter, map_ordered)
+        for candidate, score in mine_with_rules(corpus, settings, progress_task, map_ordered)
         if review_selector.accepts(candidate.text, word_key(candidate.text))
     ]
     sentences = find_term_sentences(corpus, scored_candidates, settings, {}, progress_task)
@@ -181,7 +178,6 @@ def mine_with_rules(
     corpus: Corpus,
     settings: LexiconSettings,
     progress_task: ProgressTask,
-    segmenter: Segmenter | None = None,
     map_ordered: MapFunction | None = None,
 ) -> ScoredCandidates:
     """Return scored candidates by the algorithm of Wang Du (WD-A5 in docs/background/papers.md).
@@ -194,7 +190,6 @@ def mine_with_rules(
         corpus: the documents.
         settings: rules, scorer and threshold.
         progress_task: reports the number of counted documents.
-        segmenter: segments and tags the text; by default jieba (`jieba.posseg`), as in the paper.
         map_ordered: distributes the batches to workers and returns the results in order; by default `map`.
     """
     if settings.length_unit not in LENGTH_UNITS:
@@ -202,7 +197,7 @@ def mine_with_rules(
     rules = TagRules(load_rules(settings.rules), settings.tag_matching)
     counts = CandidateCounts(settings.max_contexts)
     document_ids = [document_id for document_id, _ in corpus.iter_digests()]
-    count = partial(count_candidates, rules=rules, segmenter=segmenter)
+    count = partial(count_candidates, rules=rules)
     with progress_task("lexicon: count", len(document_ids)) as advance:
         batches = (list(corpus.iter_documents(batch)) for batch in batched(document_ids, RULE_BATCH_DOCUMENTS))
         for batch_counts in (map_ordered or map)(count, batches):
@@ -220,13 +215,10 @@ def mine_with_rules(
     return [(candidates[key], scores[key]) for key in passing_keys if key not in general_words]
 
 
-def count_candidates(
-    documents: Sequence[CorpusDocument], rules: TagRules, segmenter: Segmenter | None = None
-) -> BatchCounts:
-    """Return the candidates of some documents. `segmenter` defaults to jieba."""
-    active_segmenter = segmenter or base_jieba_segmenter()
+def count_candidates(documents: Sequence[CorpusDocument], rules: TagRules) -> BatchCounts:
+    """Return the candidates of some documents. As in the paper, jieba segments and tags them."""
     texts = ["\n".join(iter_prose_lines(document)) for document in documents]
-    spans_by_document = [find_spans(normalize_text(text), active_segmenter, rules) for text in texts]
+    spans_by_document = [find_spans(normalize_text(text), base_jieba_segmenter(), rules) for text in texts]
     return count_batch_spans(spans_by_document, [document.document_id for document in documents], is_noise)
 
 

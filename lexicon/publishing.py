@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
-from domain.term import Lexicon, LexiconEntry, Term, TermStatus
-from domain.version_check import VersionCheck
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus, VersionCheck
 from lexicon.jieba_dictionary import default_tag, find_term_error
 from text.folding import word_key
 
@@ -69,10 +68,7 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
 def ensure_harmless(check: VersionCheck) -> None:
     """Raise LexiconError if a term must not be published; the message names the first ten such terms."""
     errors = [describe_term_error(term, error) for term, error in sorted(check.error_by_term.items())]
-    more = len(errors) - MAX_NAMED_TERMS
-    _refuse_version(
-        errors[:MAX_NAMED_TERMS] + ([CodedMessage(f"{more} more", "more_terms", n=more)] if more > 0 else [])
-    )
+    _refuse_version(errors[:MAX_NAMED_TERMS])
 
 
 def _refuse_version(errors: Sequence[str]) -> None:

@@ -1,12 +1,11 @@
 """Checks a lexicon version with jieba before it is published (docs/decisions/0139-jieba-checks-versions.md). No I/O."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import accumulate, chain, islice
 
 from domain.coded_message import CodedMessage
-from domain.term import Lexicon, Term
-from domain.version_check import VersionCheck, WordsBeforeAndAfter
+from domain.term import Lexicon, Term, VersionCheck, WordsBeforeAndAfter
 from lexicon.jieba_dictionary import create_domain_segmenter
 from lexicon.jieba_segmenter import JiebaSegmenter
 from lexicon.publishing import add_terms
@@ -17,19 +16,13 @@ from text.segment import is_in_dictionary
 MAX_SENTENCES = 5_000  # that contain a changed term
 
 
-def iter_known_sentences(terms: Sequence[Term]) -> Iterator[str]:
-    """Yield the example sentences of terms: the first of each term, then the second of each."""
-    for number in range(max((len(term.contexts) for term in terms), default=0)):
-        yield from (term.contexts[number] for term in terms if len(term.contexts) > number)
-
-
-def check_version(before: Lexicon, after: Lexicon, sentences: Iterable[str]) -> VersionCheck:
+def check_version(before: Lexicon, after: Lexicon, known_terms: Iterable[Term]) -> VersionCheck:
     """Segment known sentences with two versions, and find the new terms of `after` that must not be published.
 
     Args:
         before: The published version.
         after: The version to be published.
-        sentences: Sentences of the collection; the first 5,000 with a changed term are used.
+        known_terms: Terms with example sentences. The first 5,000 sentences with a changed term are used.
     """
     changed_terms = after.changed_terms_since(before)
     if not changed_terms:
@@ -39,7 +32,8 @@ def check_version(before: Lexicon, after: Lexicon, sentences: Iterable[str]) -> 
         for lexicon in (before, after)
     )
     finder = TermFinder(changed_terms)
-    known_sentences = list(islice(filter(finder.find_terms, dict.fromkeys(sentences)), MAX_SENTENCES))
+    sentences = dict.fromkeys(chain.from_iterable(term.contexts for term in known_terms))
+    known_sentences = list(islice(filter(finder.find_terms, sentences), MAX_SENTENCES))
     published_terms = filter(finder.find_terms, (entry.text for entry in before.entries))
     words_by_text = {
         text: (tuple(old.cut(text)), tuple(new.cut(text)))
@@ -74,8 +68,8 @@ def find_cutting_terms(
     cut_words_by_term = defaultdict[str, list[str]](list)  # for each text with the term as a word; "": none
     errors: dict[str, str] = {}
     for text, (words_before, words_after) in words_by_text.items():
-        spans_before = list(_iter_spans(words_before))
-        for start, end, word in _iter_spans(words_after):
+        spans_before = _list_spans(words_before)
+        for start, end, word in _list_spans(words_after):
             term = term_by_key.get(word_key(word), text)
             if term == text:
                 continue
@@ -98,19 +92,16 @@ def find_cutting_terms(
 
 
 def add_harmless_terms(
-    previous: Lexicon, terms: Iterable[Term], sentences: Sequence[str]
+    previous: Lexicon, terms: Iterable[Term], known_terms: Sequence[Term]
 ) -> tuple[Lexicon, dict[str, str]]:
     """Return `previous` with those of `terms` that `check_version` accepts, and the reasons against the others."""
     remaining, errors = list(terms), dict[str, str]()
-    while new_errors := check_version(previous, version := add_terms(previous, remaining), sentences).error_by_term:
+    while new_errors := check_version(previous, version := add_terms(previous, remaining), known_terms).error_by_term:
         errors.update(new_errors)
         remaining = [term for term in remaining if term.text not in errors]
     return version, errors
 
 
-def _iter_spans(words: Iterable[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and text of each word."""
-    end = 0
-    for word in words:
-        start, end = end, end + len(word)
-        yield start, end, word
+def _list_spans(words: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Return start, end and text of each word."""
+    return [(end - len(word), end, word) for word, end in zip(words, accumulate(map(len, words)), strict=True)]

@@ -7,7 +7,7 @@ Input: plain `str`, and the words of one lexicon version. Output: words, tags, a
     background_frequencies.py  frequency of words in general language
     scripts.py                 the script of a character, and letters that look like those of another script
     folding.py                 comparable letter width, case and white space (`word_key`)
-    decoding/                  bytes to text, for crawler and extractor; limits of the HTML parser
+    decoding/                  bytes to text and HTML to a tree, for crawler and extractor, with limits
     embedding/                 texts as vectors
     similarity/                duplicates
 

@@ -13,7 +13,7 @@ from domain.term import AUTOMATIC_ACTOR, Lexicon, Term, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter
 from lexicon.publishing import MAX_NAMED_TERMS, describe_term_error
 from lexicon.settings import AUTO_PUBLISH_OFF, LEARNED_SCORER
-from lexicon.version_check import add_harmless_terms, iter_known_sentences
+from lexicon.version_check import add_harmless_terms
 from pipeline.search_site.review_service import StoreReview
 from text.segment import base_segmenter
 
@@ -51,8 +51,7 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     accepted_earlier = [term for term in accepted_terms if term.is_automatic]  # a killed run left them
     previous = lexicons.load_latest()
     new_terms = [*accepted_earlier, *confident_terms]
-    sentences = list(iter_known_sentences([*new_terms, *accepted_terms]))
-    version, errors = add_harmless_terms(previous, new_terms, sentences)
+    version, errors = add_harmless_terms(previous, new_terms, [*new_terms, *accepted_terms])
     notes: tuple[str, ...] = ()
     if errors:
         reasons = tuple(describe_term_error(term, error) for term, error in sorted(errors.items()))[:MAX_NAMED_TERMS]

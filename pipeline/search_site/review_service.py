@@ -37,7 +37,7 @@ from lexicon.concepts.import_plan import ImportPlan, plan_import
 from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
 from lexicon.publishing import NothingToPublishError, build_next_version, ensure_acceptable, ensure_harmless
 from lexicon.similar_terms import SimilarTermIndex
-from lexicon.version_check import check_version, iter_known_sentences
+from lexicon.version_check import check_version
 from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
 from pipeline.search_site.candidate_kinds import find_candidates_of_kind, judge_kinds
 from pipeline.search_site.version_changes import version_changes
@@ -452,7 +452,7 @@ class StoreReview:
             create_domain_segmenter(new),
             tuple(change for change in changes if change.text in resegmented_texts),
             tuple(change for change in changes if change.text not in resegmented_texts),
-            check_version(latest, new, iter_known_sentences([*changed_terms, *accepted_terms])),
+            check_version(latest, new, [*changed_terms, *accepted_terms]),
         )
 
     def statistics(self) -> TermStatistics:

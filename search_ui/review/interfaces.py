@@ -7,9 +7,8 @@ from typing import Protocol
 from domain.concept import Concept, ConceptFormat
 from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
 from domain.rising_term import RisingTerm
-from domain.term import ConceptTerm, Definition, Lexicon, PublishedTermStates, Term, TermStatus
+from domain.term import ConceptTerm, Definition, Lexicon, PublishedTermStates, Term, TermStatus, VersionCheck
 from domain.term_relation import RelationKind, RelationProposal
-from domain.version_check import VersionCheck
 from text.segment import Segmenter
 
 TermWithStatus = tuple[str, TermStatus]
@@ -163,10 +162,7 @@ class ReviewService(Protocol):
         """
 
     def revert(self, version: int, actor: str) -> Lexicon:
-        """Publish the terms of an older version as a new version. The status of terms is reset to that version.
-
-        It is not checked again, so that a version that was in use can always be restored.
-        """
+        """Publish the terms of an older version, unchecked, as a new version. Resets the status of terms to it."""
 
     def versions(self) -> list[tuple[Lexicon, int]]:
         """Return all versions without their entries, newest first, each with its number of terms."""

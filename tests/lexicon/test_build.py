@@ -103,12 +103,13 @@ def test_the_method_of_the_paper_takes_the_tags_of_jieba() -> None:
     assert term.pos_tags == " ".join(tag_by_word[word] for word in JiebaSegmenter().cut(term.text))
 
 
-def test_words_of_the_general_language_are_dropped() -> None:
+def test_words_of_the_general_language_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     assert filter_general_words({"石油", "c++", "世界石油大会"}) == {"石油", "c++"}
     # A lexicon that tears a word of the dictionary apart would offer it as a term.
     torn = RjiebaSegmenter([("人工智", 1_000_000, "n"), ("能", 1_000_000, "n")])
     assert torn.cut("人工智能") == ["人工智", "能"]
-    assert mine_terms(InMemoryCorpus([("", "人工智能。" * 9)]), PAPER, segmenter=torn) == []
+    monkeypatch.setattr(build, "base_jieba_segmenter", lambda: torn)
+    assert mine_terms(InMemoryCorpus([("", "人工智能。" * 9)]), PAPER) == []
 
 
 def test_small_batches_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

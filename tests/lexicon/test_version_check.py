@@ -1,12 +1,14 @@
 """jieba checks a version: every term whole, known sentences counted, harmful terms named."""
 
+from collections.abc import Iterable
+
 import pytest
 
 from domain.coded_message import CodedMessage
-from domain.term import Lexicon, LexiconEntry, Term
+from domain.term import Lexicon, LexiconEntry, Term, VersionCheck
 from lexicon import version_check
 from lexicon.jieba_segmenter import JiebaSegmenter
-from lexicon.version_check import add_harmless_terms, check_version, iter_known_sentences
+from lexicon.version_check import add_harmless_terms
 from text.segment import RjiebaSegmenter
 
 SENTENCES = ["四川页岩气开采技术", "页岩气井投产", "海上油田开发", "今天天气好"]
@@ -15,6 +17,10 @@ SENTENCES = ["四川页岩气开采技术", "页岩气井投产", "海上油田�
 def lexicon(*entries: str | tuple[str, int]) -> Lexicon:
     pairs = [entry if isinstance(entry, tuple) else (entry, 0) for entry in entries]
     return Lexicon(1, tuple(LexiconEntry(text, frequency) for text, frequency in pairs))
+
+
+def check_version(before: Lexicon, after: Lexicon, sentences: Iterable[str]) -> VersionCheck:
+    return version_check.check_version(before, after, [Term("", 0.0, 0, 0, contexts=tuple(sentences))])
 
 
 def codes(errors: object) -> dict[str, str]:
@@ -99,16 +105,11 @@ def test_harmful_terms_are_left_out_and_the_others_added() -> None:
         Term("水平井", 0.9, 5, 5, contexts=("水平井压裂",)),
         Term("气开采", 0.9, 5, 5, contexts=(SENTENCES[0],), dictionary_weight=900_000),
     ]
-    version, errors = add_harmless_terms(lexicon("页岩气"), terms, list(iter_known_sentences(terms)))
+    version, errors = add_harmless_terms(lexicon("页岩气"), terms, terms)
     assert [entry.text for entry in version.entries] == ["水平井", "页岩气"] and version.version == 2
     assert codes(errors) == {"气开采": "term_cuts_words"}
     previous = lexicon("页岩气")
-    assert add_harmless_terms(previous, terms[1:], SENTENCES)[0] is previous
-
-
-def test_known_sentences_are_the_first_of_each_term_then_the_second() -> None:
-    terms = [Term("a", 1, 1, 1, contexts=("1", "2")), Term("b", 1, 1, 1), Term("c", 1, 1, 1, contexts=("3",))]
-    assert list(iter_known_sentences(terms)) == ["1", "3", "2"]
+    assert add_harmless_terms(previous, terms[1:], terms)[0] is previous
 
 
 def test_the_sentences_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,8 +140,8 @@ def test_a_harmful_version_is_not_published_and_raises_an_alert(
 
 def test_a_term_that_cuts_a_published_term_apart_is_left_out_with_its_reason(engine: Engine) -> None:
     publish_confident_terms(engine)
-    cutting = Term("气井投产", 0.9, 9, 5, contexts=("第1号页岩气井投产",))
-    harmless = Term("钻井平台", 0.9, 9, 5)
+    cutting = replace(make_candidate("气井投产"), contexts=("第1号页岩气井投产",))
+    harmless = make_candidate("钻井平台")
     engine.store.lexicons.replace_candidates([*CANDIDATES, cutting, harmless])
     left_out, accepted = publish_confident_terms(engine)
     assert left_out.startswith("1 terms not accepted automatically: '气井投产': it cuts longer words such as 页岩气")

@@ -11,8 +11,7 @@ from lxml.etree import _Element as Element
 
 from text.decoding.html_limits import RAW_TEXT_TAGS, flatten_deep_elements, trim_attributes, truncate_markup
 
-# The list of the paper (WD-F3) without `br`, which all tree walks ignore, plus newer elements without readable text,
-# and the source text of formulas.
+# The paper's list (WD-F3) without `br`, newer elements without readable text, and the source text of formulas.
 REMOVED_TAGS = (
     "script", "noscript", "style", "iframe", "template", "svg", "canvas", "embed", "applet", "frameset", "noframes",
     "datalist", "video", "audio", "annotation", "annotation-xml",
@@ -43,27 +42,21 @@ def parse_html(markup: bytes) -> tuple[Element | None, float]:
     share, data = len(data) / len(page), DOCUMENT_END_RE.sub(b"", data)
     root, is_complete = _parse_to_mark(data)
     if not is_complete:
-        repaired_root, _ = _parse_to_mark(_repair(data))
-        root = max(root, repaired_root, key=_count_text_chars)
+        root = max(root, _parse_to_mark(_repair(data))[0], key=_count_text_chars)
     return root, share
 
 
 def _parse_to_mark(data: bytes) -> tuple[Element | None, bool]:
     """Parse with lxml; returns the root element and whether the parser reached the end of the data."""
-    root = _parse(data + END_MARK)
-    if root is None:
-        return None, False
-    last = root
-    while len(last):
+    root = last = _parse(data + END_MARK)
+    while last is not None and len(last):
         last = last[-1]
-    parent = last.getparent()
-    if parent is None or last.get("id") != END_ID:
+    if last is None or (parent := last.getparent()) is None or last.get("id") != END_ID:
         return root, False
     for element in last.iterancestors(*REMOVED_TAGS):  # without an end tag, it would remove the rest of the page
         element.tag = "div"
     parent.remove(last)
-    has_content = len(parent) or parent.text or parent.getprevious() is not None
-    return root if has_content else _parse(data), True
+    return root if len(parent) or parent.text or parent.getprevious() is not None else _parse(data), True
 
 
 def _parse(data: bytes) -> Element | None:
@@ -85,10 +78,14 @@ def _repair(data: bytes) -> bytes:
     from bs4 import BeautifulSoup  # imported here, because few pages need it
     from bs4.exceptions import ParserRejectedMarkup
 
-    for name in RAW_TEXT_TAGS:
-        if name not in _CODE_TAGS:
-            data = _close_last(data, b"<" + name, b"</" + name, b"</" + name + b">")
-    data = flatten_deep_elements(_close_last(data, b"<!--", b"-->", b"-->"))
+    raw_marks = ((b"<" + name, b"</" + name + b">") for name in RAW_TEXT_TAGS if name not in _CODE_TAGS)
+    for start_mark, end_mark in (*raw_marks, (b"<!--", b"-->")):
+        lowercase_data = data.lower()
+        start = lowercase_data.find(start_mark, lowercase_data.rfind(end_mark) + 1)
+        if start >= 0:  # without an end: it ends before the next tag, or with the page
+            position = data.find(b"<", start + 1) % (len(data) + 1)
+            data = data[:position] + end_mark + data[position:]
+    data = flatten_deep_elements(data)
     if data.count(b"<") > MAX_SOUP_TAGS:
         return data
     try:
@@ -97,21 +94,8 @@ def _repair(data: bytes) -> bytes:
         return data
 
 
-def _close_last(data: bytes, start_mark: bytes, end_mark: bytes, end: bytes) -> bytes:
-    """Insert `end` before the tag after the first `start_mark` that has no `end_mark` after it."""
-    lowercase_data = data.lower()
-    start = lowercase_data.find(start_mark, lowercase_data.rfind(end_mark) + 1)
-    if start < 0:
-        return data
-    position = data.find(b"<", start + 1)
-    return data[:position] + end + data[position:] if position >= 0 else data + end
-
-
 def _count_text_chars(root: Element | None) -> int:
     """Return the number of characters that readers see: not those of raw text, which may be swallowed markup."""
-    if root is None:
-        return -1
     raw_tags = frozenset(name.decode() for name in RAW_TEXT_TAGS)
-    return sum(
-        len(element.tail or "") + (0 if element.tag in raw_tags else len(element.text or "")) for element in root.iter()
-    )
+    elements = root.iter() if root is not None else ()
+    return sum(len(e.tail or "") + (len(e.text or "") if e.tag not in raw_tags else 0) for e in elements)
