@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from domain.setting import Group, setting
 
-EXTRACTOR_VERSION = 11
+EXTRACTOR_VERSION = 12
 """Increase it when the extractor produces other results: all saved pages are then extracted again."""
 
 METHOD_NAMES = ("blocks", "two_pass", "tag_path_ratio")
