@@ -1,5 +1,6 @@
 """How a setting declares itself. The settings page, the sample file and the reference are made from this."""
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import field
 from enum import StrEnum
@@ -62,8 +63,10 @@ def hides_value(secrecy: Secrecy, text: str) -> bool:
 
 
 def violated_bound(value: float, metadata: Mapping[str, Any]) -> str:
-    """Return the bound that a number violates, such as `0 or more`, or "" if it is valid. NaN violates every bound."""
+    """Return the bound that a number violates, such as `0 or more`, or "" if it is valid."""
     minimum, maximum = metadata.get("least"), metadata.get("most")
+    if not math.isfinite(value):
+        return "a finite number"
     if maximum is not None and value > maximum:
         return f"{maximum} or less"
     if minimum is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.errors import SettingsError
+from domain.setting import Secrecy
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,13 @@ class DeprecatedSetting:
         path: Full path of the setting.
         replacement: Full path of the setting that replaces it; "" if it has no effect any more.
         last_version: The last version that accepts it.
+        secrecy: Which values are never shown.
     """
 
     path: str
     replacement: str
     last_version: str
+    secrecy: Secrecy = Secrecy.NONE
 
     def __str__(self) -> str:
         if not self.replacement:
@@ -34,7 +37,7 @@ class DeprecatedSetting:
 
 DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = (
     DeprecatedSetting("search.glossary_origins", "", "0.1"),
-    DeprecatedSetting("alerts.apprise_urls", "", "0.1"),
+    DeprecatedSetting("alerts.apprise_urls", "", "0.1", Secrecy.ALL),
     DeprecatedSetting("crawl.seen_filter", "", "0.1"),
 )
 

@@ -366,7 +366,8 @@ def parse_override(setting_path: str, text: str) -> Any:
     """
     section, _, key = setting_path.rpartition(".")
     if section not in ALL_SECTIONS:
-        raise SettingsError(f"unknown settings section [{section}]{suggest_name(section, ALL_SECTIONS)}")
+        name = section or setting_path
+        raise SettingsError(f"unknown settings section [{name}]{suggest_name(name, ALL_SECTIONS)}")
     expected_type = typing.get_type_hints(ALL_SECTIONS[section]).get(key, str)
     if expected_type is str:
         return text
@@ -380,7 +381,8 @@ def parse_override(setting_path: str, text: str) -> Any:
 
 def build_section(expected_type: type[S], raw: Mapping[str, Any], path: str) -> S:
     """Create the settings object of section `path`. Raises SettingsError for unknown keys and invalid values."""
-    hints = typing.get_type_hints(expected_type)
+    all_hints = typing.get_type_hints(expected_type)
+    hints = {setting_field.name: all_hints[setting_field.name] for setting_field in fields(expected_type)}  # type: ignore[arg-type]
     values = {}
     for key, value in raw.items():
         setting_path = f"{path}.{key}"
@@ -452,7 +454,9 @@ def check_constraints(setting_path: str, value: Any) -> None:
             text, minimum = f"{setting_path} = {value}: must be {bound}", metadata.get("least")
             code = "setting_positive" if minimum is None else "setting_minimum"
             values = {"path": setting_path, "value": str(value), "minimum": str(minimum)}
-            if bound.endswith("less"):
+            if bound.endswith("number"):
+                code = "setting_finite"
+            elif bound.endswith("less"):
                 code, values = "setting_maximum", {**values, "maximum": str(metadata["most"])}
             raise SettingsError(CodedMessage(text, code, **values))
 
@@ -501,6 +505,8 @@ def suggest_name(name: str, candidates: Collection[str]) -> str:
 def type_name(expected_type: Any) -> CodedMessage:
     """Describe a type for an administrator, for example "a whole number"."""
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    if get_origin(expected_type) is Mapping:
+        return CodedMessage('a table, for example {"title": 2}', "type_table")
     if expected_type not in names:
         return CodedMessage(str(expected_type))
     return CodedMessage(names[expected_type], f"type_{expected_type.__name__}")

@@ -13,9 +13,9 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func,
 
 from docstore.articles.page_removal import remove_page
 from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, archived_page_from_row
-from docstore.bookkeeping import OutcomeRow, write_outcomes
+from docstore.bookkeeping import OutcomeRow, read_meta_int, write_meta, write_outcomes
 from docstore.database import Database
-from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, topic_questions, urls
+from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
 from domain.coded_message import CodedMessage
 from domain.focused_decision import (
     ALL_DECISIONS,
@@ -35,6 +35,7 @@ from domain.storable_text import sanitize_text
 _BATCH_SIZE = 200  # rows with words
 _SCORE_BATCH_SIZE = 10_000  # rows without words
 _MIN_SCORE_CHANGE = 0.005  # smaller changes of a score are not saved
+_APPLIED_LABELS_KEY = "applied_labels "  # and the name of the topic
 
 
 class FocusedDecisionTable:
@@ -126,7 +127,7 @@ class FocusedDecisionTable:
     def coverage(self, topic: str, strategy: str) -> TopicCoverage:
         """Return the estimated quality of the pages that a strategy retained for a topic.
 
-        Labels that the scores do not take into account yet are not counted.
+        Labels count from `record_applied_labels` on.
         """
         table = focused_decisions.c
         totals = select(
@@ -136,23 +137,19 @@ class FocusedDecisionTable:
             func.coalesce(func.sum(table.score * table.kept), 0.0),
             func.coalesce(func.sum(case((table.score.in_((0.0, 1.0)), 0), else_=1)), 0),
         ).where(table.topic == topic, table.strategy == strategy)
-        difference = func.abs(table.score - topic_questions.c.answer)
-        labels = (
-            select(func.count())
-            .select_from(topic_questions)
-            .join(urls, urls.c.url == topic_questions.c.url)
-            .join(focused_decisions, table.url_id == urls.c.url_id)
-            .where(topic_questions.c.topic == topic, table.topic == topic)
-            .where((table.strategy != strategy) | (difference <= _MIN_SCORE_CHANGE))
-        )
         with self._database.read() as connection:
             decided_count, retained_count, score_sum, retained_sum, uncertain_count = connection.execute(totals).one()
-            label_count = connection.scalar(labels) or 0
+            label_count = read_meta_int(connection, _APPLIED_LABELS_KEY + topic)
         return TopicCoverage(
             *(decided_count, int(retained_count), float(score_sum), float(retained_sum)),
             label_count=label_count,
             uncertain_count=int(uncertain_count),
         )
+
+    def record_applied_labels(self, topic: str, count: int) -> None:
+        """Record the number of labels of a topic that the scores take into account."""
+        with self._database.write() as connection:
+            write_meta(self._database, connection, _APPLIED_LABELS_KEY + topic, count)
 
     def apply_revisions(self, revisions: Mapping[str, RevisedDecision], strategy: str) -> RevisionResult:
         """Apply revised decisions to pages that `strategy` decided.

@@ -133,17 +133,23 @@ class FrontierAdmin:
     def set_new_only(self, is_new_only: bool) -> int:
         """Apply `crawl.incremental` to the articles that are fetched already. Returns the number of changed URLs.
 
-        If each article is fetched once, they are never due, except those that a person or an action made due again.
-        Otherwise they are due after their intervals.
+        If each article is fetched once, they are never due, except those that a person or an action made due again, and
+        failed visits, which are repeated. Otherwise they are due after their intervals.
         """
-        is_article = (urls.c.digest != "") & urls.c.kind.not_in((UrlKind.SEED, UrlKind.HUB))
+        is_article = urls.c.visited_at.is_not(None) & urls.c.kind.not_in((UrlKind.SEED, UrlKind.HUB))
         with self._database.write() as connection:
             if is_new_only:
-                is_waiting = (urls.c.due_at > 0.0) & (urls.c.exclusion == UrlExclusion.NONE)
+                is_waiting = (urls.c.due_at > 0.0) & (urls.c.exclusion == UrlExclusion.NONE) & (urls.c.attempts == 0)
                 return exclude_urls(connection, is_article & is_waiting, UrlExclusion.FINISHED)
             statement = update(urls).where(is_article, urls.c.exclusion == UrlExclusion.FINISHED)
             next_visit = {"due_at": urls.c.visited_at + urls.c.gap, "exclusion": UrlExclusion.NONE}
             return connection.execute(statement.values(**next_visit)).rowcount
+
+    def make_due(self, url: str) -> bool:
+        """Make a URL due, unless it is excluded for another reason than `FINISHED`. Returns False if it was not."""
+        with self._database.write() as connection:
+            statement = update(urls).where(urls.c.url == url, is_scheduled_by_crawl()).values(**DUE_NOW)
+            return bool(connection.execute(statement).rowcount)
 
     def refetch_hosts(self, hosts: Collection[str]) -> int:
         """Make the fetched URLs of `hosts` due, and fetch them as if they were new. Returns the number of URLs."""

@@ -5,6 +5,7 @@
 中国 0.1               a word and its weight (ZK-F2)
 """
 
+import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from focused.paper_strategies.word_vectors import WordVectors
 VECTORS_SETTING, WEIGHTS_SETTING = "papers.vectors", "papers.zhou_kun.word_weights"
 MAX_VECTOR_VALUES = 60_000_000  # numbers in memory, 240 MB: 200,000 words of 300 dimensions
 MAX_LINE_BYTES = 200_000
+HEADER_RE = re.compile(rb"(\d{1,9}) (\d{1,9})")
 MIN_LENGTH = 1e-9  # avoids division by zero
 MAX_MAGNITUDE = 1e15  # squares of larger numbers do not fit into float32
 
@@ -48,11 +50,14 @@ def read_word_vectors(path: Path, note: Callable[[str], None] = lambda text: Non
     row_by_word: dict[str, int] = {}
     values = array("f")
     dimensions, expected_count, count = 0, 0, 0
-    for number, word, fields in iter_words(path, VECTORS_SETTING):
-        if number == 1 and len(fields) == 1 and word.isdecimal() and fields[0].isdigit():
-            expected_count, dimensions = int(word), int(fields[0])
+    for number, word, fields in iter_words(path, VECTORS_SETTING, errors="replace"):
+        if number == 1 and (header := HEADER_RE.fullmatch(b" ".join((word.encode(), *fields)))):
+            expected_count, dimensions = int(header[1]), int(header[2])
             continue
         dimensions = dimensions or len(fields)
+        if len(fields) > dimensions:  # a word with blanks, which no text contains as one word
+            count += 1
+            continue
         vector = parse_numbers(fields)
         if not vector or len(vector) != dimensions:
             raise SettingsError(
@@ -76,10 +81,10 @@ def read_word_vectors(path: Path, note: Callable[[str], None] = lambda text: Non
     return WordVectors(row_by_word, matrix)
 
 
-def iter_words(path: Path, setting: str) -> Iterator[tuple[int, str, list[bytes]]]:
+def iter_words(path: Path, setting: str, errors: str = "strict") -> Iterator[tuple[int, str, list[bytes]]]:
     """Yield the number of each line that is not empty, its word in lower case and its other fields.
 
-    Raises SettingsError.
+    `errors` is that of `bytes.decode`. Raises SettingsError.
     """
     try:
         with path.open("rb") as file:
@@ -87,7 +92,7 @@ def iter_words(path: Path, setting: str) -> Iterator[tuple[int, str, list[bytes]
                 if len(line) > MAX_LINE_BYTES:
                     raise SettingsError(f"{setting}: {path}, line {number} is too long: expected one word per line")
                 if fields := line.split():
-                    yield number, fields[0].decode("utf-8-sig" if number == 1 else "utf-8").lower(), fields[1:]
+                    yield number, fields[0].decode("utf-8-sig" if number == 1 else "utf-8", errors).lower(), fields[1:]
     except OSError as error:
         raise SettingsError(f"{setting}: cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError:

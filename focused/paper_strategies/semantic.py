@@ -23,6 +23,7 @@ from focused.word_weights import WordWeights
 
 TOPIC_NAME_WEIGHT = 2.0  # weight of the name and of confirmed technical terms; the thresholds assume it [D]
 LEAD_WORDS = 60  # words of the text used as the description of a page without one [D]
+MAX_RELEVANCE = 1e6  # above it the score would be rounded to 1
 DEFERRED_PRIORITY_OFFSET = -1000.0  # added to the priority of deferred links, which would otherwise be discarded
 # Deferred links are ordered in steps of half a threshold, up to four thresholds. Ties stay in order of discovery.
 DEFERRED_STEPS_PER_THRESHOLD, MAX_DEFERRED_MULTIPLE = 2, 4
@@ -51,7 +52,7 @@ class SemanticStrategy(PaperStrategy):
         self._knowledge.add_page(page)
         raw_score = self._raw_relevance(description_words(page))
         self._relevance_threshold.add_score(raw_score)
-        value = raw_score * self._scale
+        value = min(raw_score * self._scale, MAX_RELEVANCE)
         terms = self._knowledge.topic.term_weights
         is_term_match = page.url in self._example_urls or any(
             word in terms for word in (*page.title, *page.description)

@@ -1,7 +1,5 @@
 """Why single pages are or are not among the results, for the search site; and what an operator can do about it."""
 
-import time
-
 from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.http.site_options import parse_paused_hosts
@@ -74,11 +72,9 @@ class StorePageDiagnosis:
         return with_added_sites(self._settings.load().crawl, self._engine.settings.data_dir)
 
     def schedule_page(self, url: str, account: str) -> bool:
-        """Make a known page due for the next crawl. Returns False if the URL is unknown."""
-        frontier = self._engine.store.frontier
-        if not frontier.known_urls([url]):
+        """Make a known page due for the next crawl. Returns False if the URL is unknown or excluded."""
+        if not self._engine.store.frontier.admin.make_due(url):
             return False
-        frontier.reschedule({url: time.time()})
         self._record(account, PageRemedy.CRAWL_AGAIN, url)
         return True
 

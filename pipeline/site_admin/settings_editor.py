@@ -13,6 +13,7 @@ from docstore.actions import ActionTable
 from domain.coded_message import CodedMessage, coded_message
 from domain.errors import SettingsConflictError, SettingsError
 from domain.setting import Group, Secrecy, SettingEffect, hides_value
+from pipeline.deprecated_settings import DEPRECATED_SETTINGS
 from pipeline.settings import (
     ALLOWED_VALUES,
     ENV_PREFIX,
@@ -244,9 +245,9 @@ def find_setting(message: str) -> str:
 def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]:
     """Yield the lines of a unified diff without the values of secrets."""
     old, new = parse_toml_sections(old_text, file.path), parse_toml_sections(new_text, file.path)
-    for path in SPECS:
+    for path, secrecy in SECRECY_BY_PATH.items():
         before, after = stored_value(old, path), stored_value(new, path)
-        if SPECS[path].hides(f"{form_text(before)} {form_text(after)}"):
+        if hides_value(secrecy, f"{form_text(before)} {form_text(after)}"):
             is_changed = before != after
             if before is not None:
                 old_text = file.changed_text(old_text, {path: HIDDEN_VALUE})
@@ -259,7 +260,7 @@ def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]
 
 def hide_commented_secret(line: str) -> str:
     """Hide the value in a comment such as `# webhook = ...`."""
-    names = "|".join(path.partition(".")[2] for path, spec in SPECS.items() if spec.hides("@"))
+    names = "|".join(path.partition(".")[2] for path, secrecy in SECRECY_BY_PATH.items() if hides_value(secrecy, "@"))
     return re.sub(rf"^([ +-]\s*#.*\b(?:{names})\s*=)\s*(?!(?:\[\]|\"\")$)\S.*$", rf"\1 {HIDDEN_VALUE}", line)
 
 
@@ -289,3 +290,6 @@ def iter_specs() -> Iterator[SettingSpec]:
 
 
 SPECS: Mapping[str, SettingSpec] = {spec.path: spec for spec in iter_specs()}
+SECRECY_BY_PATH: Mapping[str, Secrecy] = {path: spec.secrecy for path, spec in SPECS.items()} | {
+    setting.path: setting.secrecy for setting in DEPRECATED_SETTINGS
+}

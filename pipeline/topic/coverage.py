@@ -45,7 +45,7 @@ def format_coverage(expected: Mapping[str, Any], target_precision: float) -> str
     line = f"{expected['kept']} pages kept (target: {target_precision:.0%} of them on topic)"
     if expected["missing_answers"]:
         return f"{line}; an estimate needs {expected['missing_answers']} more answers about pages"
-    if expected["precision"] is None:
+    if expected["precision"] is None or expected["recall"] is None:
         return line
     return (
         f"{line}; estimate: {expected['precision']:.0%} of them on topic, "

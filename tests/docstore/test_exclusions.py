@@ -7,7 +7,7 @@ from sqlalchemy import create_engine, text
 
 from docstore.store import Store
 from domain.administration import PendingAction
-from domain.frontier import NewUrl, UrlExclusion, UrlKind
+from domain.frontier import NewUrl, UrlExclusion, UrlKind, Visit
 from domain.outcome import Outcome, Reason
 from domain.page import Host
 from tests.docstore.test_store import ARTICLE, extract_all, fetched, keep_page, one_entry
@@ -106,7 +106,7 @@ def test_a_seed_that_shows_an_expired_article_stays_due(store: Store) -> None:
 
 
 def test_fetching_each_article_once_ends_the_visits_of_fetched_articles_only(store: Store) -> None:
-    urls = {name: f"http://a.test/{name}" for name in ("article", "requested", "list", "new")}
+    urls = {name: f"http://a.test/{name}" for name in ("article", "requested", "failed", "list", "new")}
     for name, url in urls.items():
         if name != "new":
             keep_page(store, url, name.encode())
@@ -114,12 +114,18 @@ def test_fetching_each_article_once_ends_the_visits_of_fetched_articles_only(sto
     extract_all(store, ARTICLE)
     store.frontier.add_urls([NewUrl(urls["list"], HOST, 0, 0, UrlKind.SEED, 0.0)])
     store.frontier.admin.requeue_urls(urls["requested"])
+    failed = store.frontier.find_entries([urls["failed"]])[urls["failed"]]
+    store.frontier.record_visits([Visit(failed, Outcome(Reason.TIMED_OUT), 1_000.0, 4_600.0, 9.0, failed_attempts=1)])
     assert store.frontier.admin.set_new_only(True) == 1
     assert {name: exclusion(store, url) for name, url in urls.items()} == {
-        "article": UrlExclusion.FINISHED, "requested": "", "list": "", "new": ""
+        "article": UrlExclusion.FINISHED, "requested": "", "failed": "", "list": "", "new": ""
     }  # fmt: skip
     assert store.frontier.admin.set_new_only(False) == 1
     assert exclusion(store, urls["article"]) == ""
+    assert store.frontier.admin.set_new_only(True) == 1 and store.frontier.admin.make_due(urls["article"])
+    assert store.frontier.admin.set_new_only(True) == 0
+    store.frontier.admin.block_urls(urls["article"])
+    assert not store.frontier.admin.make_due(urls["article"])
 
 
 def test_a_page_that_was_requested_early_stays_due(store: Store) -> None:

@@ -127,16 +127,15 @@ def test_new_verdicts_let_pages_go_and_name_those_to_ask_again(store: Store) -> 
     assert store.focused_decisions.apply_revisions(new, "fused") == RevisionResult()
 
 
-def test_an_answer_counts_once_the_scores_know_it(store: Store) -> None:
-    """Of the answers, one is not applied yet, one is about a page of another strategy, one about an unknown page."""
+def test_answers_count_once_the_scores_know_them(store: Store) -> None:
     record(store, SEED, guidance(0, score=1.0))
     record(store, "http://a.test/2", guidance(1, is_retained=False, score=0.0), kept=False)
     record(store, "http://a.test/3", guidance(2, score=0.9))
     record(store, "http://a.test/4", guidance(3, strategy="breadth_first"))
-    answers = {SEED: True, "http://a.test/2": False, "http://a.test/3": False, "http://a.test/4": True}
-    store.topic_questions.save_answers("油", answers | {"http://a.test/9": True}, "zhang")
-    store.topic_questions.save_answers("气", {SEED: True}, "zhang")
-    assert store.focused_decisions.coverage("油", "fused") == TopicCoverage(3, 2, 1.9, 1.9, 3, 1)
+    store.topic_questions.save_answers("油", {SEED: True, "http://a.test/4": False}, "zhang")
+    assert store.focused_decisions.coverage("油", "fused") == TopicCoverage(3, 2, 1.9, 1.9, 0, 1)
+    store.focused_decisions.record_applied_labels("油", 2)
+    assert store.focused_decisions.coverage("油", "fused") == TopicCoverage(3, 2, 1.9, 1.9, 2, 1)
     assert store.focused_decisions.coverage("气", "fused") == TopicCoverage(0, 0, 0.0, 0.0, 0, 0)
 
 

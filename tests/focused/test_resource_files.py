@@ -47,15 +47,20 @@ def test_a_repeated_word_has_its_first_vector_and_a_zero_vector_is_like_none(tmp
         ("3 2\na 1 2\nb 3 4\n", "ends after 2 of 3 words: copy the file again"),
         ("", "ends after 0 of 1 words"),
         ("2 0\n", "ends after 0 of 2 words"),
-        (b"a 1 2\n\xff\xfe 1 2\n", "line 2 is not UTF-8 text: save the file as text"),
         ("a" * 300_000, "line 1 is too long: expected one word per line"),
     ],
-    ids=range(11),
+    ids=range(10),
 )
 def test_an_invalid_vector_file_is_refused_with_its_line(content: str | bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as refused:
         read_word_vectors(file(tmp_path, content))
     assert str(refused.value).startswith("papers.vectors: ") and message in str(refused.value)
+
+
+def test_words_that_no_text_contains_do_not_spoil_a_vector_file(tmp_path: Path) -> None:
+    vectors = read_word_vectors(file(tmp_path, b"4 2\n\xff\xfe 1 2\n. . . 1 2\na 3 4\nb 1 0\n"))
+    assert vectors.row_by_word.keys() >= {"a", "b"} and len(vectors.matrix) == 3
+    assert list(read_word_vectors(file(tmp_path, "1" * 5_000 + " 3\n")).row_by_word) == ["1" * 5_000]
 
 
 def test_vectors_beyond_the_limit_are_left_out_and_that_is_said(

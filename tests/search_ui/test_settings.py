@@ -32,6 +32,8 @@ query_prefix = "query: "
 [alerts]
 # webhook = "https://chat.test/old-secret"
 webhook = "https://chat.test/secret-hook"
+apprise_urls = ["tgram://secret-token/chat"]
+# apprise_urls = ["tgram://old-secret-token/chat"]
 """
 
 
