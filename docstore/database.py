@@ -33,7 +33,6 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from docstore.integrity import page_checksums
 from docstore.schema import SCHEMA_VERSION, metadata
 from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
@@ -54,7 +53,6 @@ class Database:
     Attributes:
         store_id: Unique id of the store, 32 hex digits. Created with the store; backups and restores preserve it.
         is_new: True if this call created the store.
-        sqlite_path: The database file, None for other databases and for SQLite in memory.
 
     Raises:
         StoreError: The database cannot be opened.
@@ -63,12 +61,6 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url)
-        name = self._engine.url.database
-        self.sqlite_path = (
-            Path(name) if self._engine.url.get_backend_name() == "sqlite" and name and name != ":memory:" else None
-        )
-        if self.sqlite_path is not None:
-            page_checksums.register_open(self.sqlite_path)
         try:
             self._initialize_schema()
         except BaseException:
@@ -159,16 +151,8 @@ class Database:
         with translate_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)
             with connection.begin():
-                changes_before = total_changes(connection)
                 yield connection
                 check_commit(connection)
-                is_changed = self.sqlite_path is not None and total_changes(connection) != changes_before
-                self._invalidate_checksums(is_changed)
-        self._invalidate_checksums(is_changed)  # again: another process may have created them before the commit
-
-    def _invalidate_checksums(self, is_changed: bool) -> None:
-        if is_changed and self.sqlite_path is not None:
-            page_checksums.delete_checksums(self.sqlite_path)
 
     def insert_missing(self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> int:
         """Insert the rows that violate no unique key. Returns their number."""
@@ -192,9 +176,6 @@ class Database:
     def close(self) -> None:
         """Close all connections to the database."""
         self._engine.dispose()
-        if self.sqlite_path is not None:
-            page_checksums.register_close(self.sqlite_path)
-            self.sqlite_path = None
 
 
 def dialect_insert(connection: Connection, table: Table) -> Any:
@@ -233,12 +214,6 @@ def open_engine(url: str) -> Engine:
         event.listen(engine, "connect", configure_sqlite_connection)
         event.listen(engine, "begin", begin_sqlite_transaction)
     return engine
-
-
-def total_changes(connection: Connection) -> int:
-    """Return the number of rows changed by a SQLite connection since it was opened; 0 for other databases."""
-    driver_connection = connection.connection.driver_connection
-    return driver_connection.total_changes if isinstance(driver_connection, sqlite3.Connection) else 0
 
 
 def configure_sqlite_connection(connection: sqlite3.Connection, _record: object) -> None:

@@ -2,7 +2,6 @@
 
 Components of a `Fault`:
 
-    sums, file, wal   page checksums of a closed store and the checksums of its write-ahead log (before it is opened)
     database, rows    the integrity check of SQLite, and the checksums of rows that cannot be recreated
     copies            the compacted near-duplicate keys
     lost_pages        URLs whose stored response has no row in the database any more
@@ -11,8 +10,7 @@ Components of a `Fault`:
     state             seen filter, state files of the crawl and topics, cache of the term mining
     index             the ids in Solr compared with the indexing ledger
 
-The page checksums prove that a cleanly closed store is intact. The quick check relies on them and compares only the
-sizes of WARC files.
+The quick check omits the indexes of the database and compares only the sizes of WARC files.
 """
 
 from collections.abc import Iterator
@@ -22,8 +20,6 @@ from typing import TYPE_CHECKING
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import parse_state
-from docstore.integrity.page_checksums import changed_pages, checksum_file, read_checksums
-from docstore.integrity.wal_check import count_damaged_frames
 from docstore.store import Store
 from docstore.warc_archive import WarcArchive, WarcRecordLostError
 from docstore.warc_object_store import machine_from_file_name, machine_name
@@ -56,28 +52,8 @@ class Fault:
     location: str = ""
 
 
-def check_database_file(database: Path) -> list[Fault]:
-    """Return the faults of the database file and its write-ahead log. Call it before the store is opened."""
-    faults = []
-    if database.exists() and checksum_file(database).exists():
-        stored_sums = read_checksums(checksum_file(database))
-        if stored_sums is None:
-            faults.append(Fault("sums", f"{checksum_file(database).name} is damaged; it is recreated"))
-        elif pages := changed_pages(stored_sums, database):
-            faults.append(
-                Fault("file", f"{len(pages)} of {len(stored_sums.checksums)} pages of {database.name} are damaged")
-            )
-    if damaged_frame_count := count_damaged_frames(database.with_name(database.name + "-wal")):
-        faults.append(
-            Fault("wal", f"{damaged_frame_count} pages in the write-ahead log are damaged; their transactions are lost")
-        )
-    return faults
-
-
-def iter_store_faults(store: Store, is_verified_by_page_sums: bool, quick: bool) -> Iterator[Fault]:
-    """Yield the faults inside the database; nothing is checked if its page checksums have verified it already."""
-    if is_verified_by_page_sums:
-        return
+def iter_store_faults(store: Store, quick: bool) -> Iterator[Fault]:
+    """Yield the faults inside the database."""
     if faults := store.integrity.sqlite_faults(quick):
         yield Fault("database", f"the database is damaged: {'; '.join(faults[:MAX_KEYS_IN_MESSAGE])}", tuple(faults))
     for table, keys in store.integrity.damaged_rows().items():

@@ -2,7 +2,6 @@
 
 Source of each part:
 
-database pages        the newest backup, if its pages match the stored checksums
 database              rows with valid checksums, other rows from the backup (docstore/integrity);
                       lost pages from the WARC files, articles by extraction from their pages
 WARC files            the backup; a page without a readable record is fetched again
@@ -24,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.host_suggestions import ADDED_SITES_FILE
-from docstore.integrity.page_checksums import delete_checksums, repair_pages
 from docstore.integrity.salvage import SalvageReport, salvage_store
 from domain.batches import batched
 from domain.errors import StoreError
@@ -81,12 +79,9 @@ def repair_vertical(
         if components & BLOCKING_COMPONENTS:
             if settings.store.url:
                 raise StoreError("the store is not a file in data_dir: restore its last dump, then run the check again")
-            yield from repair_store(data_dir / DATABASE_FILE, open_engine, components, backup)
+            yield from repair_store(data_dir / DATABASE_FILE, open_engine, backup)
             if with_index:
                 components.add("index")
-        if "sums" in components:
-            delete_checksums(data_dir / DATABASE_FILE)
-            yield RepairStep("the page checksums of the store are recomputed when it is closed")
         for fault in iter_state_file_faults(settings):
             yield restore_or_delete_state_file(data_dir, backup, fault.keys[0])
         with open_engine() as engine:
@@ -96,15 +91,10 @@ def repair_vertical(
 # -- the store
 
 
-def repair_store(
-    file: Path, open_engine: OpenEngine, components: set[str], backup: Path | None
-) -> Iterator[RepairStep]:
+def repair_store(file: Path, open_engine: OpenEngine, backup: Path | None) -> Iterator[RepairStep]:
     """Repair the database file (see the module docstring); yields each repair and each loss. Raises StoreError."""
     require_exclusive_access(file)
     damaged_copy = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    if backup is not None and "file" in components and not repair_pages(file, backup / DATABASE_FILE):
-        yield RepairStep(f"the damaged pages of {file.name} were restored from {backup}")
-        return
     salvage_report = rebuild_database(file, damaged_copy, backup)
     yield RepairStep(f"{file.name} was rebuilt from the rows with valid checksums")
     yield RepairStep(f"the damaged file was kept as {damaged_copy.name}")

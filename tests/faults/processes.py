@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from docstore.integrity.page_checksums import delete_checksums
 from tests.crash_harness import Vertical, indexed_ids, until
 from tests.faults.comparison import Content, compare_content, compare_requests, content_of, successful_requests
 from tests.faults.tally import Tally
@@ -241,7 +240,6 @@ def make_due(vertical: Vertical, due_urls: set[str]) -> None:
     with closing(sqlite3.connect(vertical.data / "store.db")) as connection, connection:
         connection.execute("UPDATE urls SET due_at = due_at + 1e9 WHERE due_at IS NOT NULL")
         connection.executemany("UPDATE urls SET due_at = 1 WHERE url = ?", [(url,) for url in sorted(due_urls)])
-    delete_checksums(vertical.data / "store.db")
 
 
 def move_times(vertical: Vertical, seconds: float) -> None:
@@ -254,7 +252,6 @@ def move_times(vertical: Vertical, seconds: float) -> None:
         connection.execute("UPDATE runs SET started_at = started_at + ?", (seconds,))
         connection.execute("UPDATE terms SET mined_at = mined_at + ? WHERE mined_at IS NOT NULL", (seconds,))
         connection.execute("UPDATE pages SET fetched_at = fetched_at + ?", (seconds,))
-    delete_checksums(vertical.data / "store.db")
 
 
 # -- disks

@@ -1,27 +1,14 @@
 """A few damaged stores: each is detected and repaired. `make faults` runs two hundred."""
 
 import sqlite3
-import sys
-from array import array
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
-from docstore.integrity.page_checksums import (
-    SQLITE_HEADER_BYTES,
-    ChecksumStatus,
-    PageChecksums,
-    checksum_file,
-    read_checksums,
-    verify_checksums,
-    write_checksums,
-)
-from docstore.integrity.wal_check import count_damaged_frames
 from domain.errors import StoreError, StoreTooNewError
 from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
@@ -94,11 +81,7 @@ def test_damaged_bytes_that_resemble_an_arc_record_are_no_readable_record(tmp_pa
 
 
 def test_without_a_backup_articles_come_from_their_pages(damaged: Damaged) -> None:
-    """A row that no page sum knows of: the store was in use."""
-    file = damaged.fresh() / "store.db"
-    checksum_file(file).unlink()
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE articles SET title = title || '小庆' WHERE url_id = 3")
+    file = change_rows(damaged, "UPDATE articles SET title = title || '小庆' WHERE url_id = 3")
     faults = damaged.check()
     assert [(one.component, one.location, one.keys) for one in faults] == [("rows", "articles", ("3",))]
     damaged.repair(faults, with_backup=False)
@@ -120,9 +103,8 @@ CHANGES = {
 
 
 def change_rows(damaged: Damaged, *statements: str) -> Path:
-    """Change a fresh copy of the store, of which no page sums are left; returns its file."""
+    """Change a fresh copy of the store; returns its file."""
     file = damaged.fresh() / "store.db"
-    checksum_file(file).unlink()
     with closing(sqlite3.connect(file)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
@@ -138,66 +120,19 @@ def test_what_people_said_comes_from_the_backup(damaged: Damaged) -> None:
 
 
 def test_a_store_of_before_there_were_sums_gets_them(damaged: Damaged) -> None:
-    file = damaged.fresh() / "store.db"
-    checksum_file(file).unlink()
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("DELETE FROM row_sums")
-        connection.execute("DELETE FROM meta WHERE key = 'row_sums_form'")
+    file = change_rows(damaged, "DELETE FROM row_sums", "DELETE FROM meta WHERE key = 'row_sums_form'")
     assert damaged.check() == []
     with closing(sqlite3.connect(file)) as connection, connection:
         assert connection.execute("SELECT count(*) FROM row_sums").fetchone()[0] > 8
 
 
-def test_sums_are_there_only_while_nothing_is_written(damaged: Damaged) -> None:
-    file = damaged.fresh() / "store.db"
-    assert verify_checksums(file) is ChecksumStatus.INTACT
-    with damaged.opened() as engine:
-        assert checksum_file(file).exists()  # looking changes nothing
-        decide(engine.store, ["采油树"], TermStatus.ACCEPTED)
-        assert verify_checksums(file) is ChecksumStatus.UNKNOWN
-        with damaged.opened():
-            pass
-        assert not checksum_file(file).exists()  # not while another has it open
-    assert verify_checksums(file) is ChecksumStatus.INTACT
-
-
-def test_checksums_are_equal_on_machines_of_both_byte_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checksums = PageChecksums(4096, bytes(SQLITE_HEADER_BYTES), array("I", [1, 0xFFFF0000]))
-    write_checksums(tmp_path / "native", checksums)
-    swapped_checksums = array("I", checksums.checksums)
-    swapped_checksums.byteswap()  # the same numbers in the memory of a machine of the other byte order
-    monkeypatch.setattr(sys, "byteorder", {"little": "big", "big": "little"}[sys.byteorder])
-    write_checksums(tmp_path / "other", replace(checksums, checksums=swapped_checksums))
-    assert (tmp_path / "native").read_bytes() == (tmp_path / "other").read_bytes()
-    assert read_checksums(tmp_path / "other") == replace(checksums, checksums=swapped_checksums)
-
-
 def test_a_run_on_a_damaged_store_is_refused(damaged: Damaged) -> None:
-    file = damaged.fresh() / "store.db"
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE accounts SET roles = 'reviewer'")
+    change_rows(damaged, "UPDATE accounts SET roles = 'reviewer'")
     with damaged.opened() as engine:
         found = check_before_run(engine)
-        assert {one.component for one in found} == {"pages", "rows"}
+        assert {one.component for one in found} == {"rows"}
         with pytest.raises(StoreError, match="plumb check --repair"):
             raise_if_damaged(found)
-
-
-def test_a_log_that_was_damaged_is_told_from_one_that_was_cut_off(damaged: Damaged, tmp_path: Path) -> None:
-    file = damaged.fresh() / "store.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE more (n)")
-        for n in range(20):
-            connection.execute("INSERT INTO more VALUES (?)", (n,))
-            connection.commit()
-        log = file.with_name("store.db-wal").read_bytes()
-    kept = tmp_path / "kept-wal"
-    kept.write_bytes(log)
-    assert count_damaged_frames(kept) == 0
-    kept.write_bytes(log[:-1000])
-    assert count_damaged_frames(kept) == 0
-    kept.write_bytes(log[:9000] + b"\xff" + log[9001:])
-    assert count_damaged_frames(kept) > 10
 
 
 def test_a_store_that_is_gone_is_missed(damaged: Damaged) -> None:
