@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from text.embedding.model_spec import ModelSpec
 
 MEGABYTE = 1024 * 1024
+REPLACE_WAIT_SECONDS = 60.0  # for another process that replaces a damaged store
 T = TypeVar("T")
 
 
@@ -341,6 +342,7 @@ def open_store(settings: Settings) -> Store:
     folder = settings.data_dir
     ensure_folder(folder)
     if not settings.store.url:
+        require_store_or_new_folder(folder / "store.db")
         ensure_private_file(folder / "store.db")
     url = settings.store.url or sqlite_url(folder / "store.db")
     warc_max_mb, max_body_bytes = settings.store.warc_megabytes, max_response_bytes(settings.crawl)
@@ -351,6 +353,37 @@ def open_store(settings: Settings) -> Store:
         max_body_bytes=max_body_bytes,
         warc_object_store_url=settings.store.warc,
     )
+
+
+def require_store_or_new_folder(file: Path) -> None:
+    """Raise StoreError if the database file is missing in a folder that had a store. Finishes an interrupted repair."""
+    with suppress(OSError):
+        file.with_name(f"{file.name}-sums").unlink()  # page checksums of earlier programs, which would be stale
+    if file.exists() and file.stat().st_size:
+        return
+    if file.with_name(f"{file.name}.fresh").exists():
+        replace_damaged_store(file)
+    elif any((file.parent / "warc").glob("*")) or any(file.parent.glob(f"{file.name}.damaged-*")):
+        raise StoreError(
+            f"{file} is missing, but its folder has WARC files or a damaged store: correct vertical.data_dir, "
+            "or run `plumb check --repair`"
+        )
+
+
+def replace_damaged_store(file: Path) -> None:
+    """Replace the database file by `store.db.fresh`, and keep it as `store.db.damaged-TIME`.
+
+    From the first rename to the last there is no `store.db`. If a kill interrupts them, the next start continues.
+    """
+    fresh = file.with_name(f"{file.name}.fresh")
+    with stage_lock(file.parent, "repair", REPLACE_WAIT_SECONDS):
+        if not fresh.exists():
+            return  # another process has finished it
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(fresh.stat().st_mtime))
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                file.with_name(f"{file.name}{suffix}").replace(file.with_name(f"{file.name}.damaged-{stamp}{suffix}"))
+        fresh.replace(file)
 
 
 def ensure_private_file(file: Path) -> None:

@@ -365,6 +365,7 @@ def run(
             if "lexicon" in names and engine.store.lexicons.has_pending_step(RELATED_TERMS_STEP):
                 record.run_stage(Stage.LEXICON, partial(relate_terms, engine))
         compact_store(engine)
+        copy_decisions(engine, record)
         return record.reports
 
 
@@ -426,6 +427,17 @@ def compact_store(engine: "Engine") -> None:
     with suppress(BusyError), engine.lock("extract"):
         engine.store.key_compaction.seal_past_months()
         engine.store.text_compression.compress_texts()
+
+
+def copy_decisions(engine: "Engine", record: "RunRecord") -> None:
+    """Copy what cannot be crawled again into the data folder. A failure is a note of the run's last stage."""
+    from pipeline.maintenance.backup import create_daily_copy
+
+    try:
+        create_daily_copy(engine.settings)
+    except (PlumblineError, OSError) as error:
+        message = f"decisions, accounts and topics could not be copied: {error}"
+        record.add_note(CodedMessage(message, "note_copy_failed", detail=str(error)))
 
 
 def index_when_embedded(engine: "Engine", record: "RunRecord") -> None:

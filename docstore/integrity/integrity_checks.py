@@ -17,10 +17,11 @@ from docstore.integrity.row_checksums import (
     rebuild_row_checksums,
 )
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
-from docstore.schema.crawl_tables import pages, urls
+from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.article import document_id
 from domain.batches import batched
 from domain.index_change import IndexOperation
+from domain.outcome import Reason, Stage
 from domain.page import WarcPointer
 
 CHECKSUM_FORMAT_KEY = "row_sums_form"  # key of the id of the columns that the checksums cover
@@ -81,10 +82,23 @@ class IntegrityChecks:
         return {name: keys for name, keys in damaged_by_table.items() if keys}
 
     def force_refetch(self, url_ids: list[int]) -> None:
-        """Make the next crawl fetch these pages unconditionally, because their stored responses are lost."""
+        """Make the next crawl fetch these pages unconditionally, because their stored responses are lost.
+
+        Their articles get an outcome if they have none: without page and outcome they would count as removed.
+        """
         with self._database.write() as connection:
-            for url_id in url_ids:
-                force_refetch(connection, url_id)
+            for batch in batched(url_ids, BATCH_SIZE):
+                for url_id in batch:
+                    force_refetch(connection, url_id)
+                row = {"stage": Stage.EXTRACT, "reason": Reason.EXTRACTED, "at": time.time()}
+                article_ids = connection.scalars(select(articles.c.url_id).where(articles.c.url_id.in_(batch))).all()
+                self._database.insert_missing(connection, outcomes, [row | {"url_id": key} for key in article_ids])
+
+    def articles_without_page(self) -> list[int]:
+        """Return the url_ids of articles that have no row in `pages`, in order."""
+        query = select(articles.c.url_id).where(articles.c.url_id.not_in(select(pages.c.url_id)))
+        with self._database.read() as connection:
+            return list(connection.scalars(query.order_by(articles.c.url_id)))
 
     def urls_without_page(self) -> list[int]:
         """Return the url_ids of URLs whose row names a stored response but that have no row in `pages`, in order."""

@@ -150,10 +150,15 @@ def checksum_format_id() -> int:
     return zlib.crc32(repr(covered_columns).encode())
 
 
+def stored_checksums(connection: Connection, checksummed_table: ChecksummedTable) -> dict[str, int]:
+    """Return the stored checksums of a table by key."""
+    query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == checksummed_table.table.name)
+    return {row.key: row.sum for row in connection.execute(query)}
+
+
 def damaged_keys(connection: Connection, checksummed_table: ChecksummedTable) -> list[str]:
     """Return the keys whose rows were changed, lost or added without updating the checksum."""
-    query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == checksummed_table.table.name)
-    expected_checksums = {row.key: row.sum for row in connection.execute(query)}
+    expected_checksums = stored_checksums(connection, checksummed_table)
     changed_keys = [
         str(key)
         for key, value in iter_current_checksums(connection, checksummed_table)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from domain.errors import PlumblineError, SettingsError, StoreError
+from domain.errors import PlumblineError, SettingsError
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
 from pipeline.cli.console import json_option, print_json, print_line, print_lines
 from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
-from pipeline.settings import Settings
 from pipeline.settings_template import render_sample_toml
 
 if TYPE_CHECKING:
@@ -85,6 +84,7 @@ def check(
     if folder is not None and not repair:
         raise click.UsageError("--backup needs --repair")
     settings = load_call_settings(context)
+    from pipeline.maintenance.backup import find_repair_sources
     from pipeline.maintenance.preflight import check_all
     from pipeline.maintenance.repair import repair_vertical
 
@@ -93,8 +93,8 @@ def check(
     faults = run_check()
     steps: list[RepairStep] = []
     if faults and repair:
-        backup = choose_backup(settings, folder)
-        steps = list(repair_vertical(settings, partial(open_engine, settings), faults, backup, with_index))
+        backups = find_repair_sources(settings.data_dir, folder)
+        steps = list(repair_vertical(settings, partial(open_engine, settings), faults, backups, with_index))
         remaining = run_check()
     else:
         remaining = faults
@@ -138,18 +138,6 @@ def next_step_advice(remaining: "list[Fault]", is_repair: bool) -> str:
     return f"{remaining[0].description}; restore a backup with `plumb restore`"
 
 
-def choose_backup(settings: Settings, folder: Path | None) -> Path | None:
-    """Choose the backup for a repair: `folder` itself, or the newest backup in it; None if there is no backup.
-
-    If `folder` is None, the folders of earlier backups are searched.
-    """
-    from pipeline.maintenance.backup import find_known_backup, find_newest_backup
-
-    if folder is not None and (folder / "manifest.json").exists():
-        return folder
-    return find_newest_backup([folder]) if folder else find_known_backup(settings.data_dir)
-
-
 @click.command(cls=VerticalCommand)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.pass_context
@@ -174,11 +162,9 @@ def backup(context: click.Context, folder: Path) -> None:
 def restore(context: click.Context, backup: Path) -> None:
     """Restore a backup into an empty data folder. BACKUP is a backup, or a folder of backups (the newest is used)."""
     settings = load_call_settings(context)
-    from pipeline.maintenance.backup import find_newest_backup, restore_backup
+    from pipeline.maintenance.backup import choose_backup, restore_backup
 
-    backup_folder = backup if (backup / "manifest.json").exists() else find_newest_backup([backup])
-    if backup_folder is None:
-        raise StoreError(f"no complete backup in {backup}: pass another folder")
+    backup_folder = choose_backup(backup, settings)
     manifest = restore_backup(backup_folder, settings)
     print_lines(
         [f"restored {len(manifest.files)} files from {backup_folder}", "next: run `plumb index` to fill the index"]

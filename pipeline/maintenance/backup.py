@@ -5,7 +5,12 @@
 The database is copied first, with the backup API of SQLite. At that time every page of the database has its WARC
 record. WARC files are append-only, so each is copied up to its current size. The manifest (size and SHA-256 of each
 file) is written last; then the folder gets its final name. An interrupted backup has no manifest and is not a backup.
-A WARC file that is unchanged since the newest backup in FOLDER is hard-linked instead of copied.
+A WARC file that is unchanged since the newest backup of this store in FOLDER is hard-linked instead of copied.
+
+    DATA/copies/plumbline-20261123-023000/   store.db files/ manifest.json
+
+Each run ends with such a copy of what cannot be crawled again: decisions, accounts, topics, sites. It is verified like
+a backup. One copy a day is kept, of the last seven days.
 """
 
 import errno
@@ -15,7 +20,8 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -25,6 +31,7 @@ from typing import Any
 from crawler.state_files import read_state, write_state
 from docstore.database import SQLITE_WRITE_ERROR_NAMES, Database, sqlite_url
 from docstore.integrity.integrity_checks import IntegrityChecks
+from docstore.integrity.rebuild import copy_decisions
 from docstore.schema import SCHEMA_VERSION
 from domain.errors import PlumblineError
 from locks.private_files import write_private_file
@@ -38,10 +45,13 @@ MANIFEST_FILE, DATABASE_FILE, WARC_DIR, STATE_DIR, CONFIG_FILE = (
     "files",
     "vertical.toml",
 )
+COPIES_DIR = "copies"  # in the data folder
+KEPT_COPIES = 7
+COPIED_STATE_PATTERNS = ("*.json", "topics/*.json", "session.key")
 BACKUP_PREFIX, PARTIAL_PREFIX = "plumbline-", ".unfinished-"
 # Entries of the data folder that can be recreated, or are copied separately.
 EXCLUDED_NAMES = frozenset(
-    {WARC_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json", LIVE_PROGRESS_FILE}
+    {WARC_DIR, COPIES_DIR, "solr", "logs", "locks", "pictures", "seen.bloom", "backups.json", LIVE_PROGRESS_FILE}
 )
 BACKUP_LOCATIONS_FILE = "backups.json"  # in the data folder: the folders of earlier backups
 MAX_BACKUP_LOCATIONS = 8
@@ -80,14 +90,56 @@ def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
     Raises BackupError if the store is not an SQLite file in data_dir, is damaged, or the copy cannot be written.
     """
     database_file = require_sqlite_file(settings)
-    previous_backup = find_newest_backup([folder])
+
+    def fill(staging_dir: Path) -> tuple[str, dict[str, tuple[int, str]]]:
+        store_id = copy_database(database_file, staging_dir / DATABASE_FILE)
+        previous_backup = next(iter(find_backups([folder], store_id)), None)
+        return store_id, dict(copy_files(settings, config, staging_dir, previous_backup))
+
+    backup = write_backup(folder, fill)
+    remember_backup_location(settings.data_dir, folder, read_manifest(backup).store_id)
+    return backup
+
+
+def create_daily_copy(settings: Settings) -> None:
+    """Copy what cannot be crawled again into the data folder, verify it, and delete older copies.
+
+    Does nothing if the store is on a server. Raises BackupError if the store is damaged or the copy cannot be written.
+    """
+    if settings.store.url:
+        return
+    data_dir, folder = settings.data_dir, settings.data_dir / COPIES_DIR
+
+    def fill(staging_dir: Path) -> tuple[str, dict[str, tuple[int, str]]]:
+        try:
+            copy_decisions(data_dir / DATABASE_FILE, staging_dir / DATABASE_FILE)
+        except sqlite3.Error as error:
+            raise copy_error(error) from error
+        store_id = verify_copy(staging_dir / DATABASE_FILE)
+        files = (file for pattern in COPIED_STATE_PATTERNS for file in sorted(data_dir.glob(pattern)))
+        return store_id, dict(copy_state_files(data_dir, files, staging_dir))
+
+    write_backup(folder, fill)
+    copies, days = sorted(folder.glob(f"{BACKUP_PREFIX}*"), reverse=True), set[str]()
+    for copy in copies:
+        day = copy.name[: len(BACKUP_PREFIX) + 8]
+        if day in days or len(days) == KEPT_COPIES:
+            shutil.rmtree(copy, ignore_errors=True)
+        days.add(day)
+
+
+def write_backup(folder: Path, fill: Callable[[Path], tuple[str, dict[str, tuple[int, str]]]]) -> Path:
+    """Create a backup in `folder`; `fill` writes its files and returns the id of the store and all but the database.
+
+    Raises BackupError if it cannot be written. An interrupted backup has no final name.
+    """
     stamp = time.strftime("%Y%m%d-%H%M%S")
     staging_dir, final_dir = folder / f"{PARTIAL_PREFIX}{stamp}-{os.getpid()}", folder / f"{BACKUP_PREFIX}{stamp}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         staging_dir.mkdir(mode=0o700)
-        store_id = copy_database(database_file, staging_dir / DATABASE_FILE)
-        files = dict(copy_files(settings, config, staging_dir, previous_backup))
+        os.close(os.open(staging_dir / DATABASE_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        store_id, files = fill(staging_dir)
         files[DATABASE_FILE] = (
             staging_dir.joinpath(DATABASE_FILE).stat().st_size,
             file_sha256(staging_dir / DATABASE_FILE),
@@ -103,7 +155,6 @@ def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
     except BaseException:
         shutil.rmtree(staging_dir, ignore_errors=True)
         raise
-    remember_backup_location(settings.data_dir, folder)
     return final_dir
 
 
@@ -124,15 +175,28 @@ def copy_database(source: Path, target: Path) -> str:
 
     Raises BackupError if the store is damaged, and OSError if the disk is full.
     """
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target)) as target_db:
             source_db.backup(target_db)
-            (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
-            raise OSError(errno.ENOSPC, str(error)) from error
-        raise BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}") from error
+        raise copy_error(error) from error
+    return verify_copy(target)
+
+
+def copy_error(error: sqlite3.Error) -> Exception:
+    """Return the error of a copy that failed: OSError if the disk is full, otherwise BackupError."""
+    if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
+        return OSError(errno.ENOSPC, str(error))
+    return BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}")
+
+
+def verify_copy(target: Path) -> str:
+    """Check the database and the rows of a copy; returns the id of its store. Raises BackupError if it is damaged."""
+    with closing(sqlite3.connect(target)) as target_db:
+        try:
+            (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.Error as error:
+            raise copy_error(error) from error
     if integrity_result != "ok":
         raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")
     with closing(Database(sqlite_url(target))) as database:
@@ -140,7 +204,7 @@ def copy_database(source: Path, target: Path) -> str:
         integrity.ensure_row_checksums()  # after an upgrade, the store has those of the earlier version until it runs
         damaged_tables = list(integrity.damaged_rows())
         store_id = database.store_id
-    for leftover in ("-wal", "-shm", "-sums"):
+    for leftover in ("-wal", "-shm"):
         target.with_name(target.name + leftover).unlink(missing_ok=True)
     if damaged_tables:
         raise BackupError(f"the store is damaged (rows of {', '.join(damaged_tables)}): {REPAIR_ADVICE}")
@@ -154,29 +218,32 @@ def copy_files(
     settings: Settings, config: Path, target: Path, previous_backup: Path | None
 ) -> Iterator[tuple[str, tuple[int, str]]]:
     """Copy all files except the database; yields (path, (size, SHA-256))."""
-    previous_files = read_manifest(previous_backup).files if previous_backup else {}
+    previous = read_manifest(previous_backup) if previous_backup else None
     for file in sorted((settings.data_dir / WARC_DIR).glob("*")):
-        name, size = f"{WARC_DIR}/{file.name}", file.stat().st_size
-        if (
-            previous_backup
-            and previous_files.get(name, (-1, ""))[0] == size
-            and try_hardlink(previous_backup / name, target / name)
-        ):
-            yield name, previous_files[name]
+        name, status = f"{WARC_DIR}/{file.name}", file.stat()
+        size, digest = previous.files.get(name, (-1, "")) if previous else (-1, "")
+        is_unchanged = previous and size == status.st_size and status.st_mtime < previous.created_at
+        if is_unchanged and previous_backup and try_hardlink(previous_backup / name, target / name, size):
+            yield name, (size, digest)
         else:
-            yield name, (size, copy_with_digest(file, target / name, size))
-    for file in iter_state_files(settings.data_dir):
-        name = f"{STATE_DIR}/{file.relative_to(settings.data_dir).as_posix()}"
+            yield name, (status.st_size, copy_with_digest(file, target / name, status.st_size))
+    yield from copy_state_files(settings.data_dir, iter_state_files(settings.data_dir), target)
+    yield CONFIG_FILE, (config.stat().st_size, copy_with_digest(config, target / CONFIG_FILE, config.stat().st_size))
+
+
+def copy_state_files(data_dir: Path, files: Iterable[Path], target: Path) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Copy files of the data folder; yields (path, (size, SHA-256))."""
+    for file in files:
+        name = f"{STATE_DIR}/{file.relative_to(data_dir).as_posix()}"
         with suppress(FileNotFoundError):  # replaced or deleted in the meantime
             size = file.stat().st_size
             yield name, (size, copy_with_digest(file, target / name, size))
-    yield CONFIG_FILE, (config.stat().st_size, copy_with_digest(config, target / CONFIG_FILE, config.stat().st_size))
 
 
 def iter_state_files(folder: Path) -> Iterator[Path]:
     """Yield the other files of the data folder that cannot be recreated."""
     for entry in sorted(folder.iterdir()):
-        if entry.name in EXCLUDED_NAMES or entry.name.startswith((DATABASE_FILE, ".")):
+        if entry.name in EXCLUDED_NAMES or entry.name.startswith((DATABASE_FILE, ".")) or ".damaged-" in entry.name:
             continue
         for file in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
             if file.is_file() and not file.name.endswith(".new"):
@@ -200,10 +267,12 @@ def copy_with_digest(source: Path, target: Path, size: int) -> str:
     return digest.hexdigest()
 
 
-def try_hardlink(source: Path, target: Path) -> bool:
-    """Create `target` as a hard link to `source`; returns False if the file system cannot."""
+def try_hardlink(source: Path, target: Path, size: int) -> bool:
+    """Create `target` as a hard link to `source`; returns False if it has another size or the file system cannot."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
+        if source.stat().st_size != size:
+            return False
         target.hardlink_to(source)
     except OSError:
         return False
@@ -219,10 +288,10 @@ def file_sha256(path: Path) -> str:
 # -- find
 
 
-def remember_backup_location(data_dir: Path, folder: Path) -> None:
-    """Record the folder of a backup, for `plumb check --repair`."""
-    locations = [str(folder.resolve()), *backup_locations(data_dir)]
-    write_state(data_dir / BACKUP_LOCATIONS_FILE, {"folders": list(dict.fromkeys(locations))[:MAX_BACKUP_LOCATIONS]})
+def remember_backup_location(data_dir: Path, folder: Path, store_id: str) -> None:
+    """Record the folder of a backup, and the id of the store if it becomes unreadable, for `plumb check --repair`."""
+    locations = list(dict.fromkeys([str(folder.resolve()), *backup_locations(data_dir)]))[:MAX_BACKUP_LOCATIONS]
+    write_state(data_dir / BACKUP_LOCATIONS_FILE, {"folders": locations, "store_id": store_id})
 
 
 def backup_locations(data_dir: Path) -> list[str]:
@@ -230,20 +299,68 @@ def backup_locations(data_dir: Path) -> list[str]:
     return [str(location) for location in read_state(data_dir / BACKUP_LOCATIONS_FILE).get("folders", ())]
 
 
-def find_newest_backup(folders: list[Path]) -> Path | None:
-    """Return the newest complete backup in these folders, or None."""
-    backups = [
-        backup
-        for folder in folders
-        for backup in folder.glob(f"{BACKUP_PREFIX}*")
-        if (backup / MANIFEST_FILE).is_file()
-    ]
-    return max(backups, key=lambda backup: backup.name, default=None)
+def find_backups(folders: Iterable[Path], store_id: str | None) -> list[Path]:
+    """Return the complete backups and copies of a store in these folders, the newest first; of all stores if None."""
+    created_at_by_backup = {}
+    for backup in (backup for folder in folders for backup in folder.glob(f"{BACKUP_PREFIX}*")):
+        with suppress(BackupError):
+            manifest = read_manifest(backup)
+            if store_id is None or manifest.store_id == store_id:
+                created_at_by_backup[backup] = manifest.created_at
+    return sorted(created_at_by_backup, key=lambda backup: created_at_by_backup[backup], reverse=True)
 
 
 def find_known_backup(data_dir: Path) -> Path | None:
-    """Return the newest complete backup in the folders of earlier backups, or None."""
-    return find_newest_backup([Path(location) for location in backup_locations(data_dir)])
+    """Return the newest complete backup of this store in the folders of earlier backups, or None."""
+    return next(iter(find_backups(map(Path, backup_locations(data_dir)), read_store_id(data_dir))), None)
+
+
+def find_repair_sources(data_dir: Path, folder: Path | None) -> list[Path]:
+    """Return the backups and copies of this store, the newest first.
+
+    Args:
+        data_dir: The data folder.
+        folder: A backup, or a folder of backups; None: the folders of earlier backups.
+
+    Raises BackupError if `folder` is a backup of another store.
+    """
+    store_id = read_store_id(data_dir)
+    if folder is not None and (folder / MANIFEST_FILE).exists():
+        backup_id = read_manifest(folder).store_id
+        if store_id not in ("", backup_id):
+            raise BackupError(
+                f"{folder} is a backup of another store ({backup_id}, this is {store_id}): use another one"
+            )
+        return [folder, *find_backups([data_dir / COPIES_DIR], backup_id)]
+    folders = [folder] if folder else map(Path, backup_locations(data_dir))
+    return find_backups([*folders, data_dir / COPIES_DIR], store_id) if store_id else []
+
+
+def read_store_id(data_dir: Path) -> str:
+    """Return the id of the store of a vertical, from a copy or the list of backups if it is damaged; "" if unknown."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(read_only_uri(data_dir / DATABASE_FILE), uri=True)) as store:
+        for (store_id,) in store.execute("SELECT value FROM meta WHERE key = 'store_id'"):
+            return str(store_id)
+    for copy in find_backups([data_dir / COPIES_DIR], None):
+        return read_manifest(copy).store_id
+    return str(read_state(data_dir / BACKUP_LOCATIONS_FILE).get("store_id", ""))
+
+
+def read_only_uri(file: Path) -> str:
+    """Return the SQLite URI that opens a file for reading."""
+    return f"{file.absolute().as_uri()}?mode=ro"
+
+
+def find_intact_copies(backups: Sequence[Path]) -> list[Path]:
+    """Return the newest backup and the newest copy whose database has the SHA-256 of the manifest, in their order."""
+    intact_by_kind: dict[bool, Path] = {}
+    for backup in backups:
+        is_copy = backup.parent.name == COPIES_DIR
+        if is_copy not in intact_by_kind:
+            with suppress(OSError):
+                if file_sha256(backup / DATABASE_FILE) == read_manifest(backup).files[DATABASE_FILE][1]:
+                    intact_by_kind[is_copy] = backup
+    return list(intact_by_kind.values())
 
 
 def manifest_json(manifest: Manifest) -> dict[str, Any]:
@@ -274,14 +391,46 @@ def missing_warc_files(backup: Path) -> list[str]:
 # -- restore
 
 
+def choose_backup(folder: Path, settings: Settings) -> Path:
+    """Return the backup to restore: `folder` itself, or the newest backup of this vertical in it.
+
+    Raises BackupError if there is none, or if the folder has backups of several stores with the name of this vertical.
+    """
+    if (folder / MANIFEST_FILE).exists():
+        return folder
+    known_id, name = read_store_id(settings.data_dir), settings.vertical.name
+    backups = [b for b in find_backups([folder], known_id or None) if vertical_name(b) == name]
+    if not backups:
+        raise BackupError(f"no complete backup of the vertical {name!r} in {folder}: pass another folder")
+    if len({read_manifest(backup).store_id for backup in backups}) > 1:
+        raise BackupError(
+            f"{folder} has backups of several stores named {name!r}: pass one of them, such as {backups[0]}"
+        )
+    return backups[0]
+
+
+def vertical_name(backup: Path) -> str:
+    """Return the name of the vertical in the config file of a backup; "" if it has none."""
+    try:
+        return str(tomllib.loads((backup / CONFIG_FILE).read_text()).get("vertical", {}).get("name", ""))
+    except (OSError, ValueError, AttributeError) as error:
+        raise BackupError(f"{backup / CONFIG_FILE} is damaged ({error}): use another backup") from error
+
+
 def restore_backup(backup: Path, settings: Settings) -> Manifest:
     """Restore a backup into a data folder without a store; returns its manifest.
 
-    Raises BackupError if the folder has a store or the backup is damaged; the folder is then unchanged.
+    Raises BackupError if the folder has a store, or the backup is damaged or of another vertical; the folder is then
+    unchanged.
     """
     manifest, data_dir = read_manifest(backup), settings.data_dir
     if (data_dir / DATABASE_FILE).exists() or any((data_dir / WARC_DIR).glob("*")):
         raise BackupError(f"{data_dir} already has a store: use an empty vertical.data_dir, or move the store away")
+    if vertical_name(backup) != settings.vertical.name or read_store_id(data_dir) not in ("", manifest.store_id):
+        raise BackupError(
+            f"{backup} is a backup of another vertical or store ({vertical_name(backup)!r}): use another one, "
+            "or correct vertical.name or vertical.data_dir"
+        )
     if manifest.schema > SCHEMA_VERSION:
         raise BackupError(f"{backup} was created by a newer version (schema {manifest.schema}): update plumbline")
     staging_dir = data_dir / ".restoring"
@@ -299,6 +448,18 @@ def restore_backup(backup: Path, settings: Settings) -> Manifest:
     finally:
         shutil.rmtree(staging_dir, ignore_errors=True)
     return manifest
+
+
+def restore_file(backup: Path, name: str, target: Path) -> bool:
+    """Replace a file by the one of a backup, atomically. Returns False if the backup has none or it is damaged."""
+    size, digest = read_manifest(backup).files.get(name, (-1, ""))
+    partial_file = target.with_name(f"{target.name}.restoring.new")
+    partial_file.unlink(missing_ok=True)
+    if not digest or copy_if_present(backup / name, partial_file, size) != digest:
+        partial_file.unlink(missing_ok=True)
+        return False
+    partial_file.replace(target)
+    return True
 
 
 def copy_if_present(source: Path, target: Path, size: int) -> str:

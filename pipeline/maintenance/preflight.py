@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from domain.coded_message import CodedMessage
 from domain.errors import StoreError, StoreFullError, StoreTooNewError
 from pipeline.engine import Engine, OpenEngine
-from pipeline.maintenance.backup import DATABASE_FILE, WARC_DIR
+from pipeline.maintenance.backup import WARC_DIR
 from pipeline.maintenance.integrity_check import (
     Fault,
     iter_index_faults,
@@ -33,9 +33,6 @@ def check_all(settings: Settings, open_engine: OpenEngine, quick: bool = False, 
 
     Raises StoreTooNewError if a newer program created the store, and StoreFullError if its disk is full.
     """
-    file = settings.data_dir / DATABASE_FILE
-    if not settings.store.url and not file.exists() and any((settings.data_dir / WARC_DIR).glob("*")):
-        return [Fault("database", f"{file} is missing, but there are WARC files")]
     faults: list[Fault] = []
     try:
         with open_engine() as engine:

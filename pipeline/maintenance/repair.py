@@ -2,13 +2,13 @@
 
 Source of each part:
 
-database              rows with valid checksums, other rows from the backup (docstore/integrity);
-                      lost pages from the WARC files, articles by extraction from their pages
-WARC files            the backup; a page without a readable record is fetched again
+database              its readable rows, other rows from copies of the store (docstore/integrity/rebuild.py); lost pages
+                      from the WARC files, articles by extraction from their pages
+WARC files            a backup; a page without a readable record is fetched again
 rows of pages         the WARC files; a page that is in none of them is fetched again
 near-duplicate keys   recomputed from the articles
 citation counts       recounted
-state files           the backup; files without a copy are deleted and recreated by the stage that uses them; topics
+state files           a copy; files without a copy are deleted and recreated by the stage that uses them; topics
                       without a copy stay as they are
 index                 missing documents are indexed again, unknown documents are deleted
 """
@@ -18,31 +18,53 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import Table
+
 from crawler.host_suggestions import ADDED_SITES_FILE
-from docstore.integrity.salvage import SalvageReport, salvage_store
+from crawler.schedule.queues import QUEUE_POLICIES
+from crawler.urls.canonical import host_of
+from docstore.integrity.rebuild import RebuildReport, rebuild_store
+from docstore.schema import article_tables, metadata, relation_tables
+from docstore.warc_reader import read_warc
 from domain.batches import batched
 from domain.errors import StoreError
+from domain.frontier import NewUrl, UrlKind
 from locks.file_locks import stage_lock
 from pipeline import stages
-from pipeline.engine import Engine, OpenEngine
-from pipeline.maintenance.backup import DATABASE_FILE, STATE_DIR, WARC_DIR, read_manifest
+from pipeline.engine import Engine, OpenEngine, ensure_private_file, replace_damaged_store
+from pipeline.maintenance.backup import DATABASE_FILE, STATE_DIR, WARC_DIR, find_intact_copies, restore_file
 from pipeline.maintenance.file_checksums import delete_if_damaged
-from pipeline.maintenance.integrity_check import TOPIC_DIR, Fault, iter_state_file_faults, iter_warc_faults
+from pipeline.maintenance.integrity_check import (
+    TOPIC_DIR,
+    Fault,
+    format_keys,
+    iter_state_file_faults,
+    iter_warc_faults,
+)
 from pipeline.maintenance.preflight import BLOCKING_COMPONENTS
 from pipeline.settings import Settings
 from pipeline.warc_import.importer import IncompleteImportError, import_warc_files
 from pipeline.warc_import.sources import WarcSource
 
-SQLITE_SIDE_SUFFIXES = ("-wal", "-shm", "-sums")
 DELETE_BATCH_SIZE = 500
 DUPLICATE_KEY_TABLES = frozenset(
     {"bands", "key_parts", "sealed_keys", "sealed_leaders"}
 )  # contain the near-duplicate keys
 PAGE_TABLES = frozenset({"urls", "pages"})
+# Tables that the next stages fill again, and `pages`, whose losses are reported after the import of the WARC files.
+DERIVED_TABLES = frozenset(
+    {
+        table.name
+        for module in (article_tables, relation_tables)
+        for table in vars(module).values()
+        if isinstance(table, Table)
+    }
+    | {"pages", "outcomes", "robots", "row_sums", "leases", "meta"}
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +79,7 @@ def repair_vertical(
     settings: Settings,
     open_engine: OpenEngine,
     faults: Sequence[Fault],
-    backup: Path | None,
+    backups: Sequence[Path],
     with_index: bool = False,
 ) -> Iterator[RepairStep]:
     """Repair `faults`; yields each repair and each loss.
@@ -68,7 +90,7 @@ def repair_vertical(
         settings: The settings of the vertical.
         open_engine: Opens the vertical.
         faults: Result of `check_all`.
-        backup: Backup to restore parts from, or None.
+        backups: Backups and copies of this store, the newest first (`find_backups`).
         with_index: Repair the index too if a damaged database prevented its check.
 
     Raises BusyError while a run is active, and StoreError if another process has the store open, or if the database of
@@ -79,44 +101,117 @@ def repair_vertical(
         if components & BLOCKING_COMPONENTS:
             if settings.store.url:
                 raise StoreError("the store is not a file in data_dir: restore its last dump, then run the check again")
-            yield from repair_store(data_dir / DATABASE_FILE, open_engine, backup)
+            yield from repair_store(settings, open_engine, backups)
             if with_index:
                 components.add("index")
         for fault in iter_state_file_faults(settings):
-            yield restore_or_delete_state_file(data_dir, backup, fault.keys[0])
+            yield restore_or_delete_state_file(data_dir, backups, fault.keys[0])
         with open_engine() as engine:
-            yield from repair_open_store(engine, components, backup)
+            yield from repair_open_store(engine, components, backups)
 
 
 # -- the store
 
 
-def repair_store(file: Path, open_engine: OpenEngine, backup: Path | None) -> Iterator[RepairStep]:
+def repair_store(settings: Settings, open_engine: OpenEngine, backups: Sequence[Path]) -> Iterator[RepairStep]:
     """Repair the database file (see the module docstring); yields each repair and each loss. Raises StoreError."""
+    file = settings.data_dir / DATABASE_FILE
     require_exclusive_access(file)
-    damaged_copy = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    salvage_report = rebuild_database(file, damaged_copy, backup)
-    yield RepairStep(f"{file.name} was rebuilt from the rows with valid checksums")
-    yield RepairStep(f"the damaged file was kept as {damaged_copy.name}")
-    yield from format_salvage(salvage_report)
+    copies = find_intact_copies(backups)
+    report = rebuild_database(settings, file, copies)
+    yield RepairStep(f"{file.name} was rebuilt from {', '.join(['its readable rows', *map(str, copies)])}")
+    yield RepairStep(f"the damaged file was kept as {file.name}.damaged-...")
+    yield from format_report(report)
     with open_engine() as engine:
-        if PAGE_TABLES & set(salvage_report.partial_tables):
-            yield from import_stored_warc_files(engine, backup)
-        if DUPLICATE_KEY_TABLES & set(salvage_report.partial_tables):
+        if PAGE_TABLES & set(report.partial_tables):
+            yield from import_stored_warc_files(engine, backups)
+        if DUPLICATE_KEY_TABLES & set(report.partial_tables):
             engine.store.key_compaction.drop_all()
             yield RepairStep("near-duplicates are detected again")
         engine.store.articles.reextract_all()
         engine.store.change_log.enqueue_all()
 
 
-def import_stored_warc_files(engine: Engine, backup: Path | None) -> Iterator[RepairStep]:
-    """Import the pages of all WARC files of the vertical. A damaged file is restored from the backup and read again."""
+def rebuild_database(settings: Settings, file: Path, copies: Sequence[Path]) -> RebuildReport:
+    """Replace the damaged store by a rebuilt one; keeps the damaged file.
+
+    Raises StoreError if there is nothing to rebuild it from.
+    """
+    crawl, new_file = settings.crawl, file.with_name(f"{file.name}.rebuilding")
+    queue_of = QUEUE_POLICIES[crawl.queue_policy](crawl.queues)
+    for suffix in ("", "-wal", "-shm"):
+        new_file.with_name(f"{new_file.name}{suffix}").unlink(missing_ok=True)
+    ensure_private_file(new_file)
+    report = rebuild_store(
+        file,
+        [copy / DATABASE_FILE for copy in copies],
+        new_file,
+        lambda url: NewUrl(url, host_of(url), queue_of(url), crawl.depth, UrlKind.UNKNOWN, 0.0),
+    )
+    is_unreadable = len(report.partial_tables) == len(metadata.tables)
+    if is_unreadable and not copies and not any((settings.data_dir / WARC_DIR).glob("*")):
+        raise StoreError(f"{file} is unreadable, and there is neither a copy of it nor a WARC file")
+    with new_file.open("rb") as stream:
+        os.fsync(stream.fileno())
+    new_file.replace(file.with_name(f"{file.name}.fresh"))
+    replace_damaged_store(file)
+    return report
+
+
+def require_exclusive_access(file: Path) -> None:
+    """Raise StoreError if the file may not be read, or if another process has it open and would continue with it."""
+    if not file.exists():
+        return
+    if not os.access(file, os.R_OK | os.W_OK):
+        raise StoreError(f"{file} cannot be read and written: correct its permissions")
+    try:
+        with closing(sqlite3.connect(file, timeout=1, isolation_level=None)) as connection:
+            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+    except sqlite3.DatabaseError as error:
+        if "locked" in str(error):
+            raise StoreError(
+                "the store is in use: stop `plumb serve` and `plumb schedule`, then run the repair again"
+            ) from error
+
+
+def format_report(report: RebuildReport) -> Iterator[RepairStep]:
+    """Format the result of a rebuild: unreadable tables, restored and lost rows, each with its keys."""
+    if report.partial_tables:
+        yield RepairStep(f"not completely readable: {', '.join(report.partial_tables)}")
+    for table, count in report.rows_from_copies.items():
+        if count:
+            yield RepairStep(f"{table}: {count} rows from a copy")
+    for table in report.unnamed_tables:
+        if table not in DERIVED_TABLES:
+            yield RepairStep(
+                f"{table}: unreadable rows that no copy has are lost, their keys are unknown", is_loss=True
+            )
+    for table, keys in report.lost_keys.items():
+        if keys and table not in DERIVED_TABLES:
+            yield RepairStep(
+                f"{table}: {len(keys)} rows lost, no copy has them ({', '.join(sorted(keys))})", is_loss=True
+            )
+    for table, keys in report.unverified_keys.items():
+        if table not in DERIVED_TABLES:
+            text = (
+                f"{table}: {len(keys)} rows have a damaged or an earlier value: check them ({', '.join(sorted(keys))})"
+            )
+            yield RepairStep(text, is_loss=True)
+
+
+# -- files
+
+
+def import_stored_warc_files(engine: Engine, backups: Sequence[Path]) -> Iterator[RepairStep]:
+    """Import the pages of all WARC files of the vertical. A damaged file is restored from a backup and read again."""
     folder = engine.settings.data_dir / WARC_DIR
     damaged_names = import_files(engine, sorted(folder.glob("*")))
     yield RepairStep("unreadable pages were imported from the WARC files")
-    if damaged_names and backup is not None:
-        restore_steps = [step for name in damaged_names for step in restore_warc_from_backup(folder, backup, name)]
-        yield from restore_steps
+    restore_steps = [step for name in damaged_names for step in restore_warc_file(folder, backups, name)]
+    yield from restore_steps
+    if restore_steps:
         damaged_names = import_files(engine, [folder / name for name in damaged_names])
     for name in damaged_names:
         yield RepairStep(f"{name} is damaged: its unreadable pages were not imported", is_loss=True)
@@ -131,91 +226,47 @@ def import_files(engine: Engine, files: Sequence[Path]) -> list[str]:
     return []
 
 
-def require_exclusive_access(file: Path) -> None:
-    """Raise StoreError if another process has the store open, because it would continue with the old file."""
-    if not file.exists():
-        return
-    try:
-        with closing(sqlite3.connect(file, timeout=1, isolation_level=None)) as connection:
-            connection.execute("PRAGMA locking_mode=EXCLUSIVE")
-            connection.execute("BEGIN EXCLUSIVE")
-            connection.execute("ROLLBACK")
-    except sqlite3.DatabaseError as error:
-        if "locked" in str(error):
-            raise StoreError(
-                "the store is in use: stop `plumb serve` and `plumb schedule`, then run the repair again"
-            ) from error
+def restore_warc_file(folder: Path, backups: Sequence[Path], name: str) -> Iterator[RepairStep]:
+    """Restore the part of a WARC file that a backup contains; later records stay. Yields the repair, if any.
 
-
-def rebuild_database(file: Path, damaged_copy: Path, backup: Path | None) -> SalvageReport:
-    """Replace the damaged store by a rebuilt one, or by the backup if it is unreadable; keeps the damaged file.
-
-    Raises StoreError if the store is unreadable and there is no backup.
+    The file is replaced only if the new one has at least as many readable records. The old file stays in the data
+    folder.
     """
-    rebuilt = file.with_name(f"{file.name}.fresh")
-    for name in (rebuilt, *(rebuilt.with_name(rebuilt.name + suffix) for suffix in SQLITE_SIDE_SUFFIXES)):
-        name.unlink(missing_ok=True)
-    try:
-        salvage_report = salvage_store(file, backup / DATABASE_FILE if backup else None, rebuilt)
-    except sqlite3.DatabaseError as error:
-        if backup is None:
-            raise StoreError(f"the store is unreadable ({error}) and there is no backup: {REIMPORT_ADVICE}") from error
-        rebuilt.unlink(missing_ok=True)
-        shutil.copy2(backup / DATABASE_FILE, rebuilt)
-        salvage_report = SalvageReport(partial_tables=["urls", "pages", "all decisions since the backup"])
-    os.chmod(rebuilt, 0o600)
-    if file.exists():
-        file.replace(damaged_copy)
-    for suffix in SQLITE_SIDE_SUFFIXES:
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
-        rebuilt.with_name(rebuilt.name + suffix).unlink(missing_ok=True)
-    rebuilt.replace(file)
-    return salvage_report
-
-
-REIMPORT_ADVICE = "move it away and import the pages again with `plumb import data/warc/*`"
-
-
-def format_salvage(salvage_report: SalvageReport) -> Iterator[RepairStep]:
-    """Format the result of a salvage: unreadable tables, restored and lost rows."""
-    if salvage_report.partial_tables:
-        yield RepairStep(f"not completely readable: {', '.join(salvage_report.partial_tables)}")
-    for table, count in salvage_report.rows_from_backup.items():
-        yield RepairStep(f"{table}: {count} rows from the backup")
-    for table, keys in salvage_report.lost_keys.items():
-        is_loss = table != "articles"
-        consequence = "lost, no other copy exists" if is_loss else "extracted again"
-        yield RepairStep(f"{table}: {len(keys)} rows {consequence} ({', '.join(keys[:5])})", is_loss)
-
-
-# -- files
-
-
-def restore_warc_from_backup(folder: Path, backup: Path, name: str) -> Iterator[RepairStep]:
-    """Restore the part of a WARC file that the backup contains; later records stay. Yields the repair, if any."""
-    size, _ = read_manifest(backup).files.get(f"{WARC_DIR}/{name}", (0, ""))
-    if not size:
+    target, new_file = folder / name, folder.parent / f"{name}.new"
+    for backup in backups:
+        if not restore_file(backup, f"{WARC_DIR}/{name}", new_file):
+            continue
+        if target.exists():
+            with target.open("rb") as old, new_file.open("ab") as new:
+                old.seek(new_file.stat().st_size)
+                shutil.copyfileobj(old, new)
+            if count_readable_records(new_file) < count_readable_records(target):
+                new_file.unlink()
+                continue
+            shutil.copy2(target, folder.parent / f"{name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+        shutil.move(new_file, target)
+        yield RepairStep(f"{name} was restored from {backup}")
         return
-    target, partial_file = folder / name, folder / f"{name}.new"
-    shutil.copy(backup / WARC_DIR / name, partial_file)
-    if target.exists() and target.stat().st_size > size:
-        with target.open("rb") as old, partial_file.open("ab") as new:
-            old.seek(size)
-            shutil.copyfileobj(old, new)
-    partial_file.replace(target)
-    yield RepairStep(f"{name} was restored from {backup}")
 
 
-def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str) -> RepairStep:
-    """Restore a damaged state file from the backup, or delete it; returns the repair.
+def count_readable_records(file: Path) -> int:
+    """Return the number of readable responses in a WARC file that may be damaged."""
+    count = 0
+    with suppress(StoreError):
+        for _ in read_warc(file):
+            count += 1
+    return count
+
+
+def restore_or_delete_state_file(data_dir: Path, backups: Sequence[Path], name: str) -> RepairStep:
+    """Restore a damaged state file from the newest copy that has it, or delete it; returns the repair.
 
     Files with work of the administrator, the topics and the added hosts, are never deleted.
     """
     target = data_dir / name
     if target.is_dir():
         delete_if_damaged(target)
-    elif backup is not None and (backup / STATE_DIR / name).is_file():
-        shutil.copy(backup / STATE_DIR / name, target)
+    elif backup := next((backup for backup in backups if restore_file(backup, f"{STATE_DIR}/{name}", target)), None):
         return RepairStep(f"{name} was restored from {backup}")
     elif target.parent.name == TOPIC_DIR:
         return RepairStep(f"{name} is in no backup: correct the file, or define the topic again", is_loss=True)
@@ -230,23 +281,28 @@ def restore_or_delete_state_file(data_dir: Path, backup: Path | None, name: str)
 # -- content
 
 
-def repair_open_store(engine: Engine, components: set[str], backup: Path | None) -> Iterator[RepairStep]:
+def repair_open_store(engine: Engine, components: set[str], backups: Sequence[Path]) -> Iterator[RepairStep]:
     """Repair what needs a readable database: WARC files, lost pages, near-duplicate keys, articles, counts, index."""
     folder, remote, integrity = engine.settings.data_dir / WARC_DIR, engine.settings.store.warc, engine.store.integrity
     warc_faults = list(iter_warc_faults(engine.store, folder, False, remote))
-    if warc_faults and backup is not None:
+    if warc_faults and backups:
         for fault in warc_faults:
-            yield from restore_warc_from_backup(folder, backup, fault.location)
+            yield from restore_warc_file(folder, backups, fault.location)
         warc_faults = list(iter_warc_faults(engine.store, folder, False, remote))
-    lost_ids = [int(key) for fault in warc_faults for key in fault.keys]
-    if lost_ids := sorted({*lost_ids, *integrity.urls_without_page()}):
-        integrity.force_refetch(lost_ids)
-        text = f"{len(lost_ids)} stored pages are lost: the next crawl fetches those that it still visits"
-        yield RepairStep(f"{text}; their articles are kept", is_loss=True)
+    lost_ids = {int(key) for fault in warc_faults for key in fault.keys} | {*integrity.urls_without_page()}
+    is_rebuilt = bool(components & BLOCKING_COMPONENTS)
+    if is_rebuilt:  # a URL of which only the address was readable has no digest
+        lost_ids |= {*integrity.articles_without_page()}
+    if lost_ids:
+        integrity.force_refetch(sorted(lost_ids))
+        text = f"{len(lost_ids)} stored pages are lost (url_id {format_keys([*map(str, sorted(lost_ids))])})"
+        yield RepairStep(
+            f"{text}: the next crawl fetches those that it still visits; their readable articles are kept", True
+        )
     if "copies" in components:
         engine.store.key_compaction.drop_all()
         yield RepairStep("the near-duplicate keys are recomputed")
-    if components & (BLOCKING_COMPONENTS | {"copies"}):
+    if is_rebuilt or "copies" in components:
         yield RepairStep(f"extracted {stages.extract(engine).total} pages")
     if "citations" in components and (corrected_count := engine.store.citations.repair_counts()):
         yield RepairStep(f"{corrected_count} citation counts were corrected; the next run writes them to the index")

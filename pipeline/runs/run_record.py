@@ -1,5 +1,6 @@
 """Record of a run in the store: start and end of each stage, and the error that ended the run."""
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +15,8 @@ from domain.coded_message import CodedMessage, coded_message, truncate_message
 from domain.errors import PlumblineError
 from domain.outcome import Stage, StageReport
 from domain.run import RunState, StageRun
+
+log = logging.getLogger(__name__)
 
 
 class RunRecord:
@@ -65,6 +68,13 @@ class RunRecord:
         self.reports.append(stage_function())
         self._finished_stages.append(replace(stage_run_from_report(self.reports[-1]), started_at=started_at))
         self._on_report(self.reports[-1])
+
+    def add_note(self, note: CodedMessage) -> None:
+        """Add a note to the last finished stage, and to the log."""
+        log.warning("%s", note)
+        if self._finished_stages:
+            last_stage = self._finished_stages[-1]
+            self._finished_stages[-1] = replace(last_stage, notes=(*last_stage.notes, note))
 
     def __exit__(
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, inspect, text
 
 from docstore.articles.extraction_writer import PageExtraction
-from docstore.integrity.salvage import salvage_store
+from docstore.integrity.rebuild import rebuild_store
 from docstore.schema import metadata, migrations
 from docstore.store import Store
 from domain.account import Role
@@ -25,6 +25,7 @@ from domain.recognized_page import RecognizedLine, RecognizedPage
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import DefinitionSource, TermStatus
 from lexicon.concepts.concept_groups import group_terms
+from tests.docstore.test_rebuild import new_url
 from tests.docstore.test_store import ARTICLE, keep_page
 from tests.terms import add
 
@@ -374,13 +375,13 @@ def test_damage_of_a_compressed_text_is_detected(tmp_path: Path) -> None:
     with Store(f"sqlite:///{file}", tmp_path / "warc") as store:
         keep_long_article(store)
         assert store.integrity.damaged_rows() == {}
-        assert salvage_store(file, None, tmp_path / "intact.db").lost_keys == {}
+        assert rebuild_store(file, [], tmp_path / "intact.db", new_url).unverified_keys == {}
         with closing(sqlite3.connect(file)) as connection, connection:
             [stored_body] = connection.execute("SELECT body FROM articles").fetchone()
             assert isinstance(stored_body, bytes) and len(stored_body) < len(LONG_ARTICLE.body) / 4
             connection.execute("UPDATE articles SET body = ?", (stored_body[:40] + b"x" + stored_body[41:],))
         assert store.integrity.damaged_rows() == {"articles": ["1"]}
-        assert salvage_store(file, None, tmp_path / "salvaged.db").lost_keys == {"articles": ["1"]}
+        assert rebuild_store(file, [], tmp_path / "new.db", new_url).unverified_keys == {"articles": {"1"}}
 
 
 @pytest.mark.parametrize("content", ["页岩气" * 99, "shale gas", "\ue5e5\u9fb4\ufe10\U00020087页岩😀é", ""])

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
-from docstore.integrity.salvage import salvage_store
+from docstore.integrity.rebuild import rebuild_store
 from docstore.schema.lexicon_tables import review_decisions
 from docstore.store import Store, open_sqlite_store
 from docstore.terms.row_mapping import DECISION_COLUMNS
@@ -28,6 +28,7 @@ from domain.term_relation import RelatedPair
 from lexicon.publishing import build_next_version
 from pipeline.search_site.review_service import StoreReview
 from tests.conftest import logic_store_url, on_both
+from tests.docstore.test_rebuild import new_url
 from tests.docstore.test_store import extract_all, keep_page
 from tests.terms import add, propose, set_synonyms
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
@@ -424,7 +425,7 @@ def test_damage_in_a_decided_term_is_found_and_repaired_from_a_backup(tmp_path: 
         connection.execute(f"UPDATE terms SET {column} = '[]x'")
     with open_sqlite_store(tmp_path) as store:
         assert store.integrity.damaged_rows() == {"terms": ["页岩气"]}
-    salvage_store(damaged, backup, rebuilt)
+    rebuild_store(damaged, [backup], rebuilt, new_url)
     rebuilt.replace(damaged)
     with open_sqlite_store(tmp_path) as store:
         assert store.integrity.damaged_rows() == {}
@@ -440,11 +441,11 @@ def test_rows_with_checksums_of_an_earlier_version_are_kept(tmp_path: Path) -> N
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
         connection.execute("UPDATE meta SET value = '1' WHERE key = ?", (CHECKSUM_FORMAT_KEY,))
         connection.execute("UPDATE row_sums SET sum = 1")
-    report = salvage_store(tmp_path / "store.db", None, tmp_path / "rebuilt.db")
-    assert report.lost_keys == {}
+    report = rebuild_store(tmp_path / "store.db", [], tmp_path / "rebuilt.db", new_url)
+    assert report.lost_keys == report.unverified_keys == {}
     (tmp_path / "rebuilt.db").replace(tmp_path / "store.db")
     with open_sqlite_store(tmp_path) as store:
-        assert one(store, "页岩气").status is ACCEPTED and store.integrity.ensure_row_checksums()
+        assert one(store, "页岩气").status is ACCEPTED
         assert store.integrity.damaged_rows() == {}
 
 

@@ -76,7 +76,7 @@ class Damaged:
 
     def repair(self, faults: list[Fault], with_backup: bool = True) -> list[RepairStep]:
         """Repair it; return the actions and losses."""
-        return list(repair_vertical(self.settings, self.opened, faults, self.backup if with_backup else None))
+        return list(repair_vertical(self.settings, self.opened, faults, [self.backup] if with_backup else []))
 
 
 def add_account(data: Path) -> None:

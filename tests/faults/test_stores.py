@@ -241,5 +241,5 @@ def test_the_database_of_a_server_is_not_rebuilt(tmp_path: Path) -> None:
     settings = build_settings({"store": {"url": "postgresql+psycopg://plumb@127.0.0.1:9/plumb"}}, tmp_path)
     (tmp_path / "data").mkdir()
     with pytest.raises(StoreError, match="restore its last dump"):
-        list(repair_vertical(settings, nullcontext, [Fault("rows", "damaged")], None))  # type: ignore[arg-type]
+        list(repair_vertical(settings, nullcontext, [Fault("rows", "damaged")], []))  # type: ignore[arg-type]
     assert not list((tmp_path / "data").glob("store.db*"))

@@ -16,7 +16,7 @@ from pipeline.maintenance import doctor
 from pipeline.maintenance.backup import (
     BackupError,
     create_backup,
-    find_newest_backup,
+    find_backups,
     read_manifest,
     restore_backup,
 )
@@ -80,9 +80,9 @@ def test_a_damaged_topic_is_restored_and_never_deleted(vertical: LocalVertical, 
     topic.write_text('{"name": ')
     [fault] = iter_state_file_faults(settings(vertical))
     assert fault.keys == ("topics/oil.json",)
-    assert restore_or_delete_state_file(vertical.data, None, *fault.keys).is_loss
+    assert restore_or_delete_state_file(vertical.data, [], *fault.keys).is_loss
     assert topic.read_text() == '{"name": '
-    assert not restore_or_delete_state_file(vertical.data, backup, *fault.keys).is_loss
+    assert not restore_or_delete_state_file(vertical.data, [backup], *fault.keys).is_loss
     assert topic.read_text() == '{"name": "oil"}'
 
 
@@ -92,10 +92,10 @@ def test_a_damaged_list_of_added_hosts_is_restored_and_never_deleted(vertical: L
     whole = added_hosts.read_bytes()
     added_hosts.write_bytes(whole[:-1])
     [fault] = iter_state_file_faults(settings(vertical))
-    repaired = restore_or_delete_state_file(vertical.data, None, *fault.keys)
+    repaired = restore_or_delete_state_file(vertical.data, [], *fault.keys)
     assert repaired.is_loss and "plumb sites add" in repaired.text
     assert added_hosts.read_bytes() == whole[:-1]
-    assert not restore_or_delete_state_file(vertical.data, backup, *fault.keys).is_loss
+    assert not restore_or_delete_state_file(vertical.data, [backup], *fault.keys).is_loss
     assert added_hosts.read_bytes() == whole
 
 
@@ -124,7 +124,7 @@ def test_it_is_made_while_the_store_is_written_to(vertical: LocalVertical, tmp_p
 
 def test_a_warc_file_that_did_not_change_is_not_copied_again(vertical: LocalVertical, tmp_path: Path) -> None:
     first, second = (create_backup(settings(vertical), vertical.config, tmp_path / "backups") for _ in range(2))
-    assert first != second and find_newest_backup([tmp_path / "backups"]) == second
+    assert first != second and find_backups([tmp_path / "backups"], None) == [second, first]
     [old], [new] = (list((one / "warc").iterdir()) for one in (first, second))
     assert old.stat().st_ino == new.stat().st_ino
 
@@ -144,9 +144,9 @@ def test_a_backup_that_is_not_whole_is_refused(vertical: LocalVertical, tmp_path
 def test_what_was_broken_off_is_no_backup(vertical: LocalVertical, tmp_path: Path) -> None:
     (tmp_path / "backups" / ".unfinished-20260101-000000-1").mkdir(parents=True)
     (tmp_path / "backups" / "plumbline-20260101-000000").mkdir()
-    assert find_newest_backup([tmp_path / "backups"]) is None
+    assert find_backups([tmp_path / "backups"], None) == []
     said = vertical.plumb("restore", str(tmp_path / "backups"))
-    assert said.status == 1 and "no complete backup in" in said.complaint
+    assert said.status == 1 and "no complete backup of" in said.complaint
 
 
 def test_a_store_that_is_there_is_not_written_over(vertical: LocalVertical, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_corrupt_store_is_not_an_unwritable_folder(vertical: LocalVertical, tm
 def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:
     assert "backed up to" in vertical.done("backup", str(tmp_path / "backups")).out
     assert "no damage found" in vertical.done("check", "--no-index").out
-    assert read_manifest(find_newest_backup([tmp_path / "backups"]) or Path()).store_id
+    assert read_manifest(find_backups([tmp_path / "backups"], None)[0]).store_id
     file = vertical.data / "store.db"
     file.write_bytes(file.read_bytes()[:4096] + bytes(4096) + file.read_bytes()[8192:])
     said = vertical.plumb("check", "--no-index")
@@ -232,7 +232,11 @@ def test_a_repair_that_loses_data_says_so(vertical: LocalVertical) -> None:
         connection.execute("UPDATE accounts SET roles = 'reviewer'")
     assert vertical.plumb("check", "--no-index").complaint.startswith("plumb: 1 problem found: ")
     said = vertical.plumb("check", "--repair", "--no-index")
-    assert said.status == 1 and "lost: accounts: 1 rows lost" in said.out and "data was lost" in said.complaint
+    assert (
+        said.status == 1
+        and "lost: accounts: 1 rows have a damaged or an earlier value: check them (anna)" in said.out
+        and "data was lost" in said.complaint
+    )
     assert vertical.done("check", "--no-index").out == "no damage found\n"
 
 

@@ -8,16 +8,21 @@ from pathlib import Path
 import pytest
 
 from docstore.articles.extraction_writer import PageExtraction
-from docstore.integrity import salvage
-from docstore.integrity.salvage import salvage_store
+from docstore.integrity.rebuild import rebuild_store
 from docstore.store import open_sqlite_store
+from domain.frontier import NewUrl, UrlKind
 from domain.outcome import Reason
+from domain.page import Host
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from tests.docstore.test_store import ARTICLE, keep_page
 
 PAGE_BYTES = 4096
 TABLE_INTERIOR = 0x05
+
+
+def new_url(url: str) -> NewUrl:
+    return NewUrl(url, Host("a.test"), 0, 0, UrlKind.UNKNOWN, 0.0)
 
 
 def readable_terms(file: Path) -> set[str]:
@@ -59,8 +64,7 @@ def damage_leaves(file: Path, table: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 8])
-def test_rows_beside_unreadable_ones_are_kept(tmp_path: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(salvage, "MAX_SINGLE_STEPS", 2_000)  # the last leaf is unreadable, too
+def test_rows_beside_unreadable_ones_are_kept(tmp_path: Path, count: int) -> None:
     file, target, backup = (tmp_path / name for name in ("store.db", "new.db", "backup.db"))
     with open_sqlite_store(tmp_path) as store:
         edits = [
@@ -75,15 +79,17 @@ def test_rows_beside_unreadable_ones_are_kept(tmp_path: Path, count: int, monkey
     damage_leaves(file, "terms", count)
     readable = readable_terms(file)
     assert 0 < len(readable) < 1_500
-    report = salvage_store(file, None, target)
+    report = rebuild_store(file, [], target, new_url)
     with closing(sqlite3.connect(target)) as connection:
         assert {text for (text,) in connection.execute("SELECT text FROM terms")} == readable
     assert len(report.lost_keys["terms"]) == 1_500 - len(readable)
     target.unlink()
-    report = salvage_store(file, backup, target)
+    report = rebuild_store(file, [backup], target, new_url)
     with closing(sqlite3.connect(target)) as connection:
         newer = connection.execute("SELECT text FROM terms WHERE synonyms LIKE '%newer%'").fetchall()
     assert {text for (text,) in newer} == readable
+    assert report.rows_from_copies["terms"] == len(report.unverified_keys["terms"]) == 1_500 - len(readable)
+    assert not any(report.lost_keys.values())
 
 
 def test_an_article_whose_page_is_lost_stays_until_the_page_is_fetched(tmp_path: Path) -> None:
