@@ -430,9 +430,14 @@ def compact_store(engine: "Engine") -> None:
 
 
 def copy_decisions(engine: "Engine", record: "RunRecord") -> None:
-    """Copy what cannot be crawled again into the data folder. A failure is a note of the run's last stage."""
+    """Copy what cannot be crawled again into the data folder, unless the store is on a server.
+
+    A failure is a note of the run's last stage.
+    """
     from pipeline.maintenance.backup import create_daily_copy
 
+    if engine.settings.store.url:
+        return
     try:
         create_daily_copy(engine.settings)
     except (PlumblineError, OSError) as error:

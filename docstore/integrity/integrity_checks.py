@@ -10,12 +10,7 @@ from sqlalchemy.exc import DatabaseError
 from docstore.articles.extraction_writer import force_refetch
 from docstore.bookkeeping import log_index_changes, read_meta_int, write_meta
 from docstore.database import Database
-from docstore.integrity.row_checksums import (
-    CHECKSUMMED_TABLES,
-    checksum_format_id,
-    damaged_keys,
-    rebuild_row_checksums,
-)
+from docstore.integrity.row_checksums import checksum_format_id, compare_row_checksums, rebuild_row_checksums
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
 from domain.article import document_id
@@ -75,11 +70,7 @@ class IntegrityChecks:
     def damaged_rows(self) -> Mapping[str, list[str]]:
         """Return the keys of rows whose checksum does not match, by table. Tables without damage are omitted."""
         with self._database.read() as connection:
-            damaged_by_table = {
-                name: damaged_keys(connection, checksummed_table)
-                for name, checksummed_table in CHECKSUMMED_TABLES.items()
-            }
-        return {name: keys for name, keys in damaged_by_table.items() if keys}
+            return {name: [*keys] for name, keys in compare_row_checksums(connection).items()}
 
     def force_refetch(self, url_ids: list[int]) -> None:
         """Make the next crawl fetch these pages unconditionally, because their stored responses are lost.

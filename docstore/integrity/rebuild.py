@@ -4,6 +4,7 @@ Each row that SQLite can read is kept. An unreadable row comes from the newest c
 (row_checksums.py) is that of the copy but not its own. The damaged file is only read.
 """
 
+import json
 import sqlite3
 import time
 from collections import Counter, defaultdict
@@ -22,9 +23,8 @@ from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
 from docstore.integrity.row_checksums import (
     CHECKSUMMED_TABLES,
     checksum_format_id,
-    iter_current_checksums,
+    compare_row_checksums,
     rebuild_row_checksums,
-    stored_checksums,
 )
 from docstore.schema import metadata
 from docstore.schema.crawl_tables import urls
@@ -35,23 +35,21 @@ from domain.frontier import NewUrl
 TABLES_NOT_RESTORED = frozenset({"changes", "indexed", "outcomes", "row_sums"})
 # What cannot be crawled again: rows with checksums, except articles.
 COPIED_TABLES = (*(name for name in CHECKSUMMED_TABLES if name != "articles"), "topic_questions", "meta")
-SCAN_AHEAD_ROWIDS = 1 << 16  # tried behind the last readable row if nothing tells the largest row id
+SCAN_AHEAD_ROWIDS = 1 << 16  # tried behind the last readable row if the last row of the table is unreadable
 
 
 @dataclass
 class RebuildReport:
-    """Result of a rebuild. Keys are texts, by table.
+    """Result of a rebuild, by table.
 
     Attributes:
         partial_tables: Tables with unreadable rows.
-        unnamed_tables: Partial tables of which nothing tells the keys of the unreadable rows.
-        rows_from_copies: Number of restored rows, by table.
+        rows_from_copies: Number of restored rows.
         lost_keys: Rows that are neither readable nor in a copy.
         unverified_keys: Readable rows that differ from their checksum, and rows from a copy that has an earlier value.
     """
 
     partial_tables: list[str] = field(default_factory=list)
-    unnamed_tables: list[str] = field(default_factory=list)
     rows_from_copies: Counter[str] = field(default_factory=Counter)
     lost_keys: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     unverified_keys: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -60,7 +58,7 @@ class RebuildReport:
 def rebuild_store(
     damaged_file: Path, copies: Sequence[Path], target: Path, new_url: Callable[[str], NewUrl]
 ) -> RebuildReport:
-    """Create the database `target`. `damaged_file` may be unreadable or missing.
+    """Create the database `target` from `damaged_file`, which may be unreadable or missing, and from copies.
 
     Args:
         damaged_file: The damaged database.
@@ -68,62 +66,70 @@ def rebuild_store(
         target: The new file.
         new_url: Returns the values of a URL of which only the address is known.
     """
-    Database(sqlite_url(target)).close()  # creates the tables
-    report = RebuildReport()
-    copy_names = [f"copy{number}" for number in range(len(copies))]
-    with (
-        closing(sqlite3.connect(":memory:", uri=True)) as source,
-        closing(sqlite3.connect(target.absolute().as_uri(), uri=True, isolation_level=None)) as destination,
-    ):
+    report, copy_names = RebuildReport(), [f"copy{number}" for number in range(len(copies))]
+    with closing(sqlite3.connect(":memory:", uri=True)) as source, closing(create_database(target)) as destination:
         source.text_factory = lambda data: data.decode("utf-8", "replace")
-        destination.execute("PRAGMA synchronous=NORMAL")
-        destination.execute("DELETE FROM meta")
         for reader in (source, destination):
-            attach(reader, f"{damaged_file.absolute().as_uri()}?mode=ro", "damaged")
+            attach(reader, damaged_file, "mode=ro", "damaged")
         for name, copy in zip(copy_names, copies, strict=True):
-            attach(destination, f"{copy.absolute().as_uri()}?immutable=1", name)
+            attach(destination, copy, "immutable=1", name)
         partial_tables = [t for t in metadata.sorted_tables if not copy_readable_rows(source, destination, t)]
         report.partial_tables = [table.name for table in partial_tables]
-        for table_name, key in find_mismatches(target):
-            report.rows_from_copies[table_name] += restore_exact_rows(destination, copy_names, table_name, key)
-        for table in partial_tables:
-            for name in copy_names if table.name not in TABLES_NOT_RESTORED else ():
-                report.rows_from_copies[table.name] += add_missing_rows(destination, name, table)
-            if table is urls:
-                restore_urls(destination, target, new_url)
-            missing_keys = find_missing_keys(destination, table)
-            report.lost_keys[table.name] |= missing_keys or set()
-            has_checksums = table.name in CHECKSUMMED_TABLES and row_checksums not in partial_tables
-            if missing_keys is None and not has_checksums:
-                report.unnamed_tables.append(table.name)
-        for (table_name, key), is_present in find_mismatches(target).items():
-            (report.unverified_keys if is_present else report.lost_keys)[table_name].add(key)
-        delete_orphans(destination, report)
-    with closing(Database(sqlite_url(target))) as database, database.write() as connection:
-        rebuild_row_checksums(database, connection)
-        write_meta(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
+        with closing(Database(sqlite_url(target))) as database:
+            for table_name, is_present_by_key in find_mismatches(database).items():
+                for name in copy_names:
+                    keys = json.dumps([*is_present_by_key])
+                    report.rows_from_copies[table_name] += restore_exact_rows(destination, name, table_name, keys)
+            for table in partial_tables:
+                keys = ", ".join(column.name for column in table.primary_key.columns)
+                named_keys = named_keys_query(destination, table, keys)
+                condition = f"({keys}) IN ({named_keys})" if named_keys else "TRUE"
+                for name in copy_names if table.name not in TABLES_NOT_RESTORED else ():
+                    report.rows_from_copies[table.name] += insert_rows(destination, name, table, condition)
+                if table is urls:
+                    restore_urls(destination, database, new_url)
+                if named_keys:
+                    lost_rows = destination.execute(f"{named_keys} EXCEPT SELECT {keys} FROM main.{table.name}")
+                    report.lost_keys[table.name] |= {" ".join(map(str, row)) for row in lost_rows}
+                elif table.name not in CHECKSUMMED_TABLES or row_checksums in partial_tables:
+                    report.lost_keys[table.name].add("unknown keys")
+            for table_name, is_present_by_key in find_mismatches(database).items():
+                for key, is_present in is_present_by_key.items():
+                    (report.unverified_keys if is_present else report.lost_keys)[table_name].add(key)
+            while orphans := destination.execute("PRAGMA foreign_key_check").fetchall():
+                for table_name, rowid, *_ in orphans:  # of a URL that is lost too
+                    report.lost_keys[table_name].add(f"row {rowid}")
+                    destination.execute(f"DELETE FROM {table_name} WHERE rowid = ?", (rowid,))
+            with database.write() as connection:
+                rebuild_row_checksums(database, connection)
+                write_meta(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
     return report
 
 
 def copy_decisions(source: Path, target: Path) -> None:
     """Copy COPIED_TABLES and their checksums into the empty file `target`. Raises sqlite3.Error."""
-    Database(sqlite_url(target)).close()  # creates the tables
-    with closing(sqlite3.connect(target, uri=True)) as connection:
-        connection.execute("DELETE FROM meta")
-        connection.commit()
+    with closing(create_database(target)) as connection:
         connection.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
         connection.execute("BEGIN")  # all tables as they are now
-        for table in COPIED_TABLES:
-            columns = ", ".join(column.name for column in metadata.tables[table].columns)
-            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")
-        connection.execute("INSERT INTO main.row_sums SELECT * FROM source.row_sums WHERE name != 'articles'")
-        connection.commit()
+        for name in COPIED_TABLES:
+            insert_rows(connection, "source", metadata.tables[name], "TRUE")
+        insert_rows(connection, "source", row_checksums, "name != 'articles'")
+        connection.execute("COMMIT")
 
 
-def attach(connection: sqlite3.Connection, uri: str, name: str) -> None:
+def create_database(file: Path) -> sqlite3.Connection:
+    """Create the tables of a store, without any row, and return a connection in autocommit mode."""
+    Database(sqlite_url(file)).close()
+    connection = sqlite3.connect(file.absolute().as_uri(), uri=True, isolation_level=None)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("DELETE FROM meta")
+    return connection
+
+
+def attach(connection: sqlite3.Connection, file: Path, option: str, name: str) -> None:
     """Attach a database as `name`; an empty one if it cannot be read at all."""
     try:
-        connection.execute(f"ATTACH ? AS {name}", (uri,))
+        connection.execute(f"ATTACH ? AS {name}", (f"{file.absolute().as_uri()}?{option}",))
         connection.execute(f"SELECT count(*) FROM {name}.sqlite_master")
     except sqlite3.DatabaseError:
         with suppress(sqlite3.DatabaseError):
@@ -139,11 +145,15 @@ def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connecti
     columns = ", ".join(names := common_columns(source, "damaged", table))
     if not names:
         return False
-    query = f"SELECT rowid, {columns} FROM damaged.{table.name} NOT INDEXED "
-    query += "WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
+    rows = f"FROM damaged.{table.name} NOT INDEXED"
+    query = f"SELECT rowid, {columns} {rows} WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
     insert = f"INSERT OR IGNORE INTO {table.name} ({columns}) VALUES ({', '.join('?' * len(names))})"
-    (low, high), unreadable_rowids = rowid_bounds(source, table.name), list[int]()
-    row_count, changes_before = 0, destination.total_changes
+    low, high = 0, None
+    with suppress(sqlite3.DatabaseError):
+        [low] = source.execute(f"SELECT rowid {rows} ORDER BY rowid LIMIT 1").fetchone() or (0,)
+    with suppress(sqlite3.DatabaseError):
+        [high] = source.execute(f"SELECT rowid {rows} ORDER BY rowid DESC LIMIT 1").fetchone() or (0,)
+    unreadable_rowids, row_count, changes_before = list[int](), 0, destination.total_changes
     destination.execute("BEGIN")
     while True:
         rows_before, last = row_count, low + SCAN_AHEAD_ROWIDS if high is None else high
@@ -156,20 +166,6 @@ def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connecti
         low = last + 1
     destination.execute("COMMIT")
     return not unreadable_rowids and destination.total_changes - changes_before == row_count
-
-
-def rowid_bounds(source: sqlite3.Connection, table: str) -> tuple[int, int | None]:
-    """Return the smallest and the largest row id by the ends of the table and its indexes; 0 and None if unknown."""
-    ends = [f"(SELECT rowid FROM damaged.{table} NOT INDEXED ORDER BY rowid {way} LIMIT 1)" for way in ("ASC", "DESC")]
-    queries = [f"SELECT {ends[0]}, NULL", f"SELECT NULL, ifnull({ends[1]}, 0)"]
-    for index in index_names(source, table):
-        queries.append(f"SELECT min(rowid), max(rowid) FROM damaged.{table} INDEXED BY {index}")
-    bounds = []
-    for query in queries:
-        with suppress(sqlite3.DatabaseError):
-            bounds.append(source.execute(query).fetchone())
-    lows, highs = ([bound[n] for bound in bounds if bound[n] is not None] for n in (0, 1))
-    return min(lows, default=0), max(highs, default=None)
 
 
 def iter_readable_rows(
@@ -196,97 +192,56 @@ def iter_readable_rows(
 # -- rows from copies
 
 
-def find_mismatches(target: Path) -> dict[tuple[str, str], bool]:
-    """Return (table, key) of the rows that differ from their stored checksum; False if there is no such row.
-
-    Rows without a stored checksum are not compared: only their checksum is lost.
-    """
-    mismatches: dict[tuple[str, str], bool] = {}
-    with closing(Database(sqlite_url(target))) as database, database.read() as connection:
+def find_mismatches(database: Database) -> dict[str, dict[str, bool]]:
+    """Return the keys whose rows differ from their stored checksum, by table; False if there is no such row."""
+    with database.read() as connection:
         if read_meta_int(connection, CHECKSUM_FORMAT_KEY) != checksum_format_id():
             return {}
-        for name, table in CHECKSUMMED_TABLES.items():
-            current = {str(key): checksum for key, checksum in iter_current_checksums(connection, table)}
-            for key, checksum in stored_checksums(connection, table).items():
-                if current.get(key) != checksum:
-                    mismatches[name, key] = key in current
-    return mismatches
+        return {
+            name: {key: current is not None for key, (stored, current) in checksums.items() if stored is not None}
+            for name, checksums in compare_row_checksums(connection).items()
+        }
 
 
-def restore_exact_rows(destination: sqlite3.Connection, copy_names: Sequence[str], table_name: str, key: str) -> int:
-    """Replace the rows with a key by those of a copy that has the expected checksum. Returns the number of rows."""
-    table, key_column = metadata.tables[table_name], CHECKSUMMED_TABLES[table_name].key_column.name
-    for name in copy_names:
-        same_checksum = (
-            f"SELECT 1 FROM main.row_sums JOIN {name}.row_sums USING (name, key, sum) JOIN {name}.meta AS form "
-            "ON form.key = ? AND form.value = ? WHERE name = ? AND row_sums.key = ?"
-        )
-        columns = ", ".join(common_columns(destination, name, table))
-        with suppress(sqlite3.DatabaseError):  # a table that the copy lacks
-            values = (CHECKSUM_FORMAT_KEY, str(checksum_format_id()), table_name, key)
-            if destination.execute(same_checksum, values).fetchone():
-                destination.execute(f"DELETE FROM main.{table_name} WHERE {key_column} = ?", (key,))
-                rows = f"SELECT {columns} FROM {name}.{table_name} WHERE {key_column} = ?"
-                return destination.execute(f"INSERT INTO main.{table_name} ({columns}) {rows}", (key,)).rowcount
-    return 0
+def restore_exact_rows(destination: sqlite3.Connection, copy_name: str, table_name: str, keys: str) -> int:
+    """Replace rows by those of a copy that has the expected checksum. `keys` is a JSON list. Returns their number."""
+    if not common_columns(destination, copy_name, row_checksums):
+        return 0
+    same_checksum = (
+        f"CAST({CHECKSUMMED_TABLES[table_name].key_column.name} AS TEXT) IN ("
+        f"SELECT expected.key FROM main.row_sums AS expected JOIN {copy_name}.row_sums USING (name, key, sum) "
+        f"WHERE expected.name = '{table_name}' AND expected.key IN (SELECT value FROM json_each(?)))"
+    )
+    destination.execute(f"DELETE FROM main.{table_name} WHERE {same_checksum}", (keys,))
+    return insert_rows(destination, copy_name, metadata.tables[table_name], same_checksum, keys)
 
 
-def add_missing_rows(destination: sqlite3.Connection, copy_name: str, table: Table) -> int:
-    """Add rows of a copy that the damaged file names in an index or by a checksum. Returns their number.
-
-    If nothing tells which rows the table had, all rows of the copy are added.
-    """
-    keys = ", ".join(column.name for column in table.primary_key.columns)
-    conditions = [
-        f"({keys}) IN (SELECT {keys} FROM damaged.{table.name} INDEXED BY {index})"
-        for index in index_names(destination, table.name)
-    ]
-    if table.name in CHECKSUMMED_TABLES:
-        key_column = CHECKSUMMED_TABLES[table.name].key_column.name
-        named_keys = f"SELECT key FROM damaged.row_sums WHERE name = '{table.name}'"
-        conditions.append(f"CAST({key_column} AS TEXT) IN ({named_keys})")
-    columns = ", ".join(common_columns(destination, copy_name, table))
-    for condition in [*conditions, "TRUE"] if columns else ():
-        with suppress(sqlite3.DatabaseError):  # this index or table is unreadable too
-            rows = f"SELECT {columns} FROM {copy_name}.{table.name} WHERE {condition}"
-            return destination.execute(f"INSERT OR IGNORE INTO main.{table.name} ({columns}) {rows}").rowcount
-    return 0
+def insert_rows(connection: sqlite3.Connection, schema: str, table: Table, condition: str, *values: str) -> int:
+    """Insert the rows of an attached database that are not in `main` yet. Returns their number."""
+    if not (columns := ", ".join(common_columns(connection, schema, table))):
+        return 0
+    rows = f"SELECT {columns} FROM {schema}.{table.name} WHERE {condition}"
+    return connection.execute(f"INSERT OR IGNORE INTO main.{table.name} ({columns}) {rows}", values).rowcount
 
 
-def restore_urls(destination: sqlite3.Connection, target: Path, new_url: Callable[[str], NewUrl]) -> None:
+def named_keys_query(destination: sqlite3.Connection, table: Table, keys: str) -> str:
+    """Return a query for the keys of all rows that the damaged file had, from a readable index; "" if there is none."""
+    with suppress(sqlite3.DatabaseError):
+        for _, index, *_ in destination.execute(f"PRAGMA damaged.index_list({table.name})").fetchall():
+            query = f"SELECT {keys} FROM damaged.{table.name} INDEXED BY {index}"
+            with suppress(sqlite3.DatabaseError):  # it is damaged, or it does not contain the keys
+                destination.execute(f"SELECT count(*) FROM ({query} ORDER BY {keys})")
+                return query
+    return ""
+
+
+def restore_urls(destination: sqlite3.Connection, database: Database, new_url: Callable[[str], NewUrl]) -> None:
     """Add the URLs that an index names, with their ids, so that rows of other tables keep their URL. They are due."""
-    named_urls: dict[int, str] = {}
-    for index in index_names(destination, "urls"):
-        query = f"SELECT url_id, url FROM damaged.urls INDEXED BY {index} EXCEPT SELECT url_id, url FROM main.urls"
-        with suppress(sqlite3.DatabaseError):  # also if the index does not contain the address
-            named_urls |= dict(destination.execute(query))
-    rows = [{**url_row(new_url(url), time.time()), "url_id": url_id} for url_id, url in named_urls.items()]
-    with closing(Database(sqlite_url(target))) as database, database.write() as connection:
+    named_urls = "SELECT url_id, url FROM damaged.urls INDEXED BY sqlite_autoindex_urls_1"
+    with suppress(sqlite3.DatabaseError), database.write() as connection:
+        lost_urls = destination.execute(f"{named_urls} EXCEPT SELECT url_id, url FROM main.urls").fetchall()
+        rows = [{**url_row(new_url(url), time.time()), "url_id": url_id} for url_id, url in lost_urls]
         database.insert_missing(connection, urls, rows)
-
-
-def find_missing_keys(destination: sqlite3.Connection, table: Table) -> set[str] | None:
-    """Return the keys that indexes of the damaged file name and the new database lacks; None if none is readable."""
-    key_columns = [column.name for column in table.primary_key.columns]
-    keys = ", ".join(key_columns[:1] if table.name in CHECKSUMMED_TABLES else key_columns)
-    missing_keys: set[str] | None = None
-    for index in index_names(destination, table.name):
-        query = (
-            f"SELECT {keys} FROM damaged.{table.name} INDEXED BY {index} EXCEPT SELECT {keys} FROM main.{table.name}"
-        )
-        with suppress(sqlite3.DatabaseError):
-            missing_keys = (missing_keys or set()) | {" ".join(map(str, key)) for key in destination.execute(query)}
-    return missing_keys
-
-
-def delete_orphans(destination: sqlite3.Connection, report: RebuildReport) -> None:
-    """Delete rows whose foreign key refers to a missing row, and report them as lost."""
-    while orphans := destination.execute("PRAGMA foreign_key_check").fetchall():
-        for table_name, rowid, *_ in orphans:
-            key_column = next(iter(metadata.tables[table_name].primary_key.columns)).name
-            for (key,) in destination.execute(f"SELECT {key_column} FROM {table_name} WHERE rowid = ?", (rowid,)):
-                report.lost_keys[table_name].add(str(key))
-            destination.execute(f"DELETE FROM {table_name} WHERE rowid = ?", (rowid,))
 
 
 def common_columns(connection: sqlite3.Connection, schema: str, table: Table) -> list[str]:
@@ -296,11 +251,3 @@ def common_columns(connection: sqlite3.Connection, schema: str, table: Table) ->
     except sqlite3.DatabaseError:
         return []
     return [column.name for column in table.columns if column.name in stored_columns]
-
-
-def index_names(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Return the names of the indexes of a table of the damaged file; empty if its schema is unreadable."""
-    try:
-        return [row[1] for row in connection.execute(f"PRAGMA damaged.index_list({table})")]
-    except sqlite3.DatabaseError:
-        return []

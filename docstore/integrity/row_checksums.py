@@ -150,18 +150,17 @@ def checksum_format_id() -> int:
     return zlib.crc32(repr(covered_columns).encode())
 
 
-def stored_checksums(connection: Connection, checksummed_table: ChecksummedTable) -> dict[str, int]:
-    """Return the stored checksums of a table by key."""
-    query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == checksummed_table.table.name)
-    return {row.key: row.sum for row in connection.execute(query)}
+def compare_row_checksums(connection: Connection) -> dict[str, dict[str, tuple[int | None, int | None]]]:
+    """Return the keys whose stored and current checksum differ, with both, by table.
 
-
-def damaged_keys(connection: Connection, checksummed_table: ChecksummedTable) -> list[str]:
-    """Return the keys whose rows were changed, lost or added without updating the checksum."""
-    expected_checksums = stored_checksums(connection, checksummed_table)
-    changed_keys = [
-        str(key)
-        for key, value in iter_current_checksums(connection, checksummed_table)
-        if expected_checksums.pop(str(key), None) != value
-    ]
-    return [*changed_keys, *expected_checksums]
+    The stored checksum is None if there is none, and the current one if there is no row.
+    """
+    differences: dict[str, dict[str, tuple[int | None, int | None]]] = {}
+    for name, table in CHECKSUMMED_TABLES.items():
+        query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == name)
+        stored = {row.key: row.sum for row in connection.execute(query)}
+        current = {str(key): checksum for key, checksum in iter_current_checksums(connection, table)}
+        pairs = {key: (stored.get(key), current.get(key)) for key in (*current, *stored)}
+        if differing := {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}:
+            differences[name] = differing
+    return differences

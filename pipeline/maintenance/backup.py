@@ -21,7 +21,7 @@ import shutil
 import sqlite3
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -84,62 +84,26 @@ class Manifest:
 # -- create
 
 
-def create_backup(settings: Settings, config: Path, folder: Path) -> Path:
+def create_backup(settings: Settings, config: Path | None, folder: Path) -> Path:
     """Copy the vertical into a new subfolder of `folder`; returns the subfolder.
+
+    `config` is the config file; None copies only what cannot be crawled again.
 
     Raises BackupError if the store is not an SQLite file in data_dir, is damaged, or the copy cannot be written.
     """
     database_file = require_sqlite_file(settings)
-
-    def fill(staging_dir: Path) -> tuple[str, dict[str, tuple[int, str]]]:
-        store_id = copy_database(database_file, staging_dir / DATABASE_FILE)
-        previous_backup = next(iter(find_backups([folder], store_id)), None)
-        return store_id, dict(copy_files(settings, config, staging_dir, previous_backup))
-
-    backup = write_backup(folder, fill)
-    remember_backup_location(settings.data_dir, folder, read_manifest(backup).store_id)
-    return backup
-
-
-def create_daily_copy(settings: Settings) -> None:
-    """Copy what cannot be crawled again into the data folder, verify it, and delete older copies.
-
-    Does nothing if the store is on a server. Raises BackupError if the store is damaged or the copy cannot be written.
-    """
-    if settings.store.url:
-        return
-    data_dir, folder = settings.data_dir, settings.data_dir / COPIES_DIR
-
-    def fill(staging_dir: Path) -> tuple[str, dict[str, tuple[int, str]]]:
-        try:
-            copy_decisions(data_dir / DATABASE_FILE, staging_dir / DATABASE_FILE)
-        except sqlite3.Error as error:
-            raise copy_error(error) from error
-        store_id = verify_copy(staging_dir / DATABASE_FILE)
-        files = (file for pattern in COPIED_STATE_PATTERNS for file in sorted(data_dir.glob(pattern)))
-        return store_id, dict(copy_state_files(data_dir, files, staging_dir))
-
-    write_backup(folder, fill)
-    copies, days = sorted(folder.glob(f"{BACKUP_PREFIX}*"), reverse=True), set[str]()
-    for copy in copies:
-        day = copy.name[: len(BACKUP_PREFIX) + 8]
-        if day in days or len(days) == KEPT_COPIES:
-            shutil.rmtree(copy, ignore_errors=True)
-        days.add(day)
-
-
-def write_backup(folder: Path, fill: Callable[[Path], tuple[str, dict[str, tuple[int, str]]]]) -> Path:
-    """Create a backup in `folder`; `fill` writes its files and returns the id of the store and all but the database.
-
-    Raises BackupError if it cannot be written. An interrupted backup has no final name.
-    """
     stamp = time.strftime("%Y%m%d-%H%M%S")
     staging_dir, final_dir = folder / f"{PARTIAL_PREFIX}{stamp}-{os.getpid()}", folder / f"{BACKUP_PREFIX}{stamp}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         staging_dir.mkdir(mode=0o700)
-        os.close(os.open(staging_dir / DATABASE_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        store_id, files = fill(staging_dir)
+        store_id = copy_database(database_file, staging_dir / DATABASE_FILE, is_complete=config is not None)
+        if config is None:
+            names = [file for pattern in COPIED_STATE_PATTERNS for file in settings.data_dir.glob(pattern)]
+            files = dict(copy_state_files(settings.data_dir, names, staging_dir))
+        else:
+            previous_backup = next(iter(find_backups([folder], store_id)), None)
+            files = dict(copy_files(settings, config, staging_dir, previous_backup))
         files[DATABASE_FILE] = (
             staging_dir.joinpath(DATABASE_FILE).stat().st_size,
             file_sha256(staging_dir / DATABASE_FILE),
@@ -155,7 +119,22 @@ def write_backup(folder: Path, fill: Callable[[Path], tuple[str, dict[str, tuple
     except BaseException:
         shutil.rmtree(staging_dir, ignore_errors=True)
         raise
+    if config is not None:
+        remember_backup_location(settings.data_dir, folder, store_id)
     return final_dir
+
+
+def create_daily_copy(settings: Settings) -> None:
+    """Copy what cannot be crawled again into the data folder, and delete older copies. Raises BackupError."""
+    folder, days = settings.data_dir / COPIES_DIR, set[str]()
+    create_backup(settings, None, folder)
+    for copy in sorted(folder.glob(f"{BACKUP_PREFIX}*"), reverse=True):
+        day = copy.name[: len(BACKUP_PREFIX) + 8]
+        if day in days or len(days) == KEPT_COPIES:
+            shutil.rmtree(copy, ignore_errors=True)
+        days.add(day)
+    for leftover in folder.glob(f"{PARTIAL_PREFIX}*"):  # of a killed run
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def require_sqlite_file(settings: Settings) -> Path:
@@ -170,33 +149,23 @@ def require_sqlite_file(settings: Settings) -> Path:
     return file
 
 
-def copy_database(source: Path, target: Path) -> str:
-    """Copy a store that may be in use and verify the copy; returns its id.
+def copy_database(source: Path, target: Path, is_complete: bool) -> str:
+    """Copy a store that may be in use, or what cannot be crawled again of it, and verify the copy; returns its id.
 
     Raises BackupError if the store is damaged, and OSError if the disk is full.
     """
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with closing(sqlite3.connect(source)) as source_db, closing(sqlite3.connect(target)) as target_db:
-            source_db.backup(target_db)
-    except sqlite3.Error as error:
-        raise copy_error(error) from error
-    return verify_copy(target)
-
-
-def copy_error(error: sqlite3.Error) -> Exception:
-    """Return the error of a copy that failed: OSError if the disk is full, otherwise BackupError."""
-    if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
-        return OSError(errno.ENOSPC, str(error))
-    return BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}")
-
-
-def verify_copy(target: Path) -> str:
-    """Check the database and the rows of a copy; returns the id of its store. Raises BackupError if it is damaged."""
-    with closing(sqlite3.connect(target)) as target_db:
-        try:
+            if is_complete:
+                source_db.backup(target_db)
+            else:
+                copy_decisions(source, target)
             (integrity_result,) = target_db.execute("PRAGMA integrity_check(1)").fetchone()
-        except sqlite3.Error as error:
-            raise copy_error(error) from error
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorname", "") in ("SQLITE_FULL", *SQLITE_WRITE_ERROR_NAMES):
+            raise OSError(errno.ENOSPC, str(error)) from error
+        raise BackupError(f"the store cannot be copied ({error}): {REPAIR_ADVICE}") from error
     if integrity_result != "ok":
         raise BackupError(f"the store is damaged ({integrity_result}): {REPAIR_ADVICE}")
     with closing(Database(sqlite_url(target))) as database:
@@ -338,17 +307,13 @@ def find_repair_sources(data_dir: Path, folder: Path | None) -> list[Path]:
 
 def read_store_id(data_dir: Path) -> str:
     """Return the id of the store of a vertical, from a copy or the list of backups if it is damaged; "" if unknown."""
-    with suppress(sqlite3.Error), closing(sqlite3.connect(read_only_uri(data_dir / DATABASE_FILE), uri=True)) as store:
+    uri = f"{(data_dir / DATABASE_FILE).absolute().as_uri()}?mode=ro"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as store:
         for (store_id,) in store.execute("SELECT value FROM meta WHERE key = 'store_id'"):
             return str(store_id)
     for copy in find_backups([data_dir / COPIES_DIR], None):
         return read_manifest(copy).store_id
     return str(read_state(data_dir / BACKUP_LOCATIONS_FILE).get("store_id", ""))
-
-
-def read_only_uri(file: Path) -> str:
-    """Return the SQLite URI that opens a file for reading."""
-    return f"{file.absolute().as_uri()}?mode=ro"
 
 
 def find_intact_copies(backups: Sequence[Path]) -> list[Path]:
@@ -357,7 +322,7 @@ def find_intact_copies(backups: Sequence[Path]) -> list[Path]:
     for backup in backups:
         is_copy = backup.parent.name == COPIES_DIR
         if is_copy not in intact_by_kind:
-            with suppress(OSError):
+            with suppress(OSError, KeyError):
                 if file_sha256(backup / DATABASE_FILE) == read_manifest(backup).files[DATABASE_FILE][1]:
                     intact_by_kind[is_copy] = backup
     return list(intact_by_kind.values())
@@ -392,45 +357,37 @@ def missing_warc_files(backup: Path) -> list[str]:
 
 
 def choose_backup(folder: Path, settings: Settings) -> Path:
-    """Return the backup to restore: `folder` itself, or the newest backup of this vertical in it.
+    """Return the backup to restore: `folder` itself, or the newest backup in it. Raises BackupError.
 
-    Raises BackupError if there is none, or if the folder has backups of several stores with the name of this vertical.
+    It must have the name of this vertical, and the id of its store if that is known.
     """
-    if (folder / MANIFEST_FILE).exists():
-        return folder
     known_id, name = read_store_id(settings.data_dir), settings.vertical.name
-    backups = [b for b in find_backups([folder], known_id or None) if vertical_name(b) == name]
-    if not backups:
-        raise BackupError(f"no complete backup of the vertical {name!r} in {folder}: pass another folder")
-    if len({read_manifest(backup).store_id for backup in backups}) > 1:
-        raise BackupError(
-            f"{folder} has backups of several stores named {name!r}: pass one of them, such as {backups[0]}"
-        )
-    return backups[0]
+    candidates = [folder] if (folder / MANIFEST_FILE).exists() else find_backups([folder], None)
+    id_by_backup = {backup: read_manifest(backup).store_id for backup in candidates if vertical_name(backup) == name}
+    own_backups = [backup for backup, store_id in id_by_backup.items() if known_id in ("", store_id)]
+    if not own_backups:
+        raise BackupError(f"no complete backup of this vertical ({name!r}) in {folder}: pass another folder")
+    if len({id_by_backup[backup] for backup in own_backups}) > 1:
+        raise BackupError(f"{folder} has backups of several stores: pass one of them, such as {own_backups[0]}")
+    return own_backups[0]
 
 
-def vertical_name(backup: Path) -> str:
-    """Return the name of the vertical in the config file of a backup; "" if it has none."""
+def vertical_name(backup: Path) -> str | None:
+    """Return the name of the vertical in the config file of a backup; None if it has no readable config file."""
     try:
         return str(tomllib.loads((backup / CONFIG_FILE).read_text()).get("vertical", {}).get("name", ""))
-    except (OSError, ValueError, AttributeError) as error:
-        raise BackupError(f"{backup / CONFIG_FILE} is damaged ({error}): use another backup") from error
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 def restore_backup(backup: Path, settings: Settings) -> Manifest:
     """Restore a backup into a data folder without a store; returns its manifest.
 
-    Raises BackupError if the folder has a store, or the backup is damaged or of another vertical; the folder is then
-    unchanged.
+    Raises BackupError if the folder has a store or the backup is damaged; the folder is then unchanged.
     """
     manifest, data_dir = read_manifest(backup), settings.data_dir
     if (data_dir / DATABASE_FILE).exists() or any((data_dir / WARC_DIR).glob("*")):
         raise BackupError(f"{data_dir} already has a store: use an empty vertical.data_dir, or move the store away")
-    if vertical_name(backup) != settings.vertical.name or read_store_id(data_dir) not in ("", manifest.store_id):
-        raise BackupError(
-            f"{backup} is a backup of another vertical or store ({vertical_name(backup)!r}): use another one, "
-            "or correct vertical.name or vertical.data_dir"
-        )
     if manifest.schema > SCHEMA_VERSION:
         raise BackupError(f"{backup} was created by a newer version (schema {manifest.schema}): update plumbline")
     staging_dir = data_dir / ".restoring"

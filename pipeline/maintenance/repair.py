@@ -183,22 +183,13 @@ def format_report(report: RebuildReport) -> Iterator[RepairStep]:
     for table, count in report.rows_from_copies.items():
         if count:
             yield RepairStep(f"{table}: {count} rows from a copy")
-    for table in report.unnamed_tables:
-        if table not in DERIVED_TABLES:
-            yield RepairStep(
-                f"{table}: unreadable rows that no copy has are lost, their keys are unknown", is_loss=True
-            )
-    for table, keys in report.lost_keys.items():
-        if keys and table not in DERIVED_TABLES:
-            yield RepairStep(
-                f"{table}: {len(keys)} rows lost, no copy has them ({', '.join(sorted(keys))})", is_loss=True
-            )
-    for table, keys in report.unverified_keys.items():
-        if table not in DERIVED_TABLES:
-            text = (
-                f"{table}: {len(keys)} rows have a damaged or an earlier value: check them ({', '.join(sorted(keys))})"
-            )
-            yield RepairStep(text, is_loss=True)
+    for keys_by_table, loss in (
+        (report.lost_keys, "lost, no copy has them"),
+        (report.unverified_keys, "with a damaged or an earlier value: check them"),
+    ):
+        for table, keys in keys_by_table.items():
+            if keys and table not in DERIVED_TABLES:
+                yield RepairStep(f"{table}: {len(keys)} rows {loss} ({', '.join(sorted(keys))})", is_loss=True)
 
 
 # -- files

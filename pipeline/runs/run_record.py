@@ -1,6 +1,5 @@
 """Record of a run in the store: start and end of each stage, and the error that ended the run."""
 
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,8 +14,6 @@ from domain.coded_message import CodedMessage, coded_message, truncate_message
 from domain.errors import PlumblineError
 from domain.outcome import Stage, StageReport
 from domain.run import RunState, StageRun
-
-log = logging.getLogger(__name__)
 
 
 class RunRecord:
@@ -70,8 +67,7 @@ class RunRecord:
         self._on_report(self.reports[-1])
 
     def add_note(self, note: CodedMessage) -> None:
-        """Add a note to the last finished stage, and to the log."""
-        log.warning("%s", note)
+        """Add a note to the last finished stage."""
         if self._finished_stages:
             last_stage = self._finished_stages[-1]
             self._finished_stages[-1] = replace(last_stage, notes=(*last_stage.notes, note))

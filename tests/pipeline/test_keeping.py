@@ -146,7 +146,7 @@ def test_what_was_broken_off_is_no_backup(vertical: LocalVertical, tmp_path: Pat
     (tmp_path / "backups" / "plumbline-20260101-000000").mkdir()
     assert find_backups([tmp_path / "backups"], None) == []
     said = vertical.plumb("restore", str(tmp_path / "backups"))
-    assert said.status == 1 and "no complete backup of" in said.complaint
+    assert said.status == 1 and "no complete backup of this vertical" in said.complaint
 
 
 def test_a_store_that_is_there_is_not_written_over(vertical: LocalVertical, tmp_path: Path) -> None:
