@@ -82,14 +82,14 @@ def rebuild_store(
                     report.rows_from_copies[table_name] += restore_exact_rows(destination, name, table_name, keys)
             for table in partial_tables:
                 keys = ", ".join(column.name for column in table.primary_key.columns)
-                named_keys = named_keys_query(destination, table, keys)
-                condition = f"({keys}) IN ({named_keys})" if named_keys else "TRUE"
+                has_names = load_named_keys(destination, table, keys)
+                condition = f"({keys}) IN temp.named" if has_names else "TRUE"
                 for name in copy_names if table.name not in TABLES_NOT_RESTORED else ():
                     report.rows_from_copies[table.name] += insert_rows(destination, name, table, condition)
                 if table is urls:
                     restore_urls(destination, database, new_url)
-                if named_keys:
-                    lost_rows = destination.execute(f"{named_keys} EXCEPT SELECT {keys} FROM main.{table.name}")
+                if has_names:
+                    lost_rows = destination.execute(f"SELECT * FROM named EXCEPT SELECT {keys} FROM main.{table.name}")
                     report.lost_keys[table.name] |= {" ".join(map(str, row)) for row in lost_rows}
                 elif table.name not in CHECKSUMMED_TABLES or row_checksums in partial_tables:
                     report.lost_keys[table.name].add("unknown keys")
@@ -224,15 +224,16 @@ def insert_rows(connection: sqlite3.Connection, schema: str, table: Table, condi
     return connection.execute(f"INSERT OR IGNORE INTO main.{table.name} ({columns}) {rows}", values).rowcount
 
 
-def named_keys_query(destination: sqlite3.Connection, table: Table, keys: str) -> str:
-    """Return a query for the keys of all rows that the damaged file had, from a readable index; "" if there is none."""
+def load_named_keys(destination: sqlite3.Connection, table: Table, keys: str) -> bool:
+    """Load the keys of all rows that the damaged file had into temp.named. False if no index with them is readable."""
+    destination.execute("DROP TABLE IF EXISTS temp.named")
     with suppress(sqlite3.DatabaseError):
         for _, index, *_ in destination.execute(f"PRAGMA damaged.index_list({table.name})").fetchall():
             query = f"SELECT {keys} FROM damaged.{table.name} INDEXED BY {index}"
             with suppress(sqlite3.DatabaseError):  # it is damaged, or it does not contain the keys
-                destination.execute(f"SELECT count(*) FROM ({query} ORDER BY {keys})")
-                return query
-    return ""
+                destination.execute(f"CREATE TEMP TABLE named AS {query}")
+                return True
+    return False
 
 
 def restore_urls(destination: sqlite3.Connection, database: Database, new_url: Callable[[str], NewUrl]) -> None:

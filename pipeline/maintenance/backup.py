@@ -130,7 +130,7 @@ def create_daily_copy(settings: Settings) -> None:
     create_backup(settings, None, folder)
     for copy in sorted(folder.glob(f"{BACKUP_PREFIX}*"), reverse=True):
         day = copy.name[: len(BACKUP_PREFIX) + 8]
-        if day in days or len(days) == KEPT_COPIES:
+        if day in days or len(days) >= KEPT_COPIES:
             shutil.rmtree(copy, ignore_errors=True)
         days.add(day)
     for leftover in folder.glob(f"{PARTIAL_PREFIX}*"):  # of a killed run

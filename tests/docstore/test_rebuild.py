@@ -2,12 +2,15 @@
 
 import random
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from docstore.articles.extraction_writer import PageExtraction
+from docstore.integrity import rebuild
 from docstore.integrity.rebuild import rebuild_store
 from docstore.store import open_sqlite_store
 from domain.frontier import NewUrl, UrlKind
@@ -90,6 +93,27 @@ def test_rows_beside_unreadable_ones_are_kept(tmp_path: Path, count: int) -> Non
     assert {text for (text,) in newer} == readable
     assert report.rows_from_copies["terms"] == len(report.unverified_keys["terms"]) == 1_500 - len(readable)
     assert not any(report.lost_keys.values())
+
+
+@pytest.mark.parametrize("row_count", [1_000, 2_000])
+def test_the_work_grows_with_the_unreadable_rows(
+    tmp_path: Path, row_count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranges = list[int]()
+    iter_rows = rebuild.iter_readable_rows
+
+    def counted(*arguments: Any) -> Iterator[tuple[Any, ...]]:
+        ranges.append(1)
+        return iter_rows(*arguments)
+
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        connection.execute("CREATE TABLE meta (key TEXT, value TEXT)")
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", [(f"{n}", "x" * 200) for n in range(row_count)])
+    damage_leaves(tmp_path / "store.db", "meta", row_count // 25)
+    monkeypatch.setattr(rebuild, "SCAN_AHEAD_ROWIDS", 100)
+    monkeypatch.setattr(rebuild, "iter_readable_rows", counted)
+    rebuild_store(tmp_path / "store.db", [], tmp_path / "new.db", new_url)
+    assert row_count / 4 < len(ranges) < 3 * row_count
 
 
 def test_an_article_whose_page_is_lost_stays_until_the_page_is_fetched(tmp_path: Path) -> None:

@@ -66,6 +66,11 @@ class Damaged:
         """Settings of the copy."""
         return load_settings(self._folder / "vertical.toml")
 
+    @property
+    def config(self) -> Path:
+        """Config file of the copy."""
+        return self._folder / "vertical.toml"
+
     def opened(self) -> Engine:
         """Open the copy."""
         return Engine(self.settings, NullProgress())

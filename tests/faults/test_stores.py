@@ -1,6 +1,11 @@
 """A few damaged stores: each is detected and repaired. `make faults` runs two hundred."""
 
+import json
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -15,6 +20,7 @@ from domain.outcome import Outcome, Reason
 from domain.term import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
+from pipeline.maintenance.backup import BackupError, create_daily_copy, file_sha256, find_repair_sources
 from pipeline.maintenance.integrity_check import Fault, has_readable_first_record
 from pipeline.maintenance.preflight import check_all, check_before_run, raise_if_damaged
 from pipeline.maintenance.repair import repair_vertical
@@ -140,11 +146,127 @@ def test_a_store_that_is_gone_is_missed(damaged: Damaged) -> None:
     assert [one.component for one in check_all(damaged.settings, damaged.opened)] == ["database"]
 
 
+def test_no_command_creates_a_store_beside_warc_files(damaged: Damaged) -> None:
+    file = damaged.fresh() / "store.db"
+    file.unlink()
+    with pytest.raises(StoreError, match=r"store\.db is missing"):
+        damaged.opened()
+    assert not file.exists()
+    losses = [step.text for step in damaged.repair(damaged.check(), with_backup=False) if step.is_loss]
+    assert "accounts: 1 rows lost, no copy has them (unknown keys)" in losses
+    with damaged.opened() as engine:
+        assert engine.store.articles.count() == 8
+
+
+KILLED_REPAIR = """
+import os, pathlib, signal
+replace = pathlib.Path.replace
+def replace_or_die(path, target):
+    if path.name == "store.db.fresh":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return replace(path, target)
+pathlib.Path.replace = replace_or_die
+from pipeline.cli.main import main
+main()
+"""
+
+
+@pytest.mark.process
+def test_the_next_start_finishes_a_killed_repair(damaged: Damaged) -> None:
+    file = damaged.fresh() / "store.db"
+    lose_rows(file.parent, "terms")
+    command = [sys.executable, "-c", KILLED_REPAIR, "-c", str(damaged.config), "check", "--repair", "--no-index"]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert not file.exists() and list(file.parent.glob("store.db.damaged-*"))
+    with damaged.opened() as engine:
+        assert engine.store.frontier.url_count() == 8
+    assert damaged.check() == [] and content(file) == damaged.truth
+
+
+def test_rows_of_a_lost_url_keep_its_address(damaged: Damaged) -> None:
+    data = damaged.fresh()
+    lose_rows(data, "urls")
+    damaged.repair(damaged.check(), with_backup=False)
+    assert content(data / "store.db")[0] == damaged.truth[0] and damaged.check() == []
+
+
+def test_articles_stay_until_their_lost_pages_are_fetched(damaged: Damaged) -> None:
+    data = damaged.fresh()
+    [warc] = (data / "warc").iterdir()
+    for table in ("pages", "outcomes"):
+        lose_rows(data, table)
+    warc.write_bytes(warc.read_bytes()[: warc.stat().st_size // 2])
+    losses = [step.text for step in damaged.repair(damaged.check(), with_backup=False) if step.is_loss]
+    assert any("their readable articles are kept" in loss for loss in losses)
+    with damaged.opened() as engine:
+        assert engine.store.articles.count() == 8
+        stages.extract(engine)
+        assert engine.store.articles.count() == 8
+
+
+@pytest.mark.parametrize("how", ["bits", "fewer records"])
+def test_a_warc_file_is_not_replaced_by_a_worse_one(damaged: Damaged, how: str) -> None:
+    data = damaged.fresh()
+    [file] = (data / "warc").iterdir()
+    copy = damaged.backup / "warc" / file.name
+    whole = copy.read_bytes()
+    copy.write_bytes(whole[: len(whole) // 3] + bytes(60) + whole[len(whole) // 3 + 60 : len(whole) // 2])
+    if how == "fewer records":  # the file was damaged when it was backed up
+        manifest = json.loads((damaged.backup / "manifest.json").read_text())
+        manifest["files"][f"warc/{file.name}"] = [copy.stat().st_size, file_sha256(copy)]
+        (damaged.backup / "manifest.json").write_text(json.dumps(manifest))
+        file.write_bytes(whole[: copy.stat().st_size])  # its last record is cut
+    else:
+        file.write_bytes(whole[:-300] + bytes(40) + whole[-260:])
+    before = file.read_bytes()
+    damaged.repair(damaged.check())
+    assert file.read_bytes() == before
+
+
+def test_a_replaced_warc_file_stays_in_the_data_folder(damaged: Damaged) -> None:
+    [file] = (damaged.fresh() / "warc").iterdir()
+    cut = file.read_bytes()[:-500]
+    file.write_bytes(cut)
+    damaged.repair(damaged.check())
+    [old] = file.parent.parent.glob(f"{file.name}.damaged-*")
+    assert old.read_bytes() == cut and damaged.check() == []
+
+
+def test_decisions_come_from_the_daily_copy(damaged: Damaged) -> None:
+    data = damaged.fresh()
+    create_daily_copy(damaged.settings)
+    for table in ("accounts", "terms", "term_acts", "api_tokens"):
+        lose_rows(data, table)
+    faults = damaged.check()
+    with pytest.raises(BackupError):
+        create_daily_copy(damaged.settings)
+    steps = list(repair_vertical(damaged.settings, damaged.opened, faults, find_repair_sources(data, None)))
+    assert not [step for step in steps if step.is_loss]
+    assert content(data / "store.db") == damaged.truth and damaged.check() == []
+
+
+def test_copies_of_seven_days_are_kept(damaged: Damaged) -> None:
+    folder = damaged.fresh() / "copies"
+    create_daily_copy(damaged.settings)
+    [copy] = folder.iterdir()
+    for day in range(10, 20):
+        shutil.copytree(copy, folder / f"plumbline-202001{day}-000000")
+    (folder / ".unfinished-20200101-000000-1").mkdir()
+    create_daily_copy(damaged.settings)
+    assert len(list(folder.iterdir())) == 7 and not copy.exists()
+    assert min(folder.iterdir()).name == "plumbline-20200114-000000"
+
+
 def lose_page_rows(data: Path) -> None:
     """Overwrite the database page that contains all rows of the table `pages`."""
+    lose_rows(data, "pages")
+
+
+def lose_rows(data: Path, table: str) -> None:
+    """Overwrite the root page of a table."""
     file = data / "store.db"
     with closing(sqlite3.connect(file)) as connection:
-        [(root,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'pages'").fetchall()
+        [(root,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchall()
         [(size,)] = connection.execute("PRAGMA page_size").fetchall()
     with file.open("r+b") as stream:
         stream.seek((root - 1) * size)

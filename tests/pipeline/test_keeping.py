@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from domain.account import Role
 from pipeline.engine import Engine
 from pipeline.maintenance import doctor
 from pipeline.maintenance.backup import (
     BackupError,
     create_backup,
     find_backups,
+    find_known_backup,
+    find_repair_sources,
     read_manifest,
     restore_backup,
 )
@@ -181,6 +184,31 @@ def test_a_corrupt_store_is_not_an_unwritable_folder(vertical: LocalVertical, tm
         create_backup(settings(vertical), vertical.config, tmp_path / "backups")
 
 
+def test_only_backups_of_this_store_are_used(vertical: LocalVertical, tmp_path: Path) -> None:
+    folder, beta = tmp_path / "backups", LocalVertical(tmp_path / "beta").write({"vertical": {"name": "beta"}})
+    vertical.write({"vertical": {"name": "alpha"}, "crawl": {"seeds": ["http://127.0.0.1:9/"]}})
+    with Engine(load_settings(beta.config), NullProgress()) as engine:
+        keep_page(engine.store, "http://b.test/")
+        engine.store.accounts.create("boss-beta", "hash", [Role.OPERATOR])
+    own = create_backup(settings(vertical), vertical.config, folder)
+    foreign = create_backup(load_settings(beta.config), beta.config, folder)
+    assert find_known_backup(vertical.data) == own and find_repair_sources(vertical.data, folder) == [own]
+    again = create_backup(settings(vertical), vertical.config, folder)
+    [old], [new] = (list((one / "warc").iterdir()) for one in (own, again))
+    assert old.stat().st_ino == new.stat().st_ino
+    with pytest.raises(BackupError, match="another store"):
+        find_repair_sources(vertical.data, foreign)
+    before = content(vertical.data / "store.db")
+    (vertical.data / "store.db").write_bytes(b"")  # its id is known from the list of backups
+    assert "was rebuilt" in vertical.plumb("check", "--repair", "--no-index").out
+    assert content(vertical.data / "store.db") == before
+    shutil.rmtree(vertical.data)
+    assert "no complete backup of this vertical" in vertical.plumb("restore", str(foreign)).complaint
+    create_backup(load_settings(beta.config), beta.config, folder)
+    vertical.done("restore", str(folder))
+    assert content(vertical.data / "store.db") == before
+
+
 def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:
     assert "backed up to" in vertical.done("backup", str(tmp_path / "backups")).out
     assert "no damage found" in vertical.done("check", "--no-index").out
@@ -234,7 +262,7 @@ def test_a_repair_that_loses_data_says_so(vertical: LocalVertical) -> None:
     said = vertical.plumb("check", "--repair", "--no-index")
     assert (
         said.status == 1
-        and "lost: accounts: 1 rows have a damaged or an earlier value: check them (anna)" in said.out
+        and "lost: accounts: 1 rows with a damaged or an earlier value: check them (anna)" in said.out
         and "data was lost" in said.complaint
     )
     assert vertical.done("check", "--no-index").out == "no damage found\n"
