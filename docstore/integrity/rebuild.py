@@ -1,7 +1,8 @@
 """Copy what cannot be crawled again, and rebuild a damaged SQLite store from its readable rows and from copies.
 
 Each row that SQLite can read is kept. An unreadable row comes from the newest copy, and so does a row whose checksum
-(row_checksums.py) is that of the copy but not its own. The damaged file is only read.
+(row_checksums.py) is that of the copy but not its own. All articles are extracted and indexed again, because of the
+rows that are derived from them. The damaged file is only read.
 """
 
 import json
@@ -16,7 +17,9 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from docstore.articles.article_table import mark_all_for_extraction
 from docstore.bookkeeping import read_meta_int, write_meta
+from docstore.change_log import ChangeLog
 from docstore.database import Database, sqlite_url
 from docstore.frontier.frontier_table import url_row
 from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
@@ -76,8 +79,8 @@ def rebuild_store(
         partial_tables = [t for t in metadata.sorted_tables if not copy_readable_rows(source, destination, t)]
         report.partial_tables = [table.name for table in partial_tables]
         with closing(Database(sqlite_url(target))) as database:
-            for table_name, is_present_by_key in find_mismatches(database).items():
-                for name in copy_names:
+            for name in copy_names:
+                for table_name, is_present_by_key in find_mismatches(database).items():
                     keys = json.dumps([*is_present_by_key])
                     report.rows_from_copies[table_name] += restore_exact_rows(destination, name, table_name, keys)
             for table in partial_tables:
@@ -100,7 +103,9 @@ def rebuild_store(
                 for table_name, rowid, *_ in orphans:  # of a URL that is lost too
                     report.lost_keys[table_name].add(f"row {rowid}")
                     destination.execute(f"DELETE FROM {table_name} WHERE rowid = ?", (rowid,))
+            ChangeLog(database).enqueue_all()
             with database.write() as connection:
+                mark_all_for_extraction(connection)
                 rebuild_row_checksums(database, connection)
                 write_meta(database, connection, CHECKSUM_FORMAT_KEY, checksum_format_id())
     return report

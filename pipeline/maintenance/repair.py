@@ -17,7 +17,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,18 +51,12 @@ from pipeline.warc_import.importer import IncompleteImportError, import_warc_fil
 from pipeline.warc_import.sources import WarcSource
 
 DELETE_BATCH_SIZE = 500
-DUPLICATE_KEY_TABLES = frozenset(
-    {"bands", "key_parts", "sealed_keys", "sealed_leaders"}
-)  # contain the near-duplicate keys
+DUPLICATE_KEY_TABLES = frozenset({"bands", "key_parts", "sealed_keys", "sealed_leaders"})
 PAGE_TABLES = frozenset({"urls", "pages"})
 # Tables that the next stages fill again, and `pages`, whose losses are reported after the import of the WARC files.
+STAGE_TABLES = (table for module in (article_tables, relation_tables) for table in vars(module).values())
 DERIVED_TABLES = frozenset(
-    {
-        table.name
-        for module in (article_tables, relation_tables)
-        for table in vars(module).values()
-        if isinstance(table, Table)
-    }
+    {table.name for table in STAGE_TABLES if isinstance(table, Table)}
     | {"pages", "outcomes", "robots", "row_sums", "leases", "meta"}
 )
 
@@ -101,9 +95,10 @@ def repair_vertical(
         if components & BLOCKING_COMPONENTS:
             if settings.store.url:
                 raise StoreError("the store is not a file in data_dir: restore its last dump, then run the check again")
-            yield from repair_store(settings, open_engine, backups)
-            if with_index:
-                components.add("index")
+            report = yield from repair_store(settings, backups)
+            components |= {"lost_pages"} if PAGE_TABLES & {*report.partial_tables} else set()
+            components |= {"copies"} if DUPLICATE_KEY_TABLES & {*report.partial_tables} else set()
+            components |= {"index"} if with_index else set()
         for fault in iter_state_file_faults(settings):
             yield restore_or_delete_state_file(data_dir, backups, fault.keys[0])
         with open_engine() as engine:
@@ -113,7 +108,7 @@ def repair_vertical(
 # -- the store
 
 
-def repair_store(settings: Settings, open_engine: OpenEngine, backups: Sequence[Path]) -> Iterator[RepairStep]:
+def repair_store(settings: Settings, backups: Sequence[Path]) -> Generator[RepairStep, None, RebuildReport]:
     """Repair the database file (see the module docstring); yields each repair and each loss. Raises StoreError."""
     file = settings.data_dir / DATABASE_FILE
     require_exclusive_access(file)
@@ -122,14 +117,7 @@ def repair_store(settings: Settings, open_engine: OpenEngine, backups: Sequence[
     yield RepairStep(f"{file.name} was rebuilt from {', '.join(['its readable rows', *map(str, copies)])}")
     yield RepairStep(f"the damaged file was kept as {file.name}.damaged-...")
     yield from format_report(report)
-    with open_engine() as engine:
-        if PAGE_TABLES & set(report.partial_tables):
-            yield from import_stored_warc_files(engine, backups)
-        if DUPLICATE_KEY_TABLES & set(report.partial_tables):
-            engine.store.key_compaction.drop_all()
-            yield RepairStep("near-duplicates are detected again")
-        engine.store.articles.reextract_all()
-        engine.store.change_log.enqueue_all()
+    return report
 
 
 def rebuild_database(settings: Settings, file: Path, copies: Sequence[Path]) -> RebuildReport:
@@ -142,12 +130,15 @@ def rebuild_database(settings: Settings, file: Path, copies: Sequence[Path]) -> 
     for suffix in ("", "-wal", "-shm"):
         new_file.with_name(f"{new_file.name}{suffix}").unlink(missing_ok=True)
     ensure_private_file(new_file)
-    report = rebuild_store(
-        file,
-        [copy / DATABASE_FILE for copy in copies],
-        new_file,
-        lambda url: NewUrl(url, host_of(url), queue_of(url), crawl.depth, UrlKind.UNKNOWN, 0.0),
-    )
+    databases = [copy / DATABASE_FILE for copy in copies]
+
+    def new_url(url: str) -> NewUrl:
+        return NewUrl(url, host_of(url), queue_of(url), crawl.depth, UrlKind.UNKNOWN, 0.0)
+
+    try:
+        report = rebuild_store(file, databases, new_file, new_url)
+    except sqlite3.Error as error:
+        raise StoreError(f"{file} cannot be rebuilt ({error}): check the disk, then repair again") from error
     is_unreadable = len(report.partial_tables) == len(metadata.tables)
     if is_unreadable and not copies and not any((settings.data_dir / WARC_DIR).glob("*")):
         raise StoreError(f"{file} is unreadable, and there is neither a copy of it nor a WARC file")
@@ -275,14 +266,15 @@ def restore_or_delete_state_file(data_dir: Path, backups: Sequence[Path], name: 
 def repair_open_store(engine: Engine, components: set[str], backups: Sequence[Path]) -> Iterator[RepairStep]:
     """Repair what needs a readable database: WARC files, lost pages, near-duplicate keys, articles, counts, index."""
     folder, remote, integrity = engine.settings.data_dir / WARC_DIR, engine.settings.store.warc, engine.store.integrity
+    if "lost_pages" in components:
+        yield from import_stored_warc_files(engine, backups)
     warc_faults = list(iter_warc_faults(engine.store, folder, False, remote))
     if warc_faults and backups:
         for fault in warc_faults:
             yield from restore_warc_file(folder, backups, fault.location)
         warc_faults = list(iter_warc_faults(engine.store, folder, False, remote))
     lost_ids = {int(key) for fault in warc_faults for key in fault.keys} | {*integrity.urls_without_page()}
-    is_rebuilt = bool(components & BLOCKING_COMPONENTS)
-    if is_rebuilt:  # a URL of which only the address was readable has no digest
+    if "lost_pages" in components:  # a URL of which only the address was readable has no digest
         lost_ids |= {*integrity.articles_without_page()}
     if lost_ids:
         integrity.force_refetch(sorted(lost_ids))
@@ -293,7 +285,7 @@ def repair_open_store(engine: Engine, components: set[str], backups: Sequence[Pa
     if "copies" in components:
         engine.store.key_compaction.drop_all()
         yield RepairStep("the near-duplicate keys are recomputed")
-    if is_rebuilt or "copies" in components:
+    if components & (BLOCKING_COMPONENTS | {"copies", "lost_pages"}):
         yield RepairStep(f"extracted {stages.extract(engine).total} pages")
     if "citations" in components and (corrected_count := engine.store.citations.repair_counts()):
         yield RepairStep(f"{corrected_count} citation counts were corrected; the next run writes them to the index")

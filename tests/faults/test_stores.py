@@ -338,9 +338,12 @@ def test_a_damaged_warc_file_does_not_stop_the_import_of_the_others(damaged: Dam
     assert damaged.check() == []
 
 
-def test_a_page_whose_row_is_lost_is_detected(damaged: Damaged) -> None:
+def test_a_page_whose_row_is_lost_comes_from_its_warc_file(damaged: Damaged) -> None:
     change_rows(damaged, "DELETE FROM pages WHERE url_id IN (2, 3)")
-    assert [(one.component, one.keys) for one in damaged.check()] == [("lost_pages", ("2", "3"))]
+    faults = damaged.check()
+    assert [(one.component, one.keys) for one in faults] == [("lost_pages", ("2", "3"))]
+    assert not [step for step in damaged.repair(faults, with_backup=False) if step.is_loss]
+    assert damaged.check() == [] and content(damaged.settings.data_dir / "store.db")[0] == damaged.truth[0]
 
 
 def test_one_repair_restores_the_database_warc_and_state_files(damaged: Damaged) -> None:
