@@ -291,7 +291,7 @@ def find_repair_sources(data_dir: Path, folder: Path | None) -> list[Path]:
         data_dir: The data folder.
         folder: A backup, or a folder of backups; None: the folders of earlier backups.
 
-    Raises BackupError if `folder` is a backup of another store.
+    Raises BackupError if `folder` is a backup of another store, or if nothing tells which backups are of this one.
     """
     store_id = read_store_id(data_dir)
     if folder is not None and (folder / MANIFEST_FILE).exists():
@@ -301,8 +301,11 @@ def find_repair_sources(data_dir: Path, folder: Path | None) -> list[Path]:
                 f"{folder} is a backup of another store ({backup_id}, this is {store_id}): use another one"
             )
         return [folder, *find_backups([data_dir / COPIES_DIR], backup_id)]
-    folders = [folder] if folder else map(Path, backup_locations(data_dir))
-    return find_backups([*folders, data_dir / COPIES_DIR], store_id) if store_id else []
+    folders = [folder] if folder else [Path(location) for location in backup_locations(data_dir)]
+    backups = find_backups([*folders, data_dir / COPIES_DIR], store_id or None)
+    if backups and not store_id:
+        raise BackupError(f"the id of the store is unreadable: name its newest backup, as --backup {backups[0]}")
+    return backups
 
 
 def read_store_id(data_dir: Path) -> str:

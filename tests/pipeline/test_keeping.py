@@ -199,7 +199,11 @@ def test_only_backups_of_this_store_are_used(vertical: LocalVertical, tmp_path: 
     with pytest.raises(BackupError, match="another store"):
         find_repair_sources(vertical.data, foreign)
     before = content(vertical.data / "store.db")
-    (vertical.data / "store.db").write_bytes(b"")  # its id is known from the list of backups
+    (vertical.data / "store.db").write_bytes(b"")
+    locations = (vertical.data / "backups.json").read_bytes()
+    (vertical.data / "backups.json").write_text(json.dumps({"folders": [str(folder)]}))  # as of earlier versions
+    assert "name its newest backup" in vertical.plumb("check", "--repair", "--no-index").complaint
+    (vertical.data / "backups.json").write_bytes(locations)
     assert "was rebuilt" in vertical.plumb("check", "--repair", "--no-index").out
     assert content(vertical.data / "store.db") == before
     shutil.rmtree(vertical.data)
