@@ -38,6 +38,13 @@ from domain.frontier import NewUrl
 TABLES_NOT_RESTORED = frozenset({"changes", "indexed", "outcomes", "row_sums"})
 # What cannot be crawled again: rows with checksums, except articles.
 COPIED_TABLES = (*(name for name in CHECKSUMMED_TABLES if name != "articles"), "topic_questions", "meta")
+# A lost decision or version is replaced by an empty one, so that its readable changes or entries stay.
+STANDIN_STATEMENTS = {
+    "term_acts": "INSERT OR IGNORE INTO term_acts (act_id, at, by_whom, kind) "
+    "SELECT act_id, 0, '', 'decide' FROM term_changes WHERE rowid = ?",
+    "lexicons": "INSERT OR IGNORE INTO lexicons (version, published_at, note) "
+    "SELECT version, 0, '' FROM lexicon_entries WHERE rowid = ?",
+}
 SCAN_AHEAD_ROWIDS = 1 << 16  # tried behind the last readable row if the last row of the table is unreadable
 
 
@@ -100,9 +107,11 @@ def rebuild_store(
                 for key, is_present in is_present_by_key.items():
                     (report.unverified_keys if is_present else report.lost_keys)[table_name].add(key)
             while orphans := destination.execute("PRAGMA foreign_key_check").fetchall():
-                for table_name, rowid, *_ in orphans:  # of a URL that is lost too
-                    report.lost_keys[table_name].add(f"row {rowid}")
-                    destination.execute(f"DELETE FROM {table_name} WHERE rowid = ?", (rowid,))
+                for table_name, rowid, parent, _ in orphans:
+                    if parent not in STANDIN_STATEMENTS:  # of a URL whose address is lost too
+                        report.lost_keys[table_name].add(f"row {rowid}")
+                    delete = f"DELETE FROM {table_name} WHERE rowid = ?"
+                    destination.execute(STANDIN_STATEMENTS.get(parent, delete), (rowid,))
             ChangeLog(database).enqueue_all()
             with database.write() as connection:
                 mark_all_for_extraction(connection)

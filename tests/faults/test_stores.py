@@ -190,6 +190,19 @@ def test_rows_of_a_lost_url_keep_its_address(damaged: Damaged) -> None:
     assert content(data / "store.db")[0] == damaged.truth[0] and damaged.check() == []
 
 
+def test_changes_of_a_lost_decision_and_entries_of_a_lost_version_are_kept(damaged: Damaged) -> None:
+    data = damaged.fresh()
+    for table in ("term_acts", "lexicons"):
+        lose_rows(data, table)
+    losses = [step.text for step in damaged.repair(damaged.check(), with_backup=False) if step.is_loss]
+    assert sorted(losses) == [
+        "lexicons: 1 rows lost, no copy has them (1)",
+        "term_acts: 2 rows lost, no copy has them (1, 2)",
+    ]
+    found = content(data / "store.db")
+    assert (found[3], found[4]) == (damaged.truth[3], damaged.truth[4]) and damaged.check() == []
+
+
 def test_articles_stay_until_their_lost_pages_are_fetched(damaged: Damaged) -> None:
     data = damaged.fresh()
     [warc] = (data / "warc").iterdir()
