@@ -304,7 +304,9 @@ def find_repair_sources(data_dir: Path, folder: Path | None) -> list[Path]:
     folders = [folder] if folder else [Path(location) for location in backup_locations(data_dir)]
     backups = find_backups([*folders, data_dir / COPIES_DIR], store_id or None)
     if backups and not store_id:
-        raise BackupError(f"the id of the store is unreadable: name its newest backup, as --backup {backups[0]}")
+        raise BackupError(
+            "the id of the store is unreadable: name its newest backup with --backup FOLDER/plumbline-..."
+        )
     return backups
 
 
