@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from crawler.schedule.url_seen import UrlSeenTest
 from crawler.state_files import write_state
 from domain.errors import StoreError, StoreTooNewError
 from domain.frontier import Visit
-from domain.outcome import Outcome, Reason
+from domain.outcome import Outcome, Reason, Stage
 from domain.term import Lexicon, LexiconEntry, TermStatus
 from pipeline import stages
 from pipeline.engine import Engine
@@ -256,6 +257,16 @@ def test_decisions_come_from_the_daily_copy(damaged: Damaged) -> None:
     steps = list(repair_vertical(damaged.settings, damaged.opened, faults, find_repair_sources(data, None)))
     assert not [step for step in steps if step.is_loss]
     assert content(data / "store.db") == damaged.truth and damaged.check() == []
+
+
+def test_a_copy_that_fails_is_a_note_of_the_run(damaged: Damaged) -> None:
+    (damaged.fresh() / "copies").write_text("not a folder")
+    with damaged.opened() as engine:
+        with stages.record_run(engine, "run") as record:
+            record.run_stage(Stage.EXTRACT, partial(stages.extract, engine))
+            stages.copy_decisions(engine, record)
+        [run] = engine.store.runs.list_newest(1)
+    assert "could not be copied" in run.stages[-1].notes[-1] and not run.stages[-1].error
 
 
 def test_copies_of_seven_days_are_kept(damaged: Damaged) -> None:
