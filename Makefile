@@ -4,7 +4,6 @@ VENV := .venv
 PEERS := .venv-peers
 TERM_PEERS := .venv-peers-terms
 CRAWL_PEERS := .venv-crawlers
-FRONTIER_PEERS := .venv-frontiers
 RELEASE := .venv-release
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -59,7 +58,7 @@ faults: $(TEST_STAMP)  ## all faults on real processes, as a table; ARGS='--only
 	$(BIN)/python -m tests.faults.table $(if $(DATA),--data $(DATA)) $(ARGS)
 
 cluster: $(TEST_STAMP)  ## a vertical past one machine as real processes on this one; ARGS='--check' does not wait for you
-	$(BIN)/python -m benchmarks.cluster $(ARGS)
+	$(BIN)/python -m tests.cluster $(ARGS)
 
 test-shards: $(TEST_STAMP)  ## the search tests on an index of two shards on two nodes
 	PLUMB_TEST_SHARDS=2 $(BIN)/python -m pytest tests/search_ui tests/indexer
@@ -99,7 +98,7 @@ docs-site: $(TEST_STAMP)  ## the documentation as a site, in build/site; fails o
 bench-%: $(TEST_STAMP)  ## make bench-NAME [DATA=DIR] [ARGS='--option ...']: a table, and benchmarks/out/NAME.jsonl
 	$(BIN)/python -m benchmarks.$* $(if $(DATA),--data $(DATA)) $(ARGS)
 
-bench-extract bench-documents bench-structure: $(PEERS)/.installed
+bench-extract bench-documents: $(PEERS)/.installed
 
 $(PEERS)/.installed: benchmarks/peers/requirements.txt | $(VENV)/bin/python  # the extractors and readers that ours is compared with
 	$(BIN)/python -m venv $(PEERS)
@@ -112,14 +111,6 @@ bench-crawl: $(CRAWL_PEERS)/.installed
 $(CRAWL_PEERS)/.installed: benchmarks/peers/crawlers.txt | $(VENV)/bin/python  # the crawlers that ours is compared with
 	$(BIN)/python -m venv $(CRAWL_PEERS)
 	$(CRAWL_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
-
-bench-scale_frontier: $(FRONTIER_PEERS)/.installed
-
-$(FRONTIER_PEERS)/.installed: benchmarks/peers/frontiers.txt | $(VENV)/bin/python  # the client of the frontier that ours is compared with
-	$(BIN)/python -m venv $(FRONTIER_PEERS)
-	$(FRONTIER_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || echo "not all peers could be installed: rows will be missing"
-
-bench-release: dist
 
 bench-terms: $(TERM_PEERS)/.installed
 
@@ -144,7 +135,7 @@ debian-python:  ## Debian's own Python with its venv, the oldest supported one: 
 	$(call apt,/usr/bin/python3 -c 'import ensurepip' 2>/dev/null,python3-venv)
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) $(FRONTIER_PEERS) $(RELEASE) build dist demo-data *.egg-info benchmarks/out
+	rm -rf $(VENV) $(PEERS) $(TERM_PEERS) $(CRAWL_PEERS) $(RELEASE) build dist demo-data *.egg-info benchmarks/out
 
 $(VENV)/bin/python:
 	@$(PYTHON) deploy/check_python.py

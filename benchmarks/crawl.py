@@ -6,7 +6,6 @@ Builds crawlbench, whose source is in or next to DATA (default: ../shared/tools/
     manners      requests that the server saw, on a site with traps and robots.txt rules
     kill9        cost of kill -9 twenty times during one crawl
     incremental  seven days of a changing site, the last two without a change; incremental and full
-    million      memory and start time with a million known URLs
     tables       loads of the queue policies (WD-E1, WD-F1/F2), and the Bloom filters
 
 It takes about 20 minutes on two cores. The peers are installed in .venv-crawlers (benchmarks/peers/crawlers.txt);
@@ -30,7 +29,6 @@ from benchmarks.command import benchmark, data_option
 from benchmarks.crawl_days import incremental_figures
 from benchmarks.crawl_kill import kill9_ours, kill9_scrapy
 from benchmarks.crawl_manners import manners_figures
-from benchmarks.crawl_million import million_figures
 from benchmarks.crawl_site import BenchSite, built
 from benchmarks.crawl_tables import bloom_figures, sharding_figures
 from benchmarks.results import SHARED, Figure, publish
@@ -38,7 +36,7 @@ from domain.errors import PlumblineError
 
 SOURCE = SHARED.parent / "tools" / "crawlbench"
 PEERS = Path(__file__).resolve().parents[1] / ".venv-crawlers" / "bin" / "python"
-SETS = ("crawlbench", "manners", "kill9", "incremental", "million", "tables")
+SETS = ("crawlbench", "manners", "kill9", "incremental", "tables")
 OURS = ("plumbline", "plumbline-2-processes")
 THEIRS = (
     *("scrapy-default", "scrapy-tuned", "crawlee-parsel-default"),
@@ -84,7 +82,7 @@ class Bench:
 )
 @click.option("--rounds", default=3, show_default=True, help="Rounds of the set crawlbench.")
 @click.option("--kills", default=20, show_default=True, help="Kills of the set kill9.")
-@click.option("--addresses", default=1_000_000, show_default=True, help="Known URLs of the sets million and tables.")
+@click.option("--addresses", default=1_000_000, show_default=True, help="Known URLs of the set tables.")
 @click.option("--minutes", default=2.0, show_default=True, help="Duration of the set manners.")
 @click.option("--seed", default=1, show_default=True, help="Random seed of the served site.")
 def main(
@@ -192,13 +190,6 @@ def command_of(bench: Bench, system: str, folder: Path) -> list[str]:
     return [str(bench.peers), str(bench.source / "bench" / "contestants.py"), system]
 
 
-def million(bench: Bench) -> Iterator[Figure]:
-    """Measure memory and start time with a million known URLs."""
-    with bench.serve(50, 20_000) as site:
-        (bench.folder / "million").mkdir()
-        yield from million_figures(site, bench.folder / "million", bench.addresses)
-
-
 def manners(bench: Bench) -> Iterator[Figure]:
     """Measure the crawl of the quirk hosts."""
     with bench.serve(5, 250, "-quirks", "-slow", "200ms") as site:
@@ -233,7 +224,6 @@ def tables(bench: Bench) -> Iterator[Figure]:
 
 MEASURE: Mapping[str, Callable[[Bench], Iterator[Figure]]] = {
     "crawlbench": speed,
-    "million": million,
     "manners": manners,
     "kill9": kill9,
     "incremental": incremental,

@@ -9,8 +9,6 @@ auto   Terms that a run would accept without a reviewer (lexicon/automatic_accep
 
 bursts Terms whose share of the news rises suddenly; metrics in benchmarks/glossary_bursts.py.
 
-inline, pages   Definitions in articles, and the speed of the pages; metrics in benchmarks/glossary_pages.py.
-
 statute, zh_docs, en_wiki, en_deft   The sentence that defines a term; metrics in benchmarks/glossary_definitions.py.
 
 tbx, skos   Concepts that are exported and imported; metric in benchmarks/glossary_concepts.py.
@@ -32,7 +30,6 @@ from benchmarks.command import benchmark, data_option, names
 from benchmarks.glossary_bursts import burst_figures
 from benchmarks.glossary_concepts import concept_figures
 from benchmarks.glossary_definitions import definition_figures
-from benchmarks.glossary_pages import reader_figures
 from benchmarks.glossary_precision import precision_figures
 from benchmarks.glossary_relations import relation_figures
 from benchmarks.glossary_search import search_figures
@@ -46,7 +43,7 @@ from lexicon.model.term_model import load_model, load_shipped_models
 from text.scripts import language_of_term
 from text.segment import base_segmenter
 
-PARTS = ("auto", "judged", "search", "bursts", "definitions", "relations", "concepts", "pages")
+PARTS = ("auto", "judged", "search", "bursts", "definitions", "relations", "concepts")
 
 
 @benchmark(
@@ -59,7 +56,6 @@ PARTS = ("auto", "judged", "search", "bursts", "definitions", "relations", "conc
     judged_step=40,
     search_step=0,
     concepts=60,
-    articles=0,
     shipped=True,
 )
 @data_option()
@@ -78,12 +74,6 @@ PARTS = ("auto", "judged", "search", "bursts", "definitions", "relations", "conc
     help="Search with each so-many-th query of `search`, which needs Solr; 0: not at all.",
 )
 @click.option("--concepts", default=1000, type=click.IntRange(1), help="Number of concepts to export and import.")
-@click.option(
-    "--articles",
-    default=100_000,
-    type=click.IntRange(0),
-    help="Articles in Solr for `pages` and the browser part of `inline`; 0: neither.",
-)
 @click.option("--parts", default=",".join(PARTS), callback=names, help="Parts to measure, comma-separated.")
 @click.option("--shipped", is_flag=True, help="Use the shipped models.")
 def main(
@@ -96,7 +86,6 @@ def main(
     judged_step: int,
     search_step: int,
     concepts: int,
-    articles: int,
     parts: Sequence[str],
     shipped: bool,
 ) -> None:
@@ -111,7 +100,6 @@ def main(
         "definitions": lambda: definition_figures(data, definition_step),
         "relations": lambda: relation_figures(data, relation_step),
         "concepts": lambda: concept_figures(concepts),
-        "pages": lambda: reader_figures(data, articles),
     }
     figures = [figure for part in parts for figure in figures_by_part[part]()]
     publish("glossary", figures)

@@ -18,9 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from benchmarks.results import sample
 from crawler.urls.canonical import canonicalize_url, host_of
-from domain.errors import PlumblineError
 from domain.outcome import Reason
 
 SETS = ("zh-news", "zh-short", "zh-web", "zh-netease", "en-fundus", "en-wcxb", "en-aeb", "date-multi")
@@ -61,16 +59,6 @@ def load_pages(folder: Path, sets: Sequence[str] = SETS) -> list[GoldPage]:
 
 
 _NOINDEX = re.compile(rb"<meta\b(?=[^>]*\bname=.?robots\b)[^>]*\bnoindex\b", re.IGNORECASE)
-
-
-def sample_pages(data: Path, count: int = 0) -> list[GoldPage]:
-    """Load at most `count` pages of `data`/extraction; 0: all. Raises PlumblineError if there are none."""
-    pages = load_pages(data / "extraction")
-    if not pages:
-        raise PlumblineError(
-            f"no pages in {data / 'extraction'}: give DATA=DIR, a folder of the form of ../shared/data"
-        )
-    return sample(pages, count, lambda page: f"{page.set} {page.id}") if count else pages
 
 
 def may_be_shown(page: GoldPage) -> bool:

@@ -1,13 +1,62 @@
-"""Fixtures with a real object store: one server for the run, and a bucket for each test."""
+"""A real S3 object store on loopback for tests and `make cluster`: moto's server as a process, and fixtures with it.
 
+All data is in memory and lost when the process ends.
+"""
+
+import subprocess
+import sys
+import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import requests
 
-from benchmarks.object_store import environment, make_bucket
 from tests.shared_server import shared_server
+
+KEYS = {"AWS_ACCESS_KEY_ID": "plumb", "AWS_SECRET_ACCESS_KEY": "plumb", "AWS_DEFAULT_REGION": "us-east-1"}
+START_SECONDS = 120.0
+POLL_SECONDS = 0.1
+
+
+def environment(url: str) -> dict[str, str]:
+    """Return the environment variables that select the object store at `url`."""
+    return {**KEYS, "AWS_ENDPOINT_URL": url}
+
+
+@contextmanager
+def object_store(port: int, log: Path) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """Run an empty S3 server on a port of loopback; yields its URL and its process.
+
+    Raises RuntimeError if it does not start; its output is in `log`.
+    """
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with log.open("ab") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True)
+    url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + START_SECONDS
+    try:
+        while not _answers(url):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the object store does not start: see {log}")
+            time.sleep(POLL_SECONDS)
+        yield url, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return requests.get(f"{url}/moto-api/data.json", timeout=5).ok
+    except requests.RequestException:
+        return False
+
+
+def make_bucket(url: str, name: str) -> None:
+    """Create an empty bucket. The server requires no credentials."""
+    requests.put(f"{url}/{name}", timeout=10).raise_for_status()
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.postgres_server import keep_lock_file_in
+from tests.postgres_server import keep_lock_file_in
 
 ROOT = Path(__file__).resolve().parents[1]
 POLL_SECONDS = 0.1

@@ -19,10 +19,10 @@ from typing import Protocol
 
 import pytest
 
-from benchmarks.local_cluster import LocalSolrCluster
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.settings import IndexSettings
 from indexer.solr_index import SolrIndex
+from tests.local_cluster import LocalSolrCluster
 from tests.web_fixture import PATIENCE
 
 SHARDS = int(os.environ.get("PLUMB_TEST_SHARDS", "1"))

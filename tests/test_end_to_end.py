@@ -6,12 +6,12 @@ The fixture `story` executes both runs once; the tests check the results.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
-from benchmarks.chain import chain_settings
-from benchmarks.gold_web import GoldPage, GoldWeb, load_pages
+from benchmarks.gold_web import SEED, GoldPage, GoldWeb, load_pages
 from benchmarks.results import read_floors
 from domain.outcome import Reason, Stage, StageReport
 from indexer.settings import IndexSettings
@@ -20,6 +20,7 @@ from pipeline.embedding.settings import EmbedSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import create_search_app
+from pipeline.settings import Settings, build_settings
 from tests.conftest import SHARED
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
@@ -60,6 +61,20 @@ def by_stage(reports: list[StageReport]) -> dict[Stage, StageReport]:
     return {report.stage: report for report in reports}
 
 
+def settings_for(web: GoldWeb, folder: Path) -> Settings:
+    """Return settings without crawl delay, because the server is our own."""
+    crawl = {
+        "seeds": [SEED],
+        "contact": "https://plumbline.test/bench",
+        "scope": list(web.scope),
+        "depth": 2,
+        "delay": 0.001,
+        "per_host": 8,
+        "revisit_shortest": 0.0,
+    }
+    return build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
+
+
 @pytest.fixture(
     scope="module",
     params=[
@@ -70,10 +85,10 @@ def by_stage(reports: list[StageReport]) -> dict[Stage, StageReport]:
 def story(
     request: pytest.FixtureRequest, solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Story]:
-    """Yield two runs on every 16th page of each set, or every second (`make bench-chain` uses all)."""
+    """Yield two runs on every 16th page of each set, or every second."""
     step, model = request.param
     web = GoldWeb(load_pages(SHARED / "data" / "extraction")[::step])
-    settings = chain_settings(web, tmp_path_factory.mktemp("end_to_end"))
+    settings = settings_for(web, tmp_path_factory.mktemp("end_to_end"))
     settings = replace(
         settings,
         index=IndexSettings(solr_url=solr_node.url, collection=f"gold{step}", request_timeout=PATIENCE),

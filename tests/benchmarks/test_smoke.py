@@ -19,23 +19,13 @@ from benchmarks.terms_systems import SYSTEMS as MINERS
 from domain.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
-CHEAP = ("conformance", "documents", "extract", "focus", "focus_memory", "focus_webs", "similarity_urls", "terms")
+CHEAP = ("conformance", "documents", "extract", "focus", "focus_webs", "similarity_urls", "terms")
 LONG = (
-    "admin",
-    "chain",
     "crawl",
-    "faults",
     "findable",
-    "publish",
-    "real",
-    "release",
-    "scale",
-    "scale_model",
-    "scale_search",
     "search",
-    "slow_clients",
 )
-LONG += ("glossary", "papers", "scale_frontier", "similarity_words", "structure")
+LONG += ("glossary", "papers", "similarity_words")
 
 
 def commands() -> dict[str, BenchmarkCommand]:
@@ -103,9 +93,7 @@ def test_every_benchmark_has_a_smoke_form() -> None:
         assert command.name == name and any(option.name == "smoke" for option in command.params)
 
 
-@pytest.mark.parametrize(
-    "name", ["chain", "conformance", "documents", "extract", "focus", "publish", "search", "terms"]
-)
+@pytest.mark.parametrize("name", ["conformance", "documents", "extract", "focus", "search", "terms"])
 def test_benchmark_without_data_ends_with_one_line(name: str, tmp_path: Path) -> None:
     with output_to(tmp_path / "out"):
         result = CliRunner().invoke(commands()[name], ["--data", str(tmp_path)])

@@ -4,9 +4,14 @@ The setup pages make the search engine, and one representative action of each ar
 the details.
 """
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,9 +19,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.admin_wizard import PASSWORD, SetupVisit, serve_empty_folder
-from indexer.embedded_solr import EmbeddedSolr
+from indexer.embedded_solr import EmbeddedSolr, find_free_port
 from indexer.solr_index import SolrIndex
+from locks.file_locks import signal_stage_holder, stage_lock_holder
 from tests.browser_fixture import PATIENCE, Watch, faults, follow
 from tests.web_fixture import Answer, Site
 
@@ -25,6 +30,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 TITLES = ("钻井平台完成试验", "天然气管道投产", "页岩油产量上升")
 SITE_NAME = "首日新闻"
+POLL_MS, STOP_SECONDS = 200, 60.0
+ACCOUNT, PASSWORD = "operator", "a password of the test"
 FRAME_WARNING = "Failed to execute 'postMessage'"  # axe and a frame with an empty sandbox
 
 
@@ -75,6 +82,28 @@ class Tab:
 
 
 @contextmanager
+def serve_empty_folder(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """Run `plumb serve` in an empty folder; yields the link of the setup. Ends the site and its run at the end."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "pipeline.cli.main", "serve", "--port", str(find_free_port(1))],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        yield next(line.strip() for line in server.stdout if "token=" in line)
+    finally:
+        signal_stage_holder(folder / "data", "run", signal.SIGTERM)
+        server.terminate()
+        server.communicate()
+        deadline = time.monotonic() + STOP_SECONDS
+        while stage_lock_holder(folder / "data", "run") is not None and time.monotonic() < deadline:
+            time.sleep(0.2)
+
+
+@contextmanager
 def search_engine_from_an_empty_folder(
     chromium: Browser, solr_node: EmbeddedSolr, site: Site, folder: Path, locale: str, viewport: object, scripts: bool
 ) -> Iterator[Tab]:
@@ -93,11 +122,10 @@ def search_engine_from_an_empty_folder(
     with closing(context), serve_empty_folder(folder, environment) as link:
         context.set_default_timeout(PATIENCE)
         watch, tab = Watch(context), Tab(context.new_page(), scripts)
-        visit = SetupVisit(tab.page, tab.check)
-        visit.complete(link, site.url())
+        complete_the_setup(tab, link, site.url())
         expect(tab.page).to_have_url(re.compile("/admin/run$"))
         expect(tab.page.locator("#logout")).to_be_visible()  # signed in
-        visit.search(TITLES[0])
+        search_while_it_runs(tab, TITLES[0])
         yield tab
     assert tab.problems + [fault for fault in watch.faults if FRAME_WARNING not in fault] == []
     SolrIndex(solr_node.url, collection, timeout=120.0).delete_all()
@@ -134,6 +162,46 @@ def test_the_first_administrator_uses_all_areas(
     text = (tmp_path / "vertical.toml").read_text()
     assert f'"{site.url()}"' in text and 'contact = "operator@company.com"' in text and PASSWORD not in text
     assert SITE_NAME in text and "webhook" in text and 'inside_hosts = ["127.0.0.1"]' not in text  # undone
+
+
+def complete_the_setup(tab: Tab, link: str, url: str) -> None:
+    """Open the link and complete all steps for one site. Returns at the page with the progress of the run."""
+    page = tab.page
+    page.goto(link)
+    page.fill("#name", ACCOUNT)
+    page.fill("#password", PASSWORD)
+    page.fill("#repeated", PASSWORD)
+    tab.check("account")
+    page.click("form.stacked button")
+    page.fill("#urls", url)
+    page.click("#check")
+    page.wait_for_selector("#next")
+    tab.check("sites")
+    page.click("#next")
+    page.wait_for_selector(".answers")
+    tab.check("samples")
+    for index in range(page.locator(".sample").count()):
+        page.press(f"input[name=answer-{index}][value=yes]", "Space")  # a click during the scrolling to it is lost
+    page.click("#next")
+    page.fill("#title", "Example")
+    page.fill("#contact", "operator@company.com")
+    tab.check("details")
+    page.click("#next")
+    page.wait_for_selector("#start")
+    tab.check("start")
+    page.click("#start")
+    page.wait_for_selector("#count-searchable")
+
+
+def search_while_it_runs(tab: Tab, query: str) -> None:
+    """Wait until articles are searchable, search in the box of the progress page, and wait for a result."""
+    page = tab.page
+    while page.locator("#count-searchable").inner_text() == "0":
+        page.wait_for_timeout(POLL_MS)
+    tab.check("progress")
+    page.fill("#q", query)
+    page.click(".search button")
+    page.wait_for_selector("ol.hits h2 a")
 
 
 def wait_for_the_end_of_the_run(tab: Tab) -> None:

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.extraction_writer import PageExtraction
 from docstore.near_duplicates.clusters import CopyDetection
 from docstore.store import Store
 from domain.article import Article, document_id
-from domain.outcome import Outcome, Reason
 from extractor.minhash import minhash_signature
 from extractor.settings import ExtractSettings
 from pipeline.explain.url_explanation import copy_verdicts
@@ -28,9 +26,7 @@ GROUPING = CopyDetection(ExtractSettings().near_duplicate, ComparedArticle)
 class Web(AnyWeb):
     """Pages as `plumb extract` keeps them."""
 
-    def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
-        pending = self.store.articles.iter_pending()
-        return self.store.articles.save([PageExtraction(p, results[p.url]) for p in pending], GROUPING)
+    grouping = GROUPING
 
 
 def article(url: str, text: ComparedArticle) -> Article:

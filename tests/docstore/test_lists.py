@@ -1,6 +1,5 @@
 """Lists among the articles: pages that show another page's text, and pages of list patterns, in any order."""
 
-import hashlib
 import itertools
 import random
 from collections.abc import Mapping, Sequence
@@ -15,25 +14,19 @@ from docstore.page_roles import url_patterns
 from docstore.page_roles.url_patterns import url_pattern
 from docstore.store import Store
 from domain.article import Article, Teaser
-from domain.frontier import NewUrl, UrlKind, Visit
+from domain.frontier import UrlKind
 from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
-from domain.page import Page
 from pipeline.explain.url_explanation import UrlExplanation
 from pipeline.explain.url_report_text import iter_sentences
 from tests.conftest import logic_store_url, on_both
-from tests.docstore.test_settling import seeds
+from tests.docstore.test_settling import CrawledPages, seeds, url
 from tests.store_queries import urls_with_outcome
 
 store_url = logic_store_url
-HOST = "a.test"
 LIST = Outcome(Reason.LIST_PAGE, "links")
 TEXT = "油田昨天宣布，今年的产量超过去年同期，创下新高。\n公司负责人表示，下一步将继续推进技术创新，努力降低成本。"
 OTHER = "天然气管道今天开工，预计三年后建成。\n沿线各地的居民对此表示欢迎，也有人担心噪声。"
-
-
-def url(name: str) -> str:
-    return f"http://{HOST}/{name}"
 
 
 @dataclass(frozen=True)
@@ -59,22 +52,8 @@ def unvouched(name: str, body: str = "") -> Made:
     return Made(Article(url(name), name, body or f"{name}的一段话。"), vouched=False)
 
 
-class Web:
+class Web(CrawledPages):
     """Pages as they are crawled and extracted into a store."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.version = 0
-
-    def crawl(self, *names: str, gone: bool = False) -> None:
-        for name in names:
-            self.store.frontier.add_urls([NewUrl(url(name), HOST, 3, 0, UrlKind.UNKNOWN, 0.0)])
-            entry = self.store.frontier.find_entries([url(name)])[url(name)]
-            self.version += 1
-            body = f"{name} {self.version}".encode()
-            page = Page(0, url(name), url(name), 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1_000.0)
-            visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, None, 0.0, page=None if gone else page, is_gone=gone)
-            self.store.frontier.record_visits([visit])
 
     def extract(self, made: Mapping[str, Made]) -> list[Reason]:
         """Extract all that waits, in one batch."""
@@ -87,24 +66,8 @@ class Web:
         self.crawl(*pages)
         return self.extract(pages)
 
-    def lose(self, *names: str) -> list[Reason]:
-        self.crawl(*names, gone=True)
-        return self.store.articles.resolve_removed_pages()
-
     def articles(self) -> set[str]:
         return {stored.article.url.removeprefix(url("")) for stored in self.store.articles.iter_all()}
-
-    def outcome(self, name: str) -> tuple[str, str]:
-        told = self.store.status.url_report(url(name))
-        outcome = told and told.outcome(Stage.EXTRACT)
-        assert outcome
-        return outcome.reason, outcome.detail
-
-    def log(self) -> list[tuple[IndexOperation, str]]:
-        """The change log since it was last asked for."""
-        batch = self.store.change_log.pending(1000)
-        self.store.change_log.acknowledge(batch, [])
-        return [(change.operation, change.url.removeprefix(url(""))) for change in batch]
 
 
 @pytest.fixture

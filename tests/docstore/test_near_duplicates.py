@@ -1,20 +1,18 @@
 """Clusters of near-duplicates: found by similarity, decided by texts, stable when articles change or are removed."""
 
 import random
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import event, func, select
 
-from docstore.articles.extraction_writer import PageExtraction
 from docstore.near_duplicates.clusters import MAX_LEADERS_PER_KEY, MAX_TEXT_COMPARISONS, CopyDetection, signature_bands
 from docstore.schema.article_tables import near_duplicate_keys
 from docstore.store import Store
 from domain.article import Article, document_id
 from domain.index_change import IndexOperation
-from domain.outcome import Outcome, Reason
+from domain.outcome import Reason
 from domain.pagination import estimate_jaccard
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import Web as AnyWeb
@@ -51,14 +49,6 @@ class Web(AnyWeb):
     """Pages whose copies are decided by their titles."""
 
     grouping = GROUPING
-
-    def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
-        pending = self.store.articles.iter_pending()
-        return self.store.articles.save([PageExtraction(p, results[p.url]) for p in pending], self.grouping)
-
-    def lose(self, *names: str) -> list[Reason]:
-        self.crawl(*names, gone=True)
-        return self.store.articles.resolve_removed_pages(self.grouping)
 
 
 def signature(seed: object, share: float = 1.0, other: object = 0) -> tuple[int, ...]:

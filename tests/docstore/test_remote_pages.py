@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.object_store import environment, make_bucket, object_store
 from docstore.warc_archive import WarcArchive, WarcRecordLostError, WarcRecordNotUploadedError
 from docstore.warc_object_store import WarcObjectStore, machine_from_file_name, machine_name
 from domain.errors import StoreError
 from domain.page import Page, WarcPointer
 from indexer.embedded_solr import find_free_port
+from tests.object_store import environment, make_bucket, object_store
 from tests.web_fixture import PATIENCE
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from docstore.articles import extraction_writer as saving
+from docstore.articles.article_table import EXACT_COPIES_ONLY
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.page_roles import resolve_roles as settling
 from docstore.reports.url_report import ArticlePart, PageReferenceRow, UrlReport
@@ -45,8 +46,10 @@ def article(name: str, text: str = "", following: str = "", original: str = "", 
     )
 
 
-class Web:
-    """Pages as they are crawled and extracted into a store."""
+class CrawledPages:
+    """Pages as they are crawled into a store."""
+
+    grouping = EXACT_COPIES_ONLY
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -63,24 +66,9 @@ class Web:
             visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, None, 0.0, page=None if gone else page, is_gone=gone)
             self.store.frontier.record_visits([visit])
 
-    def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
-        """Extract all that waits, in one batch."""
-        return self.store.articles.save([PageExtraction(p, results[p.url]) for p in self.store.articles.iter_pending()])
-
-    def add(self, *articles: Article) -> list[Reason]:
-        """Crawl and extract pages, in one batch."""
-        self.crawl(*(a.url for a in articles))
-        return self.extract({a.url: a for a in articles})
-
     def lose(self, *names: str) -> list[Reason]:
         self.crawl(*names, gone=True)
-        return self.store.articles.resolve_removed_pages()
-
-    def articles(self) -> dict[str, StoredArticle]:
-        return {stored.article.url: stored for stored in self.store.articles.iter_all()}
-
-    def bodies(self) -> dict[str, str]:
-        return {address.removeprefix(url("")): a.article.body for address, a in self.articles().items()}
+        return self.store.articles.resolve_removed_pages(self.grouping)
 
     def outcome(self, name: str) -> tuple[str, str]:
         told = self.store.status.url_report(url(name))
@@ -93,6 +81,26 @@ class Web:
         batch = self.store.change_log.pending(1000)
         self.store.change_log.acknowledge(batch, [])
         return [(change.operation, change.url.removeprefix(url(""))) for change in batch]
+
+
+class Web(CrawledPages):
+    """Pages as they are crawled and extracted into a store."""
+
+    def extract(self, results: Mapping[str, Article | Outcome]) -> list[Reason]:
+        """Extract all that waits, in one batch."""
+        pending = self.store.articles.iter_pending()
+        return self.store.articles.save([PageExtraction(p, results[p.url]) for p in pending], self.grouping)
+
+    def add(self, *articles: Article) -> list[Reason]:
+        """Crawl and extract pages, in one batch."""
+        self.crawl(*(a.url for a in articles))
+        return self.extract({a.url: a for a in articles})
+
+    def articles(self) -> dict[str, StoredArticle]:
+        return {stored.article.url: stored for stored in self.store.articles.iter_all()}
+
+    def bodies(self) -> dict[str, str]:
+        return {address.removeprefix(url("")): a.article.body for address, a in self.articles().items()}
 
 
 def seeds(count: int) -> Iterable[object]:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from sqlalchemy import NullPool, create_engine, text
 
-from benchmarks.scale_web import ScaleWeb
 from tests.crash_harness import Vertical, until
 from tests.faults.tally import Tally
+from tests.scale_web import ScaleWeb
 from tests.web_fixture import PATIENCE
 
 HEARTBEAT_SECONDS = 1.0  # a lease lasts three times as long: a loaded machine must not miss beats

@@ -1,4 +1,4 @@
-"""Runs all classes of faults: `make faults`, `make bench-faults [DATA=DIR]`.
+"""Runs all classes of faults: `make faults [DATA=DIR]`.
 
     python -m tests.faults.table [--data DIR] [--only kill9,sqlite] [--short]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
-from benchmarks.local_cluster import ZOOKEEPER_MAIN_CLASS, LocalSolrCluster
 from domain.errors import PlumblineError, SettingsError, SolrUnavailableError
 from indexer.cluster.zookeeper import live_node_urls, node_base_url
 from indexer.embedded_solr import JETTY_DIR, find_free_port, java_command
@@ -21,6 +20,7 @@ from search_ui.query.solr_client import SolrSearchClient, replica_routing_params
 from search_ui.query.solr_query import MATCH_ALL, SolrQuery, select_params
 from solr_client import solr_fields
 from solr_client.session import SolrNodes, auth_headers, credentials_from_urls, node_urls, redact_credentials
+from tests.local_cluster import ZOOKEEPER_MAIN_CLASS, LocalSolrCluster
 from tests.web_fixture import PATIENCE
 
 

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from benchmarks.scale_cluster import Cluster
-from benchmarks.scale_web import ScaleWeb
 from crawler.schedule.forecast import PACES_STATE
 from docstore.schema.base import unpack_column
 from domain.errors import SettingsError
@@ -23,7 +21,9 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import load_session_key
 from pipeline.settings import Settings, build_settings
+from tests.cluster_fixture import Cluster
 from tests.conftest import empty_database
+from tests.scale_web import ScaleWeb
 from tests.web_fixture import PATIENCE, refusing_port
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from sqlalchemy import create_engine, text
 
-from benchmarks.scale_cluster import Cluster
 from docstore.articles.vectors import ARTICLE_PASSAGE_NUMBER, EmbeddingResult, PassageVector
 from domain.article import Article
 from domain.errors import EmbeddingError, LeaseLostError
@@ -21,6 +20,7 @@ from pipeline.compute.embedding_jobs import EMBED_LEASE, embed_block_on_worker
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
+from tests.cluster_fixture import Cluster
 from tests.conftest import empty_database
 from tests.pipeline.test_embedding import fill
 from tests.small_model import small_model_settings

@@ -7,7 +7,6 @@ import pytest
 import requests
 from bs4 import BeautifulSoup
 
-from benchmarks.scale_cluster import PATIENCE, Cluster
 from domain.account import Role
 from domain.errors import SettingsError
 from pipeline.compute.dask_backend import ClusterUnavailableError, connect_client
@@ -17,6 +16,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.settings import build_settings
+from tests.cluster_fixture import PATIENCE, Cluster
 from tests.search_ui_fakes import FakeAccounts, sign_in, site_app
 from tests.web_fixture import refusing_port
 

@@ -19,6 +19,7 @@ from search_ui.charts import ChartPoint, bar_chart
 from search_ui.i18n import translate_to
 from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
+from tests.builders import page_at
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
 from tests.search_ui_fakes import ONE_GOOD_RUN, FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
@@ -42,12 +43,6 @@ def signed_in(actions: FakeActions, role: Role = Role.OPERATOR, **more: object) 
     return client, sign_in(client, "someone")
 
 
-def page(client: FlaskClient, address: str) -> BeautifulSoup:
-    response = client.get(address)
-    assert response.status_code == 200, response.text
-    return BeautifulSoup(response.text, "lxml")
-
-
 def cells(found: BeautifulSoup, selector: str) -> list[list[str]]:
     return [
         [" ".join(cell.text.split()) for cell in row.select("th, td")] for row in found.select(f"{selector} tbody tr")
@@ -67,7 +62,7 @@ def test_the_overview_tells_how_far_the_index_is_behind() -> None:
     client, _ = signed_in(
         FakeActions(), search=FakeSearch([document(n, "a", "b") for n in range(3)]), clock=lambda: 7200.0
     )
-    found = page(client, "/admin/")
+    found = page_at(client, "/admin/")
     assert (text(found, "#documents"), text(found, "#waiting"), text(found, "#version")) == ("3", "1", "第 0 版")
     assert "最早的已等待 2 小时" in text(found, ".tiles")
     [[started, took, outcome]] = cells(found, "#runs")
@@ -86,21 +81,21 @@ def test_the_overview_tells_how_far_the_index_is_behind() -> None:
 def test_the_overview_tells_what_is_left_to_embed(language: str, shown: str) -> None:
     actions = FakeActions()
     client, _ = signed_in(actions)
-    assert not page(client, f"/admin/?lang={language}").select("#without-vector")
+    assert not page_at(client, f"/admin/?lang={language}").select("#without-vector")
     actions.embedding = EmbeddingBacklog(1200, 301.0, {"de": 12, "fr": 2})
-    tile = page(client, f"/admin/?lang={language}").select_one("#without-vector")
+    tile = page_at(client, f"/admin/?lang={language}").select_one("#without-vector")
     assert tile is not None and tile.parent is not None and " ".join(tile.parent.stripped_strings) == shown
 
 
 def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() -> None:
     search = FakeSearch(error=SolrUnavailableError("gone"))
-    found = page(signed_in(FakeActions(), search=search)[0], "/admin/")
+    found = page_at(signed_in(FakeActions(), search=search)[0], "/admin/")
     assert "搜索不可用" in text(found, "#no-solr") and text(found, "#documents") == "–"
 
 
 def overview_of(runs: RunHistory) -> BeautifulSoup:
     search = FakeSearch([document(n, "a", "b") for n in range(3)])
-    return page(signed_in(FakeActions(runs=runs), search=search)[0], "/admin/?lang=en")
+    return page_at(signed_in(FakeActions(runs=runs), search=search)[0], "/admin/?lang=en")
 
 
 def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_things() -> None:
@@ -141,17 +136,17 @@ def test_good_runs_raise_no_alarm_and_a_missing_scheduler_is_said() -> None:
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_pages_of_dask_are_linked_where_there_are_some(language: str) -> None:
     actions = FakeActions(dask_pages="https://dask.example.org/status?a=1&b=2")
-    found = page(signed_in(actions)[0], f"/admin/?lang={language}")
+    found = page_at(signed_in(actions)[0], f"/admin/?lang={language}")
     [link] = found.select("#dashboard a")
     assert (link["href"], link["rel"]) == (actions.dask_pages, ["noopener", "noreferrer", "nofollow"])
     assert text(found, "#dashboard").startswith(translate_to(language, "overview.dashboard"))
-    assert not page(signed_in(FakeActions())[0], "/admin/").select("#dashboard")
+    assert not page_at(signed_in(FakeActions())[0], "/admin/").select("#dashboard")
 
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.REPORTS])
 def test_the_pages_of_dask_are_for_operators(role: Role) -> None:
     actions = FakeActions(dask_pages="https://dask.example.org/status")
-    assert not page(signed_in(actions, role)[0], "/admin/").select("#dashboard")
+    assert not page_at(signed_in(actions, role)[0], "/admin/").select("#dashboard")
 
 
 # -- searches
@@ -159,7 +154,7 @@ def test_the_pages_of_dask_are_for_operators(role: Role) -> None:
 
 def test_the_searches_are_counted() -> None:
     client, _ = signed_in(reports())
-    found = page(client, "/admin/searches")
+    found = page_at(client, "/admin/searches")
     assert (text(found, "#count"), text(found, "#nothing-found"), text(found, "#clicked")) == ("12", "50%", "25%")
     assert cells(found, "#top-queries") == [["页岩气", "7", "42", "43%"], ["[…]的电话", "5", "0", "0%"]]
     assert cells(found, "#slow")[0][:2] == ["压裂", "480 毫秒"]
@@ -169,7 +164,7 @@ def test_the_searches_are_counted() -> None:
     assert [link["href"] for link in found.select("#only-partial a")] == ["/search?q=site:x+%E6%B2%B9%E7%94%B0"]
     assert cells(found, "#only-partial")[0][:2] == ["site:x 油田", "2"]
     some_without = FakeActions(report=replace(REPORT, top_queries_without_hits=()))
-    assert text(page(signed_in(some_without)[0], "/admin/searches"), "p.nothing").startswith("每个搜索词都")
+    assert text(page_at(signed_in(some_without)[0], "/admin/searches"), "p.nothing").startswith("每个搜索词都")
 
 
 @pytest.mark.parametrize(
@@ -178,13 +173,13 @@ def test_the_searches_are_counted() -> None:
 def test_the_period_can_be_chosen(asked: str, days: int) -> None:
     actions = reports()
     client, _ = signed_in(actions)
-    found = page(client, f"/admin/searches{asked}")
+    found = page_at(client, f"/admin/searches{asked}")
     assert actions.asked_days == [days]
     assert text(found, ".review-head [aria-current]") == f"{days} 天"
 
 
 def test_the_chart_has_a_name_a_description_and_a_table() -> None:
-    found = page(signed_in(reports())[0], "/admin/searches")
+    found = page_at(signed_in(reports())[0], "/admin/searches")
     chart = found.select_one("figure.chart svg")
     assert chart is not None and chart["role"] == "img"
     assert all(text(found, f"#{place}") for place in str(chart["aria-labelledby"]).split())
@@ -193,20 +188,20 @@ def test_the_chart_has_a_name_a_description_and_a_table() -> None:
 
 
 def test_a_switched_off_log_is_said() -> None:
-    found = page(signed_in(reports(), settings=SearchSettings(log_days=0))[0], "/admin/searches")
+    found = page_at(signed_in(reports(), settings=SearchSettings(log_days=0))[0], "/admin/searches")
     assert "search.log_days" in text(found, "#no-log")
 
 
 def test_what_was_not_found_becomes_a_candidate_in_one_step() -> None:
     actions = reports()
     client, _ = signed_in(actions, Role.REVIEWER)
-    found = page(client, "/admin/searches")
+    found = page_at(client, "/admin/searches")
     forms = found.select('#without form[action="/admin/searches/candidate"]')
     assert len(forms) == 1  # not of what was masked
     sent = {str(one["name"]): str(one["value"]) for one in forms[0].select("input")}
     done = client.post("/admin/searches/candidate", data=sent)
     assert done.location == "/admin/lexicon?status=all&text=%E9%A1%B5%E8%A8%80%E6%B0%94"
-    shown = page(client, done.location)
+    shown = page_at(client, done.location)
     assert "已将“页言气”列为候选词" in shown.text and text(shown, ".term h2 bdi") == "页言气"
 
 
@@ -221,7 +216,7 @@ def test_what_was_not_found_becomes_a_synonym_in_one_step() -> None:
     known = replace(term("页岩气"), status=TermStatus.ACCEPTED, synonyms=("岩气",))
     actions = reports(all_terms=[known, replace(term("页岩气井"), status=TermStatus.ACCEPTED)])
     client, token = signed_in(actions, Role.REVIEWER)
-    found = page(client, "/admin/searches")
+    found = page_at(client, "/admin/searches")
     assert [option["value"] for option in found.select("#accepted option")] == ["页岩气", "页岩气井"]
     sent = {"token": token, "query": "页言气", "term": "页岩气"}
     told = client.post("/admin/searches/synonym", data=sent, follow_redirects=True).text
@@ -250,7 +245,7 @@ def test_what_the_lexicon_refuses_is_said() -> None:
 
 
 def test_readers_of_reports_are_shown_no_forms() -> None:
-    found = page(signed_in(reports(), Role.REPORTS)[0], "/admin/searches")
+    found = page_at(signed_in(reports(), Role.REPORTS)[0], "/admin/searches")
     assert found.select("#without form") == [] and cells(found, "#without")[0][:2] == ["页言气", "4"]
 
 
@@ -259,7 +254,7 @@ def test_readers_of_reports_are_shown_no_forms() -> None:
 
 def test_each_site_tells_its_troubles() -> None:
     settings = SearchSettings(site_names={"news.example": "新闻"})
-    found = page(signed_in(reports(), settings=settings)[0], "/admin/sites")
+    found = page_at(signed_in(reports(), settings=settings)[0], "/admin/sites")
     [[site, articles, urls, due, last, changed, newest, left, delay, troubles]] = cells(found, "#site-health")
     assert (site, articles, urls, due, delay) == ("新闻news.example", "3", "7", "0", "2.5 秒")
     assert (changed, left, len(newest)) == ("4 / 7", "2", len("2016-05-09"))
@@ -276,7 +271,7 @@ def test_a_site_has_a_page_with_its_runs_and_samples_of_each_trouble_that_are_li
     for stage, reason in ((Stage.EMBED, Reason.EMBEDDED), (Stage.INDEX, Reason.INDEXED), (Stage.INDEX, Reason.DELETED)):
         samples.insert(0, OutcomeSample(stage, reason, "https://news.example/fine.html", "", 60.0))
     client, _ = signed_in(reports(samples=samples))
-    found = page(client, "/admin/sites/news.example?lang=en")
+    found = page_at(client, "/admin/sites/news.example?lang=en")
     assert [link["href"] for link in found.select("#samples a")] == [one.url for one in samples[4:]]
     assert "Crawl: not found 2" in text(found, "#samples") and "Extract: no article found" in text(found, "#samples")
     assert not found.select("#samples b > b") and "<b>nothing</b>" in text(found, "#samples")
@@ -330,10 +325,10 @@ def test_sentences_of_runs_pages_and_alerts_are_in_the_language_of_the_reader() 
     samples = [OutcomeSample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", detail, 60.0)]
     runs = RunHistory((failed,), None, 0.0, None)
     client, _ = signed_in(reports(samples=samples, runs=runs, alerts=firing))
-    overview = page(client, "/admin/?lang=zh")
+    overview = page_at(client, "/admin/?lang=zh")
     for place in ("#failing", "#runs", "#alerts"):
         assert "数据库被其他程序锁定" in text(overview, place) and "locked" not in text(overview, place)
-    assert "正文只有 9 个字" in text(page(client, "/admin/sites/news.example"), "#samples")
+    assert "正文只有 9 个字" in text(page_at(client, "/admin/sites/news.example"), "#samples")
 
 
 def test_a_run_that_goes_on_tells_when_it_should_be_done() -> None:
@@ -349,13 +344,13 @@ def test_what_needs_the_operator_is_said_on_the_first_page(language: str) -> Non
         Alert(AlertKey("certificate", "news.example"), {"host": "news.example", "n": 3, "run": 7}, 60.0),
         Alert(AlertKey("run_failed"), {"time": "now", "stage": "crawl", "error": "<script>alert(1)</script>"}, 60.0),
     ]
-    found = page(signed_in(reports(alerts=firing))[0], f"/admin/?lang={language}")
+    found = page_at(signed_in(reports(alerts=firing))[0], f"/admin/?lang={language}")
     told = text(found, "#alerts")
     assert translate_to(language, "alert.certificate", host="news.example") in told
     assert translate_to(language, "stage.crawl") in told and "<script>alert(1)</script>" in told
     assert [link["href"] for link in found.select("#alerts a")] == ["/admin/sites/news.example"]
     assert not found.select("#alerts script")
-    assert not page(signed_in(reports())[0], "/admin/").select("#alerts")
+    assert not page_at(signed_in(reports())[0], "/admin/").select("#alerts")
 
 
 # -- hostile text

@@ -10,6 +10,7 @@ from search_ui.query.display_text import Segment
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
+from tests.builders import page_at
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
 FIRST = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n第二段说压裂。") | {
@@ -27,9 +28,7 @@ def client() -> FlaskClient:
 
 
 def soup(address: str) -> BeautifulSoup:
-    response = client().get(address)
-    assert response.status_code == 200, response.text
-    return BeautifulSoup(response.text, "lxml")
+    return page_at(client(), address)
 
 
 def test_the_number_of_results_is_separated_from_that_of_documents() -> None:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup, Tag
-from flask.testing import FlaskClient
 
 from search_ui.query.cursors import CursorCodec, CursorPosition
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest
 from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD
 from search_ui.settings import SearchSettings
+from tests.builders import page_at
 from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
 
 SETTINGS = SearchSettings(page_size=20, deepest_result=260)
@@ -48,18 +48,12 @@ def following(page: BeautifulSoup) -> str:
     return str(link["href"]) if isinstance(link, Tag) else ""
 
 
-def shown(client: FlaskClient, address: str) -> BeautifulSoup:
-    response = client.get(address)
-    assert response.status_code == 200, response.text
-    return BeautifulSoup(response.text, "lxml")
-
-
 def test_one_can_page_from_the_first_to_the_deepest_result() -> None:
     documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(400)]
     client = site_app(FakeSearch(documents), settings=SETTINGS).test_client()
     address, titles, pages = "/search?q=页岩气", list[str](), 0
     while address:
-        page = shown(client, address)
+        page = page_at(client, address)
         titles += [title.text.strip() for title in page.select("#hits h2")]
         address, pages = following(page), pages + 1
     assert (pages, len(titles), len(set(titles))) == (13, 260, 260)
@@ -70,8 +64,8 @@ def test_one_can_page_from_the_first_to_the_deepest_result() -> None:
 def test_the_last_result_is_not_followed_by_an_empty_page() -> None:
     documents = [document(n, f"页岩气之{n}", "页岩气") for n in range(102)]
     client = site_app(FakeSearch(documents), settings=SETTINGS).test_client()
-    last_numbered = shown(client, "/search?q=页岩气&page=5")
-    by_cursor = shown(client, following(last_numbered))
+    last_numbered = page_at(client, "/search?q=页岩气&page=5")
+    by_cursor = page_at(client, following(last_numbered))
     assert len(by_cursor.select("#hits > li")) == 2 and following(by_cursor) == ""
     assert by_cursor.select_one("#end") is None
 
@@ -85,7 +79,7 @@ def test_related_results_without_a_full_match_can_be_paged_to_the_last(more: dic
     client = site_app(search, settings=settings, **more).test_client()
     address, titles = "/search?q=页岩气 量子纠缠", list[str]()
     while address:
-        page = shown(client, address)
+        page = page_at(client, address)
         titles += [title.text.strip() for title in page.select("#hits h2")]
         address = following(page)
     assert (len(titles), len(set(titles))) == (245, 245)
@@ -116,7 +110,7 @@ def test_related_results_behind_the_full_matches_can_be_paged_to_the_last(
     client = site_app(search, settings=SearchSettings(page_size=20), **more).test_client()
     address, titles, related_headings = "/search?q=页岩气 压裂", list[str](), list[str]()
     while address:
-        page = shown(client, address)
+        page = page_at(client, address)
         assert page.select_one("#total").text.split()[0] == str(full)  # type: ignore[union-attr]
         titles += [title.text.strip() for title in page.select("#hits h2")]
         assert not related_headings or not page.select("#hits h2")  # no full match follows a related result

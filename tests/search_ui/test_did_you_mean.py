@@ -6,20 +6,15 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from domain.article import Article, StoredArticle, document_id
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
-from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
-from search_ui.query.solr_client import SolrSearchClient
 from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
-from tests.search_ui_fakes import BASE, FakeActions, site_app
-from tests.solr_fixture import index_at
-from text.segment import RjiebaSegmenter
+from tests.builders import indexed, page_at, stored_article
+from tests.search_ui_fakes import FakeActions, site_app
 
 pytestmark = pytest.mark.solr
 
 ENTRIES = (LexiconEntry("树莓派"), LexiconEntry("页岩气"))
-WITH_TERMS = RjiebaSegmenter([(entry.text, 0, "n") for entry in ENTRIES])
 FREQUENT = (
     "树莓派入门：用 docker 部署 python 程序。加工公司的页岩气产量达到峰值。黎明时分，张伟出发。",
     "The discovery of a gas field. Mary tested the software with docker and Linux.",
@@ -40,32 +35,22 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def client(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     """Search `TEXTS`."""
-    index = index_at(solr_node.url, "meant")
-    index.ensure_collection()
     lexicon = Lexicon(1, ENTRIES)
     articles = [
-        StoredArticle(
-            n, document_id(url), "a.example", Article(url, f"第{n}篇", text, author=author, language=language)
-        )
+        stored_article(n, "a.example", f"第{n}篇", text, author=author, language=language)
         for n, (text, language, author) in enumerate(TEXTS)
-        if (url := f"http://a.example/{n}")
     ]
-    analysis = TextAnalysis(lexicon, WITH_TERMS, BASE)
-    assert index.add([to_solr_document(article, analysis) for article in articles]) == {}
-    index.commit()
     actions = FakeActions([Term(entry.text, 9.0, 30, 30, status=TermStatus.ACCEPTED) for entry in ENTRIES], lexicon)
-    app = site_app(SolrSearchClient(solr_node.url, "meant", timeout=120.0), actions)  # type: ignore[arg-type]
-    app.extensions[EXTENSION_KEY] = VocabularyCache(lambda work: work())
-    client = app.test_client()
-    client.get("/suggest?q=a")  # makes the vocabulary
-    yield client
-    index.delete_all()
+    with indexed(solr_node.url, "meant", articles, lexicon) as search:
+        app = site_app(search, actions)  # type: ignore[arg-type]
+        app.extensions[EXTENSION_KEY] = VocabularyCache(lambda work: work())
+        client = app.test_client()
+        client.get("/suggest?q=a")  # makes the vocabulary
+        yield client
 
 
 def page(client: FlaskClient, query: str) -> BeautifulSoup:
-    response = client.get("/search", query_string={"q": query, "lang": "en"})
-    assert response.status_code == 200, response.text
-    return BeautifulSoup(response.text, "lxml")
+    return page_at(client, "/search", q=query, lang="en")
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,12 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from domain.article import Article, StoredArticle, document_id
-from domain.term import Lexicon, LexiconEntry
-from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.full_matches import full_matches_query
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import QueryVariant
-from tests.search_ui_fakes import BASE, FakeActions, site_app
-from tests.solr_fixture import index_at
-from text.segment import RjiebaSegmenter
+from tests.builders import indexed, lexicon_of, stored_article
+from tests.search_ui_fakes import FakeActions, site_app
 from text.solr_words import WORD_SEPARATOR
 
 
@@ -102,20 +97,10 @@ ARTICLES = [
 @pytest.fixture(scope="module")
 def client(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     """The site with `ARTICLES`."""
-    index = index_at(solr_node.url, "parts")
-    index.ensure_collection()
-    lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
-    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
-    assert index.add([to_solr_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)]) == {}
-    index.commit()
-    search = SolrSearchClient(solr_node.url, "parts", timeout=120.0)
-    yield site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
-    index.delete_all()
-
-
-def stored(number: int, title: str, body: str) -> StoredArticle:
-    url = f"http://a.example/{number}"
-    return StoredArticle(number, document_id(url), "a.example", Article(url, title, body))
+    lexicon = lexicon_of(TERMS)
+    articles = [stored_article(n, "a.example", *row) for n, row in enumerate(ARTICLES)]
+    with indexed(solr_node.url, "parts", articles, lexicon) as search:
+        yield site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
 
 
 def answer(client: FlaskClient, query: str, **more: str) -> tuple[int, dict[str, bool]]:

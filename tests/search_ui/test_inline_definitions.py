@@ -3,12 +3,12 @@
 from urllib.parse import quote
 
 import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.term import Definition, Lexicon, LexiconEntry, TermStatus
 from search_ui.glossary import Glossary, GlossaryTerm
 from search_ui.pages.inline_definitions import MAX_DEFINITIONS, MAX_SEARCHED_CHARS, find_defined_terms
+from tests.builders import page_at
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, site_app, term
 from text.segment import RjiebaSegmenter
 
@@ -76,14 +76,8 @@ def client(actions: FakeActions) -> FlaskClient:
     return site_app(FakeSearch([ARTICLE]), actions).test_client()
 
 
-def soup(client: FlaskClient, address: str) -> BeautifulSoup:
-    response = client.get(address)
-    assert response.status_code == 200
-    return BeautifulSoup(response.text, "lxml")
-
-
 def test_the_first_occurrence_is_a_link_with_a_card(client: FlaskClient) -> None:
-    page = soup(client, "/article/doc1?lang=en")
+    page = page_at(client, "/article/doc1?lang=en")
     [link] = page.select("a.defined")
     assert link["href"] == f"/term/{quote('页岩气')}" and link.parent["id"] == "paragraph-1"
     card = page.find(id=link["data-card"])
@@ -95,7 +89,7 @@ def test_the_first_occurrence_is_a_link_with_a_card(client: FlaskClient) -> None
 
 
 def test_a_match_of_the_query_stays_marked_inside_a_term(client: FlaskClient) -> None:
-    page = soup(client, "/article/doc1?q=岩气产")
+    page = page_at(client, "/article/doc1?q=岩气产")
     assert page.select_one("a.defined").decode_contents() == "页<mark>岩气</mark>"
     assert page.select_one("#paragraph-1").decode_contents().endswith("</a><mark>产</mark>量上升。")
     assert page.select_one("#text p").text == "四川盆地页岩气产量上升。"
@@ -103,34 +97,34 @@ def test_a_match_of_the_query_stays_marked_inside_a_term(client: FlaskClient) ->
 
 def test_a_new_definition_is_shown_and_a_withdrawn_term_is_not(client: FlaskClient, actions: FakeActions) -> None:
     save_definition(actions, "水平井", "水平井是井。", 0.5, version=2)
-    assert [link.text for link in soup(client, "/article/doc1").select("a.defined")] == ["页岩气", "水平井"]
+    assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["页岩气", "水平井"]
     actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
-    assert [link.text for link in soup(client, "/article/doc1").select("a.defined")] == ["水平井"]
+    assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["水平井"]
 
 
 def test_the_choice_of_a_reviewer_decides(client: FlaskClient, actions: FakeActions) -> None:
     actions.review_service.write_definition("水平井", "井身水平的井。", "operator", None)
-    page = soup(client, "/article/doc1?lang=en")
+    page = page_at(client, "/article/doc1?lang=en")
     assert [link.text for link in page.select("a.defined")] == ["页岩气", "水平井"]
     card = page.select_one("#definition-2")
     assert card.select_one(".sentence").text == "井身水平的井。" and [a["href"] for a in card.select("a")] == [
         f"/term/{quote('水平井')}"
     ]
     actions.review_service.choose_definition("页岩气", "", "operator", None)
-    assert [link.text for link in soup(client, "/article/doc1").select("a.defined")] == ["水平井"]
+    assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["水平井"]
 
 
 def test_the_switch_is_remembered(client: FlaskClient) -> None:
-    assert soup(client, "/article/doc1?q=四川").select_one("#definitions-switch button")["value"] == "off"
-    off = soup(client, "/article/doc1?q=四川&definitions=off")
+    assert page_at(client, "/article/doc1?q=四川").select_one("#definitions-switch button")["value"] == "off"
+    off = page_at(client, "/article/doc1?q=四川&definitions=off")
     assert off.select("a.defined, .definition-card, script[src$='definition_cards.js']") == []
     fields = {field["name"]: field["value"] for field in off.select("#definitions-switch input")}
     assert fields == {"q": "四川"} and off.select_one("#definitions-switch button")["value"] == "on"
-    assert soup(client, "/article/doc1").select("a.defined") == []
-    assert soup(client, "/article/doc1?definitions=on").select("a.defined")
-    assert soup(client, "/article/doc1?definitions=x").select("a.defined")
+    assert page_at(client, "/article/doc1").select("a.defined") == []
+    assert page_at(client, "/article/doc1?definitions=on").select("a.defined")
+    assert page_at(client, "/article/doc1?definitions=x").select("a.defined")
 
 
 def test_without_definitions_there_is_no_switch() -> None:
-    page = soup(site_app(FakeSearch([ARTICLE])).test_client(), "/article/doc1")
+    page = page_at(site_app(FakeSearch([ARTICLE])).test_client(), "/article/doc1")
     assert page.select("#definitions-switch, a.defined, script[src$='definition_cards.js']") == []

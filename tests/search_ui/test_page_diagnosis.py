@@ -4,7 +4,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.account import Role
@@ -19,6 +18,7 @@ from search_ui.admin.interfaces.diagnosis import (
     PageRemedy,
 )
 from search_ui.i18n import LANGUAGES, has_message, translate_to
+from tests.builders import page_at
 from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeDiagnosis, FakeSearch, document, sign_in, site_app
 
 PAGE_URL = "https://news.example/a?x=<script>1</script>"
@@ -47,16 +47,10 @@ def with_diagnoses(*diagnoses: PageDiagnosis, **more: Any) -> FakeActions:
     return FakeActions(page_diagnosis=FakeDiagnosis({each.url: each for each in diagnoses}), **more)
 
 
-def shown(client: FlaskClient, address: str) -> BeautifulSoup:
-    response = client.get(address)
-    assert response.status_code == 200, response.text
-    return BeautifulSoup(response.text, "lxml")
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_names_the_step_and_what_to_do(language: str) -> None:
     client, _ = signed_in(with_diagnoses(FORBIDDEN))
-    found = shown(client, f"/admin/page?lang={language}&url={quote(PAGE_URL)}")
+    found = page_at(client, f"/admin/page?lang={language}&url={quote(PAGE_URL)}")
     assert [item["class"] for item in found.select("#page-checks li")] == [
         ["passed"], ["failed", "stop"], *[["not_reached"]] * 4,
     ]  # fmt: skip
@@ -76,8 +70,8 @@ def test_every_cause_and_remedy_has_a_message(language: str) -> None:
 
 def test_an_invalid_or_missing_url() -> None:
     client, _ = signed_in(with_diagnoses())
-    assert "网址无效" in shown(client, "/admin/page?url=x").text
-    assert "网址无效" not in shown(client, "/admin/page").text
+    assert "网址无效" in page_at(client, "/admin/page?url=x").text
+    assert "网址无效" not in page_at(client, "/admin/page").text
 
 
 def test_only_an_operator_changes_the_crawl() -> None:
@@ -88,7 +82,7 @@ def test_only_an_operator_changes_the_crawl() -> None:
     assert client.post("/admin/page/schedule", data={"url": "https://x.example/", "token": token}).status_code == 404
     assert client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token, "now": "1"}).status_code == 303
     assert actions.page_diagnosis.scheduled.count(PAGE_URL) == 2 and actions.run_control.status().is_running
-    form = shown(client, "/admin/page?url=https://news.example/r").select_one(".stop form")
+    form = page_at(client, "/admin/page?url=https://news.example/r").select_one(".stop form")
     assert form is not None
     fields = {str(each["name"]): str(each["value"]) for each in form.select("input, button")}
     reply = client.post(str(form["action"]), data=fields, follow_redirects=True)
@@ -117,17 +111,17 @@ def test_a_search_for_a_url_tells_readers_only_whether_it_is_there() -> None:
     solr = FakeSearch([known])
     actions = with_diagnoses(FORBIDDEN)
     reader = site_app(search=solr, actions=actions).test_client()
-    lookup = shown(reader, f"/search?q={quote(known_url)}").select_one("#page-lookup a")
+    lookup = page_at(reader, f"/search?q={quote(known_url)}").select_one("#page-lookup a")
     assert lookup is not None and lookup["href"] == f"/article/{known['id']}"
-    missing = shown(reader, f"/search?q={quote('https://news.example/other.html')}")
+    missing = page_at(reader, f"/search?q={quote('https://news.example/other.html')}")
     assert "这个网页没有收录" in missing.text and not missing.select("#why-not, #missing-page")
-    assert not shown(reader, "/search?q=页岩气").select("#page-lookup, #missing-page")
+    assert not page_at(reader, "/search?q=页岩气").select("#page-lookup, #missing-page")
     client, _ = signed_in(actions, Role.REPORTS, search=solr)
-    link = shown(client, f"/search?q={quote('https://news.example/other.html')}").select_one("#why-not")
+    link = page_at(client, f"/search?q={quote('https://news.example/other.html')}").select_one("#why-not")
     assert link is not None and link["href"] == "/admin/page?url=https://news.example/other.html"
-    link = shown(client, "/search?q=页岩气&site=news.example").select_one("#missing-page")
+    link = page_at(client, "/search?q=页岩气&site=news.example").select_one("#missing-page")
     assert link is not None
-    form = shown(client, str(link["href"])).select_one(".page-form")
+    form = page_at(client, str(link["href"])).select_one(".page-form")
     assert form is not None
     assert {each["name"]: each.get("value") for each in form.select("input")} == {
         "url": "", "q": "页岩气", "site": "news.example",

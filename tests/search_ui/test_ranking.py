@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from domain.article import Article, StoredArticle, document_id
-from domain.term import Lexicon
-from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
-from indexer.solr_index import SolrIndex
 from search_ui.query.ranking import (
     BEST_PARTS_PER_WORK,
     MAX_WORKS,
@@ -23,7 +20,7 @@ from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
 from solr_client import solr_fields
-from tests.solr_fixture import index_at
+from tests.builders import indexed
 from text.segment import base_segmenter
 from text.solr_words import WORD_SEPARATOR
 
@@ -97,20 +94,14 @@ ARTICLES = (
 
 
 @pytest.fixture(scope="module")
-def index(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
-    """The index with the articles above."""
-    index = index_at(solr_node.url, "ranking")
-    index.ensure_collection()
-    analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
+def client(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
+    """A client of the index with the articles above."""
     stored = [StoredArticle(0, document_id(one.url), "a.test", one) for one in ARTICLES]
-    assert index.add([to_solr_document(one, analysis) for one in stored]) == {}
-    index.commit()
-    yield index
-    index.delete_all()
+    with indexed(solr_node.url, "ranking", stored) as client:
+        yield client
 
 
-def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
-    client = SolrSearchClient(index.base_url, index.collection, 120.0)
+def found(client: SolrSearchClient, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
     words: dict[QueryVariant, Sequence[str]] = dict.fromkeys(
         (QueryVariant.DOMAIN, QueryVariant.BASE), segment_words(text, base_segmenter())
     )
@@ -121,15 +112,15 @@ def found(index: SolrIndex, text: str, with_works: bool = True, rows: int = 20) 
 
 
 @pytest.mark.solr
-def test_a_part_gains_by_the_other_parts_of_its_work(index: SolrIndex) -> None:
+def test_a_part_gains_by_the_other_parts_of_its_work(client: SolrSearchClient) -> None:
     """Two articles have the same text. The law of one of them is about permits throughout."""
-    lifted = found(index, "申请许可证 费用由政府规定")
+    lifted = found(client, "申请许可证 费用由政府规定")
     assert lifted.index("fees") < lifted.index("fish")
 
 
 @pytest.mark.solr
-def test_the_title_of_a_single_page_counts_more_than_a_body(index: SolrIndex) -> None:
-    assert found(index, "钻井液配方")[:2] == ["title", "body"]
+def test_the_title_of_a_single_page_counts_more_than_a_body(client: SolrSearchClient) -> None:
+    assert found(client, "钻井液配方")[:2] == ["title", "body"]
 
 
 SERIES = [
@@ -158,25 +149,20 @@ SERIES = [
 
 
 @pytest.fixture(scope="module")
-def series(solr_node: EmbeddedSolr) -> Iterator[SolrIndex]:
-    """The index with `SERIES`."""
-    index = index_at(solr_node.url, "series")
-    index.ensure_collection()
-    analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
+def series(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
+    """A client of the index with `SERIES`."""
     stored = [StoredArticle(0, document_id(one.url), "b.test", one) for one in SERIES]
-    assert index.add([to_solr_document(one, analysis) for one in stored]) == {}
-    index.commit()
-    yield index
-    index.delete_all()
+    with indexed(solr_node.url, "series", stored) as client:
+        yield client
 
 
-def first_in(index: SolrIndex, text: str, rows: int = 1) -> list[str]:
-    return [url.removeprefix("http://b.test/") for url in found(index, text, rows=rows)]
+def first_in(client: SolrSearchClient, text: str, rows: int = 1) -> list[str]:
+    return [url.removeprefix("http://b.test/") for url in found(client, text, rows=rows)]
 
 
 @pytest.mark.solr
 @pytest.mark.parametrize("article", [one for one in SERIES if "other" not in one.url], ids=lambda one: one.url[14:])
-def test_an_exact_title_is_first(series: SolrIndex, article: Article) -> None:
+def test_an_exact_title_is_first(series: SolrSearchClient, article: Article) -> None:
     assert found(series, article.title, rows=1) == [article.url]
     if "html5" not in article.title.lower():  # two have this title but for case and a sign
         assert found(series, f"《{article.title.upper()}》 ？", rows=1) == [article.url]
@@ -194,7 +180,7 @@ def test_an_exact_title_is_first(series: SolrIndex, article: Article) -> None:
         ("鼎原公司二〇二一年报告", "year2021"),
     ],
 )
-def test_numbers_in_titles_tell_one_of_a_series_from_the_next(series: SolrIndex, text: str, first: str) -> None:
+def test_numbers_in_titles_tell_one_of_a_series_from_the_next(series: SolrSearchClient, text: str, first: str) -> None:
     assert first_in(series, text) == [first]
 
 
@@ -212,15 +198,15 @@ def test_numbers_in_titles_tell_one_of_a_series_from_the_next(series: SolrIndex,
     ],
 )
 def test_what_is_glued_is_found_apart_and_what_is_apart_is_found_glued(
-    series: SolrIndex, text: str, best: list[str]
+    series: SolrSearchClient, text: str, best: list[str]
 ) -> None:
     assert first_in(series, text, rows=len(best)) == best
 
 
 @pytest.mark.solr
 @pytest.mark.parametrize("text", ["页岩气 钻头", "頁岩氣 鑽頭", "鑽頭 页岩气"])
-def test_either_script_finds_both(index: SolrIndex, text: str) -> None:
-    assert set(found(index, text, rows=2)) == {"old", "new"}
+def test_either_script_finds_both(client: SolrSearchClient, text: str) -> None:
+    assert set(found(client, text, rows=2)) == {"old", "new"}
 
 
 @pytest.mark.solr
@@ -232,8 +218,7 @@ def test_either_script_finds_both(index: SolrIndex, text: str) -> None:
         pytest.param(" ".join(f"{n:x}" for n in range(70)), id="70-numbers"),
     ],
 )
-def test_a_long_query_is_not_too_many_clauses(index: SolrIndex, text: str) -> None:
-    client = SolrSearchClient(index.base_url, index.collection, 120.0)
+def test_a_long_query_is_not_too_many_clauses(client: SolrSearchClient, text: str) -> None:
     works = tuple(f"{n:016x}^=1.0000" for n in range(MAX_WORKS))
     cut = list(text.replace(" ", ""))
     words = {

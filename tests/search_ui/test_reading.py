@@ -7,16 +7,12 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from domain.article import Article, StoredArticle, document_id
-from domain.term import Lexicon, LexiconEntry
-from indexer.document_mapping import TextAnalysis, to_solr_document
+from domain.article import StoredArticle
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.ranking import PROFILES
-from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import BASE, FakeActions, site_app
-from tests.solr_fixture import index_at
-from text.segment import RjiebaSegmenter
+from tests.builders import indexed, lexicon_of, stored_article
+from tests.search_ui_fakes import FakeActions, site_app
 
 pytestmark = pytest.mark.solr
 
@@ -27,9 +23,8 @@ YEARS = 80  # the first of three reports of a series; that of the second year ha
 
 
 def article(number: int, title: str, body: str, published: str = "2016-05-09", **more: str) -> StoredArticle:
-    site = f"{'abc'[number % 3]}.example"
-    url = f"http://{site}/{number}"
-    return StoredArticle(number, document_id(url), site, Article(url, title, body, published, **more), 1714558830.0)
+    stored = stored_article(number, f"{'abc'[number % 3]}.example", title, body, published, **more)
+    return replace(stored, fetched_at=1714558830.0)
 
 
 def doc_id(number: int) -> str:
@@ -66,16 +61,10 @@ def corpus() -> list[StoredArticle]:
 
 @pytest.fixture(scope="module")
 def reader(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
-    index = index_at(solr_node.url, "reading")
-    index.ensure_collection()
-    lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
-    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
-    assert index.add([to_solr_document(stored, analysis) for stored in corpus()]) == {}
-    index.commit()
-    search = SolrSearchClient(solr_node.url, "reading", timeout=120.0)
+    lexicon = lexicon_of(TERMS)
     settings = SearchSettings(page_size=4, deepest_result=56)
-    yield site_app(search, FakeActions(published=lexicon), settings).test_client()  # type: ignore[arg-type]
-    index.delete_all()
+    with indexed(solr_node.url, "reading", corpus(), lexicon) as search:
+        yield site_app(search, FakeActions(published=lexicon), settings).test_client()  # type: ignore[arg-type]
 
 
 def found(reader: FlaskClient, query: str = "", **more: str | list[str]) -> dict[str, object]:

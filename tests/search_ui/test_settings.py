@@ -16,6 +16,7 @@ from domain.setting import Group
 from pipeline.settings import SECTIONS, load_settings
 from pipeline.site_admin.settings_editor import SPECS
 from search_ui.i18n import load_catalog, translate_message_to
+from tests.builders import page_at
 from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
 
 TEXT = """\
@@ -49,9 +50,7 @@ class Site:
         self.token = sign_in(self.client, "someone")
 
     def page(self, language: str = "en") -> BeautifulSoup:
-        response = self.client.get(f"/admin/settings?lang={language}")
-        assert response.status_code == 200, response.text
-        return BeautifulSoup(response.text, "lxml")
+        return page_at(self.client, f"/admin/settings?lang={language}")
 
     def send(self, found: BeautifulSoup, step: str, language: str = "en", **changes: str) -> TestResponse:
         """Send the form of a page as a browser does, with changed fields (`crawl__delay="3"`)."""

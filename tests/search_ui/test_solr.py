@@ -9,16 +9,13 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from domain.article import Article, StoredArticle, document_id
-from domain.term import Lexicon, LexiconEntry
-from indexer.document_mapping import TextAnalysis, to_solr_document
+from domain.article import StoredArticle
 from search_ui.query.ranking import PROFILES
-from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings
+from tests.builders import indexed, lexicon_of, stored_article
 from tests.conftest import SHARED
-from tests.search_ui_fakes import BASE, FakeActions, site_app
-from tests.solr_fixture import SHARDS, RunningSolr, index_at
-from text.segment import RjiebaSegmenter
+from tests.search_ui_fakes import FakeActions, site_app
+from tests.solr_fixture import SHARDS, RunningSolr
 
 pytestmark = pytest.mark.solr
 
@@ -60,23 +57,14 @@ def hostile_client(solr_node: RunningSolr) -> Iterator[FlaskClient]:
 @contextmanager
 def site_on(url: str, name: str, shards: int) -> Iterator[FlaskClient]:
     """Yield the site with `ARTICLES`, indexed with a lexicon of `TERMS`."""
-    index = index_at(url, name, shards)
-    index.ensure_collection()
-    lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in TERMS))
-    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(text, 0, "n") for text in TERMS]), BASE)
-    refused = index.add([to_solr_document(stored(n, *row), analysis) for n, row in enumerate(ARTICLES)])
-    assert refused == {}
-    index.commit()
-    search = SolrSearchClient(url, name, timeout=120.0)
-    yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
-    index.delete_all()
+    lexicon = lexicon_of(TERMS)
+    articles = [stored(n, *row) for n, row in enumerate(ARTICLES)]
+    with indexed(url, name, articles, lexicon, shards) as search:
+        yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
 
 
 def stored(number: int, site: str, title: str, body: str, published: str) -> StoredArticle:
-    url = f"http://{site}.example/{number}"
-    return StoredArticle(
-        number, document_id(url), f"{site}.example", Article(url, title, body, published, author="张三")
-    )
+    return stored_article(number, f"{site}.example", title, body, published, author="张三")
 
 
 def titles(client: FlaskClient, query: str, **more: str) -> list[str]:
@@ -158,18 +146,12 @@ def test_facets_count_and_narrow(client: FlaskClient) -> None:
 def test_terms_of_the_results_are_ordered_by_how_characteristic_they_are(solr_node: RunningSolr) -> None:
     """天然气 is in all results of 页岩气 but also in most other documents; 水力压裂 is in no other document."""
     bodies = ["页岩气和天然气用水力压裂开采。"] * 3 + ["页岩气和天然气。"] + ["天然气的价格上升。"] * 8
-    lexicon = Lexicon(1, tuple(LexiconEntry(text) for text in ("页岩气", "天然气", "水力压裂", "价格")))
-    analysis = TextAnalysis(lexicon, RjiebaSegmenter([(entry.text, 0, "n") for entry in lexicon.entries]), BASE)
-    index = index_at(solr_node.url, "searchterms")
-    index.ensure_collection()
-    documents = [stored(n, "a", f"第{n}篇", f"{body}{'续' * n}", "2016-05-09") for n, body in enumerate(bodies)]
-    documents.append(stored(99, "a", "页岩气", "页岩气一词。", "2016-05-09"))
-    assert index.add([to_solr_document(document, analysis) for document in documents]) == {}
-    index.commit()
-    search = SolrSearchClient(solr_node.url, "searchterms", timeout=120.0)
-    site = site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
-    terms = site.get("/search?q=页岩气&format=json").json["facets"]["terms"]
-    index.delete_all()
+    lexicon = lexicon_of(("页岩气", "天然气", "水力压裂", "价格"))
+    articles = [stored(n, "a", f"第{n}篇", f"{body}{'续' * n}", "2016-05-09") for n, body in enumerate(bodies)]
+    articles.append(stored(99, "a", "页岩气", "页岩气一词。", "2016-05-09"))
+    with indexed(solr_node.url, "searchterms", articles, lexicon) as search:
+        site = site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
+        terms = site.get("/search?q=页岩气&format=json").json["facets"]["terms"]
     assert [(term["value"], term["count"]) for term in terms] == [("水力压裂", 3), ("天然气", 4)]
 
 

@@ -7,13 +7,10 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from domain.article import Article, StoredArticle, document_id
-from domain.term import Lexicon
-from indexer.document_mapping import TextAnalysis, to_solr_document
+from domain.article import StoredArticle, document_id
 from indexer.embedded_solr import EmbeddedSolr
-from search_ui.query.solr_client import SolrSearchClient
-from tests.search_ui_fakes import BASE, FakeActions, site_app
-from tests.solr_fixture import index_at
+from tests.builders import indexed, stored_article
+from tests.search_ui_fakes import FakeActions, site_app
 
 pytestmark = pytest.mark.solr
 
@@ -27,22 +24,16 @@ TOLD = [
 
 
 def stored(number: int, host: str, title: str, body: str, published: str, story: str) -> StoredArticle:
-    url = f"http://{host}.example/{number}"
-    article = Article(url, title, body, published)
-    return replace(StoredArticle(number, document_id(url), f"{host}.example", article), story_id=story)
+    return replace(stored_article(number, f"{host}.example", title, body, published), story_id=story)
 
 
 @pytest.fixture(scope="module")
 def reader(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     """A client of the site with `TOLD` and a near-duplicate of its first article."""
-    index = index_at(solr_node.url, "stories")
-    index.ensure_collection()
     articles = [stored(n, *row) for n, row in enumerate(TOLD)]
     articles.append(replace(stored(9, "d", *TOLD[0][1:]), duplicate_of=articles[0].doc_id))
-    assert index.add([to_solr_document(one, TextAnalysis(Lexicon(), BASE, BASE)) for one in articles]) == {}
-    index.commit()
-    yield site_app(SolrSearchClient(solr_node.url, "stories", timeout=120.0), FakeActions()).test_client()  # type: ignore[arg-type]
-    index.delete_all()
+    with indexed(solr_node.url, "stories", articles) as search:
+        yield site_app(search, FakeActions()).test_client()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Story:"), ("zh", "事件：")])

@@ -4,17 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from domain.article import Article, StoredArticle, document_id
+from domain.article import document_id
 from domain.term import Lexicon, LexiconEntry, TermStatus
-from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.solr_client import SolrSearchClient
-from tests.search_ui_fakes import BASE, FakeActions, sign_in, site_app, term
-from tests.solr_fixture import index_at
-from text.segment import RjiebaSegmenter
+from tests.builders import indexed, page_at, stored_article
+from tests.search_ui_fakes import FakeActions, sign_in, site_app, term
 
 pytestmark = pytest.mark.solr
 
@@ -37,20 +34,11 @@ BODIES = [
 @pytest.fixture(scope="module")
 def solr(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
     """An index with `BODIES` and a near-duplicate of the first."""
-    index = index_at(solr_node.url, "termcounts")
-    index.ensure_collection()
-    urls = [f"http://a.example/{n}" for n in range(len(BODIES))]
-    articles = [
-        StoredArticle(n, document_id(url), "a.example", Article(url, f"第{n}篇", body, "2015-03-02"))
-        for n, (url, body) in enumerate(zip(urls, BODIES, strict=True))
-    ]
+    articles = [stored_article(n, "a.example", f"第{n}篇", body, "2015-03-02") for n, body in enumerate(BODIES)]
     copy_url = "http://b.example/copy"
     articles.append(replace(articles[0], doc_id=document_id(copy_url), duplicate_of=articles[0].doc_id))
-    analysis = TextAnalysis(LEXICON, RjiebaSegmenter([(text, 0, "n") for text in ARTICLE_COUNTS]), BASE)
-    assert index.add([to_solr_document(one, analysis) for one in articles]) == {}
-    index.commit()
-    yield SolrSearchClient(solr_node.url, "termcounts", timeout=120.0)
-    index.delete_all()
+    with indexed(solr_node.url, "termcounts", articles, LEXICON) as search:
+        yield search
 
 
 @pytest.fixture
@@ -62,27 +50,21 @@ def reader(solr: SolrSearchClient) -> FlaskClient:
     return client
 
 
-def soup(reader: FlaskClient, address: str) -> BeautifulSoup:
-    response = reader.get(address)
-    assert response.status_code == 200, (address, response.status_code)
-    return BeautifulSoup(response.text, "lxml")
-
-
 def review_counts(reader: FlaskClient, text: str) -> list[str]:
     """Return the number of articles in the review panel and on the page of a term."""
     pages = (f"/admin/lexicon/usage?text={text}&lang=en", f"/admin/lexicon/term?text={text}&lang=en")
-    return [soup(reader, page).select_one(".usage").text.split()[2] for page in pages]
+    return [page_at(reader, page).select_one(".usage").text.split()[2] for page in pages]
 
 
 def list_counts(reader: FlaskClient) -> dict[str, str]:
-    rows = soup(reader, "/admin/lexicon?status=all&lang=en").select("#terms > li")
+    rows = page_at(reader, "/admin/lexicon?status=all&lang=en").select("#terms > li")
     return {str(row["data-term"]): row.select_one(".in-articles").text.split()[0] for row in rows}
 
 
 @pytest.mark.parametrize("text", list(ARTICLE_COUNTS))
 def test_every_page_has_the_same_number_for_a_published_term(reader: FlaskClient, text: str) -> None:
     count = ARTICLE_COUNTS[text]
-    page = soup(reader, f"/term/{text}?lang=en")
+    page = page_at(reader, f"/term/{text}?lang=en")
     assert page.select_one("#articles").text.split()[0] == str(count)
     by_filter = reader.get(page.select_one("#articles")["href"] + "&format=json").json
     assert by_filter["total"] == count
@@ -96,10 +78,10 @@ def test_a_candidate_has_the_same_number_in_the_list_the_panel_and_the_search(re
     for text, count in CANDIDATE_COUNTS.items():
         assert [*review_counts(reader, text), listed[text]] == [str(count)] * 3
         assert reader.get(f'/search?q="{text}"&format=json').json["total"] == count
-    figures = soup(reader, "/admin/lexicon?status=all&lang=en").select(".figures-of-term")
+    figures = page_at(reader, "/admin/lexicon?status=all&lang=en").select(".figures-of-term")
     assert figures and not any("Documents" in each.text for each in figures)
 
 
 def test_terms_inside_each_other_are_no_discovery(reader: FlaskClient) -> None:
-    together = soup(reader, "/term/页岩气井").select("#often-together a")
+    together = page_at(reader, "/term/页岩气井").select("#often-together a")
     assert not {"页岩气", "气井"} & {link.text for link in together}

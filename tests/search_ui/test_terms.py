@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from domain.article import Article, StoredArticle, document_id
+from domain.article import StoredArticle, document_id
 from domain.term import (
     AUTOMATIC_ACTOR,
     ConceptTerm,
@@ -22,15 +22,13 @@ from domain.term import (
     TermStatus,
 )
 from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
-from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.pages import glossary_views
 from search_ui.pages.term_citation import TermSource, format_term_bibtex
 from search_ui.query.solr_client import SolrSearchClient
+from tests.builders import indexed, page_at, stored_article
 from tests.search_ui.test_api import fits, schema_of
-from tests.search_ui_fakes import BASE, FakeActions, site_app, term
-from tests.solr_fixture import index_at
-from text.segment import RjiebaSegmenter
+from tests.search_ui_fakes import FakeActions, site_app, term
 
 pytestmark = pytest.mark.solr
 
@@ -53,26 +51,19 @@ ROWS += [("d", f"别的{n}", "2015-03-20", "新闻", "", False, 0) for n in rang
 def stored(
     number: int, host: str, title: str, published: str, section: str, author: str, has_term: bool, cited: int
 ) -> StoredArticle:
-    url = f"http://{host}.example/{number}"
     subject = "页岩气tcp/ip" if has_term else "煤"
     body = f"四川的{subject}产量在第{number}年增长了。" + chr(0x4E00 + 40 * number) * 30
-    article = Article(url, title, body, published, section=section, author=author)
-    return replace(StoredArticle(number, document_id(url), f"{host}.example", article), citation_count=cited)
+    stored = stored_article(number, f"{host}.example", title, body, published, section=section, author=author)
+    return replace(stored, citation_count=cited)
 
 
 @pytest.fixture(scope="module")
 def solr(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
     """An index with `ROWS` and a near-duplicate of the first article."""
-    index = index_at(solr_node.url, "termpages")
-    index.ensure_collection()
     articles = [stored(n, *row) for n, row in enumerate(ROWS)]
     articles.append(replace(stored(99, *ROWS[0]), duplicate_of=articles[0].doc_id))
-    segmenter = RjiebaSegmenter([(entry.text, 0, "n") for entry in LEXICON.entries])
-    analysis = TextAnalysis(LEXICON, segmenter, BASE)
-    assert index.add([to_solr_document(one, analysis) for one in articles]) == {}
-    index.commit()
-    yield SolrSearchClient(solr_node.url, "termpages", timeout=120.0)
-    index.delete_all()
+    with indexed(solr_node.url, "termpages", articles, LEXICON) as search:
+        yield search
 
 
 @pytest.fixture
@@ -91,18 +82,12 @@ def reader(solr: SolrSearchClient, actions: FakeActions) -> FlaskClient:
     return site_app(solr, actions).test_client()  # type: ignore[arg-type]
 
 
-def soup(reader: FlaskClient, address: str) -> BeautifulSoup:
-    response = reader.get(address)
-    assert response.status_code == 200, (address, response.status_code)
-    return BeautifulSoup(response.text, "lxml")
-
-
 def total(reader: FlaskClient, address: str) -> int:
     return int(reader.get(address + "&format=json").json["total"])
 
 
 def test_every_count_equals_the_linked_search(reader: FlaskClient) -> None:
-    page = soup(reader, "/term/页岩气?lang=en")
+    page = page_at(reader, "/term/页岩气?lang=en")
     assert total(reader, page.select_one("#articles")["href"]) == 6
     assert page.select_one("#articles").text == "6 articles"
     links = page.select("#sites a, #sections a, #authors a")
@@ -123,12 +108,12 @@ def test_every_count_equals_the_linked_search(reader: FlaskClient) -> None:
 
 
 def test_related_terms_are_shown_with_the_number_of_common_articles(reader: FlaskClient) -> None:
-    page = soup(reader, "/term/页岩气?lang=en")
+    page = page_at(reader, "/term/页岩气?lang=en")
     assert [link.text for link in page.select("#narrower a")] == ["水平井"] and not page.select("#broader")
     term_link, count_link = page.select("#often-together a")
     assert (term_link.text, count_link.text) == ("tcp/ip", "6 articles") and total(reader, count_link["href"]) == 6
     assert "computed from the articles" in page.select_one("#often-together").text
-    narrow = soup(reader, "/term/水平井?lang=zh").select_one("#broader")
+    narrow = page_at(reader, "/term/水平井?lang=zh").select_one("#broader")
     assert [word.text for word in narrow.select("bdi")] == ["页岩气", "未发布词"]
     assert [link.text for link in narrow.select("a")] == ["页岩气"]
 
@@ -139,14 +124,14 @@ def test_reviewed_related_terms_are_apart_from_computed_ones(reader: FlaskClient
         relation = TermRelation(RelationKind.RELATED, min(other, "页岩气"), max(other, "页岩气"), "together", 0.5, "")
         relations.add_related([RelationProposal(relation, 1, "http://a.example/1", "题", 0.0)], "")
         relations.set_state(relation.kind, relation.term, relation.other, ProposalState.ACCEPTED, "ann")
-    page = soup(reader, "/term/页岩气?lang=en")
+    page = page_at(reader, "/term/页岩气?lang=en")
     assert [link.text for link in page.select("#related a")] == ["tcp/ip"] and not page.select("#often-together")
-    assert [link.text for link in soup(reader, "/term/tcp%2Fip").select("#related a")] == ["页岩气"]
+    assert [link.text for link in page_at(reader, "/term/tcp%2Fip").select("#related a")] == ["页岩气"]
     assert reader.get("/api/v1/terms/页岩气").json["related"] == ["tcp/ip"]
 
 
 def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> None:
-    page = soup(reader, "/term/页岩气?lang=en")
+    page = page_at(reader, "/term/页岩气?lang=en")
     details = {row.dt.text: row.dd.text.strip() for row in page.select("#details > div")}
     assert details["Abbreviation"] == "LNG-X" and details["In the other language"] == "shale gas"
     assert details["Synonyms"] == "页岩瓦斯" and details["Class"] == "Subject"
@@ -158,8 +143,8 @@ def test_a_term_page_shows_names_first_use_and_articles(reader: FlaskClient) -> 
     json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
     assert json_ld["@type"] == "DefinedTerm" and json_ld["name"] == "页岩气" and "shale gas" in json_ld["alternateName"]
     assert json_ld["url"] in page.select_one("#citation").text and json_ld["url"] in page.select_one("#bibtex").text
-    assert soup(reader, "/term/水平井?lang=en").select_one("#automatic").text == "Accepted automatically"
-    assert "自动采纳" in soup(reader, "/term/水平井?lang=zh").h1.text
+    assert page_at(reader, "/term/水平井?lang=en").select_one("#automatic").text == "Accepted automatically"
+    assert "自动采纳" in page_at(reader, "/term/水平井?lang=zh").h1.text
 
 
 @pytest.mark.parametrize("name", ["shale gas", "SHALE GAS", "页岩瓦斯", "頁岩氣"])
@@ -196,7 +181,7 @@ def test_a_withdrawn_term_has_no_page_before_the_next_version(reader: FlaskClien
 def test_markup_in_a_published_name_stays_text(solr: SolrSearchClient) -> None:
     name = "</script><b>x"
     lexicon = Lexicon(1, (LexiconEntry(name, synonyms=("<i>y</i>",)),), published_at=1.0)
-    page = soup(site_app(solr, FakeActions(published=lexicon)).test_client(), f"/term/{quote(name)}")  # type: ignore[arg-type]
+    page = page_at(site_app(solr, FakeActions(published=lexicon)).test_client(), f"/term/{quote(name)}")  # type: ignore[arg-type]
     assert page.h1.text.strip() == name and page.select("b, i") == []
     json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
     assert json_ld["name"] == name and json_ld["alternateName"] == ["<i>y</i>"]
@@ -225,13 +210,13 @@ def test_the_terms_of_a_concept_have_their_status(reader: FlaskClient, actions: 
         ConceptTerm("页岩瓦斯", "zh", ConceptTermStatus.DEPRECATED),
     ]
     actions.review_service.edit_concept("页岩气", terms, "anna", None)
-    names = {row.dt.text: row.dd.text for row in soup(reader, "/term/页岩气?lang=en").select("#details > div")}
+    names = {row.dt.text: row.dd.text for row in page_at(reader, "/term/页岩气?lang=en").select("#details > div")}
     assert (names["Preferred terms"], names["Deprecated terms"]) == ("shale gas", "页岩瓦斯")
     assert names["Abbreviation"] == "LNG-X" and "Synonyms" not in names and "In the other language" not in names
     response = reader.get("/term/页岩瓦斯?lang=en", follow_redirects=True)
     note = BeautifulSoup(response.text, "lxml").select_one("#deprecated").text
     assert note == "“页岩瓦斯” is a deprecated term. The preferred term is “页岩气”."
-    assert not soup(reader, "/term/页岩气?lang=en&deprecated=x").select("#deprecated")
+    assert not page_at(reader, "/term/页岩气?lang=en&deprecated=x").select("#deprecated")
     answer = reader.get("/api/v1/terms/页岩气").json
     assert fits(answer, schema_of("/terms/{name}", "200"))
     assert {item["text"]: item["status"] for item in answer["concept"]["terms"]}["页岩瓦斯"] == "deprecated"
@@ -242,12 +227,12 @@ def listed(page: BeautifulSoup) -> list[str]:
 
 
 def test_terms_are_listed_by_initial(reader: FlaskClient) -> None:
-    page = soup(reader, "/terms?lang=en")
+    page = page_at(reader, "/terms?lang=en")
     assert listed(page) == ["水平井", "tcp/ip", "页岩气"]
     assert [heading.text for heading in page.select("#term-list h2")] == ["S", "T", "Y"]
     assert [badge.parent.a.text for badge in page.select(".terms .badge")] == ["水平井"]
     assert page.select_one('nav.initials a[href*="new"]') is None  # the first version has no new terms
-    assert listed(soup(reader, "/terms?initial=Y")) == ["页岩气"]
+    assert listed(page_at(reader, "/terms?initial=Y")) == ["页岩气"]
     assert all(reader.get(link["href"]).status_code == 200 for link in page.select(".terms a, nav.initials a"))
 
 
@@ -259,7 +244,7 @@ def test_terms_are_listed_by_initial(reader: FlaskClient) -> None:
     ],
 )  # fmt: skip
 def test_the_list_is_filtered_by_a_form(reader: FlaskClient, query: str, expected: list[str]) -> None:
-    page = soup(reader, f"/terms?q={quote(query)}")
+    page = page_at(reader, f"/terms?q={quote(query)}")
     assert listed(page) == expected
     assert page.select_one("form#term-filter")["method"] == "get" and page.select("main b") == []
 
@@ -269,13 +254,13 @@ def test_the_list_is_paged() -> None:
     reader = site_app(actions=FakeActions(published=lexicon)).test_client()
     address, names = "/terms?q=term", list[str]()
     while address:
-        page = soup(reader, address)
+        page = page_at(reader, address)
         names += listed(page)
         link = page.select_one('nav.pages a[rel="next"]')
         address = link["href"] if link else ""
     assert names == [entry.text for entry in lexicon.entries]
     for number in ("0", "-1", "x", "99", "9" * 5000):
-        assert soup(reader, f"/terms?page={number}").select_one(".terms")
+        assert page_at(reader, f"/terms?page={number}").select_one(".terms")
     address, names = "/api/v1/terms?prefix=term%200", []
     while address:
         answer = reader.get(address).json
@@ -287,22 +272,22 @@ def test_the_list_is_paged() -> None:
 
 @pytest.mark.parametrize("query", ["页岩气", "shale gas", "頁岩氣", "页岩气&site=a.example"])
 def test_a_search_for_a_term_shows_its_card(reader: FlaskClient, query: str) -> None:
-    card = soup(reader, f"/search?q={query}&lang=en").select_one("#term-card")
+    card = page_at(reader, f"/search?q={query}&lang=en").select_one("#term-card")
     assert card.h2.text == "页岩气" and "页岩瓦斯" in card.text
     assert {link["href"] for link in card.select("a")} == {f"/term/{quote('页岩气')}"}
 
 
 @pytest.mark.parametrize("query", ["页岩气 产量", "候选词", "否决词", "“页岩气”", "-页岩气", "页岩气&page=2", "", "页"])
 def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
-    assert soup(reader, f"/search?q={query}").select_one("#term-card") is None
+    assert page_at(reader, f"/search?q={query}").select_one("#term-card") is None
 
 
 def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, actions: FakeActions) -> None:
     address = f"/article/{document_id('http://a.example/0')}"
-    links = {link["href"] for link in soup(reader, address).select("#terms a")}
+    links = {link["href"] for link in page_at(reader, address).select("#terms a")}
     assert links == {f"/term/{quote('页岩气')}", "/term/tcp/ip"}
     actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
-    links = {link["href"] for link in soup(reader, address).select("#terms a")}
+    links = {link["href"] for link in page_at(reader, address).select("#terms a")}
     assert links == {f"/search?q={quote('页岩气')}", "/term/tcp/ip"}
 
 
@@ -326,9 +311,9 @@ def save_definitions(actions: FakeActions) -> None:
 
 
 def test_the_best_definition_is_quoted_with_its_source(reader: FlaskClient, actions: FakeActions) -> None:
-    assert soup(reader, "/term/页岩气").select(".definition") == []
+    assert page_at(reader, "/term/页岩气").select(".definition") == []
     save_definitions(actions)
-    page = soup(reader, "/term/页岩气?lang=en")
+    page = page_at(reader, "/term/页岩气?lang=en")
     best, [other] = page.select_one("#definition"), page.select("#definitions .definition")
     assert best.blockquote.text == "页岩气是<b>天然气</b>。" and best.select("b, i") == []
     assert "<i>第一篇</i>" in best.text and best.time["datetime"] == "2015-03-02"
@@ -339,7 +324,7 @@ def test_the_best_definition_is_quoted_with_its_source(reader: FlaskClient, acti
     assert "页岩气是煤" not in page.text
     json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
     assert json_ld["description"] == "页岩气是<b>天然气</b>。"
-    assert "页岩气是<b>天然气</b>。" in soup(reader, "/search?q=页岩气").select_one("#term-card").text
+    assert "页岩气是<b>天然气</b>。" in page_at(reader, "/search?q=页岩气").select_one("#term-card").text
     response = reader.get("/api/v1/terms/页岩气")
     assert fits(response.json, schema_of("/terms/{name}", "200")), response.text
     assert [one["id"] for one in response.json["definitions"]] == [document_id("http://a.example/0"), None]
@@ -354,21 +339,21 @@ def test_new_terms_are_those_of_the_last_two_versions() -> None:
         backend.review_service.decide([name], TermStatus.ACCEPTED, "operator")
         backend.review_service.publish("operator")
     reader = site_app(actions=backend).test_client()
-    assert set(listed(soup(reader, "/terms?new=1"))) == set(NAMES[2:])
+    assert set(listed(page_at(reader, "/terms?new=1"))) == set(NAMES[2:])
     assert backend.review_service.first_version(NAMES[2]).version == 3
     assert backend.review_service.first_version("戊烷") is None
 
 
 def test_the_list_is_filtered_by_class_and_printed(reader: FlaskClient, actions: FakeActions) -> None:
-    page = soup(reader, "/terms?class=subject&lang=en")
+    page = page_at(reader, "/terms?class=subject&lang=en")
     assert page.select_one("#term-list > p").text.startswith("1 of 3 terms in lexicon version 1")
     assert listed(page) == ["页岩气"] and page.select_one('nav.initials a[aria-current="page"]').text == "Subject"
-    assert listed(soup(reader, "/terms?class=x")) == ["水平井", "tcp/ip", "页岩气"]
+    assert listed(page_at(reader, "/terms?class=x")) == ["水平井", "tcp/ip", "页岩气"]
     save_definitions(actions)
-    printed = soup(reader, page.select_one('a[href^="/terms/print"]')["href"] + "&lang=en")
+    printed = page_at(reader, page.select_one('a[href^="/terms/print"]')["href"] + "&lang=en")
     assert [term.text.strip() for term in printed.select("dt")] == ["页岩气"]
     assert "页岩气是<b>天然气</b>。" in printed.text and "shale gas" in printed.text and "<i>第一篇</i>" in printed.text
-    everything = soup(reader, "/terms/print")
+    everything = page_at(reader, "/terms/print")
     assert [group.text for group in everything.select("h2")] == ["S", "T", "Y"] and len(everything.select("dt")) == 3
     assert everything.select("#print-limit") == []
 
@@ -376,7 +361,7 @@ def test_the_list_is_filtered_by_class_and_printed(reader: FlaskClient, actions:
 def test_a_long_print_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(glossary_views, "MAX_PRINTED_TERMS", 2)
     reader = site_app(actions=FakeActions(published=LEXICON)).test_client()
-    page = soup(reader, "/terms/print?lang=en")
+    page = page_at(reader, "/terms/print?lang=en")
     assert len(page.select("dt")) == 2 and "first 2 of 3 terms" in page.select_one("#print-limit").text
 
 
@@ -411,7 +396,7 @@ def test_the_id_of_a_concept_leads_to_the_present_name() -> None:
 
 
 def test_without_terms_the_list_says_so() -> None:
-    assert "No terms" in soup(site_app().test_client(), "/terms?lang=en").main.text
+    assert "No terms" in page_at(site_app().test_client(), "/terms?lang=en").main.text
 
 
 def test_bibtex_has_no_syntax_of_the_name() -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
-from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.account import Role
@@ -14,6 +13,7 @@ from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.strategy_needs import assess_needs
 from search_ui.review.topic_interfaces import TopicReviewState
 from search_ui.review.topic_views import ITEMS_PER_PAGE
+from tests.builders import page_at
 from tests.search_ui.test_hostile import assert_harmless
 from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
 
@@ -73,28 +73,22 @@ def many(count: int) -> FakeTopics:
     return FakeTopics({"油": Topic("油", ("油",), terms, (TopicSeed("http://a.test/", score=0.5),))})
 
 
-def shown(client: FlaskClient, address: str) -> BeautifulSoup:
-    answer = client.get(address)
-    assert answer.status_code == 200, answer.text
-    return BeautifulSoup(answer.text, "lxml")
-
-
 def test_the_best_come_first_a_page_at_a_time() -> None:
     client, _ = client_of(many(70))
-    first = [row.th.bdi.text for row in shown(client, "/admin/topics/油").select("#terms tbody tr")]  # type: ignore[union-attr]
+    first = [row.th.bdi.text for row in page_at(client, "/admin/topics/油").select("#terms tbody tr")]  # type: ignore[union-attr]
     assert first == [f"词{n}" for n in range(69, 69 - ITEMS_PER_PAGE, -1)]
-    second = shown(client, "/admin/topics/油?page=2")
+    second = page_at(client, "/admin/topics/油?page=2")
     assert len(second.select("#terms tbody tr")) == 20 and len(second.select("#seeds tbody tr")) == 1
 
 
 def test_what_the_strategy_lacks_is_said_in_the_language_of_the_reader() -> None:
     topics = many(1)
     client, _ = client_of(topics)
-    assert not shown(client, "/admin/topics/油").select("#strategy-notes")
+    assert not page_at(client, "/admin/topics/油").select("#strategy-notes")
     topics.notes = assess_needs("semantic", False, False, False, 12).messages()
-    english = [item.text for item in shown(client, "/admin/topics/油?lang=en").select("#strategy-notes li")]
+    english = [item.text for item in page_at(client, "/admin/topics/油?lang=en").select("#strategy-notes li")]
     assert len(english) == 3 and "12 of at least 500 articles" in english[0] and "Static keywords" in english[2]
-    chinese = [item.text for item in shown(client, "/admin/topics/油?lang=zh").select("#strategy-notes li")]
+    chinese = [item.text for item in page_at(client, "/admin/topics/油?lang=zh").select("#strategy-notes li")]
     assert "现有 12 篇文章" in chinese[0] and "静态关键词" in chinese[2]
 
 
@@ -102,7 +96,7 @@ def test_a_person_is_asked_about_pages_and_sees_what_is_to_be_expected() -> None
     topics = many(1)
     topics.asked = [TopicQuestion("http://a.test/1", HOSTILE, 0.51), TopicQuestion("http://a.test/2", "", 0.4)]
     client, token = client_of(topics)
-    before = shown(client, "/admin/topics/油")
+    before = page_at(client, "/admin/topics/油")
     said = before.select_one("#expected")
     assert said is not None and "12" in said.text and "75%" in said.text and "80%" in said.text and "50%" in said.text
     assert [row.th.text for row in before.select("#questions tbody tr")] == [HOSTILE, "http://a.test/2"]  # type: ignore[union-attr]
@@ -111,7 +105,7 @@ def test_a_person_is_asked_about_pages_and_sees_what_is_to_be_expected() -> None
     assert answer.status_code == 303 and topics.answers == {"http://a.test/1": (True, "someone")}
     client.post("/admin/topics/油/answer", data={"token": token, "no": "http://a.test/2"})
     assert topics.answers["http://a.test/2"] == (False, "someone")
-    assert not shown(client, "/admin/topics/油").select("#questions")
+    assert not page_at(client, "/admin/topics/油").select("#questions")
     wrong = {"token": token, "yes": "http://a.test/1", "no": "http://a.test/1"}
     assert client.post("/admin/topics/油/answer", data=wrong).status_code == 400
     assert client.post("/admin/topics/油/answer", data={"token": token, "no": "http://b.test/"}).status_code == 303
@@ -129,7 +123,7 @@ def test_a_person_is_asked_about_pages_and_sees_what_is_to_be_expected() -> None
 def test_no_share_is_stated_that_is_not_known(coverage: TopicCoverage | None, said: str) -> None:
     topics = many(1)
     topics.coverage = coverage
-    expected = shown(client_of(topics)[0], "/admin/topics/油").select_one("#expected")
+    expected = page_at(client_of(topics)[0], "/admin/topics/油").select_one("#expected")
     assert expected is not None and said in expected.text and "75%" not in expected.text
 
 
@@ -178,17 +172,17 @@ def test_a_topic_that_is_not_there() -> None:
 def test_what_others_wrote_stays_text() -> None:
     name, terms = "a b+c.d-e", (TopicTerm(HOSTILE, origin=HOSTILE, evidence=HOSTILE),)
     client, _ = client_of(FakeTopics({name: Topic(name, (HOSTILE,), terms, (TopicSeed(HOSTILE),))}))
-    link = shown(client, "/admin/topics/").select_one("#topics a")
+    link = page_at(client, "/admin/topics/").select_one("#topics a")
     assert link is not None
     for address in ("/admin/topics/", str(link["href"])):
         assert_harmless(client.get(address).text)
-    assert HOSTILE in shown(client, str(link["href"])).text
+    assert HOSTILE in page_at(client, str(link["href"])).text
 
 
 def test_the_harvest_of_a_site_is_shown_where_something_was_judged() -> None:
     topics = FakeTopics(rates=[HostHarvest("news.example", "fused", 8, 6), HostHarvest("other.example", "vsm", 1, 0)])
     client, _ = client_of(topics, Role.REPORTS)
-    [row] = shown(client, "/admin/sites").select("#site-health tbody tr")
+    [row] = page_at(client, "/admin/sites").select("#site-health tbody tr")
     assert "多特征融合 75%" in " ".join(row.text.split()) and "(6 / 8)" in row.text
     topics.rates.clear()
     assert "主题命中率" not in client.get("/admin/sites").text

@@ -16,6 +16,7 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
+from tests.builders import page_at
 from tests.conftest import SHARED
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import index_at
@@ -76,9 +77,7 @@ def stored(number: int, host: str, title: str, body: str, published: str) -> Sto
 
 
 def page(client: FlaskClient, query: str, **more: str) -> BeautifulSoup:
-    response = client.get("/search", query_string={"q": query, "lang": "en", **more})
-    assert response.status_code == 200, response.text
-    return BeautifulSoup(response.text, "lxml")
+    return page_at(client, "/search", q=query, lang="en", **more)
 
 
 def titles(client: FlaskClient, query: str, **more: str) -> list[str]:

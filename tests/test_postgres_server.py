@@ -1,4 +1,4 @@
-"""The PostgreSQL of a benchmark ends with it."""
+"""The PostgreSQL of a program ends with it."""
 
 import signal
 import subprocess
@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 DEADLINE_SECONDS = 120.0
 PROGRAM = """
 import sys
 from pathlib import Path
-from benchmarks.postgres_server import PostgresServer
+from tests.postgres_server import PostgresServer
 server = PostgresServer(Path(sys.argv[1]))
 print(server.pid, flush=True)
 sys.stdin.read()
@@ -27,7 +27,7 @@ server.close()
 @pytest.mark.postgres
 @pytest.mark.process
 @pytest.mark.parametrize("end", [None, signal.SIGTERM, signal.SIGKILL])
-def test_the_server_ends_with_its_benchmark(end: signal.Signals | None) -> None:
+def test_the_server_ends_with_its_program(end: signal.Signals | None) -> None:
     # Not in tmp_path: for root the server runs as another user, who loses access to it when another pytest starts.
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="plumbline-postgres-", ignore_cleanup_errors=True))

@@ -5,7 +5,7 @@
         cluster.kill_node(2)
         cluster.start_node(2)
 
-`make cluster`, tests and benchmarks use it. A vertical uses the embedded node (`indexer.embedded_solr`) or its own Solr
+`make cluster` and tests use it. A vertical uses the embedded node (`indexer.embedded_solr`) or its own Solr
 (deploy/). Folders in `home`: `secret/` (as for the embedded node),
 `security.json`, `zookeeper/`, `node1/` ... with `solr/` and `logs/`. All processes end with the process that started
 them, however it ends (`indexer.solr_supervisor`); only the data stays.

@@ -28,14 +28,14 @@ from typing import Any, NoReturn
 
 import requests
 
-from benchmarks.local_cluster import LocalSolrCluster
-from benchmarks.object_store import environment, make_bucket, object_store
-from benchmarks.postgres_server import PostgresServer
 from indexer.embedded_solr import find_free_port
 from pipeline.demo.articles import COMPARISON_TERM
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.settings import SECTIONS
 from pipeline.settings_template import toml_value
+from tests.local_cluster import LocalSolrCluster
+from tests.object_store import environment, make_bucket, object_store
+from tests.postgres_server import PostgresServer
 
 NODES, SHARDS, REPLICAS, WORKERS, SITES = 3, 2, 2, 3, 2
 HEAP = "300m"

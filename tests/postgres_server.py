@@ -36,7 +36,7 @@ class PostgresServer:
 
         self._folder = folder
         self._server = postgres_server.get_server(str(folder), cleanup_mode="stop")
-        watcher = [sys.executable, "-m", "benchmarks.postgres_server", str(folder)]
+        watcher = [sys.executable, "-m", "tests.postgres_server", str(folder)]
         root = Path(__file__).parents[1]
         self._watcher = subprocess.Popen(watcher, stdin=subprocess.PIPE, cwd=root, start_new_session=True)
 
