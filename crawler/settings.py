@@ -54,26 +54,22 @@ class CrawlSettings:
     per_ip: int = setting(8, "maximum number of requests in flight per IP address; 0: no limit", minimum=0)
     delay_factor: float = setting(2.0, "minimum delay as a multiple of the host's response time", minimum=0)
     quiet_hours: str = setting("", "hours of the day (local time) without requests, e.g. 08:00-18:30", group="times")
-    connect_timeout: float = setting(10.0, "seconds to wait for a connection", group="identity")
-    read_timeout: float = setting(20.0, "seconds to wait for the next bytes", group="identity")
-    total_timeout: float = setting(60.0, "maximum seconds of one fetch", group="identity")
     max_bytes: int = setting(10_000_000, "maximum page size in bytes, after decompression", group="exclusions")
     documents: bool = setting(True, "fetch documents (PDF, Word ...) in addition to pages", group="what")
     document_formats: tuple[str, ...] = setting(
         (), "document formats to fetch, e.g. pdf, docx; empty: all supported formats", group="what"
     )
     max_document_mb: float = setting(30.0, "maximum document size in megabytes", group="exclusions")
-    max_redirects: int = setting(5, "maximum number of redirects in a row", minimum=0, group="identity")
+    contact: str = setting(
+        "",
+        "URL or e-mail address of the administrator, sent with every request; required for public sites",
+        group="identity",
+    )
     user_agent: str = setting(
         "Plumbline/0.1",
         "product name sent with every request; selects the group in robots.txt",
         group="identity",
         effect=SettingEffect.RUN_AND_RESTART,
-    )
-    contact: str = setting(
-        "",
-        "URL or e-mail address of the administrator, sent with every request; required for public sites",
-        group="identity",
     )
     paused_sites: tuple[str, ...] = setting(
         (), "hosts that are not crawled for now, e.g. news.example.com; their pages stay in the results", group="what"
@@ -102,6 +98,16 @@ class CrawlSettings:
         group="identity",
         secrecy=Secrecy.WITH_CREDENTIALS,
     )
+    inside_hosts: tuple[str, ...] = setting(
+        (),
+        "hosts on private networks that may be fetched: host[:port], *.domain for a domain and its subdomains, or a "
+        "network, e.g. 10.0.0.0/8 or fd00::/8",
+        group="identity",
+    )
+    connect_timeout: float = setting(10.0, "seconds to wait for a connection", group="identity")
+    read_timeout: float = setting(20.0, "seconds to wait for the next bytes", group="identity")
+    total_timeout: float = setting(60.0, "maximum seconds of one fetch", group="identity")
+    max_redirects: int = setting(5, "maximum number of redirects in a row", minimum=0, group="identity")
     rendered: tuple[str, ...] = setting(
         (),
         "sites to render in Chromium before parsing, e.g. news.example.com or *.example.com (needs the extra render); "
@@ -146,12 +152,6 @@ class CrawlSettings:
         "topic_library, semantic_tree, static_keywords, vsm; auto: fused with a topic, otherwise breadth_first",
         names=(AUTO, BREADTH_FIRST, *FOCUSED_STRATEGIES),
         group="what",
-    )
-    inside_hosts: tuple[str, ...] = setting(
-        (),
-        "hosts on private networks that may be fetched: host[:port], *.domain for a domain and its subdomains, or a "
-        "network, e.g. 10.0.0.0/8 or fd00::/8",
-        group="identity",
     )
 
 

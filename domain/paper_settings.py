@@ -75,8 +75,8 @@ class ZhouKunSettings:
 class WuYuetingSettings:
     """Table [papers.wu_yueting]: constants of the tag blocks and of the strategy `topic_library`."""
 
-    k0: float = setting(0.5, "WY-F3: weight of the key tags in the impact of a block [D]", minimum=0)
-    k1: float = setting(0.5, "WY-F3: weight of the block type in the impact of a block [D]", minimum=0)
+    k0: float = setting(0.5, "WY-F3: weight of the key tags in the impact of a block; as for impact1 [D]", minimum=0)
+    k1: float = setting(0.5, "WY-F3: weight of the block type in the impact of a block; as for impact1 [D]", minimum=0)
     impact1: Mapping[str, float] = setting(
         {"title": 1.0, "content": 0.8, "anchor": 0.5, "other": 0.3, "navigation": 0.1},
         "WY-F4: impact by block type; for pages that are read from then on [D]",
@@ -98,7 +98,7 @@ class WuYuetingSettings:
     block_sum: bool = setting(True, "compare a page by block type (WY-F9); false: all blocks together (WY-F15)")
     class_weights: Mapping[str, float] = setting(
         {"professional": 1.0, "subject": 0.8, "judgement": 0.6},
-        "WY-F10: weight of the accepted terms by class, in every strategy [D]",
+        "WY-F10: weight of the accepted terms by class, in the strategies of the papers [D]",
     )
     eta: float = setting(
         0.2, "WY-F15: minimum similarity of a saved page while no concepts are known [D]", minimum=0, maximum=1

@@ -114,7 +114,10 @@ def is_frequent_compound(term: Term, base_segmenter: Segmenter) -> bool:
 
 
 def neighbour_share(term: Term) -> float:
-    """Return the share of the occurrences beside the most frequent neighbour; 0 for a label, which has none."""
+    """Return the share of the occurrences beside the most frequent neighbours; 0 for a label, which has none.
+
+    Neighbours are counted in eight groups by hash, so the share is that of a group.
+    """
     independent = dict(term.score_components).get("independent", -math.inf)  # lexicon/model/row_features.py
     return round(term.frequency + 0.5 - math.exp(independent)) / term.frequency
 

@@ -36,6 +36,10 @@ from search_ui.admin.interfaces.settings import (
 )
 
 CHANGE_ACTION = "setting_change"
+PAGE_ORDER = (
+    *("search", "vertical", "schedule", "crawl", "topic", "extract", "ocr", "embed", "lexicon", "alerts", "store"),
+    *("index", "cluster"),
+)  # of the sections within a group: what people change first
 
 
 @dataclass(frozen=True)
@@ -276,7 +280,8 @@ def setting_kind(path: str, value_type: Any) -> SettingKind:
 
 def iter_specs() -> Iterator[SettingSpec]:
     """Yield what the dataclasses say about all settings."""
-    for section, settings_class in SECTIONS.items():
+    for section in PAGE_ORDER:
+        settings_class = SECTIONS[section]
         types = typing.get_type_hints(settings_class)
         for setting in fields(settings_class):
             path = f"{section}.{setting.name}"

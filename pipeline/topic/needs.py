@@ -12,8 +12,8 @@ def topic_needs(settings: Settings, topic: Topic, article_count: int) -> Strateg
     """Return what the strategy of a crawl for `topic` lacks. Raises SettingsError as `resolve_strategy`."""
     return assess_needs(
         resolve_strategy(replace(settings.crawl, topic=topic.name)),
-        has_vector_file=bool(settings.papers.vectors),
-        has_concepts=bool(settings.crawl.concepts),
+        has_vector_file=bool(settings.papers.vectors) and (settings.folder / settings.papers.vectors).is_file(),
+        has_concepts=any((settings.folder / name).is_file() for name in settings.crawl.concepts),
         has_tree=bool(topic.term_tree),
         article_count=article_count,
     )

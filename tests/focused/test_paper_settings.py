@@ -173,7 +173,7 @@ def test_the_tables_come_from_file_environment_and_flags(tmp_path: Path, monkeyp
         ("[papers.wu_yueting.impact1]\ntitle = -1", "papers.wu_yueting.impact1.title = -1.0: must be 0 or more"),
         ("[papers.wu_yueting.impact1]\ntitel = 1", "unknown key papers.wu_yueting.impact1.titel: did you mean title?"),
         ("[papers.wu_yueting]\nclass_weights = 1", "papers.wu_yueting.class_weights: expected a table of numbers"),
-        ("[papers.wu_yueting]\ntheta = nan", "papers.wu_yueting.theta = nan: must be 0 or more"),
+        ("[papers.wu_yueting]\ntheta = nan", "papers.wu_yueting.theta = nan: must be a finite number"),
         ("[papers]\nzhou_kun = 1", "unknown setting papers.zhou_kun"),
     ],
 )
