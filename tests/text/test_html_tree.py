@@ -50,6 +50,23 @@ def test_the_end_of_the_page_is_read(markup: str) -> None:
     assert links == ["http://a.test/next"]
 
 
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<title>My page", "My page"),
+        ('<p>hello</p><img src="http://x/1.jpg', "hello"),
+        ("<p>hello</p></di", "hello"),
+        ("<p>a < b", "a < b"),
+        ("<p>" * 6_000 + '<a href="http://x.test/abc', ""),
+        ("<p>" * 6_000 + "<textarea>x", "x"),
+    ],
+)
+def test_a_cut_page_shows_neither_its_last_tag_nor_the_mark(markup: str, text: str) -> None:
+    root = parse_html(markup.encode())[0]
+    assert root is not None and "".join(root.itertext()) == text  # type: ignore[arg-type]
+    assert END_ID.encode() not in etree.tostring(root) and not list(root.iter("a"))
+
+
 @pytest.mark.parametrize("markup", ["", " ", "<!-- a -->", "<!DOCTYPE html>", "\0"])
 def test_a_page_without_an_element_has_no_root(markup: str) -> None:
     assert parse_html(markup.encode())[0] is None

@@ -19,7 +19,7 @@ REMOVED_TAGS = (
 CONTROL_BYTES = bytes((*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20)))
 # Browsers continue the body after these tags, libxml2 ends the page.
 DOCUMENT_END_RE = re.compile(rb"</(?:body|html)(?=[\s/>])[^>]*+>?", re.I)
-MAX_SOUP_TAGS = 5_000  # Beautiful Soup takes 40 µs for each
+MAX_SOUP_TAGS = 5_000  # and entities; Beautiful Soup takes 40 µs for each
 END_ID = "end-of-page"
 END_MARK = f'<br id="{END_ID}">'.encode()
 _CODE_TAGS = (b"script", b"style")  # without an end tag they swallow the page in every browser
@@ -39,20 +39,27 @@ def parse_html(markup: bytes) -> tuple[Element | None, float]:
     data = truncate_markup(page)
     if not data.strip():
         return None, 1.0
-    share, data = len(data) / len(page), DOCUMENT_END_RE.sub(b"", data)
+    share, data = len(data) / len(page), _cut_unfinished_tag(DOCUMENT_END_RE.sub(b"", data))
     root, is_complete = _parse_to_mark(data)
     if not is_complete:
         root = max(root, _parse_to_mark(_repair(data))[0], key=_count_text_chars)
     return root, share
 
 
+def _cut_unfinished_tag(data: bytes) -> bytes:
+    """Return the markup without a tag at its end that has no `>`, as in a page that was cut."""
+    start = data.rfind(b"<")
+    next_char = data[start + 1 : start + 2]
+    return data[:start] if start > data.rfind(b">") and (next_char.isalpha() or next_char == b"/") else data
+
+
 def _parse_to_mark(data: bytes) -> tuple[Element | None, bool]:
-    """Parse with lxml; returns the root element and whether the parser reached the end of the data."""
+    """Parse with lxml; returns the root element, without the mark, and whether the parser reached the end."""
     root = last = _parse(data + END_MARK)
     while last is not None and len(last):
         last = last[-1]
     if last is None or (parent := last.getparent()) is None or last.get("id") != END_ID:
-        return root, False
+        return _parse(data), False
     for element in last.iterancestors(*REMOVED_TAGS):  # without an end tag, it would remove the rest of the page
         element.tag = "div"
     parent.remove(last)
@@ -86,7 +93,7 @@ def _repair(data: bytes) -> bytes:
             position = data.find(b"<", start + 1) % (len(data) + 1)
             data = data[:position] + end_mark + data[position:]
     data = flatten_deep_elements(data)
-    if data.count(b"<") > MAX_SOUP_TAGS:
+    if data.count(b"<") + data.count(b"&") > MAX_SOUP_TAGS:
         return data
     try:
         return str(BeautifulSoup(data.decode("utf-8", "replace"), "html.parser")).encode("utf-8", "replace")
