@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
+from crawler.state_files import CHECKSUM_KEY
 from docstore.store import open_sqlite_store
 from docstore.warc_archive import WarcArchive
 from pipeline.engine import Engine
@@ -207,7 +208,7 @@ def bloom_faults(source: Vertical, folder: Path) -> Tally:
     spoils: Mapping[str, Callable[[bytes], bytes | None]] = {
         "missing": lambda _: None,
         "cut": lambda whole: whole[: len(whole) // 2],
-        "flipped": lambda whole: flip(whole, chance),
+        "flipped": lambda whole: flip_but_key(whole, chance),
         "zeroed": lambda whole: bytes(len(whole)),
         "other_version": lambda whole: b"XXXXXXXX" + whole[8:],
     }
@@ -219,6 +220,15 @@ def bloom_faults(source: Vertical, folder: Path) -> Tally:
                 file.unlink() if spoilt is None else file.write_bytes(spoilt)
                 spoilt_file(tally, made, is_gone=spoilt is None and name not in warcs)
     return tally
+
+
+def flip_but_key(whole: bytes, chance: random.Random) -> bytes:
+    """Flip a byte, not in the name of the checksum: a state file without one is of an older version and is read."""
+    key = f'"{CHECKSUM_KEY}"'.encode()
+    flipped = flip(whole, chance)
+    while (key in whole) != (key in flipped):
+        flipped = flip(whole, chance)
+    return flipped
 
 
 def spoilt_file(tally: Tally, made: Damaged, is_gone: bool) -> None:

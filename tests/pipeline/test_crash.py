@@ -344,6 +344,7 @@ class TestIndex:
             assert indexed_ids(index) == sorted(document_id(url) for url in undisturbed.indexed.kept().articles)
             lose_store(vertical)
             shutil.copy(backup, vertical.data / "store.db")
+            (vertical.folder / "warc").rename(vertical.data / "warc")
             said = check_indexed_by("index", undisturbed, vertical)
         assert "nothing to do" in said.out
 
@@ -389,9 +390,11 @@ class TestIndex:
 
 
 def lose_store(vertical: Vertical) -> None:
-    """Delete the database."""
+    """Delete the database and move the WARC files away, as with a wrong path. Beside them no store would be created."""
     for file in vertical.data.glob("store.db*"):
         file.unlink()
+    if (vertical.data / "warc").exists():
+        (vertical.data / "warc").rename(vertical.folder / "warc")
 
 
 def back_up(vertical: Vertical) -> Path:

@@ -7,7 +7,8 @@ from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
 from domain.coded_message import CodedMessage
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
-from tests.search_ui.test_admin import cells, page, signed_in, text
+from tests.builders import page_at
+from tests.search_ui.test_admin import cells, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeAlertAdministration
 
 HOST = "news.example"
@@ -25,7 +26,7 @@ def test_open_muted_and_ended_alerts() -> None:
     mutes = {FAILED.key: AlertMute(FAILED.key, "ann", None), other: AlertMute(other, "bob", 9e9)}
     actions = alerts(muted=mutes, resolved=[EndedAlert(STOPPED, 3720.0)])
     client, _ = signed_in(actions, Role.REPORTS)
-    found = page(client, "/admin/alerts?lang=en")
+    found = page_at(client, "/admin/alerts?lang=en")
     [stopped, failed] = cells(found, "#open-alerts")
     assert HOST in stopped[0] and "<b>disk full" in failed[0] and failed[2] == "muted for ever by ann"
     assert text(found, "#silent-mutes li").startswith("robots x muted until")
@@ -40,7 +41,7 @@ def test_an_alert_is_muted_and_unmuted() -> None:
     for period, until in (("day", 87_400.0), ("week", 605_800.0), ("ever", None)):
         assert client.post("/admin/alerts/mute", data={**FORM, "period": period, "token": token}).status_code == 303
         assert actions.alert_administration.muted == {STOPPED.key: AlertMute(STOPPED.key, "someone", until)}
-    assert "已由 someone 永久静音" in text(page(client, "/admin/alerts"), "#open-alerts")
+    assert "已由 someone 永久静音" in text(page_at(client, "/admin/alerts"), "#open-alerts")
     client.post("/admin/alerts/unmute", data={**FORM, "token": token})
     assert actions.alert_administration.muted == {}
 
@@ -51,7 +52,7 @@ def test_what_does_not_fire_is_not_muted() -> None:
     for form in ({}, {"kind": "robots"}, {"kind": "k" * 999, "subject": "\0"}):
         client.post("/admin/alerts/mute", data={**form, "period": "ever", "token": token})
     assert actions.alert_administration.muted == {}
-    assert "状态已变化" in text(page(client, "/admin/alerts"), "p.note[role=status]")
+    assert "状态已变化" in text(page_at(client, "/admin/alerts"), "p.note[role=status]")
     assert client.post("/admin/alerts/mute", data={**FORM, "period": "x", "token": token}).status_code == 400
 
 
@@ -71,7 +72,7 @@ def test_what_does_not_fire_is_not_muted() -> None:
 def test_the_result_of_a_test_message_is_shown(tests: list[ChannelTest] | None, shown: list[str]) -> None:
     client, token = signed_in(alerts(tests=tests))
     assert client.post("/admin/alerts/test", data={"token": token}).status_code == 303
-    found = page(client, "/admin/alerts")
+    found = page_at(client, "/admin/alerts")
     assert [note.text for note in found.select("p.note[role=status]")] == shown
     assert bool(found.select("#test-message")) == (tests is not None)
 
@@ -79,5 +80,5 @@ def test_the_result_of_a_test_message_is_shown(tests: list[ChannelTest] | None, 
 def test_the_overview_marks_muted_alerts() -> None:
     actions = alerts(muted={FAILED.key: AlertMute(FAILED.key, "ann", None)})
     actions.alerts = [STOPPED, FAILED]
-    found = page(signed_in(actions)[0], "/admin/")
+    found = page_at(signed_in(actions)[0], "/admin/")
     assert ["已静音" in line.text for line in found.select("#alerts li")] == [False, True]

@@ -7,7 +7,8 @@ import pytest
 from domain.account import Role
 from domain.administration import HistoryEntry, HistoryFilter, HistorySource
 from domain.errors import LexiconError
-from tests.search_ui.test_admin import cells, page, signed_in, text
+from tests.builders import page_at
+from tests.search_ui.test_admin import cells, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeHistory
 
 URL = "https://news.example/a?b=1&c"
@@ -32,7 +33,7 @@ def history(**more: object) -> FakeActions:
 
 def test_all_areas_are_in_one_list() -> None:
     client, _ = signed_in(history())
-    found = page(client, "/admin/history?lang=en")
+    found = page_at(client, "/admin/history?lang=en")
     rows = cells(found, "#history")
     assert [row[1] for row in rows] == ["ann", "bob", "ann", "ann", "System", "ann", "bob"]
     assert [row[2] for row in rows][:2] == ["Take page down", "Change setting"] and rows[4][2].endswith("undone")
@@ -44,7 +45,7 @@ def test_all_areas_are_in_one_list() -> None:
     assert rows[5][2] == "a_code_of_tomorrow"
     assert rows[6][3] == "alerts.webhooksecret value, not recorded; it cannot be undone"
     assert [bool(row.select("form")) for row in found.select("#history tbody tr")] == [True, *[False] * 6]
-    assert not page(signed_in(history(), Role.REPORTS)[0], "/admin/history").select("#history form")
+    assert not page_at(signed_in(history(), Role.REPORTS)[0], "/admin/history").select("#history form")
 
 
 def test_the_list_is_filtered_and_the_filter_stays() -> None:
@@ -52,14 +53,14 @@ def test_the_list_is_filtered_and_the_filter_stays() -> None:
     actions.history.entries *= 40
     client, _ = signed_in(actions)
     query = "account=ann&kind=action.page_takedown&from=2024-05-01&to=2024-05-02"
-    found = page(client, f"/admin/history?{query}")
+    found = page_at(client, f"/admin/history?{query}")
     start = time.mktime((2024, 5, 1, 0, 0, 0, 0, 0, -1))
     end = time.mktime((2024, 5, 3, 0, 0, 0, 0, 0, -1))
     wanted = HistoryFilter("ann", HistorySource.ACTION, "page_takedown", start, end)
     assert actions.history.wanted == [wanted]
     assert [option["value"] for option in found.select("option[selected]")] == ["ann", "action.page_takedown"]
     assert [field["value"] for field in found.select("input[type=date]")] == ["2024-05-01", "2024-05-02"]
-    page(client, str(found.select("a[rel=next]")[0]["href"]))
+    page_at(client, str(found.select("a[rel=next]")[0]["href"]))
     assert actions.history.wanted[1] == wanted
 
 
@@ -69,7 +70,7 @@ def test_the_list_is_filtered_and_the_filter_stays() -> None:
 )
 def test_an_invalid_filter_is_none(query: str) -> None:
     actions = history()
-    page(signed_in(actions)[0], f"/admin/history?{query}")
+    page_at(signed_in(actions)[0], f"/admin/history?{query}")
     assert actions.history.wanted == [HistoryFilter()]
 
 
@@ -79,10 +80,10 @@ def test_undo_calls_the_area_of_the_entry() -> None:
     for entry, shown in (("3", "操作已撤销。"), ("99", "未作改动")):
         sent = {"source": "action", "entry": entry, "token": token}
         assert client.post("/admin/history/undo", data=sent).status_code == 303
-        assert shown in text(page(client, "/admin/history"), "p.note[role=status]")
+        assert shown in text(page_at(client, "/admin/history"), "p.note[role=status]")
     assert actions.history.undone == [(HistorySource.ACTION, 3, "someone"), (HistorySource.ACTION, 99, "someone")]
     for sent in ({"source": "x", "entry": "3"}, {"source": "action", "entry": "x"}, {}):
         assert client.post("/admin/history/undo", data={**sent, "token": token}).status_code == 400
     actions.history.error = LexiconError("changed meanwhile")
     client.post("/admin/history/undo", data={"source": "review", "entry": "7", "token": token})
-    assert "changed meanwhile" in text(page(client, "/admin/history"), "p.note[role=status]")
+    assert "changed meanwhile" in text(page_at(client, "/admin/history"), "p.note[role=status]")

@@ -10,7 +10,8 @@ from domain.outcome import Reason, Stage
 from domain.run import OutcomeSample, RunState, RunSummary, StageSummary
 from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from tests.search_ui.test_admin import cells, page, signed_in, text
+from tests.builders import page_at
+from tests.search_ui.test_admin import cells, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeRunReports
 
 GIGABYTE = 10**9
@@ -37,11 +38,11 @@ def detail(run: RunSummary, **more: object) -> RunDetail:
 def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> None:
     details = [detail(summary(7), log_lines=("<b>line</b>",), is_log_cut=True, previous_id=6, next_id=8)]
     client, _ = signed_in(FakeActions(run_reports=FakeRunReports(details)), Role.REPORTS)
-    found = page(client, "/admin/runs/7?lang=en")
+    found = page_at(client, "/admin/runs/7?lang=en")
     [crawl, extract] = cells(found, "#stages")
     assert (crawl[0], crawl[2], crawl[3]) == ("Crawl", "5 minutes", "13")
     assert "not found 3" in crawl[4] and "a note" in crawl[4] and extract[3] == "50"
-    chinese = page(client, "/admin/runs/7?lang=zh").select("#stages .stage.muted")
+    chinese = page_at(client, "/admin/runs/7?lang=zh").select("#stages .stage.muted")
     assert [(note.get("lang"), note.text) for note in chinese] == [
         ("en", "a note"),
         (None, "已抓取 2,000 个网页，停止抓取"),
@@ -59,9 +60,9 @@ def test_a_run_page_says_why_stages_of_a_first_run_are_listed_twice() -> None:
     embedded_again = replace(daily, stages=(*daily.stages, *[StageSummary("embed", (), 1.0, 500.0)] * 2), run_id=8)
     reports = FakeRunReports([detail(run) for run in (first, daily, embedded_again)])
     client, _ = signed_in(FakeActions(run_reports=reports))
-    assert "first pages of each site" in text(page(client, "/admin/runs/6?lang=en"), "#stages-twice")
+    assert "first pages of each site" in text(page_at(client, "/admin/runs/6?lang=en"), "#stages-twice")
     for run_id in (7, 8):
-        assert not page(client, f"/admin/runs/{run_id}?lang=en").select("#stages-twice")
+        assert not page_at(client, f"/admin/runs/{run_id}?lang=en").select("#stages-twice")
 
 
 @pytest.mark.parametrize("address", ["9", "0", "-1", "x", "1" * 30])
@@ -75,7 +76,7 @@ def test_runs_are_listed_page_by_page() -> None:
     client, _ = signed_in(FakeActions(run_reports=reports))
     addresses, address = [], "/admin/runs"
     while address:
-        found = page(client, address)
+        found = page_at(client, address)
         addresses += [a["href"] for a in found.select("#runs a")]
         assert {tuple(row[2:5]) for row in cells(found, "#runs")} == {("63", "50", "4")}
         address = next((str(a["href"]) for a in found.select("a[rel=next]")), "")
@@ -85,7 +86,7 @@ def test_runs_are_listed_page_by_page() -> None:
 def test_the_overview_leads_to_runs_only_those_who_may_read_them() -> None:
     for role, is_link in ((Role.REPORTS, True), (Role.REVIEWER, False)):
         client, _ = signed_in(FakeActions(run_reports=FakeRunReports(live=LiveRun(1))), role)
-        found = page(client, "/admin/")
+        found = page_at(client, "/admin/")
         assert bool(found.select("#runs a")) == bool(found.select("#live-run")) == is_link
 
 
@@ -94,19 +95,19 @@ def test_the_progress_of_the_active_run() -> None:
     actions = FakeActions(run_reports=FakeRunReports([detail(summary(7, state=RunState.RUNNING))], live))
     client, _ = signed_in(actions, clock=lambda: 1300.0)
     for address in ("/admin/", "/admin/runs", "/admin/runs/7", "/admin/runs/live"):
-        found = page(client, f"{address}?lang=en")
+        found = page_at(client, f"{address}?lang=en")
         assert text(found, "#live-count") == "1,200"
         tiles = " ".join(tile.text for tile in found.select("#live-count ~ dd, dl.tiles div"))
         assert all(figure in tiles for figure in ("of 3,000", "42", "Failures17", "5 minutes"))
     actions.run_reports.live = None
     assert client.get("/admin/runs/live").text.strip() == ""
-    assert not page(client, "/admin/").select("#live-run, script[src*=progress]")
+    assert not page_at(client, "/admin/").select("#live-run, script[src*=progress]")
 
 
 def test_a_run_without_progress_says_so() -> None:
     live = LiveRun(7, "extract", 1000.0, 1000.0, 3, None)
     client, _ = signed_in(FakeActions(run_reports=FakeRunReports(live=live)), clock=lambda: 1600.0)
-    assert "已有 10 分钟 没有进展" in page(client, "/admin/runs").text
+    assert "已有 10 分钟 没有进展" in page_at(client, "/admin/runs").text
 
 
 # -- charts and forecast
@@ -155,8 +156,8 @@ def test_only_recorded_figures_have_a_chart() -> None:
     ]  # fmt: skip
     actions = FakeActions(run_reports=FakeRunReports([detail(summary(7))], None, figures(15, 2 * GIGABYTE)))
     client, _ = signed_in(actions, clock=lambda: 14 * SECONDS_PER_DAY)
-    found = page(client, "/admin/runs?lang=en")
+    found = page_at(client, "/admin/runs?lang=en")
     assert len(found.select("#resources svg")) == 3 and "26 days" in text(found, "#disk-full")
     assert not found.select("#resources rect.part")
     actions.run_reports.figures_of_runs = []
-    assert not page(client, "/admin/runs").select("#resources, #disk-full")
+    assert not page_at(client, "/admin/runs").select("#resources, #disk-full")
