@@ -80,6 +80,7 @@ def rebuild_store(
     with closing(sqlite3.connect(":memory:", uri=True)) as source, closing(create_database(target)) as destination:
         source.text_factory = lambda data: data.decode("utf-8", "replace")
         for reader in (source, destination):
+            reader.execute("PRAGMA writable_schema=ON")  # SQLite then reads a truncated file, and skips bad definitions
             attach(reader, damaged_file, "mode=ro", "damaged")
         for name, copy in zip(copy_names, copies, strict=True):
             attach(destination, copy, "immutable=1", name)

@@ -314,6 +314,7 @@ def read_store_id(data_dir: Path) -> str:
     """Return the id of the store of a vertical, from a copy or the list of backups if it is damaged; "" if unknown."""
     uri = f"{(data_dir / DATABASE_FILE).absolute().as_uri()}?mode=ro"
     with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as store:
+        store.execute("PRAGMA writable_schema=ON")  # to read a truncated file
         for (store_id,) in store.execute("SELECT value FROM meta WHERE key = 'store_id'"):
             return str(store_id)
     for copy in find_backups([data_dir / COPIES_DIR], None):

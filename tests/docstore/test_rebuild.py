@@ -2,7 +2,7 @@
 
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.integrity import rebuild
 from docstore.integrity.rebuild import rebuild_store
 from docstore.store import open_sqlite_store
+from domain.account import Role
 from domain.frontier import NewUrl, UrlKind
 from domain.outcome import Reason
 from domain.page import Host
@@ -130,3 +131,45 @@ def test_an_article_whose_page_is_lost_stays_until_the_page_is_fetched(tmp_path:
         keep_page(store, body=b"<p>one, again</p>")
         pending = [PageExtraction(page, ARTICLE) for page in store.articles.iter_pending()]
         assert store.articles.save(pending) == [Reason.ARTICLE_UNCHANGED]
+
+
+def rebuilt_rows(tmp_path: Path, query: str) -> list[tuple[Any, ...]]:
+    """Return the result of a query on the rebuilt store."""
+    with closing(sqlite3.connect(tmp_path / "new.db")) as connection:
+        return connection.execute(query).fetchall()
+
+
+def fill_store(folder: Path, account_count: int = 0, action_ids: Iterable[int] = ()) -> Path:
+    """Create a store with accounts and actions that is one file; return the file."""
+    with open_sqlite_store(folder) as store:
+        for n in range(account_count):
+            store.accounts.create(f"user{n}", "hash", [Role.REVIEWER])
+    with closing(sqlite3.connect(folder / "store.db")) as connection, connection:
+        rows = [(number, "x" * 100) for number in action_ids]
+        connection.executemany("INSERT INTO actions VALUES (?, 1, 'anna', 'a', 's', ?, NULL)", rows)
+        connection.commit()
+        connection.execute("PRAGMA journal_mode=DELETE")
+    return folder / "store.db"
+
+
+def overwrite_roots(file: Path, *names: str) -> None:
+    """Overwrite the root pages of tables and indexes."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        marks = ", ".join("?" * len(names))
+        roots = connection.execute(f"SELECT rootpage FROM sqlite_master WHERE name IN ({marks})", names).fetchall()
+    assert len(roots) == len(names)
+    data = bytearray(file.read_bytes())
+    for (root,) in roots:
+        data[(root - 1) * PAGE_BYTES : root * PAGE_BYTES] = b"\xff" * PAGE_BYTES
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("lost_pages", [1, 3])
+def test_the_rows_of_a_truncated_file_are_kept(tmp_path: Path, lost_pages: int) -> None:
+    file = fill_store(tmp_path, 20, range(1, 2_001))
+    file.write_bytes(file.read_bytes()[: -lost_pages * PAGE_BYTES])
+    rebuild_store(file, [], tmp_path / "new.db", new_url)
+    assert rebuilt_rows(tmp_path, "SELECT count(*) FROM accounts") == [(20,)]
+    [(action_count,)] = rebuilt_rows(tmp_path, "SELECT count(*) FROM actions")
+    assert action_count > 1_800
