@@ -30,6 +30,7 @@ from docstore.integrity.row_checksums import (
     rebuild_row_checksums,
 )
 from docstore.schema import metadata
+from docstore.schema.base import store_meta
 from docstore.schema.crawl_tables import urls
 from docstore.schema.operation_tables import row_checksums
 from domain.frontier import NewUrl
@@ -86,6 +87,9 @@ def rebuild_store(
             attach(destination, copy, "immutable=1", name)
         partial_tables = [t for t in metadata.sorted_tables if not copy_readable_rows(source, destination, t)]
         report.partial_tables = [table.name for table in partial_tables]
+        for name in copy_names if store_meta in partial_tables else ():  # else the next opening makes a new id
+            keys = f"key IN ('store_id', '{CHECKSUM_FORMAT_KEY}')"
+            report.rows_from_copies["meta"] += insert_rows(destination, name, store_meta, keys)
         with closing(Database(sqlite_url(target))) as database:
             for name in copy_names:
                 for table_name, is_present_by_key in find_mismatches(database).items():

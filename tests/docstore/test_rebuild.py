@@ -11,7 +11,7 @@ import pytest
 
 from docstore.articles.extraction_writer import PageExtraction
 from docstore.integrity import rebuild
-from docstore.integrity.rebuild import rebuild_store
+from docstore.integrity.rebuild import copy_decisions, rebuild_store
 from docstore.store import open_sqlite_store
 from domain.account import Role
 from domain.frontier import NewUrl, UrlKind
@@ -173,3 +173,13 @@ def test_the_rows_of_a_truncated_file_are_kept(tmp_path: Path, lost_pages: int) 
     assert rebuilt_rows(tmp_path, "SELECT count(*) FROM accounts") == [(20,)]
     [(action_count,)] = rebuilt_rows(tmp_path, "SELECT count(*) FROM actions")
     assert action_count > 1_800
+
+
+def test_a_store_with_unreadable_meta_keeps_its_id(tmp_path: Path) -> None:
+    file = fill_store(tmp_path, 2)
+    copy_decisions(file, tmp_path / "copy.db")
+    with closing(sqlite3.connect(file)) as connection:
+        stored_id = connection.execute("SELECT value FROM meta WHERE key = 'store_id'").fetchall()
+    overwrite_roots(file, "meta", "sqlite_autoindex_meta_1")
+    rebuild_store(file, [tmp_path / "copy.db"], tmp_path / "new.db", new_url)
+    assert rebuilt_rows(tmp_path, "SELECT value FROM meta WHERE key = 'store_id'") == stored_id
