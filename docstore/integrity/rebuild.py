@@ -46,7 +46,7 @@ STANDIN_STATEMENTS = {
     "lexicons": "INSERT OR IGNORE INTO lexicons (version, published_at, note) "
     "SELECT version, 0, '' FROM lexicon_entries WHERE rowid = ?",
 }
-SCAN_AHEAD_ROWIDS = 1 << 16  # tried behind the last readable row if the last row of the table is unreadable
+SCAN_AHEAD_ROWIDS = 1 << 16  # tried at once if the last row of a table is unreadable
 
 
 @dataclass
@@ -160,7 +160,7 @@ def attach(connection: sqlite3.Connection, file: Path, option: str, name: str) -
 
 
 def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connection, table: Table) -> bool:
-    """Copy all readable rows of a table. Returns False if a row is unreadable or breaks a constraint."""
+    """Copy all readable rows of a table. Returns False if a row or the end is unreadable, or a row breaks a constraint."""
     columns = ", ".join(names := common_columns(source, "damaged", table))
     if not names:
         return False
@@ -180,11 +180,25 @@ def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connecti
             row_count += 1
             with suppress(sqlite3.Error):  # a value of an invalid type
                 destination.execute(insert, row)
-        if high is not None or row_count == rows_before:
+        next_rowid = last + 1 if row_count > rows_before else find_next_start(source, rows, last + 1)
+        if high is not None or next_rowid is None:
             break
-        low = last + 1
+        low = next_rowid
     destination.execute("COMMIT")
-    return not unreadable_rowids and destination.total_changes - changes_before == row_count
+    return high is not None and not unreadable_rowids and destination.total_changes - changes_before == row_count
+
+
+def find_next_start(source: sqlite3.Connection, rows: str, low: int) -> int | None:
+    """Return where readable rows with ids from `low` may start: the next row, or `low` if only later ones are readable.
+
+    None if there is none within 2^24 ids. No index tells the last id: a damaged one could name any.
+    """
+    for distance in (0, *(SCAN_AHEAD_ROWIDS << shift for shift in range(9))):
+        with suppress(sqlite3.DatabaseError, OverflowError):
+            query = f"SELECT rowid {rows} WHERE rowid >= ? ORDER BY rowid LIMIT 1"
+            row = source.execute(query, (low + distance,)).fetchone()
+            return row and (low if distance else int(row[0]))
+    return None
 
 
 def iter_readable_rows(

@@ -183,3 +183,20 @@ def test_a_store_with_unreadable_meta_keeps_its_id(tmp_path: Path) -> None:
     overwrite_roots(file, "meta", "sqlite_autoindex_meta_1")
     rebuild_store(file, [tmp_path / "copy.db"], tmp_path / "new.db", new_url)
     assert rebuilt_rows(tmp_path, "SELECT value FROM meta WHERE key = 'store_id'") == stored_id
+
+
+@pytest.mark.parametrize("first_damaged", [-1, 40])
+def test_rows_behind_a_gap_of_ids_are_kept(tmp_path: Path, first_damaged: int) -> None:
+    file = fill_store(tmp_path, 0, [*range(1, 1_001), *range(201_001, 202_001), *range(400_001, 403_001)])
+    with closing(sqlite3.connect(file)) as connection:
+        [root] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'actions'").fetchone()
+    data = bytearray(file.read_bytes())
+    leaves = find_leaves(bytes(data), root)
+    for start in {leaves[-1], leaves[first_damaged]}:
+        data[start : start + PAGE_BYTES] = b"\xff" * PAGE_BYTES
+    file.write_bytes(data)
+    report = rebuild_store(file, [], tmp_path / "new.db", new_url)
+    [(count, last)] = rebuilt_rows(tmp_path, "SELECT count(*), max(action_id) FROM actions")
+    assert count > 4_900 and last > 402_900
+    assert report.partial_tables == ["actions"]
+    assert len(report.lost_keys["actions"]) == 5_000 - count
