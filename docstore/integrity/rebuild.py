@@ -25,6 +25,7 @@ from docstore.frontier.frontier_table import url_row
 from docstore.integrity.integrity_checks import CHECKSUM_FORMAT_KEY
 from docstore.integrity.row_checksums import (
     CHECKSUMMED_TABLES,
+    ChecksummedTable,
     checksum_format_id,
     compare_row_checksums,
     rebuild_row_checksums,
@@ -56,12 +57,14 @@ class RebuildReport:
     Attributes:
         partial_tables: Tables with unreadable rows.
         rows_from_copies: Number of restored rows.
+        deleted_keys: Rows of copies that were not restored: the store had no checksum of them any more.
         lost_keys: Rows that are neither readable nor in a copy.
         unverified_keys: Readable rows that differ from their checksum, and rows from a copy that has an earlier value.
     """
 
     partial_tables: list[str] = field(default_factory=list)
     rows_from_copies: Counter[str] = field(default_factory=Counter)
+    deleted_keys: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     lost_keys: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     unverified_keys: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
@@ -95,10 +98,16 @@ def rebuild_store(
                 for table_name, is_present_by_key in find_mismatches(database).items():
                     keys = json.dumps([*is_present_by_key])
                     report.rows_from_copies[table_name] += restore_exact_rows(destination, name, table_name, keys)
+            has_checksums = row_checksums not in partial_tables and has_current_checksums(database)
             for table in partial_tables:
                 keys = ", ".join(column.name for column in table.primary_key.columns)
                 has_names = load_named_keys(destination, table, keys)
                 condition = f"({keys}) IN temp.named" if has_names else "TRUE"
+                is_checksummed = has_checksums and table.name in CHECKSUMMED_TABLES
+                if is_checksummed and not has_names:
+                    condition = checksum_condition(CHECKSUMMED_TABLES[table.name])
+                    for name in copy_names:
+                        report.deleted_keys[table.name] |= select_keys(destination, name, table, f"NOT ({condition})")
                 for name in copy_names if table.name not in TABLES_NOT_RESTORED else ():
                     report.rows_from_copies[table.name] += insert_rows(destination, name, table, condition)
                 if table is urls:
@@ -106,7 +115,7 @@ def rebuild_store(
                 if has_names:
                     lost_rows = destination.execute(f"SELECT * FROM named EXCEPT SELECT {keys} FROM main.{table.name}")
                     report.lost_keys[table.name] |= {" ".join(map(str, row)) for row in lost_rows}
-                elif table.name not in CHECKSUMMED_TABLES or row_checksums in partial_tables:
+                elif not is_checksummed:
                     report.lost_keys[table.name].add("unknown keys")
             for table_name, is_present_by_key in find_mismatches(database).items():
                 for key, is_present in is_present_by_key.items():
@@ -225,11 +234,26 @@ def iter_readable_rows(
 # -- rows from copies
 
 
+def has_current_checksums(database: Database) -> bool:
+    """True if the stored row checksums cover the tables and columns of this program."""
+    with database.read() as connection:
+        return read_meta_int(connection, CHECKSUM_FORMAT_KEY) == checksum_format_id()
+
+
+def checksum_condition(checksummed: ChecksummedTable) -> str:
+    """Return the SQL condition on rows of a copy that have a checksum in `main`, or that need none."""
+    names = f"SELECT key FROM main.row_sums WHERE name = '{checksummed.table.name}'"
+    condition = f"CAST({checksummed.key_column.name} AS TEXT) IN ({names})"
+    if checksummed.row_filter is None:
+        return condition
+    return f"{condition} OR NOT ({checksummed.row_filter.compile(compile_kwargs={'literal_binds': True})})"
+
+
 def find_mismatches(database: Database) -> dict[str, dict[str, bool]]:
     """Return the keys whose rows differ from their stored checksum, by table; False if there is no such row."""
+    if not has_current_checksums(database):
+        return {}
     with database.read() as connection:
-        if read_meta_int(connection, CHECKSUM_FORMAT_KEY) != checksum_format_id():
-            return {}
         return {
             name: {key: current is not None for key, (stored, current) in checksums.items() if stored is not None}
             for name, checksums in compare_row_checksums(connection).items()
@@ -247,6 +271,14 @@ def restore_exact_rows(destination: sqlite3.Connection, copy_name: str, table_na
     )
     destination.execute(f"DELETE FROM main.{table_name} WHERE {same_checksum}", (keys,))
     return insert_rows(destination, copy_name, metadata.tables[table_name], same_checksum, keys)
+
+
+def select_keys(connection: sqlite3.Connection, schema: str, table: Table, condition: str) -> set[str]:
+    """Return the first key column of the rows of an attached database."""
+    if not common_columns(connection, schema, table):
+        return set()
+    key = CHECKSUMMED_TABLES[table.name].key_column.name
+    return {str(row[0]) for row in connection.execute(f"SELECT {key} FROM {schema}.{table.name} WHERE {condition}")}
 
 
 def insert_rows(connection: sqlite3.Connection, schema: str, table: Table, condition: str, *values: str) -> int:

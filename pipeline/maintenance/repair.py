@@ -174,13 +174,14 @@ def format_report(report: RebuildReport) -> Iterator[RepairStep]:
     for table, count in report.rows_from_copies.items():
         if count:
             yield RepairStep(f"{table}: {count} rows from a copy")
-    for keys_by_table, loss in (
-        (report.lost_keys, "lost, no copy has them"),
-        (report.unverified_keys, "with a damaged or an earlier value: check them"),
+    for keys_by_table, loss, is_loss in (
+        (report.deleted_keys, "of a copy not restored, they were deleted since", False),
+        (report.lost_keys, "lost, no copy has them", True),
+        (report.unverified_keys, "with a damaged or an earlier value: check them", True),
     ):
         for table, keys in keys_by_table.items():
             if keys and table not in DERIVED_TABLES:
-                yield RepairStep(f"{table}: {len(keys)} rows {loss} ({', '.join(sorted(keys))})", is_loss=True)
+                yield RepairStep(f"{table}: {len(keys)} rows {loss} ({', '.join(sorted(keys))})", is_loss)
 
 
 # -- files

@@ -200,3 +200,20 @@ def test_rows_behind_a_gap_of_ids_are_kept(tmp_path: Path, first_damaged: int) -
     assert count > 4_900 and last > 402_900
     assert report.partial_tables == ["actions"]
     assert len(report.lost_keys["actions"]) == 5_000 - count
+
+
+def test_accounts_that_were_deleted_after_the_copy_do_not_come_back(tmp_path: Path) -> None:
+    file = fill_store(tmp_path, 30)
+    with open_sqlite_store(tmp_path) as store:
+        term_edits = [TermEdit("term", TermStatus.ACCEPTED, create_if_missing=True)]
+        store.review_history.apply(ReviewDecisionKind.ADD, term_edits, "anna")
+    copy_decisions(file, tmp_path / "copy.db")
+    deleted = {"user1", "user2", "user3"}
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for table, key in (("accounts", "name"), ("row_sums", "key")):
+            connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", [(name,) for name in deleted])
+    overwrite_roots(file, "accounts", "sqlite_autoindex_accounts_1", "terms", "sqlite_autoindex_terms_1")
+    report = rebuild_store(file, [tmp_path / "copy.db"], tmp_path / "new.db", new_url)
+    assert rebuilt_rows(tmp_path, "SELECT count(*) FROM accounts") == [(27,)]
+    assert report.deleted_keys["accounts"] == deleted and not report.lost_keys["accounts"]
+    assert rebuilt_rows(tmp_path, "SELECT text FROM terms") == [("term",)]
