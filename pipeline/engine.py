@@ -3,6 +3,7 @@
 Resources that not every command needs are opened at their first use: `plumb status` opens only the store.
 """
 
+import logging
 import os
 import socket
 import stat
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1024 * 1024
 REPLACE_WAIT_SECONDS = 60.0  # for another process that replaces a damaged store
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -359,26 +361,34 @@ def require_store_or_new_folder(file: Path) -> None:
     """Raise StoreError if the database file is missing in a folder that had a store. Finishes an interrupted repair."""
     with suppress(OSError):
         file.with_name(f"{file.name}-sums").unlink()  # page checksums of earlier programs, which would be stale
+    if file.with_name(f"{file.name}.fresh").exists():
+        replace_damaged_store(file, None)
     if file.exists() and file.stat().st_size:
         return
-    if file.with_name(f"{file.name}.fresh").exists():
-        replace_damaged_store(file)
-    elif any((file.parent / "warc").glob("*")) or any(file.parent.glob(f"{file.name}.damaged-*")):
+    if any((file.parent / "warc").glob("*")) or any(file.parent.glob(f"{file.name}.damaged-*")):
         raise StoreError(
             f"{file} is missing, but its folder has WARC files or a damaged store: correct vertical.data_dir, "
             "or run `plumb check --repair`"
         )
 
 
-def replace_damaged_store(file: Path) -> None:
-    """Replace the database file by `store.db.fresh`, and keep it as `store.db.damaged-TIME`.
+def replace_damaged_store(file: Path, rebuilt: Path | None) -> None:
+    """Replace the database file by `rebuilt`, and keep it as `store.db.damaged-TIME`. None finishes a killed exchange.
 
-    From the first rename to the last there is no `store.db`. If a kill interrupts them, the next start continues.
+    `rebuilt` is renamed to `store.db.fresh` first. From the second rename to the last there is no `store.db`: after a
+    kill, the next start continues. If there still is one, the exchange had not begun, and `store.db.fresh` is deleted.
     """
     fresh = file.with_name(f"{file.name}.fresh")
     with stage_lock(file.parent, "repair", REPLACE_WAIT_SECONDS):
-        if not fresh.exists():
+        if rebuilt:
+            rebuilt.replace(fresh)
+        elif not fresh.exists():
             return  # another process has finished it
+        elif file.exists() and file.stat().st_size:
+            fresh.unlink()
+            return
+        else:
+            log.warning("%s is missing: an interrupted repair is finished with %s", file, fresh)
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(fresh.stat().st_mtime))
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):

@@ -144,8 +144,7 @@ def rebuild_database(settings: Settings, file: Path, copies: Sequence[Path]) -> 
         raise StoreError(f"{file} is unreadable, and there is neither a copy of it nor a WARC file")
     with new_file.open("rb") as stream:
         os.fsync(stream.fileno())
-    new_file.replace(file.with_name(f"{file.name}.fresh"))
-    replace_damaged_store(file)
+    replace_damaged_store(file, new_file)
     return report
 
 

@@ -1,6 +1,7 @@
 """A few damaged stores: each is detected and repaired. `make faults` runs two hundred."""
 
 import json
+import os
 import shutil
 import signal
 import sqlite3
@@ -163,7 +164,7 @@ KILLED_REPAIR = """
 import os, pathlib, signal
 replace = pathlib.Path.replace
 def replace_or_die(path, target):
-    if path.name == "store.db.fresh":
+    if path.name == os.environ["KILLED_RENAME"]:
         os.kill(os.getpid(), signal.SIGKILL)
     return replace(path, target)
 pathlib.Path.replace = replace_or_die
@@ -173,15 +174,33 @@ main()
 
 
 @pytest.mark.process
-def test_the_next_start_finishes_a_killed_repair(damaged: Damaged) -> None:
-    file = damaged.fresh() / "store.db"
-    lose_rows(file.parent, "terms")
-    command = [sys.executable, "-c", KILLED_REPAIR, "-c", str(damaged.config), "check", "--repair", "--no-index"]
-    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+def test_the_next_start_finishes_a_killed_repair(damaged: Damaged, caplog: pytest.LogCaptureFixture) -> None:
+    file = kill_repair(damaged, "store.db.fresh")
     assert not file.exists() and list(file.parent.glob("store.db.damaged-*"))
     with damaged.opened() as engine:
         assert engine.store.frontier.url_count() == 8
+    assert "an interrupted repair is finished" in caplog.text
     assert damaged.check() == [] and content(file) == damaged.truth
+
+
+@pytest.mark.process
+def test_a_rebuilt_store_is_not_used_after_a_kill_before_the_exchange(damaged: Damaged) -> None:
+    file = kill_repair(damaged, "store.db")
+    assert file.exists() and (fresh := file.with_name("store.db.fresh")).exists()
+    with damaged.opened():
+        assert not fresh.exists()
+    damaged.repair(damaged.check())
+    assert damaged.check() == [] and content(file) == damaged.truth
+
+
+def kill_repair(damaged: Damaged, renamed: str) -> Path:
+    """Kill the repair of a store before it renames a file; return the store."""
+    file = damaged.fresh() / "store.db"
+    lose_rows(file.parent, "terms")
+    command = [sys.executable, "-c", KILLED_REPAIR, "-c", str(damaged.config), "check", "--repair", "--no-index"]
+    environment = {**os.environ, "KILLED_RENAME": renamed}
+    assert subprocess.run(command, check=False, env=environment).returncode == -signal.SIGKILL
+    return file
 
 
 def test_rows_of_a_lost_url_keep_its_address(damaged: Damaged) -> None:
