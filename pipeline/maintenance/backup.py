@@ -300,7 +300,8 @@ def find_repair_sources(data_dir: Path, folder: Path | None) -> list[Path]:
             raise BackupError(
                 f"{folder} is a backup of another store ({backup_id}, this is {store_id}): use another one"
             )
-        return [folder, *find_backups([data_dir / COPIES_DIR], backup_id)]
+        sources = [folder, *find_backups([data_dir / COPIES_DIR], backup_id)]
+        return sorted(sources, key=lambda source: read_manifest(source).created_at, reverse=True)
     folders = [folder] if folder else [Path(location) for location in backup_locations(data_dir)]
     backups = find_backups([*folders, data_dir / COPIES_DIR], store_id or None)
     if backups and not store_id:
@@ -326,10 +327,11 @@ def find_intact_copies(backups: Sequence[Path]) -> list[Path]:
     """Return the newest backup and the newest copy whose database has the SHA-256 of the manifest, in their order."""
     intact_by_kind: dict[bool, Path] = {}
     for backup in backups:
-        is_copy = backup.parent.name == COPIES_DIR
+        files = read_manifest(backup).files
+        is_copy = CONFIG_FILE not in files
         if is_copy not in intact_by_kind:
             with suppress(OSError, KeyError):
-                if file_sha256(backup / DATABASE_FILE) == read_manifest(backup).files[DATABASE_FILE][1]:
+                if file_sha256(backup / DATABASE_FILE) == files[DATABASE_FILE][1]:
                     intact_by_kind[is_copy] = backup
     return list(intact_by_kind.values())
 

@@ -17,7 +17,9 @@ from pipeline.maintenance import doctor
 from pipeline.maintenance.backup import (
     BackupError,
     create_backup,
+    create_daily_copy,
     find_backups,
+    find_intact_copies,
     find_known_backup,
     find_repair_sources,
     read_manifest,
@@ -211,6 +213,15 @@ def test_only_backups_of_this_store_are_used(vertical: LocalVertical, tmp_path: 
     create_backup(load_settings(beta.config), beta.config, folder)
     vertical.done("restore", str(folder))
     assert content(vertical.data / "store.db") == before
+
+
+def test_the_newest_values_come_first_and_a_backup_is_no_daily_copy(vertical: LocalVertical, tmp_path: Path) -> None:
+    backup = create_backup(settings(vertical), vertical.config, tmp_path / "copies")
+    create_daily_copy(settings(vertical))
+    [copy] = (vertical.data / "copies").iterdir()
+    sources = find_repair_sources(vertical.data, backup)
+    assert sources == find_repair_sources(vertical.data, tmp_path / "copies") == [copy, backup]
+    assert find_intact_copies(sources) == [copy, backup]
 
 
 def test_the_verbs_say_what_they_do(vertical: LocalVertical, tmp_path: Path) -> None:
