@@ -375,8 +375,8 @@ def require_store_or_new_folder(file: Path) -> None:
 def replace_damaged_store(file: Path, rebuilt: Path | None) -> None:
     """Replace the database file by `rebuilt`, and keep it as `store.db.damaged-TIME`. None finishes a killed exchange.
 
-    `rebuilt` is renamed to `store.db.fresh` first. From the second rename to the last there is no `store.db`: after a
-    kill, the next start continues. If there still is one, the exchange had not begun, and `store.db.fresh` is deleted.
+    `rebuilt` becomes `store.db.fresh`, then `store.db`. After a kill, the next start continues if there is no
+    `store.db`; otherwise the exchange had not begun, and it deletes `store.db.fresh`.
     """
     fresh = file.with_name(f"{file.name}.fresh")
     with stage_lock(file.parent, "repair", REPLACE_WAIT_SECONDS):

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Table, true
 
 from docstore.articles.article_table import mark_all_for_extraction
-from docstore.bookkeeping import read_meta_int, write_meta
+from docstore.bookkeeping import write_meta
 from docstore.change_log import ChangeLog
 from docstore.database import Database, sqlite_url
 from docstore.frontier.frontier_table import url_row
@@ -94,20 +94,24 @@ def rebuild_store(
             keys = f"key IN ('store_id', '{CHECKSUM_FORMAT_KEY}')"
             report.rows_from_copies["meta"] += insert_rows(destination, name, store_meta, keys)
         with closing(Database(sqlite_url(target))) as database:
+            checksum_format = (CHECKSUM_FORMAT_KEY, str(checksum_format_id()))
+            if not destination.execute("SELECT 1 FROM meta WHERE (key, value) = (?, ?)", checksum_format).fetchone():
+                destination.execute("DELETE FROM row_sums")  # of an earlier program, which covered other rows
+            has_sums = destination.execute("SELECT 1 FROM row_sums").fetchone() and row_checksums not in partial_tables
             for name in copy_names:
                 for table_name, is_present_by_key in find_mismatches(database).items():
                     keys = json.dumps([*is_present_by_key])
                     report.rows_from_copies[table_name] += restore_exact_rows(destination, name, table_name, keys)
-            has_checksums = row_checksums not in partial_tables and has_current_checksums(database)
             for table in partial_tables:
                 keys = ", ".join(column.name for column in table.primary_key.columns)
                 has_names = load_named_keys(destination, table, keys)
                 condition = f"({keys}) IN temp.named" if has_names else "TRUE"
-                is_checksummed = has_checksums and table.name in CHECKSUMMED_TABLES
+                is_checksummed = has_sums and table.name in CHECKSUMMED_TABLES
                 if is_checksummed and not has_names:
                     condition = checksum_condition(CHECKSUMMED_TABLES[table.name])
-                    for name in copy_names:
-                        report.deleted_keys[table.name] |= select_keys(destination, name, table, f"NOT ({condition})")
+                    for name in (name for name in copy_names if common_columns(destination, name, table)):
+                        rows = destination.execute(f"SELECT {keys} FROM {name}.{table.name} WHERE NOT ({condition})")
+                        report.deleted_keys[table.name] |= {" ".join(map(str, row)) for row in rows}
                 for name in copy_names if table.name not in TABLES_NOT_RESTORED else ():
                     report.rows_from_copies[table.name] += insert_rows(destination, name, table, condition)
                 if table is urls:
@@ -169,7 +173,7 @@ def attach(connection: sqlite3.Connection, file: Path, option: str, name: str) -
 
 
 def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connection, table: Table) -> bool:
-    """Copy all readable rows of a table. Returns False if a row or the end is unreadable, or a row breaks a constraint."""
+    """Copy all readable rows of a table. Returns False if a row or the end is unreadable or invalid."""
     columns = ", ".join(names := common_columns(source, "damaged", table))
     if not names:
         return False
@@ -177,8 +181,6 @@ def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connecti
     query = f"SELECT rowid, {columns} {rows} WHERE rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
     insert = f"INSERT OR IGNORE INTO {table.name} ({columns}) VALUES ({', '.join('?' * len(names))})"
     low, high = 0, None
-    with suppress(sqlite3.DatabaseError):
-        [low] = source.execute(f"SELECT rowid {rows} ORDER BY rowid LIMIT 1").fetchone() or (0,)
     with suppress(sqlite3.DatabaseError):
         [high] = source.execute(f"SELECT rowid {rows} ORDER BY rowid DESC LIMIT 1").fetchone() or (0,)
     unreadable_rowids, row_count, changes_before = list[int](), 0, destination.total_changes
@@ -198,10 +200,7 @@ def copy_readable_rows(source: sqlite3.Connection, destination: sqlite3.Connecti
 
 
 def find_next_start(source: sqlite3.Connection, rows: str, low: int) -> int | None:
-    """Return where readable rows with ids from `low` may start: the next row, or `low` if only later ones are readable.
-
-    None if there is none within 2^24 ids. No index tells the last id: a damaged one could name any.
-    """
+    """Return the next row id, or `low` if it is unreadable, but a row within 2^24 ids is not; None if there is none."""
     for distance in (0, *(SCAN_AHEAD_ROWIDS << shift for shift in range(9))):
         with suppress(sqlite3.DatabaseError, OverflowError):
             query = f"SELECT rowid {rows} WHERE rowid >= ? ORDER BY rowid LIMIT 1"
@@ -234,25 +233,16 @@ def iter_readable_rows(
 # -- rows from copies
 
 
-def has_current_checksums(database: Database) -> bool:
-    """True if the stored row checksums cover the tables and columns of this program."""
-    with database.read() as connection:
-        return read_meta_int(connection, CHECKSUM_FORMAT_KEY) == checksum_format_id()
-
-
 def checksum_condition(checksummed: ChecksummedTable) -> str:
     """Return the SQL condition on rows of a copy that have a checksum in `main`, or that need none."""
     names = f"SELECT key FROM main.row_sums WHERE name = '{checksummed.table.name}'"
-    condition = f"CAST({checksummed.key_column.name} AS TEXT) IN ({names})"
-    if checksummed.row_filter is None:
-        return condition
-    return f"{condition} OR NOT ({checksummed.row_filter.compile(compile_kwargs={'literal_binds': True})})"
+    covered = true() if checksummed.row_filter is None else checksummed.row_filter
+    covered_sql = covered.compile(compile_kwargs={"literal_binds": True})
+    return f"CAST({checksummed.key_column.name} AS TEXT) IN ({names}) OR NOT ({covered_sql})"
 
 
 def find_mismatches(database: Database) -> dict[str, dict[str, bool]]:
     """Return the keys whose rows differ from their stored checksum, by table; False if there is no such row."""
-    if not has_current_checksums(database):
-        return {}
     with database.read() as connection:
         return {
             name: {key: current is not None for key, (stored, current) in checksums.items() if stored is not None}
@@ -271,14 +261,6 @@ def restore_exact_rows(destination: sqlite3.Connection, copy_name: str, table_na
     )
     destination.execute(f"DELETE FROM main.{table_name} WHERE {same_checksum}", (keys,))
     return insert_rows(destination, copy_name, metadata.tables[table_name], same_checksum, keys)
-
-
-def select_keys(connection: sqlite3.Connection, schema: str, table: Table, condition: str) -> set[str]:
-    """Return the first key column of the rows of an attached database."""
-    if not common_columns(connection, schema, table):
-        return set()
-    key = CHECKSUMMED_TABLES[table.name].key_column.name
-    return {str(row[0]) for row in connection.execute(f"SELECT {key} FROM {schema}.{table.name} WHERE {condition}")}
 
 
 def insert_rows(connection: sqlite3.Connection, schema: str, table: Table, condition: str, *values: str) -> int:
