@@ -375,8 +375,7 @@ def require_store_or_new_folder(file: Path) -> None:
 def replace_damaged_store(file: Path, rebuilt: Path | None) -> None:
     """Replace the database file by `rebuilt`, and keep it as `store.db.damaged-TIME`. None finishes a killed exchange.
 
-    `rebuilt` becomes `store.db.fresh`, then `store.db`. After a kill, the next start continues if there is no
-    `store.db`; otherwise the exchange had not begun, and it deletes `store.db.fresh`.
+    `rebuilt` becomes `store.db.fresh`, then `store.db`. If there is no `store.db`, the next start continues.
     """
     fresh = file.with_name(f"{file.name}.fresh")
     with stage_lock(file.parent, "repair", REPLACE_WAIT_SECONDS):
@@ -385,7 +384,7 @@ def replace_damaged_store(file: Path, rebuilt: Path | None) -> None:
         elif not fresh.exists():
             return  # another process has finished it
         elif file.exists() and file.stat().st_size:
-            fresh.unlink()
+            fresh.unlink()  # the exchange had not begun
             return
         else:
             log.warning("%s is missing: an interrupted repair is finished with %s", file, fresh)

@@ -91,12 +91,10 @@ def rebuild_store(
         partial_tables = [t for t in metadata.sorted_tables if not copy_readable_rows(source, destination, t)]
         report.partial_tables = [table.name for table in partial_tables]
         for name in copy_names if store_meta in partial_tables else ():  # else the next opening makes a new id
-            keys = f"key IN ('store_id', '{CHECKSUM_FORMAT_KEY}')"
-            report.rows_from_copies["meta"] += insert_rows(destination, name, store_meta, keys)
+            insert_rows(destination, name, store_meta, f"key IN ('store_id', '{CHECKSUM_FORMAT_KEY}')")
         with closing(Database(sqlite_url(target))) as database:
-            checksum_format = (CHECKSUM_FORMAT_KEY, str(checksum_format_id()))
-            if not destination.execute("SELECT 1 FROM meta WHERE (key, value) = (?, ?)", checksum_format).fetchone():
-                destination.execute("DELETE FROM row_sums")  # of an earlier program, which covered other rows
+            current = f"SELECT 1 FROM meta WHERE key = '{CHECKSUM_FORMAT_KEY}' AND value = '{checksum_format_id()}'"
+            destination.execute(f"DELETE FROM row_sums WHERE NOT EXISTS ({current})")  # they covered other rows
             has_sums = destination.execute("SELECT 1 FROM row_sums").fetchone() and row_checksums not in partial_tables
             for name in copy_names:
                 for table_name, is_present_by_key in find_mismatches(database).items():
@@ -203,8 +201,7 @@ def find_next_start(source: sqlite3.Connection, rows: str, low: int) -> int | No
     """Return the next row id, or `low` if it is unreadable, but a row within 2^24 ids is not; None if there is none."""
     for distance in (0, *(SCAN_AHEAD_ROWIDS << shift for shift in range(9))):
         with suppress(sqlite3.DatabaseError, OverflowError):
-            query = f"SELECT rowid {rows} WHERE rowid >= ? ORDER BY rowid LIMIT 1"
-            row = source.execute(query, (low + distance,)).fetchone()
+            row = source.execute(f"SELECT rowid {rows} WHERE rowid >= ? ORDER BY rowid", (low + distance,)).fetchone()
             return row and (low if distance else int(row[0]))
     return None
 
@@ -233,12 +230,11 @@ def iter_readable_rows(
 # -- rows from copies
 
 
-def checksum_condition(checksummed: ChecksummedTable) -> str:
+def checksum_condition(item: ChecksummedTable) -> str:
     """Return the SQL condition on rows of a copy that have a checksum in `main`, or that need none."""
-    names = f"SELECT key FROM main.row_sums WHERE name = '{checksummed.table.name}'"
-    covered = true() if checksummed.row_filter is None else checksummed.row_filter
-    covered_sql = covered.compile(compile_kwargs={"literal_binds": True})
-    return f"CAST({checksummed.key_column.name} AS TEXT) IN ({names}) OR NOT ({covered_sql})"
+    names = f"SELECT key FROM main.row_sums WHERE name = '{item.table.name}'"
+    covered = (true() if item.row_filter is None else item.row_filter).compile(compile_kwargs={"literal_binds": True})
+    return f"CAST({item.key_column.name} AS TEXT) IN ({names}) OR NOT ({covered})"
 
 
 def find_mismatches(database: Database) -> dict[str, dict[str, bool]]:

@@ -327,8 +327,7 @@ def find_intact_copies(backups: Sequence[Path]) -> list[Path]:
     """Return the newest backup and the newest copy whose database has the SHA-256 of the manifest, in their order."""
     intact_by_kind: dict[bool, Path] = {}
     for backup in backups:
-        files = read_manifest(backup).files
-        is_copy = CONFIG_FILE not in files
+        is_copy = CONFIG_FILE not in (files := read_manifest(backup).files)
         if is_copy not in intact_by_kind:
             with suppress(OSError, KeyError):
                 if file_sha256(backup / DATABASE_FILE) == files[DATABASE_FILE][1]:
