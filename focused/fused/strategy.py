@@ -105,11 +105,6 @@ class FusedFeatureStrategy:
         scores = evicted_scores | dict(zip(urls, assessment.probabilities.tolist(), strict=True))
         return {url: RelevanceScore(score >= assessment.threshold, score) for url, score in scores.items()}
 
-    @property
-    def remembered_page_count(self) -> int:
-        """Number of pages in the graph, including the examples."""
-        return len(self._graph.page_nodes)
-
     def forget_pages(self, scores: Mapping[str, float]) -> None:
         """Record pages that the strategy is not shown, with their last scores by URL (`ReviewableStrategy`)."""
         self._evicted_scores.update(scores)

@@ -63,11 +63,6 @@ class PageReader:
         self._pool.close()
 
 
-def page_to_example(page: Page) -> ExamplePage:
-    """Convert a page of the crawl as `read_example` does."""
-    return read_example(page.url, page.body, page.content_type, page.final_url)
-
-
 def article_to_example(url: str, title: str, body: str) -> ExamplePage:
     """Convert an article without the rest of its page."""
     return ExamplePage(url, title, "", ((BLOCK_TITLE, 0.5, title), (BLOCK_CONTENT, 0.5, body[:_MAX_TEXT_LENGTH])))

@@ -75,11 +75,6 @@ class ParsedQuery:
         """The text to rank by: words, phrases and title words without syntax. "" if there are none."""
         return " ".join(part.text for part in self.parts if part.kind in _RANKING_KINDS and not part.is_excluded)
 
-    @cached_property
-    def unquoted_text(self) -> str:
-        """The words outside of quotation marks and operators."""
-        return " ".join(part.text for part in self.word_parts)
-
     @property
     def word_parts(self) -> tuple[QueryPart, ...]:
         """The plain words. Each part is the text between two spaces."""

@@ -26,7 +26,7 @@ from focused.strategy_registry import STRATEGIES
 from focused.topic.tokenizing import make_tokenizer, tokenize_example
 from focused.topic_policy import TopicPolicy, TopicPolicyConfig
 from pipeline.demo.articles import generate_articles
-from pipeline.topic.page_reader import page_to_example
+from pipeline.topic.page_reader import read_example
 from tests.crawler_fakes import settings
 from tests.web_fixture import Answer, Site
 from text.segment import base_segmenter
@@ -93,7 +93,7 @@ def means(strategy: str, focus: FocusedStrategy, *first: str) -> TopicPolicyConf
         strategy,
         "页岩气",
         focus,
-        lambda page: tokenize_example(page_to_example(page), words),
+        lambda page: tokenize_example(read_example(page.url, page.body, page.content_type, page.final_url), words),
         words,
         seed_urls=frozenset(first),
     )

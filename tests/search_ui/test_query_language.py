@@ -79,7 +79,7 @@ def test_repeated_dates_narrow() -> None:
 def test_what_ranks_is_what_is_wanted_and_not_excluded() -> None:
     query = parse_query('页岩气 "水力 压裂" -煤 title:产量 site:a.example after:2016')
     assert query.ranking_text == "页岩气 水力 压裂 产量"
-    assert query.unquoted_text == "页岩气"
+    assert [part.text for part in query.word_parts] == ["页岩气"]
     assert query.required_texts(PHRASE) == ("水力 压裂",)
     assert [str(part) for part in query.conditions] == [
         '"水力 压裂"', "-煤", "title:产量", "site:a.example", "after:2016",
