@@ -154,6 +154,7 @@ def test_pages_differ_and_are_the_same_in_every_run() -> None:
     }
 
 
+@pytest.mark.slow
 def test_each_query_is_for_few_pages_and_the_same_in_every_run() -> None:
     pages = make_pages(TEXTS, PAGES_PER_LANGUAGE)
     stored = stored_as_made(pages)

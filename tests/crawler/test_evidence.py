@@ -125,6 +125,7 @@ def test_answers_are_bounded_and_survive_a_damaged_file(tmp_path: Path) -> None:
     assert PathAnswers.load(tmp_path / "answers.json") == PathAnswers()
 
 
+@pytest.mark.slow
 def test_a_missing_sitemap_is_requested_again_after_a_week(tmp_path: Path) -> None:
     soft_404 = Answer(200, b"<html><title>not here</title></html>")
     with Site({"/": page(), "/sitemap_index.xml": soft_404}) as site, open_sqlite_store(tmp_path) as store:
@@ -190,6 +191,7 @@ def test_a_session_id_that_no_list_names_costs_few_pages(tmp_path: Path) -> None
 # -- lists
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("changed_share", "asked"), [(0.0, (20, 21)), (0.5, (300, 300))])
 def test_new_lists_begin_with_the_interval_of_the_others(
     tmp_path: Path, changed_share: float, asked: tuple[int, int]

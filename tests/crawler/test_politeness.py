@@ -29,6 +29,7 @@ def gap_after(site: Site, path: str) -> float:
     return site.requests[position + 1].at - site.requests[position].at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml", "/feed", "/"])
 def test_a_busy_host_gets_its_pause(tmp_path: Path, path: str, status: int) -> None:

@@ -21,6 +21,8 @@ from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from tests.docstore.test_store import ARTICLE, keep_page
 
+pytestmark = pytest.mark.slow
+
 PAGE_BYTES = 4096
 TABLE_INTERIOR = 0x05
 
