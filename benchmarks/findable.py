@@ -41,7 +41,7 @@ from benchmarks.findable_site import (
     make_pair_pages,
     to_gold_page,
 )
-from benchmarks.gold_web import SEED, GoldPage, GoldWeb
+from benchmarks.gold_web import GoldPage, GoldWeb
 from benchmarks.results import OURS, Figure, check_floors, out_folder, values_by_name, write
 from domain.errors import PlumblineError
 from pipeline import stages
@@ -121,15 +121,7 @@ def open_site(pages: Sequence[GoldPage]) -> Iterator[Engine]:
 
 def site_settings(web: GoldWeb, folder: Path) -> Settings:
     """Return settings without crawl delay and embeddings, and with time for Solr on a busy machine."""
-    crawl = {
-        "seeds": [SEED],
-        "contact": "https://plumbline.test/bench",
-        "scope": list(web.scope),
-        "depth": 2,
-        "delay": 0.001,
-        "per_host": 8,
-    }
-    sections = {"crawl": crawl, "search": {"timeout": 60.0}, "embed": {"model": "off"}}
+    sections = {"crawl": web.crawl_settings(), "search": {"timeout": 60.0}, "embed": {"model": "off"}}
     return build_settings({"vertical": {"data_dir": "data"}, **sections}, folder)
 
 

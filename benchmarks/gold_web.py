@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.urls.canonical import canonicalize_url, host_of
@@ -108,10 +109,16 @@ class GoldWeb:
         self._server = GoldServer(("127.0.0.1", 0), GoldHandler)
         self._server.web = self
 
-    @property
-    def scope(self) -> tuple[str, ...]:
-        """The hosts of all pages and lists."""
-        return tuple(sorted({host_of(url) for url in (*self.pages, SEED)}))
+    def crawl_settings(self) -> dict[str, Any]:
+        """Return the section [crawl] for a crawl of all pages and lists, without a crawl delay."""
+        return {
+            "seeds": [SEED],
+            "contact": "https://plumbline.test/bench",
+            "scope": sorted({host_of(url) for url in (*self.pages, SEED)}),
+            "depth": 2,
+            "delay": 0.001,
+            "per_host": 8,
+        }
 
     def resolve_allowed(self, host: str, port: int) -> list[tuple[str, int]]:
         """Resolve every name to this server, on any port."""

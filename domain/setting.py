@@ -6,6 +6,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
+from domain.coded_message import CodedMessage
+
 T = TypeVar("T")
 Group = Literal["what", "speed", "times", "exclusions", "search", "terms", "identity", "texts", "alerts", "machine", ""]
 """The question that a setting answers on the settings page, in its order; "" for a setting that the page leaves out."""
@@ -62,13 +64,16 @@ def hides_value(secrecy: Secrecy, text: str) -> bool:
     return secrecy is Secrecy.ALL or (secrecy is Secrecy.WITH_CREDENTIALS and "@" in text)
 
 
-def violated_bound(value: float, metadata: Mapping[str, Any]) -> str:
-    """Return the bound that a number violates, such as `0 or more`, or "" if it is valid."""
+def violated_bound(value: float, metadata: Mapping[str, Any]) -> CodedMessage | None:
+    """Return the bound that a number violates, such as `0 or more`; None if it is valid.
+
+    The code is that of the complete message; its values lack `path` and `value`.
+    """
     minimum, maximum = metadata.get("least"), metadata.get("most")
     if not math.isfinite(value):
-        return "a finite number"
+        return CodedMessage("a finite number", "setting_finite")
     if maximum is not None and value > maximum:
-        return f"{maximum} or less"
+        return CodedMessage(f"{maximum} or less", "setting_maximum", maximum=str(maximum))
     if minimum is None:
-        return "" if value > 0 else "more than 0"
-    return "" if value >= minimum else f"{minimum} or more"
+        return None if value > 0 else CodedMessage("more than 0", "setting_positive")
+    return None if value >= minimum else CodedMessage(f"{minimum} or more", "setting_minimum", minimum=str(minimum))

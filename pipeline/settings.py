@@ -448,17 +448,10 @@ def check_constraints(setting_path: str, value: Any) -> None:
         raise SettingsError(
             CodedMessage(text, "setting_port", path=setting_path, value=str(value), maximum=str(MAX_PORT))
         )
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        metadata = setting_field(setting_path).metadata
-        if bound := violated_bound(value, metadata):
-            text, minimum = f"{setting_path} = {value}: must be {bound}", metadata.get("least")
-            code = "setting_positive" if minimum is None else "setting_minimum"
-            values = {"path": setting_path, "value": str(value), "minimum": str(minimum)}
-            if bound.endswith("number"):
-                code = "setting_finite"
-            elif bound.endswith("less"):
-                code, values = "setting_maximum", {**values, "maximum": str(metadata["most"])}
-            raise SettingsError(CodedMessage(text, code, **values))
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and (bound := violated_bound(value, setting_field(setting_path).metadata)):
+        text = f"{setting_path} = {value}: must be {bound}"
+        raise SettingsError(CodedMessage(text, bound.code, path=setting_path, value=str(value), **bound.values))
 
 
 def setting_field(path: str) -> "dataclasses.Field[Any]":

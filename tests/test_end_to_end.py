@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from benchmarks.gold_web import SEED, GoldPage, GoldWeb, load_pages
+from benchmarks.gold_web import GoldPage, GoldWeb, load_pages
 from benchmarks.results import read_floors
 from domain.outcome import Reason, Stage, StageReport
 from indexer.settings import IndexSettings
@@ -63,15 +63,7 @@ def by_stage(reports: list[StageReport]) -> dict[Stage, StageReport]:
 
 def settings_for(web: GoldWeb, folder: Path) -> Settings:
     """Return settings without crawl delay, because the server is our own."""
-    crawl = {
-        "seeds": [SEED],
-        "contact": "https://plumbline.test/bench",
-        "scope": list(web.scope),
-        "depth": 2,
-        "delay": 0.001,
-        "per_host": 8,
-        "revisit_shortest": 0.0,
-    }
+    crawl = {**web.crawl_settings(), "revisit_shortest": 0.0}
     return build_settings({"vertical": {"data_dir": "data"}, "crawl": crawl}, folder)
 
 

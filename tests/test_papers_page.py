@@ -15,7 +15,7 @@ EXPERIMENTS_RE = re.compile(r"make bench-papers ARGS='--only ([a-z_,]+)'")
 
 
 def rows(page: str, column_count: int) -> list[list[str]]:
-    """The cells of all rows of tables with so many columns, without headings."""
+    """The cells of all rows of the tables with `column_count` columns, without headings."""
     text = (BACKGROUND / page).read_text("utf-8").partition("## Settings")[0]
     lines = [line for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]

@@ -87,8 +87,8 @@ class SeenSentences:
         new_bytes = total_bytes = 0
         for sentence_hash, size in dict.fromkeys(content.sentence_hashes):  # repeated sentences are navigation
             total_bytes += size
-            rest, bucket_index = divmod(hash((host, sentence_hash)), _BUCKETS)
-            start, sentence = bucket_index * _SENTENCES_PER_BUCKET, rest & 0xFFFFFFFF
+            quotient, bucket_index = divmod(hash((host, sentence_hash)), _BUCKETS)
+            start, sentence = bucket_index * _SENTENCES_PER_BUCKET, quotient & 0xFFFFFFFF
             bucket = self._hashes[start : start + _SENTENCES_PER_BUCKET]
             if sentence not in bucket:
                 new_bytes += size

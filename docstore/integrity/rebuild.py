@@ -101,33 +101,19 @@ def rebuild_store(
                     keys = json.dumps([*is_present_by_key])
                     report.rows_from_copies[table_name] += restore_exact_rows(destination, name, table_name, keys)
             for table in partial_tables:
-                keys = ", ".join(column.name for column in table.primary_key.columns)
-                has_names = load_named_keys(destination, table, keys)
-                condition = f"({keys}) IN temp.named" if has_names else "TRUE"
-                is_checksummed = has_sums and table.name in CHECKSUMMED_TABLES
-                if is_checksummed and not has_names:
-                    condition = checksum_condition(CHECKSUMMED_TABLES[table.name])
-                    for name in (name for name in copy_names if common_columns(destination, name, table)):
-                        rows = destination.execute(f"SELECT {keys} FROM {name}.{table.name} WHERE NOT ({condition})")
-                        report.deleted_keys[table.name] |= {" ".join(map(str, row)) for row in rows}
-                for name in copy_names if table.name not in TABLES_NOT_RESTORED else ():
-                    report.rows_from_copies[table.name] += insert_rows(destination, name, table, condition)
+                is_checksummed = bool(has_sums) and table.name in CHECKSUMMED_TABLES
+                has_names = restore_rows(destination, table, copy_names, is_checksummed, report)
                 if table is urls:
                     restore_urls(destination, database, new_url)
                 if has_names:
-                    lost_rows = destination.execute(f"SELECT * FROM named EXCEPT SELECT {keys} FROM main.{table.name}")
-                    report.lost_keys[table.name] |= {" ".join(map(str, row)) for row in lost_rows}
+                    readable = f"SELECT {key_columns(table)} FROM main.{table.name}"
+                    report.lost_keys[table.name] |= read_keys(destination, f"SELECT * FROM named EXCEPT {readable}")
                 elif not is_checksummed:
                     report.lost_keys[table.name].add("unknown keys")
             for table_name, is_present_by_key in find_mismatches(database).items():
                 for key, is_present in is_present_by_key.items():
                     (report.unverified_keys if is_present else report.lost_keys)[table_name].add(key)
-            while orphans := destination.execute("PRAGMA foreign_key_check").fetchall():
-                for table_name, rowid, parent, _ in orphans:
-                    if parent not in STANDIN_STATEMENTS:  # of a URL whose address is lost too
-                        report.lost_keys[table_name].add(f"row {rowid}")
-                    delete = f"DELETE FROM {table_name} WHERE rowid = ?"
-                    destination.execute(STANDIN_STATEMENTS.get(parent, delete), (rowid,))
+            replace_lost_parents(destination, report)
             ChangeLog(database).enqueue_all()
             with database.write() as connection:
                 mark_all_for_extraction(connection)
@@ -230,18 +216,62 @@ def iter_readable_rows(
 # -- rows from copies
 
 
+def restore_rows(
+    destination: sqlite3.Connection,
+    table: Table,
+    copy_names: Sequence[str],
+    is_checksummed: bool,
+    report: RebuildReport,
+) -> bool:
+    """Insert the rows of the copies that the damaged file had. Returns whether an index named its keys (temp.named).
+
+    If none did, the rows with a checksum are inserted, and without readable checksums all rows.
+    """
+    has_names, keys = load_named_keys(destination, table), key_columns(table)
+    condition = f"({keys}) IN temp.named" if has_names else "TRUE"
+    if is_checksummed and not has_names:
+        condition = checksum_condition(CHECKSUMMED_TABLES[table.name])
+        for name in (name for name in copy_names if common_columns(destination, name, table)):
+            query = f"SELECT {keys} FROM {name}.{table.name} WHERE NOT ({condition})"
+            report.deleted_keys[table.name] |= read_keys(destination, query)
+    for name in copy_names if table.name not in TABLES_NOT_RESTORED else ():
+        report.rows_from_copies[table.name] += insert_rows(destination, name, table, condition)
+    return has_names
+
+
+def replace_lost_parents(destination: sqlite3.Connection, report: RebuildReport) -> None:
+    """Add stand-ins for lost decisions and versions, and delete the other rows whose parent is lost."""
+    while orphans := destination.execute("PRAGMA foreign_key_check").fetchall():
+        for table_name, rowid, parent, _ in orphans:
+            if parent not in STANDIN_STATEMENTS:  # of a URL whose address is lost too
+                report.lost_keys[table_name].add(f"row {rowid}")
+            delete = f"DELETE FROM {table_name} WHERE rowid = ?"
+            destination.execute(STANDIN_STATEMENTS.get(parent, delete), (rowid,))
+
+
+def key_columns(table: Table) -> str:
+    """Return the names of the primary key, separated by commas."""
+    return ", ".join(column.name for column in table.primary_key.columns)
+
+
+def read_keys(connection: sqlite3.Connection, query: str) -> set[str]:
+    """Return the rows of a query on keys as texts."""
+    return {" ".join(map(str, row)) for row in connection.execute(query)}
+
+
 def checksum_condition(item: ChecksummedTable) -> str:
     """Return the SQL condition on rows of a copy that have a checksum in `main`, or that need none."""
     names = f"SELECT key FROM main.row_sums WHERE name = '{item.table.name}'"
-    covered = (true() if item.row_filter is None else item.row_filter).compile(compile_kwargs={"literal_binds": True})
-    return f"CAST({item.key_column.name} AS TEXT) IN ({names}) OR NOT ({covered})"
+    row_filter = true() if item.row_filter is None else item.row_filter
+    needs_checksum = row_filter.compile(compile_kwargs={"literal_binds": True})
+    return f"CAST({item.key_column.name} AS TEXT) IN ({names}) OR NOT ({needs_checksum})"
 
 
 def find_mismatches(database: Database) -> dict[str, dict[str, bool]]:
     """Return the keys whose rows differ from their stored checksum, by table; False if there is no such row."""
     with database.read() as connection:
         return {
-            name: {key: current is not None for key, (stored, current) in checksums.items() if stored is not None}
+            name: {key: current is not None for key, (expected, current) in checksums.items() if expected is not None}
             for name, checksums in compare_row_checksums(connection).items()
         }
 
@@ -267,12 +297,12 @@ def insert_rows(connection: sqlite3.Connection, schema: str, table: Table, condi
     return connection.execute(f"INSERT OR IGNORE INTO main.{table.name} ({columns}) {rows}", values).rowcount
 
 
-def load_named_keys(destination: sqlite3.Connection, table: Table, keys: str) -> bool:
+def load_named_keys(destination: sqlite3.Connection, table: Table) -> bool:
     """Load the keys of all rows that the damaged file had into temp.named. False if no index with them is readable."""
     destination.execute("DROP TABLE IF EXISTS temp.named")
     with suppress(sqlite3.DatabaseError):
         for _, index, *_ in destination.execute(f"PRAGMA damaged.index_list({table.name})").fetchall():
-            query = f"SELECT {keys} FROM damaged.{table.name} INDEXED BY {index}"
+            query = f"SELECT {key_columns(table)} FROM damaged.{table.name} INDEXED BY {index}"
             with suppress(sqlite3.DatabaseError):  # it is damaged, or it does not contain the keys
                 destination.execute(f"CREATE TEMP TABLE named AS {query}")
                 return True

@@ -158,9 +158,9 @@ def compare_row_checksums(connection: Connection) -> dict[str, dict[str, tuple[i
     differences: dict[str, dict[str, tuple[int | None, int | None]]] = {}
     for name, table in CHECKSUMMED_TABLES.items():
         query = select(row_checksums.c.key, row_checksums.c.sum).where(row_checksums.c.name == name)
-        stored = {row.key: row.sum for row in connection.execute(query)}
-        current = {str(key): checksum for key, checksum in iter_current_checksums(connection, table)}
-        pairs = {key: (stored.get(key), current.get(key)) for key in (*current, *stored)}
+        stored_sums = {row.key: row.sum for row in connection.execute(query)}
+        current_sums = {str(key): checksum for key, checksum in iter_current_checksums(connection, table)}
+        pairs = {key: (stored_sums.get(key), current_sums.get(key)) for key in (*current_sums, *stored_sums)}
         if differing := {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}:
             differences[name] = differing
     return differences

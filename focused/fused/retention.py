@@ -139,10 +139,10 @@ def select_pages_to_label(
     value = (uncertainty * (1 + np.maximum(page_vectors @ centre, 0.0) / max(float(uncertainty.sum()), 1e-9)))[
         candidates
     ]
-    retained = candidates[probabilities[candidates] >= threshold]
-    retained = retained[np.argsort(-probabilities[retained], kind="stable")]
-    sample_size = min(count // 2, len(retained))
-    sample = [int(part[len(part) // 2]) for part in np.array_split(retained, sample_size)] if sample_size else []
+    retained_pages = candidates[probabilities[candidates] >= threshold]
+    retained_pages = retained_pages[np.argsort(-probabilities[retained_pages], kind="stable")]
+    sample_size = min(count // 2, len(retained_pages))
+    sample = [int(part[len(part) // 2]) for part in np.array_split(retained_pages, sample_size)] if sample_size else []
     selected: list[int] = []
     for page in candidates[np.argsort(-value, kind="stable")].tolist():
         if len(selected) == count - sample_size:

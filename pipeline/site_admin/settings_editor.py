@@ -36,10 +36,7 @@ from search_ui.admin.interfaces.settings import (
 )
 
 CHANGE_ACTION = "setting_change"
-PAGE_ORDER = (
-    *("search", "vertical", "schedule", "crawl", "topic", "extract", "ocr", "embed", "lexicon", "alerts", "store"),
-    *("index", "cluster"),
-)  # of the sections within a group: what people change first
+FIRST_SECTIONS = ("search", "vertical", "schedule", "crawl")  # within a group: what people change first
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,6 @@ class SettingSpec:
     secrecy: Secrecy
     group: Group
     effect: SettingEffect
-
-    def hides(self, text: str) -> bool:
-        """Return True if the value `text` must not be shown."""
-        return hides_value(self.secrecy, text)
 
     @property
     def default_text(self) -> str:
@@ -123,7 +116,7 @@ class FileSettingsEditor:
         pending_actions = []
         for path in changed_paths:
             values = (stored_value(before, path), stored_value(after, path))
-            is_hidden = any(SPECS[path].hides(form_text(value)) for value in values)
+            is_hidden = any(hides_value(SPECS[path].secrecy, form_text(value)) for value in values)
             details = {} if is_hidden else dict(zip(("before", "after"), values, strict=True))
             pending_actions.append(self._actions.prepare(account, CHANGE_ACTION, path, details))
         file.save(new_text, digest, pending_actions)
@@ -154,7 +147,7 @@ class FileSettingsEditor:
         if spec.path == "search.title":
             default_text = raw.get("vertical", {}).get("name") or default_text
         text = site_text if source else form_text(raw.get(section, {}).get(key, default_text))
-        is_hidden = spec.hides(f"{text} {site_text}")
+        is_hidden = hides_value(spec.secrecy, f"{text} {site_text}")
         effect = spec.effect
         variable = f"{ENV_PREFIX}{section}_{key}".upper()
         return SettingField(
@@ -280,17 +273,17 @@ def setting_kind(path: str, value_type: Any) -> SettingKind:
 
 def iter_specs() -> Iterator[SettingSpec]:
     """Yield what the dataclasses say about all settings."""
-    for section in PAGE_ORDER:
+    for section in dict.fromkeys((*FIRST_SECTIONS, *SECTIONS)):
         settings_class = SECTIONS[section]
         types = typing.get_type_hints(settings_class)
         for setting in fields(settings_class):
             path = f"{section}.{setting.name}"
             kind = setting_kind(path, types[setting.name])
-            declared, default = setting.metadata, default_value(setting)
-            group = declared["group"] or settings_class.GROUP
-            effect = declared["effect"] or getattr(settings_class, "EFFECT", SettingEffect.NEXT_RUN)
+            metadata, default = setting.metadata, default_value(setting)
+            group = metadata["group"] or settings_class.GROUP
+            effect = metadata["effect"] or getattr(settings_class, "EFFECT", SettingEffect.NEXT_RUN)
             yield SettingSpec(
-                path, types[setting.name], kind, default, declared["help"], declared["secrecy"], group, effect
+                path, types[setting.name], kind, default, metadata["help"], metadata["secrecy"], group, effect
             )
 
 

@@ -28,8 +28,8 @@ def apply_retention(engine: "Engine", policy: "TopicPolicy") -> None:
     revisions = {url: RevisedDecision(score.is_relevant, score.score) for url, score in current_scores.items()}
     revision = table.apply_revisions(revisions, policy.config.strategy_name)
     answers = engine.store.topic_questions.answers(topic)
-    applied = [url for url, answer in answers.items() if url in revisions and revisions[url].score == answer]
-    table.record_applied_labels(topic, len(applied))
+    applied_urls = [url for url, answer in answers.items() if url in revisions and revisions[url].score == answer]
+    table.record_applied_labels(topic, len(applied_urls))
     reschedule_refetch(engine, revision.missing_urls)
     engine.store.topic_questions.replace_pending(topic, select_questions(engine, policy, revisions))
     if revision.dropped_count:

@@ -178,7 +178,7 @@ class DiagnosisBackend(Protocol):
         """Return why a page is or is not among the results; None if `url` is not a URL."""
 
     def schedule_page(self, url: str, account: str) -> bool:
-        """Make a known page due for the next crawl. Returns False if the URL is unknown."""
+        """Make a known page due for the next crawl. Returns False if the URL is unknown or excluded."""
 
     def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
         """Do what `remedy` says, for the page at `url`.
