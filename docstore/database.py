@@ -321,7 +321,7 @@ def to_store_error(error: SQLAlchemyError) -> StoreError:
         message = "the store is locked by another program: close that program, then try again"
         return StoreError(CodedMessage(message, "store_locked"))
     if "not a database" in text or "malformed" in text:
-        message = f"the store is damaged ({text}): restore it from a backup, or start with a fresh data_dir"
+        message = f"the store is damaged ({text}): stop `plumb serve`, then run `plumb check --repair`"
         return StoreError(CodedMessage(message, "store_damaged", detail=text))
     message = f"the store failed ({text}): check that it exists and is writable, then run again"
     return StoreError(CodedMessage(message, "store_failed", detail=text))

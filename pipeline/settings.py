@@ -368,7 +368,7 @@ def parse_override(setting_path: str, text: str) -> Any:
     if section not in ALL_SECTIONS:
         name = section or setting_path
         raise SettingsError(f"unknown settings section [{name}]{suggest_name(name, ALL_SECTIONS)}")
-    expected_type = typing.get_type_hints(ALL_SECTIONS[section]).get(key, str)
+    expected_type = setting_types(ALL_SECTIONS[section]).get(key, str)
     if expected_type is str:
         return text
     if get_origin(expected_type) is tuple:
@@ -379,10 +379,15 @@ def parse_override(setting_path: str, text: str) -> Any:
         raise SettingsError(f"{setting_path} = {text!r}: expected {type_name(expected_type)}") from None
 
 
+def setting_types(settings_class: type[Any]) -> dict[str, Any]:
+    """Return the type of each setting of a section by its key. Other attributes of the class are no settings."""
+    hints = typing.get_type_hints(settings_class)
+    return {setting.name: hints[setting.name] for setting in fields(settings_class)}
+
+
 def build_section(expected_type: type[S], raw: Mapping[str, Any], path: str) -> S:
     """Create the settings object of section `path`. Raises SettingsError for unknown keys and invalid values."""
-    all_hints = typing.get_type_hints(expected_type)
-    hints = {setting_field.name: all_hints[setting_field.name] for setting_field in fields(expected_type)}  # type: ignore[arg-type]
+    hints = setting_types(expected_type)
     values = {}
     for key, value in raw.items():
         setting_path = f"{path}.{key}"

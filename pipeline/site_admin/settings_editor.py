@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, get_args, get_origin
@@ -21,6 +20,7 @@ from pipeline.settings import (
     OverrideSource,
     Settings,
     parse_toml_sections,
+    setting_types,
     validate_value,
 )
 from pipeline.settings_template import default_value
@@ -275,7 +275,7 @@ def iter_specs() -> Iterator[SettingSpec]:
     """Yield what the dataclasses say about all settings."""
     for section in dict.fromkeys((*FIRST_SECTIONS, *SECTIONS)):
         settings_class = SECTIONS[section]
-        types = typing.get_type_hints(settings_class)
+        types = setting_types(settings_class)
         for setting in fields(settings_class):
             path = f"{section}.{setting.name}"
             kind = setting_kind(path, types[setting.name])

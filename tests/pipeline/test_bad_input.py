@@ -279,7 +279,7 @@ class TestStore:
         clone(crawled, vertical)
         file = vertical.data / "store.db"
         file.write_bytes(spoil(file.read_bytes()))
-        refused(vertical.plumb("run"), "the store is damaged", "restore it from a backup")
+        refused(vertical.plumb("run"), "the store is damaged", "run `plumb check --repair`")
 
     def test_a_write_ahead_log_of_nobody(self, crawled: LocalVertical, vertical: LocalVertical) -> None:
         """What a backup that copies files under a running program may leave: SQLite ignores a log that is not its."""

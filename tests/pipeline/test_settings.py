@@ -133,6 +133,8 @@ def test_a_bad_flag_is_refused(tmp_path: Path) -> None:
         load_settings(path, {"crawl.threads": "x"})
     with pytest.raises(SettingsError, match="unknown settings section"):
         load_settings(path, {"nothing.threads": "1"})
+    with pytest.raises(SettingsError, match=r"unknown setting crawl\.GROUP"):
+        load_settings(path, {"crawl.GROUP": "x"})
 
 
 def test_the_sample_file_is_valid_and_changes_no_default(tmp_path: Path) -> None:
