@@ -24,9 +24,9 @@ from crawler.schedule.retry_queue import RetryQueue
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.workers.fetch_pool import FetchPool, Job, JobKind, JobResult, JobRunner, PageResult, SkippedResult
 from crawler.workers.visit_recorder import MAX_BATCH_AGE_SECONDS, VisitRecorder
-from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
 from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.message import Message
 from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason
 from domain.page import Host
 
@@ -35,10 +35,8 @@ _MAX_UNEXPECTED_FAILURES = 20
 _TAKEDOWN_POLL_SECONDS = 1.0  # a page is not requested when it was taken down this long ago
 _MAX_CLOCK_DIFFERENCE_SECONDS = 3600.0  # between the machines of a store
 _MAX_QUIET_WAIT_SECONDS = 3600.0  # maximum wait for the end of the quiet hours of all remaining sites
-_ALL_QUIET_NOTE = CodedMessage("stopped early: all remaining sites have quiet hours", "note_all_quiet")
-_DELAYS_NOTE = CodedMessage(
-    "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left", "note_delays"
-)
+_ALL_QUIET_NOTE = Message("Stopped early: all remaining sites have quiet hours")
+_DELAYS_NOTE = Message("Stopped early: crawl delays or retry delays of all remaining URLs exceed the time left")
 
 
 class CrawlLoop:
@@ -145,17 +143,17 @@ class CrawlLoop:
         plan = self.context.plan
         if self.context.clock() >= self.context.deadline:
             minutes = f"{plan.max_seconds / 60:g}"
-            self.tally.add_note(CodedMessage(f"stopped after {minutes} minutes", "note_minutes", minutes=minutes))
+            self.tally.add_note(Message("Stopped after {minutes} minutes", minutes=minutes))
             return False
         if quiet_seconds_left(plan.quiet_minutes, self.context.now()):
             hours = plan.settings.quiet_hours
-            self.tally.add_note(CodedMessage(f"stopped for the quiet hours {hours}", "note_quiet_hours", hours=hours))
+            self.tally.add_note(Message("Stopped for the quiet hours {hours}", hours=hours))
             return False
         if self.context.coordinator.has_page_budget():
             return True
         if plan.settings.max_pages and not self.pool.in_flight:
             count = plan.settings.max_pages
-            self.tally.add_note(CodedMessage(f"stopped after {count} pages", "note_max_pages", n=count))
+            self.tally.add_note(Message("Stopped after 1 page", "Stopped after {n} pages", n=count))
         return False
 
     def _requeue_due_retries(self) -> None:
@@ -245,10 +243,7 @@ class CrawlLoop:
         outcome = self.result_handler.rejection_outcome(entry)
         if outcome is None and self.throttle.is_suspended(entry.host):
             self.tally.suspended_hosts.add(entry.host)
-            outcome = Outcome(
-                Reason.UNREACHABLE,
-                CodedMessage("the host failed repeatedly in this run", "host_failed_repeatedly"),
-            )
+            outcome = Outcome(Reason.UNREACHABLE, Message("The host failed repeatedly in this run"))
         return outcome or self.origin_requests.rejection_outcome(entry)
 
     def _submit_fetch(self, entry: FrontierEntry) -> None:
@@ -317,11 +312,10 @@ class CrawlLoop:
         self._record_judged(is_end=False)
         self.origin_requests.add_probes(self.result_handler.start_probes(entry.host))
         if self.tally.visits_by_reason[Reason.UNEXPECTED_ERROR] >= _MAX_UNEXPECTED_FAILURES:
-            message = (
-                f"{_MAX_UNEXPECTED_FAILURES} pages failed unexpectedly: see logs/plumb.log, fix the cause and run the "
-                "same command again"
+            raise PlumblineError(
+                "{n} pages failed unexpectedly: see logs/plumb.log, fix the cause and run again",
+                n=_MAX_UNEXPECTED_FAILURES,
             )
-            raise PlumblineError(CodedMessage(message, "crawl_failures", n=_MAX_UNEXPECTED_FAILURES))
 
     def _count_list_visit(self, host: Host, has_new_links: bool) -> None:
         """Count a visit to a list page. Postpones the site's new list pages once hardly any list has new links."""

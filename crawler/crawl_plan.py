@@ -5,12 +5,7 @@ from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
-from crawler.http.site_options import (
-    parse_paused_hosts,
-    parse_site_delays,
-    parse_site_options,
-    parse_site_quiet_hours,
-)
+from crawler.http.site_options import parse_paused_hosts, parse_site_delays, parse_site_options, parse_site_quiet_hours
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
@@ -26,8 +21,8 @@ from crawler.urls.canonical import (
     rejection_reason,
     split_host_port,
 )
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
+from domain.message import Message
 from domain.outcome import Reason
 from domain.setting import violated_bound
 
@@ -52,11 +47,9 @@ class CrawlPlan:
 
 
 _SEED_ERROR_BY_REASON = {
-    Reason.OUT_OF_SCOPE: CodedMessage(
-        "is out of scope; add its host to crawl.scope or remove the seed", "seed_out_of_scope"
-    ),
-    Reason.UNSUPPORTED_EXTENSION: CodedMessage("is not a page but a file for programs", "seed_not_a_page"),
-    Reason.URL_TOO_LONG: CodedMessage("is too long", "seed_too_long"),
+    Reason.OUT_OF_SCOPE: Message("is outside the scope: add its host to crawl.scope, or remove the URL"),
+    Reason.UNSUPPORTED_EXTENSION: Message("is not a page but a file for programs"),
+    Reason.URL_TOO_LONG: Message("is too long"),
 }
 
 
@@ -122,25 +115,25 @@ def _check_values(settings: CrawlSettings) -> None:
     for field_info in fields(settings):
         value, names = getattr(settings, field_info.name), field_info.metadata.get("names")
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if requirement := violated_bound(value, field_info.metadata):
-                raise SettingsError(f"crawl.{field_info.name} must be {requirement}, not {value}")
+            if error := violated_bound(f"crawl.{field_info.name}", value, field_info.metadata):
+                raise SettingsError(error)
         elif names and value not in names:
             raise SettingsError(f"crawl.{field_info.name} must be one of {', '.join(names)}, not {value!r}")
     if settings.revisit_shortest > settings.revisit_longest:
         raise SettingsError("crawl.revisit_shortest must be at most crawl.revisit_longest")
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
-        text = "crawl.user_agent must be a product name in printable ASCII"
-        raise SettingsError(CodedMessage(text, "user_agent"))
+        raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
     if not settings.contact.isascii() or not settings.contact.isprintable():
-        raise SettingsError(CodedMessage("crawl.contact must be printable ASCII", "contact"))
+        raise SettingsError("crawl.contact must be printable ASCII")
 
 
 def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
     try:
         return parse_quiet_hours(settings.quiet_hours)
     except ValueError:
-        text = f"crawl.quiet_hours must be like 08:00-18:30, not {settings.quiet_hours!r}"
-        raise SettingsError(CodedMessage(text, "quiet_hours", value=settings.quiet_hours)) from None
+        raise SettingsError(
+            "crawl.quiet_hours must be like 08:00-18:30, not “{value}”", value=settings.quiet_hours
+        ) from None
 
 
 def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
@@ -152,9 +145,7 @@ def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
         scope = parse_scope(text)
         if scope is None or scope.path_prefix != "/":
             value = repr(text[:200])
-            raise SettingsError(
-                CodedMessage(f"crawl.rendered: {value} is not a host or *.host", "rendered", value=value)
-            )
+            raise SettingsError("crawl.rendered: {value} is not a host or *.host", value=value)
         scopes.append(scope)
     return tuple(scopes)
 
@@ -162,15 +153,13 @@ def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
 def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules]:
     seeds = tuple(dict.fromkeys(_parse_seed(text) for text in settings.seeds))
     if not seeds:
-        raise SettingsError(CodedMessage("crawl.seeds is empty: set at least one seed URL", "no_seeds"))
+        raise SettingsError("crawl.seeds is empty: enter at least one start URL.")
     rules = UrlRules(_build_scopes(settings, seeds), settings.depth)
     for seed in seeds:
         reason = rejection_reason(seed, rules)
         if reason is not None:
             problem = _SEED_ERROR_BY_REASON.get(reason, str(reason))
-            raise SettingsError(
-                CodedMessage(f"crawl.seeds: {seed} {problem}", "seed_excluded", url=seed, problem=problem)
-            )
+            raise SettingsError("crawl.seeds: {url} {problem}.", url=seed, problem=problem)
     return seeds, rules
 
 
@@ -191,8 +180,7 @@ def _is_ip_address(name: str) -> bool:
 def _parse_seed(text: str) -> str:
     url = canonicalize_url(text if "://" in text else f"http://{text}")
     if isinstance(url, Reason):
-        message = f"crawl.seeds: {text[:200]!r} is not an http or https URL"
-        raise SettingsError(CodedMessage(message, "seed_not_a_url", entry=text[:200]))
+        raise SettingsError("crawl.seeds: “{entry}” is not an http or https URL.", entry=text[:200])
     return url
 
 
@@ -214,6 +202,8 @@ def _www_variants(host: str) -> tuple[str, ...]:
 def _parse_scope_setting(text: str) -> Scope:
     scope = parse_scope(text)
     if scope is None:
-        message = f"crawl.scope: {text[:200]!r} is not a host with an optional path prefix (a.com/news)"
-        raise SettingsError(CodedMessage(message, "scope_invalid", entry=text[:200]))
+        raise SettingsError(
+            "crawl.scope: “{entry}” is not a host or a host with a path, such as news.example.com/oil/.",
+            entry=text[:200],
+        )
     return scope

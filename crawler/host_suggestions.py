@@ -14,7 +14,6 @@ from crawler.rendered_sites import with_rendered_hosts
 from crawler.settings import CrawlSettings
 from crawler.state_files import parse_state, read_state, write_state, write_state_or_raise
 from crawler.urls.canonical import canonicalize_url, host_of, url_origin
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from domain.page import Link
@@ -147,8 +146,11 @@ def _save_added_seeds(folder: Path, seeds: Iterable[str]) -> None:
             parse_state(path.read_bytes())
         write_state_or_raise(path, {"added": list(seeds)})
     except (OSError, ValueError) as error:
-        text = f"cannot change the added hosts in {path}: {error}; `plumb check --repair` restores a damaged file"
-        raise SettingsError(CodedMessage(text, "added_sites", error=str(error))) from error
+        raise SettingsError(
+            "The list of added hosts (sites.json) cannot be changed: {error}. `plumb check --repair` "
+            "restores a damaged file.",
+            error=str(error),
+        ) from error
 
 
 def _append_bounded(values: list[Any], value: Any, max_length: int) -> None:

@@ -5,18 +5,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from crawler.schedule.throttle import HostThrottle
-from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
+from domain.message import Message
 from domain.outcome import FETCH_SUCCESS_REASONS, SUCCESS_REASONS, Outcome, Reason, Stage, StageReport
 from domain.page import Host
 
 _SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
-_SEED_ADVICE = CodedMessage("check crawl.seeds and that the sites respond, then run again", "seeds_failed")
+_SEED_ADVICE = Message("check the start URLs under “Sites” and that the sites respond, then run again")
 _SEED_ADVICE_BY_REASON = {
-    Reason.ROBOTS_FORBIDDEN: CodedMessage(
-        "robots.txt forbids these pages; set other URLs in crawl.seeds", "seeds_forbidden"
-    ),
-    Reason.PRIVATE_ADDRESS: CodedMessage("add the host to crawl.inside_hosts, then run again", "seeds_inside"),
+    Reason.ROBOTS_FORBIDDEN: Message("robots.txt forbids these pages; enter other start URLs under “Sites”"),
+    Reason.PRIVATE_ADDRESS: Message("add the host to crawl.inside_hosts under “Settings”, then run again"),
 }
 
 
@@ -166,7 +164,7 @@ class Tally:
     def report(self, seconds: float) -> StageReport:
         """Build the report. Raises PlumblineError if neither a seed nor another page could be fetched."""
         failed_seeds = [
-            CodedMessage(f"{url}: {outcome.summary}", "failed_seed", url=url, cause=outcome.summary)
+            Message("{url}: {cause}", url=url, cause=outcome.summary)
             for url, outcome in self.seed_outcomes.items()
             if outcome.reason not in _SEED_SUCCESS_REASONS
         ]
@@ -175,20 +173,18 @@ class Tally:
                 outcome.reason for outcome in self.seed_outcomes.values() if outcome.reason not in _SEED_SUCCESS_REASONS
             )
             advice = _SEED_ADVICE_BY_REASON.get(first, _SEED_ADVICE)
-            message = f"none of the seeds could be fetched ({'; '.join(failed_seeds[:3])}): {advice}"
-            raise PlumblineError(CodedMessage(message, "no_seed_fetched", seeds=tuple(failed_seeds[:3]), advice=advice))
-        notes: list[str] = [
-            CodedMessage(f"seed not fetched: {line}", "note_seed_failed", seed=line) for line in failed_seeds
-        ]
+            raise PlumblineError(
+                "None of the seeds could be fetched ({seeds}): {advice}", seeds=tuple(failed_seeds[:3]), advice=advice
+            )
+        notes: list[str] = [Message("Seed not fetched: {seed}", seed=line) for line in failed_seeds]
         notes += [
-            CodedMessage(f"host suspended after repeated failures: {host}", "note_host_suspended", host=host)
+            Message("Host suspended after repeated failures: {host}", host=host)
             for host in sorted(self.suspended_hosts)
         ]
         notes += self.notes
         if self.rejected_links:
             counts = tuple(
-                CodedMessage(f"{count} {reason}", "link_count", n=count, reason=reason)
-                for reason, count in self.rejected_links.most_common()
+                Message("{n} {reason}", n=count, reason=reason) for reason, count in self.rejected_links.most_common()
             )
-            notes.append(CodedMessage(f"links not followed: {', '.join(counts)}", "note_links_rejected", counts=counts))
+            notes.append(Message("Links not followed: {counts}", counts=counts))
         return StageReport(Stage.CRAWL, dict(self.visits_by_reason), seconds, tuple(notes))

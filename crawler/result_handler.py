@@ -15,15 +15,15 @@ from crawler.traps.trap_detector import TrapDetector, detect_shape_trap
 from crawler.urls.canonical import host_of, path_extension, rejection_reason
 from crawler.urls.path_answers import file_pattern
 from crawler.workers.fetch_pool import PageResult
-from domain.coded_message import CodedMessage
 from domain.focused_decision import FocusedDecision
 from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from domain.page import Host
 
 _MAX_SUSPECT_URLS = 20_000  # URLs that are not followed because their pattern may be a trap
 _MAX_REDIRECT_CHAINS = 10_000
-_KNOWN_VARIANT_MESSAGE = CodedMessage("another form of a known URL", "known_variant")
+_KNOWN_VARIANT_MESSAGE = Message("another form of a known URL")
 # Outcomes of a probe that show that there is no such page. Many sites redirect to the home page instead of a 404.
 _NOT_FOUND_REASONS = frozenset((Reason.GONE, Reason.REDIRECTED_TO_KNOWN_URL, Reason.REDIRECTED_OUT_OF_SCOPE))
 
@@ -81,12 +81,8 @@ class ResultHandler:
             )
         elif decision is not None and not decision.is_retained:
             score, topic = f"{decision.score:.3f}", decision.topic
-            detail = CodedMessage(
-                f"{decision.strategy} score {score} for {topic}",
-                "topic_score",
-                strategy=decision.strategy,
-                score=score,
-                topic=topic,
+            detail = Message(
+                "Topic “{topic}”, {strategy}, score {score}", strategy=decision.strategy, score=score, topic=topic
             )
             visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
         elif job_result.is_noindex:
@@ -286,7 +282,7 @@ class ResultHandler:
         )
         if trap is None:
             return True
-        self._tally.rejected_links[CodedMessage(f"trap ({trap})", "link_trap", kind=trap.message)] += 1
+        self._tally.rejected_links[Message("crawler trap ({kind})", kind=trap.message)] += 1
         if len(self._suspect_urls) < _MAX_SUSPECT_URLS:
             self._suspect_urls[new_url.url] = new_url
         return False
@@ -302,9 +298,7 @@ class ResultHandler:
         reason = rejection_reason(target, self._plan.url_rules, entry.depth)
         if reason is not None or self._is_file(target):
             reason = Reason.NOT_HTML if reason is None else Reason.REDIRECTED_OUT_OF_SCOPE
-            return self.visit_without_page(
-                entry, Outcome(reason, CodedMessage(f"redirected to {target[:280]}", "redirected_to", url=target[:280]))
-            )
+            return self.visit_without_page(entry, Outcome(reason, Message("Redirected to {url}", url=target[:280])))
         visited_chain = (*redirect_chain, entry)
         if self._leave_gate(redirect_chain, [target]):
             return self.visit_without_page(entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, target[:300]))

@@ -32,7 +32,9 @@ def count_product(root: Path) -> dict[str, int]:
     for path, text in files.items():
         by_package.setdefault(path.relative_to(root).parts[0], {})[path] = text
     product = {path: text for path, text in files.items() if path.relative_to(root).parts[0] not in NOT_PRODUCT}
-    catalogues = {path.name: path.read_text("utf-8") for path in root.glob("search_ui/translations/*.po")}
+    catalogues = {path.name: path.read_text("utf-8") for path in root.glob("search_ui/translations/*")}
+    keyed = catalogues.get("en.po", "")  # before English texts were the keys, this file had all messages
+    messages = [keyed or catalogues.get("zh.po", "") + catalogues.get("names.toml", "")]
     tests = [path for path in by_package.get("tests", {}) if path.name.startswith("test_")]
     modules = {path.stem for path in product} | {path.parent.name for path in product}
     requirements = re.search(r"install_requires =\n((?:    .*\n)+)", (root / "setup.cfg").read_text("utf-8"))
@@ -43,7 +45,7 @@ def count_product(root: Path) -> dict[str, int]:
         "modules": len(product),
         "settings": count_matches(r'"help":|= setting\(', product.values()),
         "install_requires": len(requirements[1].splitlines()) if requirements else 0,
-        "message ids": count_matches(r'^msgid "[a-z]', [catalogues.get("en.po", "")]),
+        "message ids": count_matches(r'^msgid "[^"]|^[\w-]+ = \[', messages),
         "routes": count_matches(r"\.(?:route|get|post)\(\s*f?[\"']/|add_url_rule\(", product.values()),
         "verbs": count_matches(r"^@\w+\.(?:command|group)\(", product.values()),
         "tables": count_matches(r"\bTable\(", by_package.get("docstore", {}).values()),

@@ -7,19 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from docstore.accounts import (
-    AccountTable,
-    account_from_row,
-    all_sessions_key,
-    roles_to_text,
-    validate_roles,
-)
+from docstore.accounts import AccountTable, account_from_row, all_sessions_key, roles_to_text, validate_roles
 from docstore.actions import write_action
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.operation_tables import accounts, revoked_sessions
 from domain.account import Account, Role, normalize_account_name
-from domain.coded_message import CodedMessage
 from domain.errors import AccountError
 
 
@@ -54,8 +47,7 @@ class AccountAdministration:
         new_roles = validate_roles(roles)
         with self._change(name) as (connection, account, other_accounts):
             if account.roles != frozenset(expected_roles):
-                text = f"the roles of {account.name} have changed: check them again"
-                raise AccountError(CodedMessage(text, "account_changed", name=account.name))
+                raise AccountError("The roles of {name} have changed meanwhile. Check them again.", name=account.name)
             if Role.OPERATOR not in new_roles:
                 check_operator_remains(account, other_accounts, actor)
             self._update(connection, account.name, roles=roles_to_text(new_roles))
@@ -96,8 +88,7 @@ class AccountAdministration:
             account_by_name = load_accounts(connection, is_locked=True)
             account = account_by_name.pop(normalize_account_name(name), None)
             if account is None:
-                text = f"account {name[:64]!r} does not exist"
-                raise AccountError(CodedMessage(text, "account_unknown", name=name[:64]))
+                raise AccountError("There is no account named {name}.", name=name[:64])
             yield connection, account, list(account_by_name.values())
 
     def _update(self, connection: Connection, name: str, **values: Any) -> None:
@@ -126,8 +117,8 @@ def check_operator_remains(account: Account, other_accounts: Iterable[Account], 
     if not account.has_role(Role.OPERATOR):
         return
     if account.name == normalize_account_name(actor):
-        text = "you cannot remove your own administrator role or disable your own account"
-        raise AccountError(CodedMessage(text, "own_operator"))
+        raise AccountError("You cannot remove your own administrator role or disable your own account.")
     if not any(other.has_role(Role.OPERATOR) for other in other_accounts):
-        text = f"{account.name} is the last administrator: make another account an administrator first"
-        raise AccountError(CodedMessage(text, "last_operator", name=account.name))
+        raise AccountError(
+            "{name} is the last administrator. Make another account an administrator first.", name=account.name
+        )

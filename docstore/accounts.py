@@ -16,7 +16,6 @@ from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.operation_tables import accounts, revoked_sessions
 from domain.account import Account, Role, normalize_account_name
-from domain.coded_message import CodedMessage
 from domain.errors import AccountError
 
 _NAME_PATTERN = re.compile(r"[\w.@-]{1,64}")
@@ -34,12 +33,7 @@ class AccountTable:
         self._clock = clock
 
     def create(
-        self,
-        name: str,
-        password_hash: str,
-        roles: Iterable[Role],
-        password_is_temporary: bool = False,
-        actor: str = "",
+        self, name: str, password_hash: str, roles: Iterable[Role], password_is_temporary: bool = False, actor: str = ""
     ) -> Account:
         """Create an account.
 
@@ -56,8 +50,7 @@ class AccountTable:
         row = account_to_row(account)
         with self._database.write() as connection:
             if not self._database.insert_missing(connection, accounts, [row]):
-                text = f"an account named {account.name} already exists: choose another name"
-                raise AccountError(CodedMessage(text, "account_exists", name=account.name))
+                raise AccountError("An account named {name} already exists. Choose another name.", name=account.name)
             update_row_checksums(self._database, connection, accounts, [account.name])
             self._record(connection, actor, "account_create", account.name, {"roles": row["roles"]})
         return account
@@ -168,8 +161,7 @@ def validate_account_name(name: str) -> str:
     """Return the canonical form of a new account's name, or raise AccountError if it is invalid."""
     account_name = normalize_account_name(name)
     if not _NAME_PATTERN.fullmatch(account_name):
-        text = "an account name has 1 to 64 characters: letters, digits, . @ _ -"
-        raise AccountError(CodedMessage(text, "account_name"))
+        raise AccountError("An account name has 1 to 64 characters: letters, digits, . @ _ -")
     return account_name
 
 
@@ -177,8 +169,7 @@ def validate_roles(roles: Iterable[Role]) -> frozenset[Role]:
     """Return `roles` as a set, or raise AccountError if it is empty."""
     role_set = frozenset(roles)
     if not role_set:
-        text = f"an account needs at least one role: {', '.join(Role)}"
-        raise AccountError(CodedMessage(text, "account_needs_role"))
+        raise AccountError("Choose at least one role.")
     return role_set
 
 

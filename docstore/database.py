@@ -36,8 +36,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from docstore.schema import SCHEMA_VERSION, metadata
 from docstore.schema.base import store_meta
 from docstore.schema.migrations import upgrade_schema
-from domain.coded_message import CodedMessage
 from domain.errors import StoreError, StoreFullError, StoreTooNewError
+from domain.message import Message
 from locks.fences import check_commit
 
 BUSY_TIMEOUT_MS = 60_000
@@ -223,12 +223,7 @@ def configure_sqlite_connection(connection: sqlite3.Connection, _record: object)
     fsync.
     """
     connection.isolation_level = None  # the driver must not start transactions: `begin_sqlite_transaction` does
-    for pragma in (
-        f"busy_timeout={BUSY_TIMEOUT_MS}",
-        "journal_mode=WAL",
-        "synchronous=NORMAL",
-        "foreign_keys=ON",
-    ):
+    for pragma in (f"busy_timeout={BUSY_TIMEOUT_MS}", "journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
     connection.create_function("floor", 1, math.floor, deterministic=True)  # not in every build of SQLite
 
@@ -287,14 +282,13 @@ def translate_errors() -> Iterator[None]:
             raise StoreFullError(DISK_FULL_MESSAGE) from error
         if error.errno in FILE_LIMIT_ERRNOS:
             raise file_limit_error(str(error.strerror)) from error
-        message = f"the store failed ({error}): check that its folder is writable, then run again"
-        raise StoreError(CodedMessage(message, "store_failed", detail=str(error))) from error
+        raise StoreError(
+            "The store failed ({detail}): check that it exists and its folder is writable, then run again",
+            detail=str(error),
+        ) from error
 
 
-DISK_FULL_MESSAGE = CodedMessage(
-    "the disk that holds the store is full: free some space, then run the same command again; nothing was lost",
-    "store_disk_full",
-)
+DISK_FULL_MESSAGE = Message("The disk that holds the store is full: free some space, then run again; nothing was lost")
 FILE_LIMIT_ERRNOS = (errno.EDQUOT, errno.EFBIG)
 # SQLite reports a full disk separately. All other write errors of the system share these names.
 SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
@@ -302,11 +296,11 @@ SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 
 def file_limit_error(text: str) -> StoreFullError:
     """Return the error for a quota or file size limit; `text` is the message of the system."""
-    message = (
-        f"the store's files may not grow ({text}): check the free space and the health of the disk, the disk quota "
-        "and the file size limit (ulimit -f), then run the same command again; nothing was lost"
+    return StoreFullError(
+        "The files of the store may not grow ({detail}): check the disk quota, the file size limit "
+        "(ulimit -f) and the health of the disk, then run again; nothing was lost",
+        detail=text,
     )
-    return StoreFullError(CodedMessage(message, "store_file_limit", detail=text))
 
 
 def to_store_error(error: SQLAlchemyError) -> StoreError:
@@ -318,10 +312,11 @@ def to_store_error(error: SQLAlchemyError) -> StoreError:
     if getattr(cause, "sqlite_errorname", "") in SQLITE_WRITE_ERROR_NAMES:
         return file_limit_error(text)
     if "database is locked" in text:
-        message = "the store is locked by another program: close that program, then try again"
-        return StoreError(CodedMessage(message, "store_locked"))
+        return StoreError("The store is locked by another program: close that program, then run again")
     if "not a database" in text or "malformed" in text:
-        message = f"the store is damaged ({text}): stop `plumb serve`, then run `plumb check --repair`"
-        return StoreError(CodedMessage(message, "store_damaged", detail=text))
-    message = f"the store failed ({text}): check that it exists and is writable, then run again"
-    return StoreError(CodedMessage(message, "store_failed", detail=text))
+        return StoreError(
+            "The store is damaged ({detail}): stop “plumb serve”, then run “plumb check --repair”", detail=text
+        )
+    return StoreError(
+        "The store failed ({detail}): check that it exists and its folder is writable, then run again", detail=text
+    )

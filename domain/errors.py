@@ -7,13 +7,18 @@ status. Code that calls a library wraps the library's errors.
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from domain.message import Message
+
 if TYPE_CHECKING:
     from domain.concept import Concept
     from domain.term import LexiconEntry
 
 
 class PlumblineError(Exception):
-    """An error that the administrator can resolve."""
+    """An error that the administrator can resolve. Its arguments are those of a `Message`, or a message."""
+
+    def __init__(self, message: str, plural: str = "", /, **values: object) -> None:
+        super().__init__(message if isinstance(message, Message) else Message(message, plural, **values))
 
 
 class SettingsError(PlumblineError):

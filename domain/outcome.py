@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 
 
 class Stage(StrEnum):
@@ -130,12 +130,11 @@ class Outcome:
     published_date: str = field(default="", compare=False)
 
     @property
-    def summary(self) -> CodedMessage:
+    def summary(self) -> Message:
         """Reason and detail as one message, such as `http_error, 503`."""
         if not self.detail:
-            return CodedMessage(self.reason.value, "outcome", reason=self.reason.value)
-        text = f"{self.reason}, {self.detail}"
-        return CodedMessage(text, "outcome_detail", reason=self.reason.value, detail=self.detail)
+            return Message("{reason}", reason=self.reason.value)
+        return Message("{reason}, {detail}", reason=self.reason.value, detail=self.detail)
 
 
 def has_common_cause(failed_count: int, total_count: int, max_failures: int) -> bool:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.term import AUTOMATIC_ACTOR, ConceptTerm, DefinitionChoice, TermClass, TermStatus
 from domain.term_relation import RelatedPair
@@ -110,8 +109,7 @@ def status_with_two_reviewers(
     if edit.status is not TermStatus.ACCEPTED or actor == AUTOMATIC_ACTOR or not is_unchecked:
         return edit.status
     if current_status is TermStatus.PROVISIONAL and kind is ReviewDecisionKind.DECIDE:
-        message = f"you accepted {edit.text!r}: another account must confirm it"
-        raise LexiconError(CodedMessage(message, "own_acceptance", term=edit.text))
+        raise LexiconError("You accepted “{term}”. Another account must confirm it.", term=edit.text)
     return TermStatus.PROVISIONAL
 
 

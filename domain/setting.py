@@ -6,7 +6,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 
 T = TypeVar("T")
 Group = Literal["what", "speed", "times", "exclusions", "search", "terms", "identity", "texts", "alerts", "machine", ""]
@@ -64,16 +64,14 @@ def hides_value(secrecy: Secrecy, text: str) -> bool:
     return secrecy is Secrecy.ALL or (secrecy is Secrecy.WITH_CREDENTIALS and "@" in text)
 
 
-def violated_bound(value: float, metadata: Mapping[str, Any]) -> CodedMessage | None:
-    """Return the bound that a number violates, such as `0 or more`; None if it is valid.
-
-    The code is that of the complete message; its values lack `path` and `value`.
-    """
+def violated_bound(path: str, value: float, metadata: Mapping[str, Any]) -> Message | None:
+    """Return what is wrong with the number `value` of the setting `path`; None if it is within its bounds."""
     minimum, maximum = metadata.get("least"), metadata.get("most")
+    values = {"path": path, "value": str(value), "maximum": str(maximum), "minimum": str(minimum)}
     if not math.isfinite(value):
-        return CodedMessage("a finite number", "setting_finite")
+        return Message("{path} = {value}: must be a finite number", **values)
     if maximum is not None and value > maximum:
-        return CodedMessage(f"{maximum} or less", "setting_maximum", maximum=str(maximum))
+        return Message("{path} = {value}: must be {maximum} or less", **values)
     if minimum is None:
-        return None if value > 0 else CodedMessage("more than 0", "setting_positive")
-    return None if value >= minimum else CodedMessage(f"{minimum} or more", "setting_minimum", minimum=str(minimum))
+        return None if value > 0 else Message("{path} = {value}: must be more than 0", **values)
+    return None if value >= minimum else Message("{path} = {value}: must be {minimum} or more", **values)

@@ -2,7 +2,7 @@
 
 import re
 
-from domain.coded_message import truncate_message
+from domain.message import truncate_message
 
 # PostgreSQL rejects NUL in text, and neither database can encode a lone surrogate.
 UNSTORABLE_CHARS = re.compile("[\x00\ud800-\udfff]")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from heapq import nlargest
 
 from domain.article import Article, Block, BlockKind, ExtractionResult, PageTraits, SiteTemplate, text_hash64
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from extractor.article_blocks import build_blocks
 from extractor.body_methods import BODY_METHODS
@@ -136,12 +136,10 @@ class ArticleExtractor:
         """
         page_source = decode_page(html, content_type)
         if page_source is None:
-            return Outcome(Reason.UNDECODABLE, CodedMessage("cannot decode: unknown encoding", "unknown_encoding"))
+            return Outcome(Reason.UNDECODABLE, Message("Cannot be decoded: unknown encoding"))
         page = parse_page(page_source, url, site_template, complete)
         if page is None:
-            return Outcome(
-                Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, CodedMessage("no element found", "no_element")
-            )
+            return Outcome(Reason.UNPARSABLE if html.strip() else Reason.EMPTY_BODY, Message("No element found"))
         return page
 
     def extract_from_page(self, page: ParsedPage, fetched_at: float) -> Article | Outcome:
@@ -159,12 +157,14 @@ class ArticleExtractor:
             return analysis
         share, result = f"{min(99, round(100 * page.read_share))}%", analysis.result
         if isinstance(result, Outcome):
-            message = f"{result.detail}; only the first {share} of the page was read"
-            detail = CodedMessage(message, "page_cut_reason", share=share, reason=result.detail)
+            detail = Message("{reason}; only the first {share} of the page was read", share=share, reason=result.detail)
             return replace(analysis, result=replace(result, detail=detail))
-        message = f"the page has too many elements: only its first {share} was read"
         return replace(
-            analysis, warning=Outcome(Reason.INCOMPLETE_BODY, CodedMessage(message, "page_cut", share=share))
+            analysis,
+            warning=Outcome(
+                Reason.INCOMPLETE_BODY,
+                Message("the page has too many elements: only its first {share} was read", share=share),
+            ),
         )
 
     def analyze_parsed_part(self, page: ParsedPage, fetched_at: float) -> ExtractionResult:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 
 MIN_ARTICLES = 500  # with fewer articles no vectors are trained on them
 
@@ -28,14 +28,16 @@ _USED_RESOURCES: Mapping[str, tuple[Resource, ...]] = {
 _FALLBACKS: Mapping[str, str] = {"semantic": "static_keywords"}
 """Strategies that are worse than a plain comparison of words if all their resources are missing."""
 _REMEDIES: Mapping[Resource, str] = {
-    Resource.VECTORS: "no word vectors: {n} of at least {minimum} articles. Set papers.vectors, or crawl more articles",
-    Resource.CONCEPTS: "no concept files: name files of HowNet, Cilin or Open Wordnet in crawl.concepts",
-    Resource.TREE: "no term tree: give one to `plumb topic init` with --tree",
+    Resource.VECTORS: "{strategy}: no word vectors: {n} of at least {minimum} articles. Set papers.vectors, or crawl "
+    "more articles. {effect}.",
+    Resource.CONCEPTS: "{strategy}: no concept files: name files of HowNet, Cilin or Open Wordnet in crawl.concepts. "
+    "{effect}.",
+    Resource.TREE: "{strategy}: no term tree: give one to plumb topic init with --tree. {effect}.",
 }
-_EFFECTS: Mapping[str, str] = {
-    "semantic": "Then words of similar meaning count like those of the topic (ZK-A1)",
-    "topic_library": "Then words of similar meaning extend the topic (WY-A2)",
-    "semantic_tree": "Then words that are near in the tree count like those of the topic (ZJ-F5)",
+_EFFECTS: Mapping[str, Message] = {
+    "semantic": Message("Then words of similar meaning count like those of the topic (ZK-A1)"),
+    "topic_library": Message("Then words of similar meaning extend the topic (WY-A2)"),
+    "semantic_tree": Message("Then words that are near in the tree count like those of the topic (ZJ-F5)"),
 }
 
 
@@ -51,18 +53,18 @@ class StrategyNeeds:
     missing: tuple[Resource, ...]
     article_count: int
 
-    def messages(self) -> list[CodedMessage]:
+    def messages(self) -> list[Message]:
         """Return a sentence for each missing resource, and one for a fallback."""
-        messages = []
-        for resource in self.missing:
-            values = {"n": self.article_count, "minimum": MIN_ARTICLES} if resource is Resource.VECTORS else {}
-            effect = CodedMessage(_EFFECTS[self.strategy], f"effect_{self.strategy}")
-            text = f"{self.strategy}: {_REMEDIES[resource].format(**values)}. {effect}."
-            messages.append(CodedMessage(text, f"missing_{resource}", strategy=self.strategy, effect=effect, **values))
+        messages = [self._missing_message(resource) for resource in self.missing]
         if self.effective_strategy != self.strategy:
-            text = f"Until one of these is supplied, the crawl uses: {self.effective_strategy}"
-            messages.append(CodedMessage(text, "strategy_fallback", strategy=self.effective_strategy))
+            messages.append(
+                Message("Until one of these is supplied, the crawl uses: {strategy}", strategy=self.effective_strategy)
+            )
         return messages
+
+    def _missing_message(self, resource: Resource) -> Message:
+        values = {"n": self.article_count, "minimum": MIN_ARTICLES}
+        return Message(_REMEDIES[resource], strategy=self.strategy, effect=_EFFECTS[self.strategy], **values)
 
 
 def assess_needs(

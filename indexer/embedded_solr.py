@@ -32,7 +32,6 @@ from typing import IO, Self
 
 import requests
 
-from domain.coded_message import CodedMessage
 from domain.errors import PortInUseError, SettingsError, SolrError, SolrUnavailableError
 from indexer.class_data_sharing import JAVA_OPTIONS_ENV, JAVA_PATH, cds_java_options
 from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
@@ -109,12 +108,14 @@ def check_solr_cloud(url: str, timeout: float) -> None:
             mode = session.request_json("admin/info/system").get("mode")
     except (requests.RequestException, ValueError, AttributeError) as err:
         address, cause = redact_credentials(url), type(err).__name__
-        message = f"Solr at {address} is not responding ({cause}): start it, or correct index.solr_url"
-        raise SolrUnavailableError(CodedMessage(message, "solr_silent", url=address, cause=cause)) from err
+        raise SolrUnavailableError(
+            "Solr at {url} is not responding ({cause}): start it, or correct index.solr_url", url=address, cause=cause
+        ) from err
     if mode != "solrcloud":
         address = redact_credentials(url)
-        message = f"the Solr at {address} runs in mode {mode!r}: start it in cloud mode (SolrCloud)"
-        raise SolrError(CodedMessage(message, "solr_mode", url=address, mode=str(mode)))
+        raise SolrError(
+            "The Solr at {url} runs in mode {mode}: start it in cloud mode (SolrCloud)", url=address, mode=str(mode)
+        )
 
 
 class EmbeddedSolr:
@@ -196,8 +197,7 @@ class EmbeddedSolr:
             with (self.home / "guard.lock").open("a") as supervisor_lock_file:
                 if _try_flock(supervisor_lock_file, fcntl.LOCK_EX):
                     if start_count == 2:
-                        message = f"Solr ended while it was starting: see {self.home / 'logs'}"
-                        raise SolrError(CodedMessage(message, "solr_ended", logs=str(self.home / "logs")))
+                        raise SolrError("Solr ended while it was starting: see {logs}", logs=str(self.home / "logs"))
                     log_mode = "a" if start_count else "w"
                     supervisor = self._start_supervisor(jars, options, supervisor_lock_file, log_mode)
                     start_count += 1
@@ -205,11 +205,11 @@ class EmbeddedSolr:
             if state is _NodeState.READY:
                 return
             if state is _NodeState.DAMAGED:
-                message = (
-                    f"Solr cannot open its index: stop all programs of this search engine, delete {self.home}, and run "
-                    "`plumb index`, which fills a new one from the store"
+                raise SolrError(
+                    "Solr cannot open its index: stop all programs of this search engine, delete {folder}, and run "
+                    "“plumb index”, which fills a new one from the store.",
+                    folder=str(self.home),
                 )
-                raise SolrError(CodedMessage(message, "solr_damaged", folder=str(self.home)))
             is_restart_due = state is _NodeState.ABSENT and start_count == 1 and time.monotonic() > restart_at
             if is_restart_due and supervisor is not None:
                 supervisor.terminate()
@@ -253,8 +253,11 @@ class EmbeddedSolr:
 
     def _start_timeout_error(self) -> SolrUnavailableError:
         seconds, logs = f"{self._settings.start_timeout:g}", str(self.home / "logs")
-        message = f"the embedded Solr was not ready after {seconds} s: see {logs}, or increase index.start_timeout"
-        return SolrUnavailableError(CodedMessage(message, "solr_start_timeout", seconds=seconds, logs=logs))
+        return SolrUnavailableError(
+            "The embedded Solr was not ready after {seconds} s: see {logs}, or increase index.start_timeout",
+            seconds=seconds,
+            logs=logs,
+        )
 
 
 def choose_address(port: int, previous_address: str) -> str:

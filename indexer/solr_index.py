@@ -28,8 +28,8 @@ import pysolr
 import requests
 
 from domain.batches import batched
-from domain.coded_message import CodedMessage, coded_message
 from domain.errors import MISSING_COLLECTION_MESSAGE, SolrError, SolrUnavailableError
+from domain.message import error_message
 from indexer.configset import add_missing_fields, configset_digest, configset_files, configset_zip
 from locks.fences import check_request
 from solr_client import solr_fields
@@ -258,11 +258,11 @@ class SolrIndex:
         """
         cluster_state = self._fetch_cluster_state()
         if self.collection in cluster_state["collections"]:
-            message = (
-                f"Solr already has a collection named {self.collection}, which Plumbline did not create: "
-                "set index.collection to another name"
+            raise SolrError(
+                "Solr already has a collection named {name}, which Plumbline did not create: set "
+                "index.collection to another name",
+                name=self.collection,
             )
-            raise SolrError(CodedMessage(message, "solr_other_collection", name=self.collection))
         target = cluster_state.get("aliases", {}).get(self.collection)
         is_outdated = self.add_missing_fields()
         if self.current_collection not in cluster_state["collections"]:
@@ -349,14 +349,16 @@ class SolrIndex:
         except SolrError as error:
             # If it exists now, another process created it.
             if self.current_collection not in self._fetch_cluster_state()["collections"]:
-                message = f"{error}; {MODULE_HINT}"
-                raise SolrError(CodedMessage(message, "solr_not_created", reason=coded_message(error))) from error
+                raise SolrError(
+                    "{reason}; see Solr's log; your own Solr needs its module analysis-extras "
+                    "(SOLR_MODULES=analysis-extras)",
+                    reason=error_message(error),
+                ) from error
         if not self._wait_until_active():
-            message = (
-                f"Solr's new collection {self.current_collection} did not become active: see Solr's log, then run "
-                "the same command again"
+            raise SolrUnavailableError(
+                "Solr's new collection {name} did not become active: see Solr's log, then run the same command again",
+                name=self.current_collection,
             )
-            raise SolrUnavailableError(CodedMessage(message, "solr_inactive", name=self.current_collection))
 
     def _add_missing_fields(self, collection: str) -> None:
         """Add the missing fields to a collection. If Solr rejects them, the old schema is restored."""
@@ -435,11 +437,12 @@ class SolrIndex:
                     ) from err
                 if pause is None:
                     address = redact_credentials(self.base_url)
-                    message = (
-                        f"Solr at {address} is not responding: check that it runs (the embedded Solr starts "
-                        f"automatically), then run the same command again; acknowledged documents are saved ({text})"
-                    )
-                    raise SolrUnavailableError(CodedMessage(message, "solr_lost", url=address, detail=text)) from err
+                    raise SolrUnavailableError(
+                        "Solr at {url} is not responding: check that it runs (the embedded Solr starts automatically), "
+                        "then run again; acknowledged documents are saved ({detail})",
+                        url=address,
+                        detail=text,
+                    ) from err
                 self._sleep(pause)
         raise AssertionError("the last pause is None")
 

@@ -11,8 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from domain.coded_message import CodedMessage
 from domain.errors import DictionaryError
+from domain.message import Message
 from domain.term import Lexicon, LexiconEntry
 from text.folding import word_key
 from text.scripts import HAN, UNSPACED_SCRIPTS, mixed_script_reason
@@ -26,9 +26,7 @@ JIEBA_TAGS = frozenset(_JIEBA_TAG_LIST.split())
 """Tags of jieba's dictionary, and `eng`. Any other text at the end of a line is part of the word, or an error."""
 
 MAX_INPUT_CHARS = 10_000  # characters of a word before anything is done with it
-_TOO_LONG_ERROR = CodedMessage(
-    f"the word is longer than {MAX_WORD_CHARS} characters", "term_too_long", limit=MAX_WORD_CHARS
-)
+_TOO_LONG_ERROR = Message("longer than {limit} characters", limit=MAX_WORD_CHARS)
 MAX_LISTED_ERRORS = 50  # bad lines named in full in one error
 _ALLOWED_PUNCTUATION = "-+#&%./'·_ "
 _ALLOWED_FINAL_PUNCTUATION = "+#%"
@@ -79,8 +77,7 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
         if isinstance(entry, LexiconEntry):
             first_occurrence = first_line.setdefault(word_key(entry.text), line_number)
             if first_occurrence != line_number:
-                message = f"the word is already in line {first_occurrence}"
-                entry = CodedMessage(message, "term_repeated", line=first_occurrence)
+                entry = Message("repeats line {line}", line=first_occurrence)
         if isinstance(entry, str):
             errors.append((line_number, entry))
         elif entry:
@@ -111,13 +108,13 @@ def format_dictionary(entries: Iterable[LexiconEntry]) -> str:
 def find_term_error(text: str) -> str | None:
     """Return a short reason why `text` is not a valid lexicon word, or None if it is valid."""
     if not text.strip(" "):
-        return CodedMessage("the word is empty", "term_empty")
+        return Message("no term")
     if len(text) > MAX_WORD_CHARS:
         return _TOO_LONG_ERROR
     if error := _character_error(text) or _shape_error(text):
         return error
-    if script_mixture := mixed_script_reason(text):
-        return CodedMessage(f"the word contains {script_mixture}", "term_mixed_scripts")
+    if mixed_script_reason(text):
+        return Message("contains letters of several scripts")
     return _word_error(text)
 
 
@@ -139,7 +136,7 @@ def build_entry(word: str, frequency: str = "", tag: str = "") -> LexiconEntry |
     if error := _frequency_error(frequency):
         return error
     if tag and tag not in JIEBA_TAGS:
-        return CodedMessage(f"unknown tag {tag[:20]!r}", "no_such_tag", tag=tag[:20])
+        return Message("unknown part-of-speech tag “{tag}”", tag=tag[:20])
     return find_term_error(word) or LexiconEntry(word, int(frequency or 0), tag or default_tag(word))
 
 
@@ -152,13 +149,10 @@ def _frequency_error(digits: str) -> str | None:
     if not digits:
         return None
     if not _INTEGER.fullmatch(digits):
-        return CodedMessage(
-            f"the frequency is not an integer: {digits[:20]}", "frequency_not_integer", value=digits[:20]
-        )
+        return Message("the frequency “{value}” is not a whole number", value=digits[:20])
     if len(digits) > len(str(MAX_FREQUENCY)) or int(digits) > MAX_FREQUENCY:
-        return CodedMessage(f"the frequency is above {MAX_FREQUENCY}", "frequency_too_large", limit=MAX_FREQUENCY)
-    message = "frequency 0 disables the word: omit the frequency to use a default"
-    return None if int(digits) else CodedMessage(message, "frequency_zero")
+        return Message("the frequency is above {limit}", limit=MAX_FREQUENCY)
+    return None if int(digits) else Message("the frequency is 0; leave it out to have one chosen")
 
 
 def _character_error(text: str) -> str | None:
@@ -167,47 +161,48 @@ def _character_error(text: str) -> str | None:
         if category == "Cn" and _HAN.match(char):
             continue  # assigned in a later Unicode version than Python's
         if category in _FORBIDDEN_CATEGORIES:
-            message = f"the word contains the {_FORBIDDEN_CATEGORIES[category]} character U+{ord(char):04X}"
-            return CodedMessage(message, "term_invisible_character", codepoint=f"U+{ord(char):04X}")
+            return Message("contains the forbidden character {codepoint}", codepoint=f"U+{ord(char):04X}")
         if category[0] == "Z" and char != " ":
-            message = f"the word contains the space character U+{ord(char):04X}"
-            return CodedMessage(message, "term_blank", codepoint=f"U+{ord(char):04X}")
+            return Message(
+                "contains the space character {codepoint}; use an ordinary space", codepoint=f"U+{ord(char):04X}"
+            )
         if category[0] not in "LMN" and char not in _ALLOWED_PUNCTUATION:
-            return CodedMessage(f"the word contains the symbol {char}", "term_sign", sign=char)
+            return Message("contains the symbol “{sign}”", sign=char)
     return None
 
 
 def _shape_error(text: str) -> str | None:
     # A Chinese character that the base dictionary lacks can be a word, such as an element's name (𬭊, 鏿).
     if len(text) < 2 and (not _HAN.match(text) or base_segmenter().has_word(text)):
-        return CodedMessage("the word is a single character", "term_single_character")
+        return Message("a single character")
     if not any(char.isalpha() or _HAN.match(char) for char in text):
-        return CodedMessage("the word has no letter", "term_no_letter")
+        return Message("contains no letter")
     if not (text[0].isalnum() or _HAN.match(text[0])):
-        return CodedMessage(f"the word begins with the symbol {text[0]!r}", "term_first_sign", sign=text[0])
+        return Message("begins with the symbol “{sign}”", sign=text[0])
     if not (
         text[-1].isalnum()
         or _HAN.match(text[-1])
         or unicodedata.category(text[-1])[0] == "M"
         or text[-1] in _ALLOWED_FINAL_PUNCTUATION
     ):
-        return CodedMessage(f"the word ends with the symbol {text[-1]!r}", "term_last_sign", sign=text[-1])
+        return Message("ends with the symbol “{sign}”", sign=text[-1])
     return None
 
 
 def _word_error(text: str) -> str | None:
     if "  " in text or _SPACE_BESIDE_HAN.search(text):
-        message = "a space in a Chinese word (a line is: word, frequency, tag, one space between)"
-        return CodedMessage(message, "term_space")
+        return Message(
+            "contains a space in a Chinese term; a line is: term, frequency, tag, separated by single spaces"
+        )
     words, tags = zip(*base_segmenter().tag(text), strict=True)
     edge_word = next((word for word in (words[0], words[-1]) if word in _FUNCTION_WORDS), None)
     if edge_word:
-        return CodedMessage(f"the word begins or ends with {edge_word}", "term_function_word", word=edge_word)
+        return Message("begins or ends with “{word}”", word=edge_word)
     inner_word = next((word for word in words if word in _PHRASE_WORDS), None)
     if inner_word:
-        return CodedMessage(f"the word contains {inner_word}: it is a phrase", "term_phrase", word=inner_word)
+        return Message("contains “{word}”: a phrase, not a term", word=inner_word)
     if tags[0] in ("m", "mq") and _QUANTITY_TAGS.issuperset(tags[1:]) and ("t" in tags or text[0].isdecimal()):
-        return CodedMessage("the word is a number with a measure word, or a date", "term_number")
+        return Message("a number with a measure word, or a date")
     return None
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
+from domain.message import Message
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus, VersionCheck
 from lexicon.jieba_dictionary import default_tag, find_term_error
 from text.folding import word_key
@@ -20,9 +20,7 @@ def ensure_acceptable(texts: Iterable[str]) -> None:
     """Raise LexiconError, naming each, if some of `texts` cannot be a dictionary line."""
     errors = [describe_term_error(text, error) for text in texts if (error := find_term_error(text))]
     if errors:
-        raise LexiconError(
-            CodedMessage("cannot be accepted: " + "; ".join(errors), "not_acceptable", reasons=tuple(errors))
-        )
+        raise LexiconError("Not accepted. {reasons}.", reasons=tuple(errors))
 
 
 def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
@@ -39,7 +37,7 @@ def build_next_version(accepted: Iterable[Term], previous: Lexicon) -> Lexicon:
     errors = []
     for term in terms:
         if term.status is not TermStatus.ACCEPTED:
-            error: str | None = CodedMessage(f"it is {term.status}, not accepted", "term_not_accepted")
+            error: str | None = Message("the term is not accepted")
         else:  # words of the last version stay, although rules may have become stricter since
             error = None if word_key(term.text) in previous_by_key else find_term_error(term.text)
         if error:
@@ -73,8 +71,7 @@ def ensure_harmless(check: VersionCheck) -> None:
 
 def _refuse_version(errors: Sequence[str]) -> None:
     if errors:
-        message = "no new lexicon version: " + "; ".join(errors)
-        raise LexiconError(CodedMessage(message, "no_new_version", reasons=tuple(errors)))
+        raise LexiconError("Not published. {reasons}.", reasons=tuple(errors))
 
 
 def add_terms(previous: Lexicon, terms: Iterable[Term]) -> Lexicon:
@@ -94,9 +91,9 @@ def add_terms(previous: Lexicon, terms: Iterable[Term]) -> Lexicon:
     return Lexicon(version=previous.version + 1, entries=tuple(entries))
 
 
-def describe_term_error(text: str, error: str) -> CodedMessage:
+def describe_term_error(text: str, error: str) -> Message:
     """Return the message that a term cannot be used, with the reason."""
-    return CodedMessage(f"{text[:40]!r}: {error}", "term_reason", term=text[:40], reason=error)
+    return Message("“{term}”: {reason}", term=text[:40], reason=error)
 
 
 @dataclass(frozen=True)

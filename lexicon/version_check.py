@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, chain, islice
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.term import Lexicon, Term, VersionCheck, WordsBeforeAndAfter
 from lexicon.jieba_dictionary import create_domain_segmenter
 from lexicon.jieba_segmenter import JiebaSegmenter
@@ -50,8 +50,9 @@ def check_version(before: Lexicon, after: Lexicon, known_terms: Iterable[Term]) 
         words, index_words = words_by_text[term][1], index_segmenter.cut(term)
         if not len(words) == len(index_words) == 1:
             jieba_text, index_text = " | ".join(words), " | ".join(index_words)
-            message = f"jieba cuts it into {jieba_text}, the index into {index_text}"
-            errors[term] = CodedMessage(message, "term_not_whole", jieba=jieba_text, index=index_text)
+            errors[term] = Message(
+                "jieba cuts it into {jieba}, the index into {index}", jieba=jieba_text, index=index_text
+            )
     changed_count = sum(words_by_text[text][0] != words_by_text[text][1] for text in known_sentences)
     return VersionCheck(len(known_sentences), changed_count, words_by_term, errors)
 
@@ -80,14 +81,15 @@ def find_cutting_terms(
                 and (word_key(cut_word) in kept_keys or (len(cut_word) > len(word) and is_in_dictionary(cut_word)))
             ]
             if text in cut_words:
-                errors[term] = CodedMessage(f"it cuts {text} apart", "term_cuts_term", cut=text)
+                errors[term] = Message("it cuts the term {cut} apart", cut=text)
             cut_words_by_term[term].append(next(iter(cut_words), ""))
     for term, all_words in cut_words_by_term.items():
         cut_words = [word for word in all_words if word]
         if 2 * len(cut_words) > len(all_words):
             counts = {"cut": cut_words[0], "count": len(cut_words), "all": len(all_words)}
-            message = f"it cuts longer words such as {cut_words[0]} apart in {len(cut_words)} of {len(all_words)} texts"
-            errors.setdefault(term, CodedMessage(message, "term_cuts_words", **counts))
+            errors.setdefault(
+                term, Message("it cuts longer words such as {cut} apart in {count} of {all} texts", **counts)
+            )
     return errors
 
 

@@ -17,8 +17,8 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from domain.coded_message import CodedMessage
 from domain.errors import DictionaryError
+from domain.message import Message
 from domain.term import LexiconEntry, TermClass
 from lexicon.jieba_dictionary import build_entry, collect_entries, find_term_error, format_dictionary, parse_dictionary
 
@@ -69,7 +69,7 @@ def _parse_thuocl_line(line: str) -> ParseResult:
         return None
     word, _, count = line.partition("\t")
     if not count.strip().isdecimal():
-        return CodedMessage("line format: word, tab, number of documents", "list_thuocl_line")
+        return Message("a line must be: term, tab, number of documents")
     return build_entry(word.strip(" "))
 
 
@@ -100,19 +100,19 @@ def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
             cells = next(reader)
         except StopIteration:
             return
-        except csv.Error as error:
-            yield line_number, CodedMessage(f"not valid CSV: {error}", "list_not_csv")
+        except csv.Error:
+            yield line_number, Message("not valid CSV")
             if header is None:
                 return
             lines.index = line_number  # an open quote may have read valid lines
             continue
         if header is None:
             header = [cell.strip().lower() for cell in cells]
-            unknown = ", ".join(name for name in header if name not in CSV_COLUMNS)[:60]
-            if unknown or CSV_COLUMNS[0] not in header:
-                problem = f"unknown: {unknown}" if unknown else "term is missing"
-                message = f"the header names {', '.join(CSV_COLUMNS)}; {problem}"
-                yield line_number, CodedMessage(message, "list_csv_header", columns=CSV_COLUMNS)
+            if not {CSV_COLUMNS[0]} <= set(header) <= set(CSV_COLUMNS):
+                yield (
+                    line_number,
+                    Message("invalid header row; allowed columns: {columns} (term is required)", columns=CSV_COLUMNS),
+                )
                 return
         else:
             yield line_number, _parse_csv_row(dict(zip(header, cells, strict=False)), len(cells) > len(header))
@@ -122,14 +122,13 @@ def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResu
     if not any(cell.strip() for cell in cells.values()):
         return None
     if has_extra_cells:
-        return CodedMessage("more cells than the header names", "list_extra_cells")
+        return Message("more cells than columns in the header")
     entry = build_entry(*(cells.get(name, "").strip() for name in ("term", "frequency", "tag")))
     if isinstance(entry, str):
         return entry
     category = cells.get("class", "").strip()
     if category not in set(TermClass):
-        message = f"unknown class {category[:20]!r}: {', '.join(kind for kind in TermClass if kind)}"
-        return CodedMessage(message, "list_no_such_class", category=category[:20])
+        return Message("unknown class “{category}”", category=category[:20])
     multi_values = {
         name: tuple(
             dict.fromkeys(word.strip() for word in cells.get(name, "").split(MULTI_VALUE_SEPARATOR) if word.strip())
@@ -138,7 +137,7 @@ def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResu
     }
     for name, words in multi_values.items():
         if error := next((error for word in words if (error := find_term_error(word))), None):
-            return CodedMessage(f"{name}: {error}", "list_column", column=name, reason=error)
+            return Message("{column}: {reason}", column=name, reason=error)
     return replace(
         entry, category=TermClass(category), synonyms=multi_values["synonyms"], broader_terms=multi_values["broader"]
     )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from domain.coded_message import CodedMessage
 from domain.errors import BusyError, StoreError
 from locks.private_files import open_private
 
@@ -109,8 +108,9 @@ def acquire_lock(
     while not try_lock(descriptor):
         held_by = f"another process (pid {path.read_text().strip() or 'unknown'}) is in the {stage} stage"
         if time.monotonic() >= deadline:
-            message = f"{held_by} of this vertical: wait for it, or stop it"
-            raise BusyError(CodedMessage(message, "stage_busy", stage=stage))
+            raise BusyError(
+                "Another process is in the “{stage}” stage of this vertical: wait for it, or stop it", stage=stage
+            )
         if not has_reported and wait_seconds > POLL_SECONDS:
             report_wait(f"{held_by}: waiting for it")
         has_reported = True

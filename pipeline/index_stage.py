@@ -8,8 +8,8 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from domain.coded_message import CodedMessage
 from domain.errors import IndexOwnershipError
+from domain.message import Message
 from domain.outcome import Reason, Stage, StageReport
 
 if TYPE_CHECKING:
@@ -29,10 +29,9 @@ def wait_for_solr(engine: "Engine") -> StageReport:
     opener = engine.open_index_in_background()
     engine.index  # noqa: B018
     waited_seconds = time.monotonic() - started
-    note = CodedMessage("opened", "note_opened")
+    note = Message("Opened")
     if waited_seconds < opener.seconds:
-        message = f"opened in parallel with earlier stages, waited {waited_seconds:.1f} s"
-        note = CodedMessage(message, "note_opened_early", seconds=f"{waited_seconds:.1f}")
+        note = Message("Opened in parallel with earlier stages, waited {seconds} s", seconds=f"{waited_seconds:.1f}")
     return StageReport(Stage.SOLR, {}, opener.seconds, (note,))
 
 
@@ -57,13 +56,23 @@ def run_index_stage(
         target, notes = prepare_target_collection(engine, adopt)
         resegmented_count = apply_lexicon(engine.store, target)
         if resegmented_count:
-            message = f"{resegmented_count} documents contain a changed term and are segmented again"
-            notes += (CodedMessage(message, "note_resegmented", n=resegmented_count),)
+            notes += (
+                Message(
+                    "1 document contains a changed term and is segmented again",
+                    "{n} documents contain a changed term and are segmented again",
+                    n=resegmented_count,
+                ),
+            )
         counts: Counter[Reason] = Counter()
         if engine.store.change_log.pending_document_count():  # otherwise the dictionaries need not be loaded
             if regrouped_count := update_relations(engine.store, engine.analysis().base_segmenter):
-                message = f"{regrouped_count} documents are reindexed: their citation count or story has changed"
-                notes += (CodedMessage(message, "note_regrouped", n=regrouped_count),)
+                notes += (
+                    Message(
+                        "1 document is reindexed: its citation count or story has changed",
+                        "{n} documents are reindexed: their citation count or story has changed",
+                        n=regrouped_count,
+                    ),
+                )
             # A new collection must be complete before searches use it.
             deferred_url_ids = (
                 engine.pending_embedding_url_ids() if embedded_only and target is engine.index else set[int]()
@@ -74,8 +83,13 @@ def run_index_stage(
                     engine.store, target, engine.analysis(), engine.settings.index.batch, advance, deferred_url_ids
                 )
         if orphans := remove_orphans(engine.store, target):
-            message = f"{orphans} documents that are not in the store were deleted"
-            notes += (CodedMessage(message, "note_orphans", n=orphans),)
+            notes += (
+                Message(
+                    "1 document that is not in the store was deleted",
+                    "{n} documents that are not in the store were deleted",
+                    n=orphans,
+                ),
+            )
         if target is not engine.index:
             engine.index.switch_alias()
         engine.activate_complete_models()
@@ -100,12 +114,22 @@ def prepare_target_collection(engine: "Engine", adopt: bool = False) -> "tuple[S
         return target, notes
     if is_outdated:
         count = changes.enqueue_all()
-        message = f"the schema has changed: {count} articles are written to a new collection"
-        return target, (CodedMessage(message, "note_new_collection", n=count),)
+        return target, (
+            Message(
+                "The schema has changed: 1 article is written to a new collection",
+                "The schema has changed: {n} articles are written to a new collection",
+                n=count,
+            ),
+        )
     if index.count() < changes.indexed_document_count():
         count = changes.enqueue_all()
-        message = f"Solr has lost documents: {count} articles are indexed again"
-        return target, (CodedMessage(message, "note_lost_documents", n=count),)
+        return target, (
+            Message(
+                "Solr has lost documents: 1 article is indexed again",
+                "Solr has lost documents: {n} articles are indexed again",
+                n=count,
+            ),
+        )
     return target, ()
 
 
@@ -131,7 +155,9 @@ def claim_index(engine: "Engine", index: "SolrIndex", adopt: bool) -> tuple[str,
     notes: tuple[str, ...] = ()
     if ownership_problem:
         count = store.change_log.enqueue_all()
-        notes = (CodedMessage(f"took over the index: {count} articles to write", "note_index_owner", n=count),)
+        notes = (
+            Message("Took over the index: 1 article to write", "Took over the index: {n} articles to write", n=count),
+        )
     if owner != store.store_id:
         index.set_owner(store.store_id)
     return notes

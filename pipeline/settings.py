@@ -23,8 +23,8 @@ from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.settings import CrawlSettings
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
+from domain.message import Message
 from domain.paper_settings import PaperFiles, PaperSettings, WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
 from domain.setting import Group, Secrecy, SettingEffect, setting, violated_bound
 from extractor.settings import ExtractSettings
@@ -107,8 +107,9 @@ class StoreSettings:
         for number, line in enumerate(self.keep_days_by_site, 1):
             host, _, days = line.strip().partition(" ")
             if not days.strip().isdecimal():
-                text = f"store.keep_days_by_site, line {number}: expected HOST DAYS, for example a.example.com 365"
-                raise SettingsError(CodedMessage(text, "keep_days", n=number))
+                raise SettingsError(
+                    "store.keep_days_by_site, line {n}: expected HOST DAYS, for example a.example.com 365", n=number
+                )
             days_by_host[host.lower()] = int(days)
         return days_by_host
 
@@ -138,22 +139,24 @@ class ScheduleSettings:
 
     def __post_init__(self) -> None:
         if len(parse_times_of_day(self.at, "schedule.at")) > 1:
-            text = (
-                f"schedule.at = {self.at!r}: expected one time, for example 02:30; for more times use schedule.stages"
+            raise SettingsError(
+                "schedule.at = {value}: expected one time, for example 02:30; for more times use schedule.stages",
+                value=repr(self.at),
             )
-            raise SettingsError(CodedMessage(text, "schedule_at", value=repr(self.at)))
         for key, times_by_name in (("stages", self.stages), ("sites", self.sites)):
             for name, text in times_by_name.items():
                 parse_times_of_day(text, f"schedule.{key} {name!r}")
         if unknown := self.stages.keys() - SCHEDULABLE_STAGES:
             names = ", ".join(SCHEDULABLE_STAGES)
             stage = repr(min(unknown))
-            text = f"schedule.stages: unknown stage {stage}; use one of {names}"
-            raise SettingsError(CodedMessage(text, "schedule_stage", value=stage, names=names))
+            raise SettingsError("schedule.stages: unknown stage {value}; use one of {names}", value=stage, names=names)
         for host in (host for names in self.sites for host in parse_hosts(names)):
             if not HOST_PATTERN.fullmatch(host):
-                text = f"schedule.sites: {host!r} is not a host; expected for example news.example.org or intra:8080"
-                raise SettingsError(CodedMessage(text, "setting_host", path="schedule.sites", value=repr(host)))
+                raise SettingsError(
+                    "{path}: {value} is not a host such as news.example.com or intra:8080",
+                    path="schedule.sites",
+                    value=repr(host),
+                )
 
 
 def parse_hosts(names: str) -> tuple[str, ...]:
@@ -168,8 +171,9 @@ def parse_times_of_day(value: str, setting_path: str) -> list[time]:
     except ValueError:
         times = []
     if not times:
-        text = f"{setting_path} = {value!r}: expected a time, for example 02:30"
-        raise SettingsError(CodedMessage(text, "setting_time", path=setting_path, value=repr(value)))
+        raise SettingsError(
+            "{path} = {value}: expected a time, for example 02:30", path=setting_path, value=repr(value)
+        )
     return times
 
 
@@ -406,8 +410,9 @@ def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
     accepted_types = expected_type if not isinstance(expected_type, types.UnionType) else get_args(expected_type)
     if not isinstance(value, accepted_types) or (isinstance(value, bool) and expected_type is not bool):
         expected = type_name(expected_type)
-        text = f"{setting_path} = {value!r}: expected {expected}"
-        raise SettingsError(CodedMessage(text, "setting_type", path=setting_path, value=repr(value), expected=expected))
+        raise SettingsError(
+            "{path} = {value}: expected {expected}", path=setting_path, value=repr(value), expected=expected
+        )
     check_constraints(setting_path, value)
     return value
 
@@ -446,17 +451,19 @@ def check_constraints(setting_path: str, value: Any) -> None:
     """Raise SettingsError for a name that is not allowed or a number out of range."""
     if setting_path in ALLOWED_VALUES and value not in ALLOWED_VALUES[setting_path]:
         names = ", ".join(sorted(ALLOWED_VALUES[setting_path]))
-        text = f"{setting_path} = {value!r}: expected one of {names}"
-        raise SettingsError(CodedMessage(text, "setting_choice", path=setting_path, value=repr(value), names=names))
-    if setting_path.endswith("port") and value > MAX_PORT:
-        text = f"{setting_path} = {value}: the maximum port is {MAX_PORT}"
         raise SettingsError(
-            CodedMessage(text, "setting_port", path=setting_path, value=str(value), maximum=str(MAX_PORT))
+            "{path} = {value}: expected one of {names}", path=setting_path, value=repr(value), names=names
+        )
+    if setting_path.endswith("port") and value > MAX_PORT:
+        raise SettingsError(
+            "{path} = {value}: the maximum port is {maximum}",
+            path=setting_path,
+            value=str(value),
+            maximum=str(MAX_PORT),
         )
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and (bound := violated_bound(value, setting_field(setting_path).metadata)):
-        text = f"{setting_path} = {value}: must be {bound}"
-        raise SettingsError(CodedMessage(text, bound.code, path=setting_path, value=str(value), **bound.values))
+    if is_number and (error := violated_bound(setting_path, value, setting_field(setting_path).metadata)):
+        raise SettingsError(error)
 
 
 def setting_field(path: str) -> "dataclasses.Field[Any]":
@@ -470,28 +477,23 @@ def check_combination(settings: Settings) -> None:
     """Raise SettingsError for settings that contradict each other."""
     crawl, search = settings.crawl, settings.search
     if crawl.revisit_longest < crawl.revisit_shortest:
-        text = "crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them"
-        raise SettingsError(CodedMessage(text, "revisit_order"))
+        raise SettingsError("crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them")
     if search.page_size > search.deepest_result:
-        text = "search.page_size is larger than search.deepest_result: lower it"
-        raise SettingsError(CodedMessage(text, "page_size"))
+        raise SettingsError("search.page_size is larger than search.deepest_result: lower it")
     if settings.cluster.engine == DASK and not settings.cluster.scheduler:
-        text = (
+        raise SettingsError(
             "cluster.engine is dask: set cluster.scheduler to the address of its scheduler, for example tcp://host:8786"
         )
-        raise SettingsError(CodedMessage(text, "dask_scheduler"))
     if settings.cluster.engine == DASK and not settings.store.url.startswith("postgresql"):
-        text = "cluster.engine is dask, but its workers cannot open a SQLite file: set store.url"
-        raise SettingsError(CodedMessage(text, "dask_store"))
+        raise SettingsError("cluster.engine is dask, but its workers cannot open a SQLite file: set store.url")
     if settings.index.solr_url and settings.index.solr_port:
-        text = "index.solr_url and index.solr_port contradict each other: set only one of them"
-        raise SettingsError(CodedMessage(text, "solr_url_and_port"))
+        raise SettingsError("index.solr_url and index.solr_port contradict each other: set only one of them")
     if max(settings.index.shards, settings.index.replicas) > 1 and not settings.index.solr_url:
-        text = "index.shards and index.replicas need your own SolrCloud: set index.solr_url"
-        raise SettingsError(CodedMessage(text, "shards_need_solr_url"))
+        raise SettingsError("index.shards and index.replicas need your own SolrCloud: set index.solr_url")
     if search.port and search.port in (settings.index.solr_port, settings.index.solr_port + 1000):
-        text = "search.port is used by Solr (index.solr_port) or its ZooKeeper (index.solr_port + 1000): change one"
-        raise SettingsError(CodedMessage(text, "search_port_used"))
+        raise SettingsError(
+            "search.port is used by Solr (index.solr_port) or its ZooKeeper (index.solr_port + 1000): change one"
+        )
 
 
 def suggest_name(name: str, candidates: Collection[str]) -> str:
@@ -500,11 +502,16 @@ def suggest_name(name: str, candidates: Collection[str]) -> str:
     return f": did you mean {matches[0]}?" if matches else f"; expected one of {', '.join(sorted(candidates))}"
 
 
-def type_name(expected_type: Any) -> CodedMessage:
+_TYPE_NAMES = {
+    int: Message("a whole number"),
+    float: Message("a number"),
+    bool: Message("true or false"),
+    str: Message("text"),
+}
+
+
+def type_name(expected_type: Any) -> str:
     """Describe a type for an administrator, for example "a whole number"."""
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
     if get_origin(expected_type) is Mapping:
-        return CodedMessage('a table, for example {"title": 2}', "type_table")
-    if expected_type not in names:
-        return CodedMessage(str(expected_type))
-    return CodedMessage(names[expected_type], f"type_{expected_type.__name__}")
+        return Message('a table, for example {"title": 2}')
+    return _TYPE_NAMES.get(expected_type, str(expected_type))

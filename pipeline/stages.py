@@ -26,8 +26,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from crawler.settings import FOCUSED_STRATEGIES, NEW_ONLY, CrawlSettings, resolve_strategy
-from domain.coded_message import CodedMessage, coded_message
 from domain.errors import BusyError, EmbeddingError, LexiconError, PlumblineError
+from domain.message import Message, error_message
 from domain.outcome import Reason, Stage, StageReport, has_common_cause
 from domain.term import LEXICON_STEPS, RELATED_TERMS_STEP, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
@@ -98,8 +98,11 @@ def crawl(
                     focused_policy=policy,
                 )
         if unuploaded_count := engine.store.upload_warc_files():
-            message = f"{unuploaded_count} WARC files could not be uploaded: see the log"
-            note = CodedMessage(message, "note_not_uploaded", n=unuploaded_count)
+            note = Message(
+                "1 WARC file could not be uploaded: see the log",
+                "{n} WARC files could not be uploaded: see the log",
+                n=unuploaded_count,
+            )
             report = replace(report, notes=(*report.notes, note))
         return report
 
@@ -151,8 +154,17 @@ def extract(engine: "Engine") -> StageReport:
                 advance(pages)
         store_settings = engine.settings.store
         expired_count = engine.store.retention.remove_expired(store_settings.keep_days, store_settings.days_by_host())
-    message = f"{expired_count} articles are older than store.keep_days and were removed"
-    notes = (CodedMessage(message, "note_expired", n=expired_count),) if expired_count else ()
+    notes = (
+        (
+            Message(
+                "1 article is older than store.keep_days and was removed",
+                "{n} articles are older than store.keep_days and were removed",
+                n=expired_count,
+            ),
+        )
+        if expired_count
+        else ()
+    )
     return StageReport(Stage.EXTRACT, counts, time.monotonic() - started, notes)
 
 
@@ -171,8 +183,12 @@ def ocr_if_possible(engine: "Engine") -> StageReport:
     try:
         return ocr(engine, 60 * engine.settings.ocr.minutes)
     except PlumblineError as error:
-        message = f"scanned and garbled pages are not read: {error}"
-        return StageReport(Stage.OCR, {}, 0.0, (CodedMessage(message, "note_no_ocr", reason=coded_message(error)),))
+        return StageReport(
+            Stage.OCR,
+            {},
+            0.0,
+            (Message("Scanned and garbled pages are not read: {reason}", reason=error_message(error)),),
+        )
 
 
 def regroup_duplicates(engine: "Engine", grouping: "CopyDetection") -> None:
@@ -225,8 +241,11 @@ def mine_candidates(engine: "Engine") -> StageReport:
         )
         new_count = engine.store.lexicons.replace_candidates(terms, version)
         write_digests(cache_dir)
-    message = f"{len(terms)} candidate terms, {new_count} of them new"
-    notes = (CodedMessage(message, "note_candidates", n=len(terms), new=new_count),)
+    notes = (
+        Message(
+            "1 candidate term, {new} of them new", "{n} candidate terms, {new} of them new", n=len(terms), new=new_count
+        ),
+    )
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 
@@ -256,8 +275,7 @@ def update_lexicon(engine: "Engine") -> StageReport:
                     notes += function()
                     lexicons.finish_step(step)
                 except LexiconError as error:
-                    message = f"no automatic lexicon version: {error}"
-                    notes.append(CodedMessage(message, "note_no_version", reason=coded_message(error)))
+                    notes.append(Message("No automatic lexicon version: {reason}", reason=error_message(error)))
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, tuple(notes))
 
 
@@ -300,8 +318,12 @@ def embed_if_possible(engine: "Engine", seconds: float | None = None, with_passa
     try:
         return embed(engine, seconds, with_passages)
     except (EmbeddingError, JarError) as error:
-        message = f"keyword search only, no embeddings: {error}"
-        return StageReport(Stage.EMBED, {}, 0.0, (CodedMessage(message, "note_no_embed", reason=coded_message(error)),))
+        return StageReport(
+            Stage.EMBED,
+            {},
+            0.0,
+            (Message("Keyword search only, no embeddings: {reason}", reason=error_message(error)),),
+        )
 
 
 def run(
@@ -441,8 +463,7 @@ def copy_decisions(engine: "Engine", record: "RunRecord") -> None:
     try:
         create_daily_copy(engine.settings)
     except (PlumblineError, OSError) as error:
-        message = f"decisions, accounts and topics could not be copied: {error}"
-        record.add_note(CodedMessage(message, "note_copy_failed", detail=str(error)))
+        record.add_note(Message("Decisions, accounts and topics could not be copied: {detail}", detail=str(error)))
 
 
 def index_when_embedded(engine: "Engine", record: "RunRecord") -> None:
@@ -493,12 +514,11 @@ def abort_on_many_failures(stage: Stage, counts: Counter[Reason]) -> None:
     """Raise PlumblineError if so many pages failed unexpectedly that the program or the machine must be the cause."""
     failed = counts[Reason.UNEXPECTED_ERROR]
     if has_common_cause(failed, counts.total(), MAX_FAILURES):
-        message = (
-            f"{failed} of {counts.total()} pages failed in {stage}: "
-            "see logs/plumb.log, fix the cause and run the command again"
-        )
         raise PlumblineError(
-            CodedMessage(message, "stage_failures", failed=failed, total=counts.total(), stage=str(stage))
+            "{failed} of {total} pages failed in the “{stage}” stage: see logs/plumb.log, fix the cause and run again",
+            failed=failed,
+            total=counts.total(),
+            stage=str(stage),
         )
 
 

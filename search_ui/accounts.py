@@ -26,6 +26,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Account, Role, normalize_account_name
+from domain.message import Message
 from search_ui.context import current_account, current_site, error_response, render_page, wants_json
 from search_ui.i18n import translate
 from search_ui.login_throttle import ACCOUNT_RULE, ADDRESS_RULE, LoginThrottle, ThrottleKey
@@ -115,7 +116,11 @@ def _check_password(name: str, password: str, password_hash: str | None) -> bool
     keys = _throttle_keys(name)
     if wait_seconds := math.ceil(throttle.begin_attempt(keys)):
         _log.warning("too many wrong passwords for %r from %s", request.form.get("name", "")[:64], client_network())
-        problem = translate("login.wait", n=wait_seconds)
+        problem = translate(
+            "Too many failed attempts. Try again in 1 second.",
+            "Too many failed attempts. Try again in {n} seconds.",
+            n=wait_seconds,
+        )
         response = (
             _render_account_page(429, problem)
             if current_account()
@@ -157,7 +162,7 @@ def require_role(*roles: Role) -> Callable[[_View[_Args]], _View[_Args]]:
             if must_change_password(current) and request.endpoint not in TEMPORARY_PASSWORD_ENDPOINTS:
                 return _password_required_response()
             if roles and not any(current.has_role(role) for role in roles):
-                abort(403, description="error.role")
+                abort(403, description=Message("You do not have permission to do this"))
             return view(*args, **kwargs)
 
         return wrapper
@@ -172,7 +177,9 @@ def must_change_password(account: Account) -> bool:
 
 def _password_required_response() -> BaseResponse:
     if wants_json():
-        return error_response(403, translate("account.temporary"), "temporary_password")
+        return error_response(
+            403, translate("Your password is temporary. Choose your own password to continue."), "temporary_password"
+        )
     return redirect(url_for("accounts.account_page"), 303)
 
 
@@ -185,19 +192,21 @@ def add_no_store_headers(response: Response) -> Response:
 
 def _login_required_response() -> BaseResponse:
     if wants_json():
-        return error_response(403, translate(_signed_out_message_key()))
+        return error_response(403, _signed_out_message())
     if request.method == "GET":
         return redirect(url_for("accounts.login", next=request.full_path.rstrip("?")), 303)
     pending_form = PendingForm.from_request()
     return _render_login_page(
-        403,
-        problem=translate(_signed_out_message_key()),
-        held=pending_form if pending_form.is_resubmittable() else None,
+        403, problem=_signed_out_message(), held=pending_form if pending_form.is_resubmittable() else None
     )
 
 
-def _signed_out_message_key() -> str:
-    return "login.ended" if "_user_id" in session else "login.needed"
+def _signed_out_message() -> str:
+    return (
+        translate("Your session has expired. Sign in again.")
+        if "_user_id" in session
+        else translate("Sign in to continue")
+    )
 
 
 @dataclass(frozen=True)
@@ -255,7 +264,9 @@ def login() -> BaseResponse:
     """Show the login form, or sign in."""
     if current_account():
         return redirect(_safe_next_url(request.args.get("next", "")), 303)
-    return _render_login_page(note=translate("login.ended") if "_user_id" in session else "")
+    return _render_login_page(
+        note=translate("Your session has expired. Sign in again.") if "_user_id" in session else ""
+    )
 
 
 def _render_login_page(status: int = 200, **values: object) -> Response:
@@ -284,7 +295,7 @@ def sign_in() -> BaseResponse:
     if isinstance(is_right, Response):
         return is_right
     if not is_right or active_account is None:
-        return _render_login_page(403, problem=translate("login.wrong"), held=pending_form)
+        return _render_login_page(403, problem=translate("Wrong account name or password"), held=pending_form)
     start_session(active_account, current_site().clock())
     if pending_form and not active_account.password_is_temporary:
         response: BaseResponse = render_page(
@@ -338,17 +349,24 @@ def change_password() -> BaseResponse:
     if isinstance(is_right, Response):
         return is_right
     if not is_right:
-        return _render_account_page(403, translate("account.wrong"))
+        return _render_account_page(403, translate("The current password is wrong"))
     if not is_acceptable_length(new):
-        return _render_account_page(422, translate("account.short", n=MIN_PASSWORD_CHARS))
+        return _render_account_page(
+            422,
+            translate(
+                "The new password must have at least {n} character",
+                "The new password must have at least {n} characters",
+                n=MIN_PASSWORD_CHARS,
+            ),
+        )
     if current.password_is_temporary and new == request.form.get("old", ""):
-        return _render_account_page(422, translate("account.same"))
+        return _render_account_page(422, translate("The new password must differ from the temporary one"))
     if new != request.form.get("again", ""):
-        return _render_account_page(422, translate("account.differ"))
+        return _render_account_page(422, translate("The new passwords do not match"))
     accounts = current_site().accounts
     accounts.set_password(current.name, hash_password(new))
     updated_account = accounts.find(current.name)
     if updated_account is not None:
         start_session(updated_account, current_site().clock())
-    flash(translate("account.changed"))
+    flash(translate("Password changed."))
     return redirect(url_for("accounts.account_page"), 303)

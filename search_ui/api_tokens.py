@@ -90,9 +90,11 @@ def check_api_token(scope: ApiScope) -> Response | None:
     token = site.backend.api_tokens.find_by_hash(hash_token(presented_token))
     account = site.accounts.find(token.account) if token else None
     if token is None or account is None or account.disabled_at is not None:
-        return _token_error(401, "invalid_token", translate("error.api_token"))
+        return _token_error(401, "invalid_token", translate("The API token is unknown or was revoked"))
     if scope not in token.scopes or scope not in permitted_scopes(account):
-        return _token_error(403, "insufficient_scope", translate("error.api_token_scope", scope=scope.value))
+        return _token_error(
+            403, "insufficient_scope", translate("The API token does not permit the scope “{scope}”", scope=scope.value)
+        )
     g.token_account = account
     _mark_used(token)
     return None

@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
+from domain.message import Message
 from search_ui import api, glossary
 from search_ui.accounts import init_accounts
 from search_ui.admin import (
@@ -31,7 +32,7 @@ from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.connect.views import blueprint as connections
 from search_ui.context import SiteContext, error_response, init_site
-from search_ui.i18n import format_number, translate
+from search_ui.i18n import format_number, has_name, translate, translate_code, translate_message
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.pages import (
     click_tracking,
@@ -152,14 +153,14 @@ def _register_errors(app: Flask) -> None:
 
 
 def _on_bad_query(error: BadSearchRequestError) -> Response:
-    return error_response(400, translate(str(error)), str(error).removeprefix("error."))
+    return error_response(400, translate_code("search_error", str(error)), str(error))
 
 
 def _on_solr_starting(_: SolrStartingError) -> Response:
     """Return a page that reloads by itself."""
     seconds = _STARTUP_RETRY_SECONDS
-    advice = translate("error.starting_advice")
-    response = error_response(503, translate("error.starting"), "starting", advice=advice, again_after=seconds)
+    advice = translate("This usually takes less than a minute. The page reloads by itself.")
+    response = error_response(503, translate("Search is starting"), "starting", advice=advice, again_after=seconds)
     response.headers["Retry-After"] = str(seconds)
     return response
 
@@ -167,7 +168,13 @@ def _on_solr_starting(_: SolrStartingError) -> Response:
 def _on_solr_unavailable(error: SolrUnavailableError) -> Response:
     _log.warning("%s", error)
     response = error_response(
-        503, translate("error.unavailable"), "unavailable", advice=translate("error.unavailable_advice")
+        503,
+        translate("Search is temporarily unavailable"),
+        "unavailable",
+        advice=translate(
+            "The search index is not responding. Try again in a few minutes. Administrators: open the "
+            "overview of the administration, or run “plumb status”, and check that Solr is running."
+        ),
     )
     response.headers["Retry-After"] = "10"
     return response
@@ -175,13 +182,18 @@ def _on_solr_unavailable(error: SolrUnavailableError) -> Response:
 
 def _on_solr_rejected(error: SolrError) -> Response:
     _log.warning("%s", error)
-    return error_response(400, translate("error.refused"), "refused")
+    return error_response(400, translate("This query cannot be processed"), "refused")
 
 
 def _on_store_error(error: PlumblineError) -> Response:
     """Return the page for an error of the store or another backend. The details are logged for the administrator."""
     _log.error("%s", error)
-    return error_response(503, translate("error.failed"), "failed", advice=translate("error.failed_advice"))
+    return error_response(
+        503,
+        translate("The action failed. Nothing was lost; try again."),
+        "failed",
+        advice=translate("Administrators: see logs/plumb.log in the data folder for the cause."),
+    )
 
 
 def _on_http_error(error: HTTPException) -> BaseResponse:
@@ -189,13 +201,12 @@ def _on_http_error(error: HTTPException) -> BaseResponse:
     if error.response is not None:
         return cast(BaseResponse, error.response)
     status = error.code or 500
-    key = "error.token" if isinstance(error, CSRFError) else str(error.description)
-    message_key = next((name for name in (key, f"error.http_{status}") if name in _TRANSLATED_ERRORS), None)
-    return error_response(
-        status, translate(message_key) if message_key else translate("error.http_other", status=status)
-    )
-
-
-_TRANSLATED_ERRORS = frozenset(
-    {"error.token", "error.role", *(f"error.http_{status}" for status in (400, 404, 405, 410, 413, 500))}
-)
+    if isinstance(error, CSRFError):
+        message = translate("This form has expired. Go back, reload the page and submit again.")
+    elif isinstance(error.description, Message):
+        message = translate_message(error.description)
+    elif has_name("http_status", str(status)):
+        message = translate_code("http_status", str(status))
+    else:
+        message = translate("Request failed ({status})", status=status)
+    return error_response(status, message)

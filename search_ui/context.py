@@ -10,7 +10,16 @@ from flask_login import current_user
 
 from domain.account import Account, Role
 from domain.term import AUTOMATIC_ACTOR
-from search_ui.i18n import HTML_LANGUAGES, LANGUAGES, lang_attribute, translate, translate_markup, translate_message
+from search_ui.i18n import (
+    HTML_LANGUAGES,
+    LANGUAGES,
+    lang_attribute,
+    translate,
+    translate_code,
+    translate_code_markup,
+    translate_markup,
+    translate_message,
+)
 from search_ui.interfaces import AccountStore, SiteBackend
 from search_ui.query.search import IndexState
 from search_ui.query.semantic.hybrid import QueryVectors
@@ -152,6 +161,8 @@ def language_context() -> dict[str, Any]:
         "t": translate,
         "t_html": translate_markup,
         "t_message": translate_message,
+        "code_name": translate_code,
+        "code_name_html": translate_code_markup,
         "lang_of": lang_attribute,
         "sentence_gap": "" if g.language == "zh" else " ",  # Chinese punctuation contains its own blank
         "html_language": HTML_LANGUAGES[g.language],

@@ -1,105 +1,120 @@
-"""The interface texts of the site in each of its languages: Babel over `translations/<language>.po`.
+"""The interface texts of the site in each of its languages.
 
-The language of a request is `g.language`.
-
-A message is identified by a key such as `results.total`, not by its English text, because the same English word can
-need different translations. The catalogs are read at start. There is no compiled file that could be out of date.
+A message is identified by its English text; `translations/zh.po` has the Chinese one. The names of codes
+(`timed_out`, `accepted`) are in `translations/names.toml` in both languages. The files are read at start. There is no
+compiled file that could be out of date. The language of a request is `g.language`.
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from io import BytesIO
 
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from babel.numbers import format_decimal
 from babel.support import Translations
 from flask import g
 from markupsafe import Markup, escape
 
-from domain.coded_message import CodedMessage, coded_message
+from domain.message import Message, error_message, fill_template, select_form
 from search_ui.query.display_text import clean_text
 
 LANGUAGES = ("zh", "en")  # the first is the default
 HTML_LANGUAGES: Mapping[str, str] = {"zh": "zh-Hans", "en": "en"}
-CODE_VALUE_NAMES = frozenset({"reason", "stage", "strategy"})  # also the prefixes of the keys of their names
+CODE_VALUE_NAMES = frozenset({"reason", "stage", "strategy"})  # also the kinds of their names
 _HAN_RE = re.compile("[\u3400-\u9fff]")
-_LOCALES: Mapping[str, str] = {"zh": "zh_Hans_CN", "en": "en"}
 
 
 @cache
-def load_catalog(language: str) -> Catalog:
-    """Return all messages of one of `LANGUAGES`."""
-    file = files("search_ui") / "translations" / f"{language}.po"
-    return read_po(BytesIO(file.read_bytes()))
+def load_catalog(name: str) -> Catalog:
+    """Return all messages of the file `translations/NAME.po`."""
+    return read_po(BytesIO((files("search_ui") / "translations" / f"{name}.po").read_bytes()))
 
 
 @cache
-def _translations(language: str) -> Translations:
+def _translations(name: str) -> Translations:
     mo_file = BytesIO()
-    write_mo(mo_file, load_catalog(language))
+    write_mo(mo_file, load_catalog(name))
     mo_file.seek(0)
     return Translations(mo_file)
 
 
+@cache
+def load_names() -> Mapping[str, Mapping[str, list[str]]]:
+    """Return the names of all codes by kind and code: English (and its plural if it has one), then Chinese."""
+    return tomllib.loads((files("search_ui") / "translations" / "names.toml").read_text("utf-8"))
+
+
 def format_number(value: int) -> str:
-    """Return a whole number with the separators of the reader's language."""
-    return _format_integer(g.get("language", LANGUAGES[0]), value)
+    """Return a whole number with separators."""
+    return f"{value:,}"
 
 
-def translate(key: str, **values: object) -> str:
+def translate(text: str, plural: str = "", /, **values: object) -> str:
     """Return a message in the reader's language. Integers in `values` are formatted with separators.
 
     Args:
-        key: Key of the message.
-        values: Placeholders of the message. `n` selects the singular or the plural if the message has both.
-
-    Raises:
-        KeyError: There is no message with this key.
+        text: English text of the message; the form for n = 1 if there is a plural.
+        plural: English text for other n.
+        values: Placeholders of the message.
     """
-    return translate_to(g.language, key, **values)
+    return translate_to(g.language, text, plural, **values)
 
 
-def translate_to(language: str, key: str, **values: object) -> str:
+def translate_to(language: str, text: str, plural: str = "", /, **values: object) -> str:
     """Return a message in one of `LANGUAGES`. Works without a request. Otherwise like `translate`."""
-    text = _select_text(language, key, values)
-    return text % _format_values(language, values) if values else text
+    return fill_template(_select_form(language, text, plural, values), values, _value_text)
 
 
-def translate_markup(key: str, **values: object) -> Markup:
+def translate_markup(text: str, plural: str = "", /, **values: object) -> Markup:
     """Return a message as HTML, for values that are elements. Values that are no `Markup` are escaped."""
-    return Markup(escape(_select_text(g.language, key, values))) % _format_values(g.language, values)  # noqa: S704 (escaped before)
+    return _to_markup(_select_form(g.language, text, plural, values), values)
 
 
-def _select_text(language: str, key: str, values: Mapping[str, object]) -> str:
-    """Return the text of a message with its placeholders, in the singular or plural of `n`."""
-    message = load_catalog(language).get(key)
-    if message is None:
-        raise KeyError(key)
-    translations = _translations(language)
-    if message.pluralizable:
-        return str(translations.ungettext(key, key, int(str(values["n"]))))
-    return str(translations.ugettext(key))
+def _select_form(language: str, text: str, plural: str, values: Mapping[str, object]) -> str:
+    if language == "en":
+        return select_form(text, plural, values)
+    catalog = _translations(language)
+    return str(catalog.ungettext(text, plural, int(str(values["n"]))) if plural else catalog.ugettext(text))
 
 
-def _format_values(language: str, values: Mapping[str, object]) -> dict[str, object]:
-    return {
-        name: _format_integer(language, int(value)) if isinstance(value, int) else value
-        for name, value in values.items()
-    }
+def _value_text(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-@lru_cache(maxsize=10_000)  # a results page has about a hundred counts
-def _format_integer(language: str, value: int) -> str:
-    return str(format_decimal(value, locale=_LOCALES[language]))
+def _to_markup(form: str, values: Mapping[str, object]) -> Markup:
+    def to_text(value: object) -> str:
+        return str(escape(value if isinstance(value, Markup) else _value_text(value)))
+
+    return Markup(fill_template(str(escape(form)), values, to_text))  # noqa: S704 (escaped before)
 
 
-def has_message(key: str) -> bool:
-    """Return True if the catalogs have a message with this key."""
-    return load_catalog(LANGUAGES[0]).get(key) is not None
+def has_name(kind: str, code: str) -> bool:
+    """Return True if a code has a name."""
+    return code in load_names().get(kind, {})
+
+
+def translate_code(kind: str, code: str, /, **values: object) -> str:
+    """Return the name of a code (`reason`, `timed_out`) in the reader's language; the code itself if it has no name."""
+    return translate_code_to(g.language, kind, code, **values)
+
+
+def translate_code_to(language: str, kind: str, code: str, /, **values: object) -> str:
+    """Return the name of a code in one of `LANGUAGES`. Works without a request. Otherwise like `translate_code`."""
+    return fill_template(_name(language, kind, code, values), values, _value_text)
+
+
+def translate_code_markup(kind: str, code: str, /, **values: object) -> Markup:
+    """Return the name of a code as HTML. Otherwise like `translate_markup`."""
+    return _to_markup(_name(g.language, kind, code, values), values)
+
+
+def _name(language: str, kind: str, code: str, values: Mapping[str, object]) -> str:
+    *english, chinese = load_names()[kind].get(code, (code, code))
+    return chinese if language == "zh" else select_form(english[0], "".join(english[1:]), values)
 
 
 def lang_attribute(text: str) -> Markup:
@@ -110,36 +125,27 @@ def lang_attribute(text: str) -> Markup:
 _CHINESE_ATTRIBUTE, _NO_ATTRIBUTE = Markup(' lang="zh-Hans"'), Markup()
 
 
-def translate_code(kind: str, code: str) -> str:
-    """Return the name of a code (`reason`, `timed_out`) in the reader's language; the code itself if it has no name."""
-    key = f"{kind}.{code}"
-    return translate(key) if has_message(key) else code
-
-
 def translate_setting_help(text: str) -> str:
     """Return the help of a setting in the reader's language; `text`, its English help, if it is not translated."""
-    if g.language == "en":
-        return text
-    message = load_catalog(f"settings.{g.language}").get(text)
-    return str(message.string) if message is not None and message.string else text
+    return text if g.language == "en" else str(_translations(f"settings.{g.language}").ugettext(text))
 
 
 def translate_error(error: Exception) -> str:
-    """Return what an error says in the reader's language; its English text if the catalogs do not have it."""
-    return translate_message(coded_message(error))
+    """Return what an error says in the reader's language; its English text if it has no translation."""
+    return translate_message(error_message(error))
 
 
 def translate_message(message: str) -> str:
-    """Return a `CodedMessage` in the reader's language. Other texts are returned without unprintable characters."""
+    """Return a `Message` in the reader's language. Other texts are returned without unprintable characters."""
     return translate_message_to(g.language, message)
 
 
 def translate_message_to(language: str, message: str) -> str:
     """Return a message in one of `LANGUAGES`. Works without a request. Otherwise like `translate_message`."""
-    if not isinstance(message, CodedMessage) or not has_message(f"error.{message.code}"):
+    if not isinstance(message, Message):
         return clean_text(message)
     values = {name: message_value(language, name, value) for name, value in message.values.items()}
-    return translate_to(language, f"error.{message.code}", **values)
+    return clean_text(translate_to(language, message.template, message.plural, **values))
 
 
 def message_value(language: str, name: str, value: object) -> object:
@@ -149,11 +155,11 @@ def message_value(language: str, name: str, value: object) -> object:
     returned. Other values are returned unchanged.
     """
     if isinstance(value, tuple):
-        separator = "list.clauses" if any(isinstance(item, CodedMessage) for item in value) else "list.separator"
-        return translate_to(language, separator).join(str(message_value(language, name, item)) for item in value)
+        has_clauses = any(isinstance(item, Message) for item in value)
+        separator = translate_to(language, "; ") if has_clauses else translate_to(language, ", ")
+        return separator.join(str(message_value(language, name, item)) for item in value)
     if not isinstance(value, str):
         return value
-    key = f"{name}.{value}"
-    if name in CODE_VALUE_NAMES and has_message(key):
-        return translate_to(language, key)
+    if name in CODE_VALUE_NAMES and has_name(name, value):
+        return translate_code_to(language, name, value)
     return translate_message_to(language, value)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.setting import Group, SettingEffect, setting
 
@@ -79,7 +78,8 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         if not 1 <= self.longest_query <= MAX_QUERY_UNITS:
-            text = f"search.longest_query must be 1 to {MAX_QUERY_UNITS}, not {self.longest_query}"
             raise SettingsError(
-                CodedMessage(text, "longest_query", maximum=str(MAX_QUERY_UNITS), value=str(self.longest_query))
+                "search.longest_query must be 1 to {maximum}, not {value}",
+                maximum=str(MAX_QUERY_UNITS),
+                value=str(self.longest_query),
             )

@@ -23,7 +23,6 @@ from domain.account import Account, Role, normalize_account_name
 from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource, SiteContents
 from domain.alert import Alert, AlertKey
 from domain.article import document_id
-from domain.coded_message import CodedMessage
 from domain.errors import LexiconError, PlumblineError, SettingsError, SolrError, TopicError
 from domain.focused_decision import HostHarvest
 from domain.outcome import Reason
@@ -259,11 +258,11 @@ class NoTopicBackend:
         return ""
 
     def topic(self, name: str) -> Topic:
-        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
+        raise TopicError("Topic {topic} does not exist.", topic=name)
 
     def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
         del items, state, kind
-        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
+        raise TopicError("Topic {topic} does not exist.", topic=name)
 
     def harvest(self) -> Sequence[HostHarvest]:
         return ()
@@ -274,7 +273,7 @@ class NoTopicBackend:
 
     def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
         del answers, by
-        raise TopicError(CodedMessage(f"there is no topic {name}", "no_such_topic", topic=name))
+        raise TopicError("Topic {topic} does not exist.", topic=name)
 
 
 class NoQueryVectors:
@@ -356,7 +355,7 @@ class FakeRunControl:
 
     def start(self, account: str) -> None:
         if self.problem:
-            raise PlumblineError(CodedMessage(self.problem, "run_failed", message=self.problem))
+            raise PlumblineError("The run ended at once: {message}", message=self.problem)
         self.calls.append(("start", account))
         self.is_running = True
 
@@ -600,7 +599,7 @@ class FakeActions:
     def decide(self, text: str, status: TermStatus) -> None:
         places = [n for n, term in enumerate(self.all_terms) if term.text == text]
         if not places:
-            raise LexiconError(f"no such term: {text}")
+            raise LexiconError(f"No such term: {text}")
         self.all_terms[places[0]] = replace(self.all_terms[places[0]], status=status)
 
     def rising_terms(self) -> list[RisingTerm]:

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from crawler.urls.canonical import url_origin
 from crawler.workers.fetch_pool import PageResult
-from domain.coded_message import CodedMessage
 from domain.frontier import FrontierEntry, UrlKind, Visit
+from domain.message import Message
 from domain.outcome import FETCH_SUCCESS_REASONS, Outcome, Reason
 from domain.page import Host
 
@@ -26,7 +26,7 @@ _MAX_OWN_PAGE_SHARE = 0.1
 _MAX_SENTENCES, _MAX_VISITS, _MAX_BYTES = 100_000, 1000, 16_000_000
 _MAX_BLOCKED_VISITS = 3  # in a row; later the text is what the site has, such as a number that changes every day
 _Sentences = tuple[tuple[int, int], ...]  # hash and bytes of each
-_SAME_TEXT = Outcome(Reason.BLOCKED, CodedMessage("other URLs of the site have the same text", "blocked_same_text"))
+_SAME_TEXT = Outcome(Reason.BLOCKED, Message("other URLs of the site have the same text"))
 
 
 class SharedResponses:
@@ -87,7 +87,7 @@ class SharedResponses:
         blocked = {key: urls for key, (count, urls) in self._redirects.items() if self._are_all(key, count, len(urls))}
         self._redirects.clear()
         for (_, target), entries in blocked.items():
-            text = CodedMessage(f"all URLs redirect to {target[:280]}", "blocked_redirect", url=target[:280])
+            text = Message("all URLs redirect to {url}", url=target[:280])
             results += [self._build_visit(entry, Outcome(Reason.BLOCKED, text)) for entry in entries]
         for visit, sentences, target, waits in visits:
             if not target and self._is_shared_text(visit.entry, sentences):

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import brotli  # type: ignore[import-untyped]
 import zstandard
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 _MAX_CODINGS = 5
@@ -41,7 +41,7 @@ def decode_body(body: bytes, content_encoding: str, cap: int) -> bytes:
 
 def _check_size(body: bytes, cap: int) -> bytes:
     if len(body) > cap:
-        raise TooLargeError(CodedMessage(f"more than {cap} bytes", "body_too_large", n=cap))
+        raise TooLargeError(Message("More than 1 byte", "More than {n} bytes", n=cap))
     return body
 
 

@@ -14,7 +14,6 @@ from urllib.parse import unquote
 from crawler.http.content_type import parse_content_type
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import NON_PAGE_EXTENSIONS, path_extension
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.file_formats import FORMAT_BY_EXTENSION, FORMAT_BY_MEDIA_TYPE, FORMATS_BY_NAME, HTML_FORMAT
 
@@ -97,8 +96,7 @@ def parse_document_rules(settings: CrawlSettings) -> DocumentRules:
     unknown = [name for name in settings.document_formats if name not in FORMATS_BY_NAME]
     if unknown:
         path, value, names = "crawl.document_formats", repr(unknown[0]), ", ".join(FORMATS_BY_NAME)
-        text = f"{path}: {value} is not one of {names}"
-        raise SettingsError(CodedMessage(text, "setting_choice", path=path, value=value, names=names))
+        raise SettingsError("{path} = {value}: expected one of {names}", path=path, value=value, names=names)
     if not settings.documents:
         return NO_DOCUMENTS
     formats = frozenset(settings.document_formats or FORMATS_BY_NAME)

@@ -44,9 +44,9 @@ from crawler.urls.canonical import (
     path_extension,
     split_host_port,
 )
-from domain.coded_message import CodedMessage, coded_message
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
+from domain.message import Message, error_message
 from domain.outcome import Outcome, Reason
 from domain.page import Page
 
@@ -85,8 +85,8 @@ class FetchError(Exception):
 
     def __init__(self, reason: Reason, detail: str = "", host_failed: bool = False) -> None:
         super().__init__(detail)
-        is_coded = isinstance(detail, CodedMessage) and bool(detail.code)
-        self.outcome = Outcome(reason, detail if is_coded else _CONTROL_CHARS.sub(" ", detail)[:300])
+        is_message = isinstance(detail, Message)
+        self.outcome = Outcome(reason, detail if is_message else _CONTROL_CHARS.sub(" ", detail)[:300])
         self.host_failed = host_failed
 
     @property
@@ -390,8 +390,9 @@ def to_fetch_error(error: Exception) -> FetchError:
     for kinds, reason in _REASON_BY_ERROR:
         matched_cause = next((cause for cause in chain if isinstance(cause, kinds)), None)
         if matched_cause is not None:
-            message = coded_message(matched_cause)
-            return FetchError(reason, message if message.code else _CONNECTION_PREFIX.sub("", message), host_failed)
+            message = error_message(matched_cause)
+            is_message = isinstance(message, Message)
+            return FetchError(reason, message if is_message else _CONNECTION_PREFIX.sub("", message), host_failed)
     return FetchError(Reason.UNREACHABLE, str(error), host_failed)
 
 
@@ -468,7 +469,7 @@ def _read_body(
 ) -> bytes:
     content_length = raw_response.headers.get("Content-Length", "")
     if content_length.isdecimal() and int(content_length) > cap and not truncate:
-        raise TooLargeError(CodedMessage(f"more than {cap} bytes", "body_too_large", n=cap))
+        raise TooLargeError(Message("More than 1 byte", "More than {n} bytes", n=cap))
     parts: list[bytes] = []
     byte_count = 0
     for part in raw_response.stream(_CHUNK_BYTES, decode_content=False):
@@ -478,7 +479,7 @@ def _read_body(
         if byte_count > cap:
             if truncate and not raw_response.headers.get("Content-Encoding"):
                 break
-            raise TooLargeError(CodedMessage(f"more than {cap} bytes", "body_too_large", n=cap))
+            raise TooLargeError(Message("More than 1 byte", "More than {n} bytes", n=cap))
     return b"".join(parts)[: cap if truncate else None]
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Protocol
 
-from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError, SettingsError
 
 Resolver = Callable[[str, int], list[str]]
@@ -86,11 +85,11 @@ def _parse_network(text: str) -> IPv4Network | IPv6Network:
         return ip_network(text, strict=False)
     except ValueError:
         value = repr(text[:200])
-        message = (
-            f"crawl.inside_hosts: {value} is neither a host, e.g. intra.example.com or intra:8080, nor a "
-            "domain, e.g. *.example.com, nor a network, e.g. 10.0.0.0/8"
-        )
-        raise SettingsError(CodedMessage(message, "inside_hosts", value=value)) from None
+        raise SettingsError(
+            "crawl.inside_hosts: {value} is neither a host, e.g. intra.example.com or intra:8080, nor a "
+            "domain, e.g. *.example.com, nor a network, e.g. 10.0.0.0/8",
+            value=value,
+        ) from None
 
 
 class PublicOnlyPolicy:
@@ -109,11 +108,12 @@ class PublicOnlyPolicy:
         if not self._allowed_private.allows_host(name, port):
             private_ips = [ip for ip in ips if not is_public_ip(ip) and not self._allowed_private.allows_ip(ip)]
             if private_ips or not ips:
-                message = (
-                    f"{host} resolves to a private or reserved IP address ({', '.join(private_ips)}). "
-                    "To allow it, add the host, domain or network to crawl.inside_hosts."
+                raise PrivateAddressError(
+                    "{host} resolves to a private or reserved IP address ({ips}). To allow it, add the host, domain "
+                    "or network to crawl.inside_hosts.",
+                    host=host,
+                    ips=tuple(private_ips),
                 )
-                raise PrivateAddressError(CodedMessage(message, "private_ip", host=host, ips=tuple(private_ips)))
         return [(ip, port) for ip in ips]
 
 

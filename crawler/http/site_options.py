@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import Scope, parse_scope
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
+from domain.message import Message
 
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _SECONDS = re.compile(r"\d{1,5}(?:\.\d{1,3})?")
@@ -68,8 +68,7 @@ def parse_site_delays(settings: CrawlSettings) -> tuple[tuple[Scope, float], ...
     site_delays = []
     for scope, remainder, label in _iter_lines("site_delays", settings.site_delays):
         if not _SECONDS.fullmatch(remainder):
-            text = f"{label}: expected HOST and seconds, for example news.example.com 10"
-            raise SettingsError(CodedMessage(text, "site_delay", line=label))
+            raise SettingsError("{line}: expected a host and seconds, for example news.example.com 10.", line=label)
         site_delays.append((scope, float(remainder)))
     return tuple(site_delays)
 
@@ -83,8 +82,9 @@ def parse_site_quiet_hours(settings: CrawlSettings) -> tuple[tuple[Scope, QuietH
         except ValueError:
             quiet_hours = None
         if quiet_hours is None:
-            text = f"{label}: expected HOST and hours, for example news.example.com 08:00-18:30"
-            raise SettingsError(CodedMessage(text, "site_quiet_hours", line=label))
+            raise SettingsError(
+                "{line}: expected a host and hours, for example news.example.com 08:00-18:30.", line=label
+            )
         site_quiet_hours.append((scope, quiet_hours))
     return tuple(site_quiet_hours)
 
@@ -101,49 +101,53 @@ def parse_paused_hosts(settings: CrawlSettings) -> tuple[str, ...]:
         scope = parse_scope(host)
         if scope is None or scope.path_prefix != "/" or scope.includes_subdomains:
             value = repr(host[:200])
-            text = f"crawl.paused_sites: {value} is not a host"
-            raise SettingsError(CodedMessage(text, "setting_host", path="crawl.paused_sites", value=value))
+            raise SettingsError(
+                "{path}: {value} is not a host such as news.example.com or intra:8080",
+                path="crawl.paused_sites",
+                value=value,
+            )
         hosts.append(scope.host)
     return tuple(hosts)
 
 
-def _iter_lines(name: str, lines: tuple[str, ...]) -> Iterator[tuple[Scope, str, CodedMessage]]:
+def _iter_lines(name: str, lines: tuple[str, ...]) -> Iterator[tuple[Scope, str, Message]]:
     for line_number, line in enumerate(lines, 1):
-        label = CodedMessage(f"crawl.{name}, line {line_number}", "setting_line", path=f"crawl.{name}", n=line_number)
+        label = Message("{path}, line {n}", path=f"crawl.{name}", n=line_number)
         host, _, remainder = line.strip().partition(" ")
         scope = parse_scope(host)
         if scope is None or scope.path_prefix != "/" or not remainder.strip():
-            text = f"{label}: expected 'HOST VALUE', with HOST as news.example.com or *.example.com"
-            raise SettingsError(CodedMessage(text, "site_line", line=label))
+            raise SettingsError(
+                "{line}: expected a host (news.example.com or *.example.com) and its value.", line=label
+            )
         yield scope, remainder.strip(), label
 
 
-def _parse_header(text: str, label: CodedMessage) -> tuple[str, str]:
+def _parse_header(text: str, label: Message) -> tuple[str, str]:
     match = _HEADER.fullmatch(text)
     if match is None:
-        message = f"{label}: expected HOST Name: value, in printable ASCII"
-        raise SettingsError(CodedMessage(message, "site_header", line=label))
+        raise SettingsError("{line}: expected a header as Name: value, in printable ASCII.", line=label)
     if match[1].lower() in _RESERVED_HEADERS:
-        message = f"{label}: the header {match[1]} is set by the crawl itself, or by crawl.cookies"
-        raise SettingsError(CodedMessage(message, "site_header_reserved", line=label, name=match[1]))
+        raise SettingsError(
+            "{line}: the header {name} is set by the crawl itself, or by crawl.cookies.", line=label, name=match[1]
+        )
     return match[1], match[2]
 
 
-def _parse_cookie(text: str, label: CodedMessage) -> str:
+def _parse_cookie(text: str, label: Message) -> str:
     if _COOKIE.fullmatch(text) is None:
-        message = f"{label}: expected HOST name=value; name=value, in printable ASCII"
-        raise SettingsError(CodedMessage(message, "site_cookie", line=label))
+        raise SettingsError("{line}: expected cookies as name=value; name=value, in printable ASCII.", line=label)
     return text
 
 
-def _parse_proxy(text: str, label: CodedMessage) -> str:
+def _parse_proxy(text: str, label: Message) -> str:
     from urllib3.util.url import parse_url  # doubles the imports of crawl_plan, which most commands need
 
     try:
         parts = parse_url(text)
     except ValueError:
-        raise SettingsError(CodedMessage(f"{label}: the proxy is not a URL", "site_proxy", line=label)) from None
+        raise SettingsError(
+            "{line}: expected the URL of a proxy, for example http://127.0.0.1:3128.", line=label
+        ) from None
     if parts.scheme != "http" or not parts.host or parts.path not in (None, "/") or parts.query:
-        message = f"{label}: expected a host and the URL of its proxy, for example news.example http://127.0.0.1:3128"
-        raise SettingsError(CodedMessage(message, "site_proxy", line=label))
+        raise SettingsError("{line}: expected the URL of a proxy, for example http://127.0.0.1:3128.", line=label)
     return text.removesuffix("/")

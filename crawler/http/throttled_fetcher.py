@@ -6,7 +6,7 @@ from typing import Any
 from crawler.http.fetch import Fetcher, FetchError, HttpResponse
 from crawler.schedule.throttle import HostThrottle
 from crawler.urls.canonical import host_of
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 
 _MAX_WAIT_SECONDS = 120.0  # twice the longest Crawl-delay that is observed
@@ -23,7 +23,7 @@ class ThrottledFetcher(Fetcher):
         host, clock = host_of(url), time.monotonic
         seconds = self._throttle.start_inner_request(host, clock(), _MAX_WAIT_SECONDS)
         if seconds > _MAX_WAIT_SECONDS:
-            raise FetchError(Reason.TIMED_OUT, CodedMessage("the host asks to wait longer", "host_asks_to_wait"))
+            raise FetchError(Reason.TIMED_OUT, Message("the host asks to wait longer"))
         time.sleep(seconds)
         try:
             response = super()._get(url, *args, **keywords)

@@ -12,7 +12,7 @@ from pathlib import Path
 from lxml import etree
 
 from crawler.dedup.content_fingerprint import ContentFingerprint
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 
 _MAX_BARE_TEXT_BYTES = 1_700  # without white space
@@ -36,17 +36,14 @@ def _load_phrases() -> dict[tuple[str, str], re.Pattern[str]]:
 _PHRASES = _load_phrases()
 _NOT_FOUND_KEY, _NOT_FOUND_WORDS = _PHRASES.pop(("heading", "key")), _PHRASES.pop(("heading", "words"))
 _OUTCOMES = {
-    kind: Outcome(Reason.BLOCKED, CodedMessage(text, f"blocked_{kind}"))
-    for kind, text in (
-        ("cookies", "the site demands cookies"),
-        ("login", "the site demands a login"),
-        ("challenge", "the site challenges the crawler"),
-        ("maintenance", "the site reports maintenance or an error"),
-    )
+    "cookies": Outcome(Reason.BLOCKED, Message("the site demands cookies")),
+    "login": Outcome(Reason.BLOCKED, Message("the site demands a login")),
+    "challenge": Outcome(Reason.BLOCKED, Message("the site challenges the crawler")),
+    "maintenance": Outcome(Reason.BLOCKED, Message("the site reports maintenance or an error")),
 }
 COOKIES_OUTCOME, LOGIN_OUTCOME = _OUTCOMES["cookies"], _OUTCOMES["login"]
 OVERLOAD_OUTCOMES = _OUTCOMES["challenge"], _OUTCOMES["maintenance"]  # the site wants fewer requests
-_SOFT_404_OUTCOME = Outcome(Reason.GONE, CodedMessage('"not found" page with HTTP status 200', "soft_404"))
+_SOFT_404_OUTCOME = Outcome(Reason.GONE, Message("“Not found” page with HTTP status 200"))
 LOGIN_URL = re.compile(r"[/.?&](?:log-?in|sign-?in|passport|sso|oauth2?|cas|denglu|auth(?:enticate)?)\b", re.IGNORECASE)
 
 

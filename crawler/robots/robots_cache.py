@@ -12,8 +12,8 @@ from typing import Protocol
 
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.robots.robots_txt import RobotsTxt, parse_robots_txt
-from domain.coded_message import CodedMessage
 from domain.frontier import StoredRobots
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from domain.page import Origin
 
@@ -55,7 +55,7 @@ class RobotsRules:
             return self.failure
         delay = self.robots_txt.crawl_delay or 0.0
         if delay > FORBIDDING_CRAWL_DELAY_SECONDS:
-            text = CodedMessage(f"Crawl-delay: {delay:g} seconds", "crawl_delay_forbids", seconds=f"{delay:g}")
+            text = Message("Crawl-delay: {seconds} seconds", seconds=f"{delay:g}")
             return Outcome(Reason.ROBOTS_FORBIDDEN, text)
         return None if self.robots_txt.allows(url) else Outcome(Reason.ROBOTS_FORBIDDEN)
 
@@ -91,7 +91,7 @@ def parse_stored_robots(robots: StoredRobots, agent: str) -> RobotsRules:
         return RobotsRules(parse_robots_txt(_decode_robots(body), agent))
     if 400 <= robots.status < 500 and robots.status != _TOO_MANY_REQUESTS_STATUS:
         return RobotsRules()
-    message = CodedMessage(f"robots.txt: {robots.status}", "robots_status", status=str(robots.status))
+    message = Message("robots.txt: status {status}", status=str(robots.status))
     return RobotsRules(failure=Outcome(Reason.ROBOTS_UNAVAILABLE, message))
 
 
@@ -178,5 +178,5 @@ def _failure_outcome(outcome: Outcome) -> Outcome:
     """Convert a fetch failure to a robots.txt failure. An unreachable or private host keeps its own reason."""
     if outcome.reason in (Reason.PRIVATE_ADDRESS, Reason.UNREACHABLE):
         return outcome
-    message = CodedMessage(f"robots.txt: {outcome.summary}", "robots_failure", cause=outcome.summary)
+    message = Message("robots.txt: {cause}", cause=outcome.summary)
     return Outcome(Reason.ROBOTS_UNAVAILABLE, message)

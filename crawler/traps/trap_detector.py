@@ -29,7 +29,7 @@ from enum import StrEnum
 from crawler.traps.family_stats import MAX_NEW_SHARE, MIN_FRESH_SHARE, MIN_SAMPLE_SIZE, FamilyStats, FamilyVerdict
 from crawler.traps.url_patterns import GENERAL_SUFFIX, FolderStats, folder_pattern, url_pattern
 from crawler.urls.canonical import host_of, url_origin
-from domain.coded_message import CodedMessage
+from domain.message import Message
 
 MAX_PAGING_LINKS = 1000
 _MAX_FAMILIES = 10_000
@@ -53,16 +53,25 @@ _MAX_BARREN_PAGES = 20  # pages in a row that show nothing new, before paging co
 class TrapKind(StrEnum):
     """The kind of trap that a URL belongs to."""
 
-    DEEP = "deep"  # a path with too many segments
-    NESTED = "nested"  # a repeated segment: a relative link that extends its own path
-    FACETS = "facets"  # too many parameters
+    DEEP = "deep"
+    NESTED = "nested"  # a relative link that extends its own path
+    FACETS = "facets"
     ENDLESS = "endless"  # a pattern that links to itself without end
-    REPETITIVE = "same_again"  # a pattern whose pages repeat others
+    REPETITIVE = "same_again"
 
     @property
-    def message(self) -> CodedMessage:
+    def message(self) -> Message:
         """The kind as a message for people."""
-        return CodedMessage(self.value, f"trap_{self.value}")
+        return _TRAP_MESSAGES[self]
+
+
+_TRAP_MESSAGES = {
+    TrapKind.DEEP: Message("too many path segments"),
+    TrapKind.NESTED: Message("repeated path segments"),
+    TrapKind.FACETS: Message("too many parameters"),
+    TrapKind.ENDLESS: Message("endless URLs of one kind"),
+    TrapKind.REPETITIVE: Message("pages of one kind repeat each other"),
+}
 
 
 def detect_shape_trap(url: str) -> TrapKind | None:

@@ -20,13 +20,7 @@ from crawler.http.document_types import is_plain_text_version
 from crawler.http.fetch import Fetcher, FetchError, FetchResult
 from crawler.http.render import Renderer
 from crawler.http.throttled_fetcher import ThrottledFetcher
-from crawler.memory_budget import (
-    LARGE_BODY_BYTES,
-    MEMORY_BUDGET_BYTES,
-    MemoryBudget,
-    Reservation,
-    release_free_memory,
-)
+from crawler.memory_budget import LARGE_BODY_BYTES, MEMORY_BUDGET_BYTES, MemoryBudget, Reservation, release_free_memory
 from crawler.parsing.links import MAX_PARSED_BYTES, ParsedPage, parse_page
 from crawler.parsing.status_pages import COOKIES_OUTCOME, OVERLOAD_OUTCOMES
 from crawler.robots.robots_cache import RobotsFetch, fetch_robots
@@ -37,10 +31,10 @@ from crawler.sitemaps.sitemap_parser import MAX_SITEMAP_BYTES, parse_sitemap
 from crawler.urls.canonical import host_of, rejection_reason
 from crawler.workers.ip_limiter import IpLimiter
 from crawler.workers.worker_process import Limits, WorkerDiedError, WorkerMemoryError, WorkerPool, WorkerTimeoutError
-from domain.coded_message import coded_message
 from domain.errors import StoreError
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
+from domain.message import error_message
 from domain.outcome import Outcome, Reason
 from domain.page import Link, Origin, Page
 from locks.fences import start_thread
@@ -238,7 +232,7 @@ class JobRunner:
         try:
             job_result = self._parse_fetched_page(job, fetch_result, page)
         except _PARSING_ERRORS as error:
-            outcome = Outcome(_REASON_BY_PARSING_ERROR.get(type(error), Reason.UNPARSABLE), coded_message(error))
+            outcome = Outcome(_REASON_BY_PARSING_ERROR.get(type(error), Reason.UNPARSABLE), error_message(error))
             return PageResult(job, FetchResult(outcome, responded_at=fetch_result.responded_at))
         reservation.resize(len(page.body) + _BYTES_PER_LINK * len(job_result.links))
         if len(page.body) >= LARGE_BODY_BYTES:

@@ -22,8 +22,8 @@ from queue import LifoQueue
 from typing import Any, ParamSpec, TypeVar
 
 from crawler.workers.worker_main import STATUS_ERROR, STATUS_OUT_OF_MEMORY, STATUS_RAISED
-from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
+from domain.message import Message
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class WorkerDiedError(WorkerError):
     """The worker process ended by itself or was killed. `cause_name` is the name of the signal or the exit code."""
 
     def __init__(self, message: str, cause_name: str) -> None:
-        super().__init__(CodedMessage(f"{message}: {cause_name}", "worker_died", cause=cause_name))
+        super().__init__(Message("The worker process died: {cause}", cause=cause_name))
         self.cause_name = cause_name
 
 
@@ -88,9 +88,7 @@ class WorkerChild:
         """
         self.connection.send(request)
         if not self.connection.poll(seconds):
-            raise WorkerTimeoutError(
-                CodedMessage(f"it took more than {seconds:g} s", "worker_timeout", seconds=f"{seconds:g}")
-            )
+            raise WorkerTimeoutError("it took more than {seconds} s", seconds=f"{seconds:g}")
         return self.connection.recv()
 
     def kill(self) -> str:
@@ -150,11 +148,7 @@ class WorkerProcess:
             raise
         if status == STATUS_OUT_OF_MEMORY:
             self._end(child)
-            raise WorkerMemoryError(
-                CodedMessage(
-                    f"it needs more than {self.limits.megabytes} MB of memory", "worker_memory", n=self.limits.megabytes
-                )
-            )
+            raise WorkerMemoryError("it needs more than {n} MB of memory", n=self.limits.megabytes)
         if status == STATUS_ERROR:
             raise value
         if status == STATUS_RAISED:

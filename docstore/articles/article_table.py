@@ -49,8 +49,8 @@ from docstore.takedowns import delete_pages, load_takedowns, scheme_variants, wr
 from docstore.warc_archive import WarcArchive
 from domain.article import Article, Block, SiteTemplate, StoredArticle
 from domain.batches import batched
-from domain.coded_message import CodedMessage
 from domain.index_change import IndexOperation
+from domain.message import Message
 from domain.outcome import Outcome, Reason, Stage
 from domain.pagination import can_reference
 from domain.recognized_page import RecognizedPage
@@ -422,7 +422,7 @@ def exclude_taken_down_pages(
             delete_pages(database, connection, {extraction.page.url_id: extraction.page.url}, now)
             extraction = PageExtraction(extraction.page, Outcome(Reason.TAKEN_DOWN))
         elif url := next((url for url in teased_urls[extraction.page.url_id] if url in takedown_by_url), ""):
-            message = CodedMessage(f"its text is that of {url}, which is taken down", "text_of_takedown", url=url)
+            message = Message("Its text is that of {url}, which is taken down", url=url)
             outcome = Outcome(Reason.LIST_PAGE, message)
             extraction = replace(extraction, result=outcome)
         results.append(extraction)

@@ -16,7 +16,6 @@ from docstore.articles.source_pages import ARCHIVED_PAGES_QUERY, ArchivedPage, a
 from docstore.bookkeeping import OutcomeRow, read_meta_int, write_meta, write_outcomes
 from docstore.database import Database
 from docstore.schema.crawl_tables import focused_decisions, pages, rejected_links, urls
-from domain.coded_message import CodedMessage
 from domain.focused_decision import (
     ALL_DECISIONS,
     DecisionSample,
@@ -29,6 +28,7 @@ from domain.focused_decision import (
     StoredFocusedScore,
     TopicCoverage,
 )
+from domain.message import Message
 from domain.outcome import Outcome, Reason, Stage
 from domain.storable_text import sanitize_text
 
@@ -186,8 +186,7 @@ class FocusedDecisionTable:
         removed_at = self._clock()
         for row in rows:
             remove_page(self._database, connection, row.url_id, removed_at)
-        message = f"no longer relevant according to {strategy}"
-        outcome = Outcome(Reason.OFF_TOPIC, CodedMessage(message, "no_longer_relevant", strategy=strategy))
+        outcome = Outcome(Reason.OFF_TOPIC, Message("No longer relevant ({strategy})", strategy=strategy))
         write_outcomes(
             self._database, connection, [OutcomeRow(row.url_id, Stage.CRAWL, outcome, removed_at) for row in rows]
         )

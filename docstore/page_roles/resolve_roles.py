@@ -30,7 +30,7 @@ from docstore.page_roles.url_patterns import (
 from docstore.schema.article_tables import article_parts, articles, pattern_members, teasers
 from docstore.schema.crawl_tables import outcomes, urls
 from domain.article import Article
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Outcome, Reason, Stage
 from domain.pagination import MAX_CHAIN_PAGES, find_first_page, follow_next_pages, join_pages, without_scheme
 
@@ -215,12 +215,12 @@ def list_role(graph: PageGraph, page_article: PageArticle) -> PageRole | None:
     shown_id = graph.teased_page(page_article.url_id)
     if shown_id is not None:
         shown_url = page_url(graph, shown_id)
-        message = CodedMessage(f"its text is that of {shown_url}", "text_of_page", url=shown_url)
+        message = Message("Its text is that of {url}", url=shown_url)
         return represented_page_role(page_article, shown_id, Reason.LIST_PAGE, message)
     if not graph.is_in_list_pattern(page_article.url_id):
         return None
     pattern = url_pattern(page_article.url)
-    message = CodedMessage(f"nearly all pages like {pattern} are lists", "list_pattern", pattern=pattern)
+    message = Message("Nearly all pages like {pattern} are lists", pattern=pattern)
     return represented_page_role(page_article, page_article.url_id, Reason.LIST_PAGE, message)
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from docstore.database import Database
 from docstore.schema.operation_tables import alert_notices, alerts
 from domain.alert import Alert, AlertKey
-from domain.coded_message import parse_message, serialize_message
+from domain.message import parse_message, serialize_message
 
 
 def values_to_json(values: Mapping[str, str | int]) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy import Row, select
 
 from docstore.database import Database
 from docstore.schema.operation_tables import runs
-from domain.coded_message import parse_message, serialize_message
+from domain.message import parse_message, serialize_message
 from domain.outcome import StageReport
 from domain.run import PipelineRun, RunState, StageRun
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Column, Dialect, Integer, MetaData, String, Table, Text
 from sqlalchemy.types import TypeDecorator
 
-from domain.coded_message import parse_message, serialize_message
+from domain.message import parse_message, serialize_message
 from domain.packed_text import pack_text, unpack_text
 
 metadata = MetaData()
@@ -32,7 +32,7 @@ def make_types_portable() -> None:
 
 
 class CodedText(TypeDecorator[str]):
-    """Text that keeps the code and the values of a `CodedMessage`."""
+    """Text that keeps the code and the values of a `Message`."""
 
     impl = Text
     cache_ok = True
@@ -78,9 +78,4 @@ def unpack_column(value: Any) -> Any:
         return value.decode("utf-8", "replace")
 
 
-store_meta = Table(
-    "meta",
-    metadata,
-    Column("key", String(64), primary_key=True),
-    Column("value", Text, nullable=False),
-)
+store_meta = Table("meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))

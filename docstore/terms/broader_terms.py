@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from docstore.schema.lexicon_tables import terms
-from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import TermChange, TermEdit
 
@@ -48,8 +47,7 @@ def refuse_cycles(connection: Connection, changes: Sequence[TermChange]) -> None
     for text in changed_texts:
         if path := _find_cycle(text, broader_by_text):
             chain = " < ".join(path)
-            message = f"{text!r} cannot be narrower than itself: {chain}"
-            raise LexiconError(CodedMessage(message, "broader_cycle", term=text, path=chain))
+            raise LexiconError("{term} cannot be narrower than itself: {path}", term=text, path=chain)
 
 
 def _find_cycle(text: str, broader_by_text: Mapping[str, Sequence[str]]) -> list[str]:

@@ -13,7 +13,6 @@ from docstore.schema.administration_tables import actions
 from docstore.schema.lexicon_tables import term_comments
 from docstore.terms.term_changes import require_terms, term_rows
 from domain.batches import batched
-from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import MAX_COMMENT_CHARS, TermComment
 from domain.storable_text import sanitize_text
@@ -37,10 +36,11 @@ class CommentTable:
         """
         text, term = sanitize_text(text.replace("\r\n", "\n")).strip(), sanitize_text(term)
         if not text:
-            raise LexiconError(CodedMessage("the comment has no text", "comment_empty"))
+            raise LexiconError("The comment has no text.")
         if len(text) > MAX_COMMENT_CHARS:
-            message = f"a comment has at most {MAX_COMMENT_CHARS} characters, not {len(text)}"
-            raise LexiconError(CodedMessage(message, "comment_too_long", limit=MAX_COMMENT_CHARS, length=len(text)))
+            raise LexiconError(
+                "A comment has at most {limit} characters, not {length}.", limit=MAX_COMMENT_CHARS, length=len(text)
+            )
         row = {"term": term, "account": account, "text": text, "at": self._clock()}
         with self._database.write() as connection:
             require_terms(term_rows(connection, [term]), [term])

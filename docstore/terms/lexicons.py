@@ -8,13 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from docstore.bookkeeping import (
-    MINED_TEXT_VERSION_KEY,
-    TEXT_VERSION_KEY,
-    log_index_changes,
-    read_meta_int,
-    write_meta,
-)
+from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, TEXT_VERSION_KEY, log_index_changes, read_meta_int, write_meta
 from docstore.database import Database, contains_text
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.base import store_meta
@@ -23,7 +17,6 @@ from docstore.terms.review_history import ReviewHistory
 from docstore.terms.review_queue import NEVER_RANKED, RANKED_TEXT_VERSION_KEY
 from docstore.terms.row_mapping import lexicon_entry_from_row, lexicon_from_row, term_from_row, term_row, to_json_list
 from domain.batches import batched
-from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.index_change import IndexOperation
 from domain.storable_text import sanitize_text
@@ -148,8 +141,10 @@ class LexiconTable:
         with self._database.write() as connection:
             latest = connection.scalar(select(func.max(lexicons.c.version))) or 0
             if new_version.version != latest + 1:
-                message = f"version {latest} was published meanwhile: look at the changes, then publish again"
-                raise LexiconError(CodedMessage(message, "version_published", version=latest))
+                raise LexiconError(
+                    "Version {version} was published in the meantime. Check the changes and publish again.",
+                    version=latest,
+                )
             row = {
                 "version": new_version.version,
                 "published_at": new_version.published_at,

@@ -38,7 +38,6 @@ from docstore.terms.term_changes import (
     term_rows,
 )
 from domain.batches import batched
-from domain.coded_message import CodedMessage
 from domain.concept import create_concept_id
 from domain.errors import LexiconError
 from domain.review import ReviewDecision, ReviewDecisionKind, TermChange, TermEdit
@@ -54,11 +53,7 @@ class ReviewHistory:
         self._clock = clock
 
     def apply(
-        self,
-        kind: ReviewDecisionKind,
-        edits: Sequence[TermEdit],
-        actor: str = "",
-        needs_second_reviewer: bool = False,
+        self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str = "", needs_second_reviewer: bool = False
     ) -> ReviewDecision:
         """Apply edits as one decision, completely or not at all.
 
@@ -73,13 +68,7 @@ class ReviewHistory:
         with self._database.write() as connection:
             return self._apply(connection, kind, edits, actor, needs_second_reviewer)
 
-    def merge(
-        self,
-        text: str,
-        target_text: str,
-        actor: str = "",
-        seen_version: int | None = None,
-    ) -> ReviewDecision:
+    def merge(self, text: str, target_text: str, actor: str = "", seen_version: int | None = None) -> ReviewDecision:
         """Merge the term `text` into `target_text`: `text` and its synonyms become synonyms of it.
 
         Related, broader and narrower terms of `text` are those of `target_text` afterwards.
@@ -90,9 +79,7 @@ class ReviewHistory:
             rows = term_rows(connection, [text, target_text])
             require_terms(rows, [text, target_text])
             if text == target_text:
-                raise LexiconError(
-                    CodedMessage(f"{text!r} cannot be merged with itself", "merge_with_itself", term=text)
-                )
+                raise LexiconError("“{term}” cannot be merged with itself.", term=text)
             target_synonyms, source_synonyms = (
                 tuple(json.loads(rows[term_text].synonyms)) for term_text in (target_text, text)
             )
@@ -143,7 +130,7 @@ class ReviewHistory:
             rows = term_rows(connection, [text, new_text])
             require_terms(rows, [text])
             if text == new_text:
-                raise LexiconError(CodedMessage(f"{text!r} is what the term is called already", "same_text", term=text))
+                raise LexiconError("“{term}” already has this text.", term=text)
             known_rows = [rows[known_text] for known_text in (new_text, text) if known_text in rows]
             has_own_concept = new_text in rows and rows[new_text].status == TermStatus.ACCEPTED
             concept_terms = [term for row in known_rows for term in concept_terms_from_json(row.concept_terms)]
@@ -358,14 +345,13 @@ class ReviewHistory:
             query = query.where(review_decisions.c.act_id == decision_id)
         row = connection.execute(query).first()
         if row is None and decision_id is None:
-            raise LexiconError(CodedMessage("there is nothing to undo", "nothing_to_undo"))
+            raise LexiconError("There is nothing to undo.")
         if row is None:
-            message = f"there is no decision {decision_id}: `plumb lexicon history` lists all decisions"
-            raise LexiconError(CodedMessage(message, "no_such_decision", number=decision_id))
+            raise LexiconError("Action {number} does not exist.", number=decision_id)
         if not ReviewDecisionKind(row.kind).has_effect:
-            raise LexiconError(CodedMessage("this decision changed no term", "nothing_to_undo"))
+            raise LexiconError("There is nothing to undo.")
         if row.undone_by is not None:
-            raise LexiconError(CodedMessage("this decision was already undone", "already_undone"))
+            raise LexiconError("This action was already undone.")
         return review_decision_from_row(connection, row)
 
     def _restore_term(self, connection: Connection, change: TermChange, row: Row[Any] | None) -> TermChange:

@@ -18,7 +18,6 @@ from docstore.terms.row_mapping import (
     to_json_list,
 )
 from domain.batches import batched
-from domain.coded_message import CodedMessage
 from domain.concept import sort_terms
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import (
@@ -116,12 +115,16 @@ def clean_synonyms(text: str, words: Sequence[str]) -> tuple[str, ...]:
         word for word in dict.fromkeys(sanitize_text(raw_word).strip() for raw_word in words) if word not in ("", text)
     )
     if len(synonyms) > MAX_SYNONYMS:
-        message = f"{text!r} can have at most {MAX_SYNONYMS} synonyms, not {len(synonyms)}"
-        raise LexiconError(CodedMessage(message, "too_many_synonyms", term=text, limit=MAX_SYNONYMS))
+        raise LexiconError(
+            "“{term}” has too many synonyms or broader terms. Maximum: {limit}.", term=text, limit=MAX_SYNONYMS
+        )
     if too_long := [word[:40] for word in synonyms if len(word) > MAX_SYNONYM_CHARS]:
-        message = f"a synonym has at most {MAX_SYNONYM_CHARS} characters: {', '.join(too_long)} ..."
         words_too_long = tuple(f"{word} ..." for word in too_long)
-        raise LexiconError(CodedMessage(message, "synonym_too_long", limit=MAX_SYNONYM_CHARS, words=words_too_long))
+        raise LexiconError(
+            "A synonym or broader term is too long ({words}). Maximum: {limit} characters.",
+            limit=MAX_SYNONYM_CHARS,
+            words=words_too_long,
+        )
     return synonyms
 
 
@@ -136,8 +139,7 @@ def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any
 def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
     """Raise LexiconError if `texts` contains words that are no terms; the message names them."""
     if unknown := [text for text in texts if text not in rows]:
-        message = f"no such term: {', '.join(unknown[:5])} (add it first: plumb lexicon add TERM)"
-        raise LexiconError(CodedMessage(message, "no_such_term", terms=tuple(unknown[:5])))
+        raise LexiconError("No such term: {terms}. Add it first.", terms=tuple(unknown[:5]))
 
 
 def concurrent_edit_error(connection: Connection, text: str, status: str) -> ConcurrentEditError:

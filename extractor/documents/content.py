@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from domain.article import Block, BlockKind
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from text.scripts import HAN
 
@@ -28,8 +28,8 @@ SPACED_LETTERS_RE = re.compile(
 )
 MIN_SPACED_LETTERS = 4  # two are enough if they are the whole text
 
-PASSWORD_PROTECTED_MESSAGE = CodedMessage("encrypted: password-protected", "password_protected")
-NESTED_TOO_DEEP_MESSAGE = CodedMessage("nested too deep", "nested_too_deep")
+PASSWORD_PROTECTED_MESSAGE = Message("Encrypted: password-protected")
+NESTED_TOO_DEEP_MESSAGE = Message("Nested too deep")
 MIN_SCAN_AREA_SHARE = 0.6  # of the images of a scanned page
 MAX_ERROR_CHARS = 180  # text of a library's error in the message of an outcome
 
@@ -45,37 +45,43 @@ class UnreadableError(Exception):
 
 def damaged_error(detail: object) -> UnreadableError:
     """Return the error for a damaged file. `detail` is a message or an exception of a library."""
-    reason = detail if isinstance(detail, CodedMessage) else to_one_line(str(detail))[:MAX_ERROR_CHARS]
-    return UnreadableError(Reason.UNPARSABLE, CodedMessage(f"damaged: {reason}", "damaged_file", detail=reason))
+    reason = detail if isinstance(detail, Message) else to_one_line(str(detail))[:MAX_ERROR_CHARS]
+    return UnreadableError(Reason.UNPARSABLE, Message("Damaged: {detail}", detail=reason))
 
 
 def missing_part_error(name: str) -> UnreadableError:
     """Return the error for a file without a part to which another part refers."""
-    return damaged_error(CodedMessage(f"{name} is missing", "part_missing", name=name))
+    return damaged_error(Message("{name} is missing", name=name))
 
 
 def rights_managed_error(mechanism: str) -> UnreadableError:
     """Return the error for a rights-managed file, with the mechanism in English."""
-    message = CodedMessage(f"encrypted: rights-managed ({mechanism})", "rights_managed")
+    message = Message("Encrypted: rights-managed (DRM)")
     return UnreadableError(Reason.PASSWORD_PROTECTED, message)
 
 
 def no_text_error(page_count: int) -> UnreadableError:
     """Return the error for a file whose pages have no text."""
-    message = CodedMessage(f"no text on {page_count:,} pages", "no_text_on_pages", n=page_count)
+    message = Message("There is no text on the {n} pages", n=page_count)
     return UnreadableError(Reason.NO_TEXT_LAYER if page_count else Reason.UNPARSABLE, message)
 
 
 def scan_error(page_count: int) -> UnreadableError:
     """Return the error for a file of images without text."""
-    message = CodedMessage(f"{page_count:,} pages of images: a scan, apply OCR first", "scanned_pages", n=page_count)
+    message = Message("{n} pages of images: a scan; apply OCR first", n=page_count)
     return UnreadableError(Reason.NO_TEXT_LAYER, message)
 
 
 def garbled_text_error(garbled_count: int, page_count: int) -> UnreadableError:
     """Return the error for a file whose text is garbled."""
-    text = f"text garbled on {garbled_count:,} of {page_count:,} pages: its fonts do not state their characters"
-    return UnreadableError(Reason.GARBLED_TEXT, CodedMessage(text, "garbled_pages", n=garbled_count, total=page_count))
+    return UnreadableError(
+        Reason.GARBLED_TEXT,
+        Message(
+            "Text garbled on {n} of {total} pages: the fonts of the file do not state their characters",
+            n=garbled_count,
+            total=page_count,
+        ),
+    )
 
 
 @dataclass(frozen=True)

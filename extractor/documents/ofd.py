@@ -10,7 +10,7 @@ from itertools import islice
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from domain.recognized_page import RecognizedPage
 from extractor.documents.content import (
@@ -119,9 +119,7 @@ def open_document(data: bytes) -> OfdDocument:
     package = ZipPackage(data)
     root_document = package.require_part("OFD.xml")
     if any(name.lower().endswith("encryptions.xml") for name in package.part_names):
-        raise UnreadableError(
-            Reason.PASSWORD_PROTECTED, CodedMessage("encrypted: requires a password or key", "password_or_key")
-        )
+        raise UnreadableError(Reason.PASSWORD_PROTECTED, Message("Encrypted: it needs a password or a key"))
     root_name = first_element_text(root_document, f"{OFD_NAMESPACE}DocRoot").lstrip("/")
     root = package.require_part(root_name)
     folder = root_name.rpartition("/")[0]

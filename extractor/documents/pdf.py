@@ -17,7 +17,7 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from domain.recognized_page import RecognizedPage
 from extractor.documents.content import (
@@ -135,8 +135,7 @@ def reject_stacked_filters(data: bytes) -> None:
         begin = STREAM_START_RE.search(data, match.end(), match.end() + 4_096)
         if begin and decompressed_size(data, begin.end(), len(FLATE_RE.findall(match[1]))) > MAX_UNPACKED_BYTES:
             megabytes = MAX_UNPACKED_BYTES >> 20
-            message = f"a stream unpacks to more than {megabytes} MB"
-            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "stream_unpacks_too_large", n=megabytes))
+            raise UnreadableError(Reason.TOO_LARGE, Message("A stream unpacks to more than {n} MB", n=megabytes))
 
 
 def decompressed_size(data: bytes, start: int, times: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from domain.article import Block, BlockKind
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from extractor.documents.content import DocumentBuilder, DocumentContent, FileProperties, UnreadableError, to_one_line
 from extractor.fields.dates.date_parsing import find_date_in_text
@@ -38,7 +38,7 @@ def read(data: bytes, is_markdown: bool = False) -> DocumentContent:
     """Read a text or Markdown file. Raises UnreadableError."""
     decoding = decode_page(data[:MAX_BYTES])
     if decoding is None:
-        raise UnreadableError(Reason.UNDECODABLE, CodedMessage("cannot decode: unknown encoding", "unknown_encoding"))
+        raise UnreadableError(Reason.UNDECODABLE, Message("Cannot be decoded: unknown encoding"))
     text = decoding.text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
     builder = DocumentBuilder()
     properties, text = split_front_matter(text) if is_markdown else (FileProperties(), text)

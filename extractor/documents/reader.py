@@ -4,17 +4,12 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from domain.article import Article, ExtractionResult, PageType
-from domain.coded_message import CodedMessage
 from domain.file_formats import OFD_FORMAT, PDF_FORMAT, SCANNABLE_FORMATS
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
 from extractor.article_extractor import max_published_date
-from extractor.documents.content import (
-    NESTED_TOO_DEEP_MESSAGE,
-    DocumentContent,
-    UnreadableError,
-    damaged_error,
-)
+from extractor.documents.content import NESTED_TOO_DEEP_MESSAGE, DocumentContent, UnreadableError, damaged_error
 from extractor.documents.document_date import find_document_date
 from extractor.documents.document_title import find_document_author, find_document_title
 from extractor.documents.format_detection import OLE_MAGIC, detect_format
@@ -92,14 +87,10 @@ def read_content(
 ) -> DocumentContent | Outcome:
     """Return the text of a file in the format `format_name` ("": unknown), or an Outcome; see `extract_document`."""
     if not format_name:
-        return Outcome(
-            Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY,
-            CodedMessage("unsupported document format", "unsupported_format"),
-        )
+        return Outcome(Reason.UNPARSABLE if data.strip() else Reason.EMPTY_BODY, Message("Unsupported document format"))
     if len(data) > MAX_BYTES:
         megabytes = MAX_BYTES // 1_000_000
-        message = f"file is larger than the limit of {megabytes} MB"
-        return Outcome(Reason.TOO_LARGE, CodedMessage(message, "file_too_large", n=megabytes))
+        return Outcome(Reason.TOO_LARGE, Message("The file is larger than the limit of {n} MB", n=megabytes))
     read = load_reader(format_name)
     try:
         if format_name in OOXML_FORMATS and data.startswith(OLE_MAGIC):
@@ -122,14 +113,19 @@ def missing_text_warning(content: DocumentContent) -> Outcome | None:
         if not content.damaged_parts:
             return None
         names, count = ", ".join(content.damaged_parts[:MAX_PART_NAMES]), len(content.damaged_parts)
-        text = f"missing text: {count:,} damaged parts of the file ({names})"
-        return Outcome(Reason.INCOMPLETE_BODY, CodedMessage(text, "missing_parts", n=count, names=names))
+        return Outcome(
+            Reason.INCOMPLETE_BODY,
+            Message("Missing text: {n} damaged parts of the file ({names})", n=count, names=names),
+        )
     pages, count = format_page_numbers(sorted(content.garbled_pages + content.scanned_pages)), content.page_count
     if content.garbled_pages:
-        text = f"missing pages: {pages} of {count:,} (garbled text, or images without text)"
-        return Outcome(Reason.GARBLED_TEXT, CodedMessage(text, "missing_garbled_pages", pages=pages, n=count))
-    text = f"missing pages: {pages} of {count:,} (images without text)"
-    return Outcome(Reason.NO_TEXT_LAYER, CodedMessage(text, "missing_scanned_pages", pages=pages, n=count))
+        return Outcome(
+            Reason.GARBLED_TEXT,
+            Message("Missing pages: {pages} of {n} (garbled text, or images without text)", pages=pages, n=count),
+        )
+    return Outcome(
+        Reason.NO_TEXT_LAYER, Message("Missing pages: {pages} of {n} (images without text)", pages=pages, n=count)
+    )
 
 
 def format_page_numbers(numbers: Sequence[int]) -> str:
@@ -146,10 +142,7 @@ def format_page_numbers(numbers: Sequence[int]) -> str:
 
 def encrypted_error() -> UnreadableError:
     """Return the error for an encrypted OOXML file, which is wrapped in an OLE file."""
-    return UnreadableError(
-        Reason.PASSWORD_PROTECTED,
-        CodedMessage("encrypted: password-protected or rights-managed (DRM)", "password_or_drm"),
-    )
+    return UnreadableError(Reason.PASSWORD_PROTECTED, Message("Encrypted: password-protected or rights-managed (DRM)"))
 
 
 def load_reader(format_name: str) -> Callable[..., DocumentContent]:
@@ -163,7 +156,7 @@ def build_article(content: DocumentContent, format_name: str, url: str, latest_d
     """Build the article from the content of a document; returns an Outcome if it has no words."""
     body = to_text(content.blocks)
     if not has_words(body[:WORD_SEARCH_CHARS]):
-        return Outcome(Reason.NO_BODY, CodedMessage("0 words of text", "no_document_text"))
+        return Outcome(Reason.NO_BODY, Message("0 words of text"))
     language = detect_language(body, content.properties.language)
     date, source = find_document_date(content, language, latest_date)
     return Article(

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from extractor.documents.content import UnreadableError, damaged_error, missing_part_error
 
@@ -49,7 +49,7 @@ class ZipPackage:
         except DAMAGE_ERRORS as error:
             raise damaged_error(error) from None
         if len(entries) > MAX_ENTRIES:
-            message = CodedMessage(f"{len(entries):,} parts in one file", "too_many_parts", n=len(entries))
+            message = Message("The file has {n} parts", n=len(entries))
             raise UnreadableError(Reason.TOO_LARGE, message)
         self._entries = {part_name(entry): entry for entry in entries}
         self._entries_by_key = {part_key(name): entry for name, entry in self._entries.items()}
@@ -74,9 +74,7 @@ class ZipPackage:
             return b""
         self._check_size(0, 0, name)
         if entry.flag_bits & 1:
-            raise UnreadableError(
-                Reason.PASSWORD_PROTECTED, CodedMessage("encrypted: password-protected zip file", "password_protected")
-            )
+            raise UnreadableError(Reason.PASSWORD_PROTECTED, Message("Encrypted: password-protected"))
         chunks = []
         try:
             with self._zip.open(entry) as part:
@@ -92,8 +90,9 @@ class ZipPackage:
         self._unpacked_bytes += chunk_size
         if size > MAX_PART_BYTES or self._unpacked_bytes > MAX_UNPACKED_BYTES:
             megabytes = min(size, MAX_PART_BYTES) >> 20
-            message = f"{name} unpacks to more than {megabytes} MB"
-            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "unpacks_too_large", name=name, n=megabytes))
+            raise UnreadableError(
+                Reason.TOO_LARGE, Message("{name} unpacks to more than {n} MB", name=name, n=megabytes)
+            )
 
     def read_optional(self, name: str) -> bytes:
         """Return the bytes of a part; empty if it does not exist, and if it is damaged or too large."""
@@ -202,9 +201,7 @@ def parse_xml(data: bytes, name: str) -> Element | None:
     if not data.strip():
         return None
     if b"<!ENTITY" in data[:DTD_SEARCH_BYTES].replace(b"\x00", b""):
-        raise UnreadableError(
-            Reason.UNPARSABLE, CodedMessage(f"{name} declares XML entities", "xml_entities", name=name)
-        )
+        raise UnreadableError(Reason.UNPARSABLE, Message("{name} declares XML entities, which are not read", name=name))
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, recover=True, remove_comments=True, remove_pis=True
     )
@@ -214,9 +211,7 @@ def parse_xml(data: bytes, name: str) -> Element | None:
     except etree.XMLSyntaxError:
         root = None
     if any(error.type_name == "ERR_RESOURCE_LIMIT" or "depth" in error.message for error in parser.error_log):
-        raise UnreadableError(
-            Reason.TOO_LARGE, CodedMessage(f"{name} is nested too deep", "part_nested_too_deep", name=name)
-        )
+        raise UnreadableError(Reason.TOO_LARGE, Message("{name} is nested too deep", name=name))
     for alternatives in root.iter(f"{COMPATIBILITY_NS}AlternateContent") if root is not None else ():
         choices = [choice for choice in alternatives if len(choice)]
         for choice in list(alternatives):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from domain.article import PageType
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from extractor.page.layout import Layout
 from extractor.page.parsed_page import Body, ParsedPage
@@ -174,17 +174,17 @@ class SuspectBody(NamedTuple):
     coverage: BodyCoverage
     is_confirmed: bool
 
-    def describe_coverage(self) -> tuple[str, str, str]:
-        """Return share and size of the body, and both as a sentence."""
+    def describe(self, template: str, missed_size: float) -> Message:
+        """Return a message about share and size of the body and the size of what it misses."""
         share, size = f"{self.coverage.covered_share:.0%}", f"{self.coverage.body_size:.0f}"
-        return share, size, f"{share} of the readable text is in the body of {size} characters"
+        return Message(template, share=share, size=size, missed=f"{missed_size:.0f}")
 
 
 def no_text_suspicion(suspect: SuspectBody) -> str:
     """Return the reason for a page that shows no text, or an empty string."""
     if suspect.body.line_indices or suspect.coverage.readable_size >= MIN_READABLE_SIZE:
         return ""
-    return CodedMessage("no visible text: the body comes from JSON-LD or meta tags", "no_visible_text")
+    return Message("No visible text: the body comes from JSON-LD or meta tags")
 
 
 def sentences_suspicion(suspect: SuspectBody) -> str:
@@ -193,10 +193,10 @@ def sentences_suspicion(suspect: SuspectBody) -> str:
     min_size = max(MIN_MISSED_SIZE, MIN_MISSED_TO_BODY_RATIO * coverage.body_size)
     if coverage.missed_sentence_size < min_size or coverage.covered_share >= MAX_SUSPECT_COVERAGE:
         return ""
-    share, size, coverage_text = suspect.describe_coverage()
-    missed_size = f"{coverage.missed_sentence_size:.0f}"
-    message = f"{coverage_text}; {missed_size} of sentences outside the body"
-    return CodedMessage(message, "missed_sentences", share=share, size=size, missed=missed_size)
+    return suspect.describe(
+        "{share} of the readable text is in the body of {size} characters; {missed} of sentences outside the body",
+        coverage.missed_sentence_size,
+    )
 
 
 def links_suspicion(suspect: SuspectBody) -> str:
@@ -205,10 +205,10 @@ def links_suspicion(suspect: SuspectBody) -> str:
     min_size = max(MIN_LINK_SIZE, MIN_LINK_TO_BODY_RATIO * coverage.body_size)
     if suspect.is_confirmed or coverage.missed_link_size < min_size:
         return ""
-    share, size, coverage_text = suspect.describe_coverage()
-    missed_size = f"{coverage.missed_link_size:.0f}"
-    message = f"{coverage_text}; {missed_size} of link text outside the body"
-    return CodedMessage(message, "missed_links", share=share, size=size, missed=missed_size)
+    return suspect.describe(
+        "{share} of the readable text is in the body of {size} characters; {missed} of link text outside the body",
+        coverage.missed_link_size,
+    )
 
 
 SUSPICION_RULES = (no_text_suspicion, sentences_suspicion, links_suspicion)  # the first reason decides

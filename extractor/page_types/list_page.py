@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urljoin, urlsplit
 
 from domain.article import Teaser
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.pagination import is_same_site, site_host
 from extractor.fields.metadata import absolute_url
 from extractor.fields.title_matching import is_near_title, normalize_letters
@@ -116,7 +116,7 @@ def find_list_reason(signals: PageSignals, body: Body | None, size: float, setti
     if score >= 0:
         return ""
     reasons = tuple(reason for _, reason in strongest_evidence)
-    return CodedMessage("; ".join(reasons), "list_evidence", reasons=reasons)
+    return Message("{reasons}", reasons=reasons)
 
 
 def find_teaser_reason(signals: PageSignals, body: Body | None, teaser: Teaser | None) -> str:
@@ -133,7 +133,7 @@ def find_teaser_reason(signals: PageSignals, body: Body | None, teaser: Teaser |
         return ""
     if teaser.sample_lines and article_score(signals, body) > 0:
         return ""
-    return CodedMessage(f"headline links to {teaser.url}", "headline_link", url=teaser.url)
+    return Message("The headline links to {url}", url=teaser.url)
 
 
 def article_score(signals: PageSignals, body: Body | None) -> int:
@@ -161,7 +161,7 @@ def position_score(signals: PageSignals, body: Body | None) -> int:
     )
 
 
-def page_list_evidence(layout: Layout, size: float, settings: ExtractSettings) -> list[tuple[int, CodedMessage]]:
+def page_list_evidence(layout: Layout, size: float, settings: ExtractSettings) -> list[tuple[int, Message]]:
     """Return the list evidence of a page with little text, as (points below 0, reason)."""
     if size > settings.list_longest_body:
         return []
@@ -173,17 +173,17 @@ def page_list_evidence(layout: Layout, size: float, settings: ExtractSettings) -
     if link_share < settings.list_link_share and (link_share < MIN_HEADLINE_LINK_SHARE or not has_many_headlines):
         return []
     share, dated_count = f"{link_share:.0%}", page_statistics.dated_headline_count
-    evidence = [(-2, CodedMessage(f"{share} of the text is links", "list_link_share", share=share))]
+    evidence = [(-2, Message("{share} of the text is links", share=share))]
     if dated_count >= MIN_DATED_HEADLINES:
-        evidence.append((-1, CodedMessage(f"{dated_count} dated headlines", "list_dated_headlines", n=dated_count)))
+        evidence.append((-1, Message("1 dated headline", "{n} dated headlines", n=dated_count)))
     return evidence
 
 
-def body_list_evidence(layout: Layout, body: Body | None) -> list[tuple[int, CodedMessage]]:
+def body_list_evidence(layout: Layout, body: Body | None) -> list[tuple[int, Message]]:
     """Return the list evidence of the body element, as (points below 0, reason)."""
     if body is None:
         return []
-    evidence = list[tuple[int, CodedMessage]]()
+    evidence = list[tuple[int, Message]]()
     span = layout.spans[body.span_index]
     lines = [layout.lines[index] for index in body.line_indices]
     paragraph_count = sum(
@@ -193,13 +193,12 @@ def body_list_evidence(layout: Layout, body: Body | None) -> list[tuple[int, Cod
     end_line = body.line_indices[-1] + 1 if paragraph_count >= MIN_STORY_PARAGRAPHS else span.end_line
     statistics = line_statistics(layout.lines[span.start_line : end_line])
     if is_teaser_list(statistics):
-        evidence.append((-3, CodedMessage("the text is teasers between headlines", "list_teasers")))
+        evidence.append((-3, Message("The text is teasers between headlines")))
     if (link_count := statistics.read_more_count) >= MIN_READ_MORE_LINKS:
-        evidence.append((-3, CodedMessage(f'{link_count} "read more" links', "list_read_more", n=link_count)))
+        evidence.append((-3, Message("1 “read more” link", "{n} “read more” links", n=link_count)))
     article_elements = article_elements_in_body(layout, body)
     if len(article_elements) >= MIN_ARTICLE_ELEMENTS and (evidence or covers_most_text(layout, article_elements, span)):
-        message = f"{len(article_elements)} <article> elements"
-        element_reason = CodedMessage(message, "list_article_elements", n=len(article_elements))
+        element_reason = Message("1 <article> element", "{n} <article> elements", n=len(article_elements))
         evidence.append((-2 if evidence else -3, element_reason))
     return evidence
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from domain.article import PageType, Teaser, text_hash64
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from extractor.fields.metadata import absolute_url
 from extractor.fields.title_matching import normalize_letters
@@ -35,9 +35,9 @@ LINE_NUMBER_RE = re.compile(r"\s*\d{1,6}(?!\d)")
 MIN_NUMBERED_SHARE = 0.9  # share of the lines of a listing with increasing line numbers
 MIN_LISTING_LINES = 5
 NON_LIST_TYPES = (PageType.PRODUCT, PageType.SERVICE, PageType.REFERENCE)
-NO_TEXT_MESSAGE = CodedMessage("no text found", "no_text")
-ONLY_TITLE_MESSAGE = CodedMessage("only the title", "only_title")
-MANUAL_INDEX_MESSAGE = CodedMessage("generated index of a manual", "manual_index")
+NO_TEXT_MESSAGE = Message("No text found")
+ONLY_TITLE_MESSAGE = Message("Only the title")
+MANUAL_INDEX_MESSAGE = Message("Generated index of a manual")
 WORD_SEARCH_CHARS = 10_000  # length of the beginning of a body that is searched for words
 MIN_VISIBLE_SIZE = 60.0  # a page with more text outside links is not empty; in Chinese characters
 MAX_SHELL_LINES = 40  # maximum number of lines (menus of the application shell) of an empty page
@@ -56,7 +56,7 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     r"javascript.{0,20}(?:被禁用|未启用|已禁用|停用)|(?:aktivier|activer|habilit)\w{0,10}.{0,20}javascript",
     re.I,
 )
-NOTICE_REASON = CodedMessage("the page asks for JavaScript", "asks_for_javascript")
+NOTICE_REASON = Message("The page asks for JavaScript")
 RENDER_SETTING_HINT = "add the site to crawl.rendered to render its pages in a browser"
 
 
@@ -118,9 +118,7 @@ def reject_short_list(candidate: Candidate) -> Outcome | None:
     count = sum(is_list_entry(line, url) and not mask[index] for index, line in enumerate(complete.page.layout.lines))
     if not count:
         return None
-    return Outcome(
-        Reason.LIST_PAGE, CodedMessage(f"{count} links to other pages and no text", "list_links_only", n=count)
-    )
+    return Outcome(Reason.LIST_PAGE, Message("{n} links to other pages and no text", n=count))
 
 
 def is_list_entry(line: Line, url: str) -> bool:
@@ -160,7 +158,7 @@ def reject_breadcrumb(candidate: Candidate) -> Outcome | None:
     if candidate.body is None or not is_only_breadcrumb(candidate.body.text, candidate.page.title):
         return None
     words = candidate.body.text[:40]
-    return Outcome(Reason.NO_BODY, CodedMessage(f"only a breadcrumb trail: {words}", "only_breadcrumb", words=words))
+    return Outcome(Reason.NO_BODY, Message("Only a breadcrumb trail: {words}", words=words))
 
 
 def reject_code_listing(candidate: Candidate) -> Outcome | None:
@@ -191,14 +189,14 @@ def reject_text_without_words(candidate: Candidate) -> Outcome | None:
     words = candidate.body.text[:40] if candidate.body is not None else ""
     if candidate.body is None or has_words(candidate.body.text):
         return None
-    return Outcome(Reason.NO_BODY, CodedMessage(f"no words: {words}", "no_words", words=words))
+    return Outcome(Reason.NO_BODY, Message("No words: {words}", words=words))
 
 
 def reject_copyright_page(candidate: Candidate) -> Outcome | None:
     """Reject a page that shows a copyright notice and no article."""
     if not has_only_copyright(candidate.page.layout, candidate.settings.copyright_longest):
         return None
-    return Outcome(Reason.COPYRIGHT_ONLY, CodedMessage("copyright notice without an article", "copyright_notice"))
+    return Outcome(Reason.COPYRIGHT_ONLY, Message("Copyright notice without an article"))
 
 
 def reject_short_text(candidate: Candidate) -> Outcome | None:
@@ -206,16 +204,14 @@ def reject_short_text(candidate: Candidate) -> Outcome | None:
     size = candidate.size
     if not size:
         return None
-    return Outcome(Reason.NO_BODY, CodedMessage(f"{size:.0f} characters of text", "short_text", n=round(size)))
+    return Outcome(Reason.NO_BODY, Message("{n} characters of text", n=round(size)))
 
 
 def reject_missing_text(candidate: Candidate) -> Outcome:
     """Reject a page without a body."""
     detail = ONLY_TITLE_MESSAGE if candidate.body is not None else NO_TEXT_MESSAGE
     if has_site_template_line(candidate.page):
-        detail = CodedMessage(
-            f"{detail}; the rest of the text is repeated on many pages of the site", "site_text", reason=detail
-        )
+        detail = Message("{reason}; the rest of the text is repeated on many pages of the site", reason=detail)
     return Outcome(Reason.NO_BODY, detail)
 
 
@@ -263,8 +259,7 @@ def code_only_reason(layout: Layout, is_documentation: bool, body_lines: Sequenc
     if len(code_lines) < MIN_LISTING_LINES or any(line.has_punctuation for line in lines if line.tag != CODE_TAG):
         return ""
     is_listing = is_documentation or (title_line < 0 and has_line_numbers(code_lines))
-    message = f"{len(code_lines)} lines of source code and no text"
-    return CodedMessage(message, "code_only", n=len(code_lines)) if is_listing else ""
+    return Message("{n} lines of source code and no text", n=len(code_lines)) if is_listing else ""
 
 
 def has_line_numbers(lines: Sequence[Line]) -> bool:
@@ -345,10 +340,10 @@ def needs_javascript_reason(signals: PageSignals) -> str:
     if page.asks_for_javascript or any(ENABLE_JAVASCRIPT_RE.search(line.text) for line in page.layout.lines):
         return NOTICE_REASON
     if root := find_empty_app_root(page.layout):
-        return CodedMessage(f"application root without text ({root})", "empty_app_root", root=root)
+        return Message("Application root without text ({root})", root=root)
     is_empty = not page.layout.lines and not page.layout.pictures
     if is_empty or any(JS_FRAMEWORK_RE.search(span.tag_info.attribute_text) for span in page.layout.spans):
-        return CodedMessage("the page requires JavaScript to show its text", "empty_framework_page")
+        return Message("The page requires JavaScript to show its text")
     return ""
 
 
@@ -380,5 +375,7 @@ def javascript_outcome(signals: PageSignals) -> Outcome | None:
 
 def javascript_rejection(reason: str = NOTICE_REASON) -> Outcome:
     """Return the outcome NEEDS_JAVASCRIPT with its reason and the advice."""
-    message = CodedMessage(f"{reason}: {RENDER_SETTING_HINT}", "needs_javascript", reason=reason)
+    message = Message(
+        "{reason}: add the site to crawl.rendered under “Settings” to render its pages in a browser", reason=reason
+    )
     return Outcome(Reason.NEEDS_JAVASCRIPT, message)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from domain.coded_message import CodedMessage
 from domain.errors import TopicError
 from domain.topic import Topic, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import MAX_TERM_CHARS, TopicFileStore
@@ -54,8 +53,7 @@ def decide_terms(
 
     def apply_decision(topic: Topic) -> Topic:
         if unknown := topic.unknown_items(texts):
-            message = f"topic {name} has no {', '.join(unknown[:5])}: see plumb topic terms and plumb topic seeds"
-            raise TopicError(CodedMessage(message, "no_such_topic_item", topic=name, items=tuple(unknown[:5])))
+            raise TopicError("Topic {topic} has no {items}.", topic=name, items=tuple(unknown[:5]))
         return topic.with_decision(texts, state, term_class)
 
     return topic_store.update(name, apply_decision)

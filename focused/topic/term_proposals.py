@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from crawler.focused_policy import PageWords, WordTokenizer
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.topic import ExamplePage, TopicSeed, TopicTerm
 from focused.concepts.source import ConceptSource
 from focused.topic.tokenizing import tokenize_example
@@ -94,8 +94,7 @@ def propose_from_search(
         )
         tfidf_by_word = {word: scores[word] * idf(word) for word in candidates}
         ranked_words = sorted(tfidf_by_word.items(), key=lambda item: (-item[1], item[0]))
-        message = f"{len(term_pages)} pages found by {term}"
-        evidence = CodedMessage(message, "found_by_term", n=len(term_pages), term=term)
+        evidence = Message("{n} pages found by {term}", n=len(term_pages), term=term)
         proposed_terms += [
             TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in ranked_words[:top]
         ]

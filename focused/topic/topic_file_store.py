@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
-from domain.coded_message import parse_message, serialize_message
 from domain.errors import TopicError
+from domain.message import parse_message, serialize_message
 from domain.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from locks.file_locks import stage_lock
 from locks.private_files import replace_file

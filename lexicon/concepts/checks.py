@@ -2,12 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from domain.coded_message import CodedMessage
 from domain.concept import Concept, sort_terms
 from domain.errors import ConceptFileError
+from domain.message import Message
 from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus
 from lexicon.concepts.concept_groups import normalize_terms
 from lexicon.jieba_dictionary import MAX_INPUT_CHARS, MAX_LISTED_ERRORS, find_term_error
@@ -34,12 +34,12 @@ def parse_status(name: str) -> ConceptTermStatus | str:
     if status in set(ConceptTermStatus):
         return ConceptTermStatus(status)
     names = ", ".join(ConceptTermStatus)
-    return CodedMessage(f"unknown status {name[:40]!r}: {names}", "concept_status", status=name[:40], names=names)
+    return Message("unknown status “{status}”; allowed: {names}", status=name[:40], names=names)
 
 
-def concept_reason(label: str, reason: str) -> CodedMessage:
+def concept_reason(label: str, reason: str) -> Message:
     """Return a reason with the name of the concept."""
-    return CodedMessage(f"concept {label[:80]}: {reason}", "concept_reason", concept=label[:80], reason=reason)
+    return Message("Concept “{concept}”: {reason}", concept=label[:80], reason=reason)
 
 
 def check_concepts(parsed_concepts: Iterable[ParsedConcept]) -> list[Concept]:
@@ -62,7 +62,7 @@ def check_concepts(parsed_concepts: Iterable[ParsedConcept]) -> list[Concept]:
             concept = concept_reason(_concept_name(concept), error)
         errors.append((line_number, concept))
     if not errors and not valid_concepts:
-        errors.append((0, CodedMessage("the file has no concept", "no_concepts")))
+        errors.append((0, Message("the file contains no concept")))
     if errors:
         raise concept_file_error(errors, valid_concepts)
     return valid_concepts
@@ -85,12 +85,10 @@ def _find_repetition(concept: Concept, label_by_id: dict[str, str], label_by_key
     name = _concept_name(concept)
     if concept.concept_id and concept.concept_id in label_by_id:
         other = label_by_id[concept.concept_id]
-        message = f"its id {concept.concept_id} is also the id of concept {other}"
-        return CodedMessage(message, "concept_id_twice", id=concept.concept_id, other=other)
+        return Message("the id {id} is also the id of concept “{other}”", id=concept.concept_id, other=other)
     for term in concept.terms:
         if other := label_by_key.get(word_key(term.text), ""):
-            message = f"the term {term.text} is also in concept {other}"
-            return CodedMessage(message, "concept_term_twice", term=term.text, other=other)
+            return Message("the term “{term}” is also in concept “{other}”", term=term.text, other=other)
     label_by_id[concept.concept_id] = name
     label_by_key.update((word_key(term.text), name) for term in concept.terms)
     return None
@@ -103,7 +101,14 @@ def _check_concept(concept: Concept) -> Concept | str:
     if error := next((error for term in terms if (error := _find_term_error(term))), None) or _find_error(terms):
         return concept_reason(name, error)
     if len(to_single_line(concept.concept_id)) > MAX_ID_CHARS:
-        return concept_reason(name, _length_error("id", len(concept.concept_id), MAX_ID_CHARS))
+        return concept_reason(
+            name,
+            Message(
+                "the id has {count} characters; at most {limit} are allowed",
+                count=len(concept.concept_id),
+                limit=MAX_ID_CHARS,
+            ),
+        )
     return replace(
         concept,
         concept_id=to_single_line(concept.concept_id),
@@ -128,42 +133,43 @@ def _clean_term(term: ConceptTerm) -> ConceptTerm:
 def _find_term_error(term: ConceptTerm) -> str | None:
     if error := find_term_error(term.text):
         text = term.text[:40]
-        return CodedMessage(f"{text!r}: {error}", "term_reason", term=text, reason=error)
+        return Message("“{term}”: {reason}", term=text, reason=error)
     if not _LANGUAGE_TAG.fullmatch(term.language):
-        message = f"{term.text}: {term.language[:20]!r} is no language tag, such as zh or en"
-        return CodedMessage(message, "concept_language", term=term.text, language=term.language[:20])
-    text_by_field: Mapping[str, str] = {"definition": term.definition, "source": term.source, "note": term.note}
-    for field, text in text_by_field.items():
-        limit = MAX_DEFINITION_CHARS if field == "definition" else MAX_TEXT_CHARS
+        return Message(
+            "“{term}”: “{language}” is not a language tag such as zh or en", term=term.text, language=term.language[:20]
+        )
+    for text, message, limit in (
+        (term.definition, "the definition has {count} characters; at most {limit} are allowed", MAX_DEFINITION_CHARS),
+        (term.source, "the source has {count} characters; at most {limit} are allowed", MAX_TEXT_CHARS),
+        (term.note, "the note has {count} characters; at most {limit} are allowed", MAX_TEXT_CHARS),
+    ):
         if len(text) > limit:
-            return _length_error(field, len(text), limit)
+            return Message(message, count=len(text), limit=limit)
     return None
-
-
-def _length_error(field: str, length: int, limit: int) -> CodedMessage:
-    message = f"the {field} has {length} characters; at most {limit} are allowed"
-    return CodedMessage(message, f"concept_{field}_long", count=length, limit=limit)
 
 
 def _find_error(terms: Sequence[ConceptTerm]) -> str | None:
     if not terms:
-        return CodedMessage("it has no term", "concept_no_terms")
+        return Message("it has no term")
     if len({word_key(term.text) for term in terms}) > MAX_TERMS_PER_CONCEPT:
-        message = f"it has {len(terms)} terms; at most {MAX_TERMS_PER_CONCEPT} are allowed"
-        return CodedMessage(message, "concept_terms_many", count=len(terms), limit=MAX_TERMS_PER_CONCEPT)
+        return Message(
+            "it has {count} terms; at most {limit} are allowed", count=len(terms), limit=MAX_TERMS_PER_CONCEPT
+        )
     preferred_by_language: dict[str, str] = {}
     seen_terms: set[tuple[str, str]] = set()
     for term in terms:
         if (term.text, term.language) in seen_terms:
-            return CodedMessage(f"it has the term {term.text} twice", "concept_repeats_term", term=term.text)
+            return Message("it has the term “{term}” twice", term=term.text)
         seen_terms.add((term.text, term.language))
         if term.status is ConceptTermStatus.PREFERRED:
             other = preferred_by_language.setdefault(term.language, term.text)
             if other != term.text:
-                message = f"it has two preferred terms in {term.language}: {other}, {term.text}"
-                return CodedMessage(
-                    message, "concept_preferred_twice", language=term.language, first=other, second=term.text
+                return Message(
+                    "it has two preferred terms in {language}: “{first}” and “{second}”",
+                    language=term.language,
+                    first=other,
+                    second=term.text,
                 )
     if not preferred_by_language:
-        return CodedMessage("it has no preferred term", "concept_no_preferred")
+        return Message("it has no preferred term")
     return None

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from domain.coded_message import CodedMessage
 from domain.concept import Concept
+from domain.message import Message
 from domain.term import ConceptTerm, ConceptTermStatus
 from lexicon.concepts.checks import ParsedConcept, concept_reason, parse_status
 from lexicon.concepts.concept_groups import TEXT_SEPARATOR, join_texts
@@ -50,7 +50,7 @@ def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
     try:
         lines = io.StringIO(content.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
-        message = CodedMessage("not UTF-8: save the file as UTF-8", "list_not_utf8")
+        message = Message("not UTF-8; save the file as UTF-8")
         yield content.count(b"\n", 0, error.start) + 1, message
         return
     rows: dict[str, list[tuple[int, Mapping[str, str]]]] = {}
@@ -67,12 +67,12 @@ def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
                     return
             elif any(cell.strip() for cell in cells):
                 if len(cells) > len(header):
-                    yield first_line, CodedMessage("more cells than the header names", "list_extra_cells")
+                    yield first_line, Message("more cells than columns in the header")
                     continue
                 row = {name: _strip_cell(cell) for name, cell in zip_longest(header, cells, fillvalue="")}
                 rows.setdefault(row["concept id"] or f"\0{first_line}", []).append((first_line, row))
-    except csv.Error as error:
-        yield line_number, CodedMessage(f"not valid CSV: {error}", "list_not_csv")
+    except csv.Error:
+        yield line_number, Message("not valid CSV")
         return
     for concept_id, numbered_rows in rows.items():
         yield build_concept("" if concept_id.startswith("\0") else concept_id, numbered_rows)
@@ -112,10 +112,8 @@ def _strip_cell(cell: str) -> str:
 
 
 def _find_header_error(header: list[str]) -> str | None:
-    unknown = ", ".join(name for name in header if name not in CSV_COLUMNS)[:60]
-    missing = ", ".join(sorted(REQUIRED_COLUMNS - set(header)))
-    if not (unknown or missing):
+    if REQUIRED_COLUMNS <= set(header) <= set(CSV_COLUMNS):
         return None
-    problem = f"unknown: {unknown}" if unknown else f"{missing} is missing"
-    message = f"the header names {', '.join(CSV_COLUMNS)}; {problem}"
-    return CodedMessage(message, "concept_csv_header", columns=CSV_COLUMNS)
+    return Message(
+        "invalid header row; allowed columns: {columns} (concept id and term are required)", columns=CSV_COLUMNS
+    )

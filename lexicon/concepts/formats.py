@@ -5,17 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat
 from domain.errors import LexiconError
 from lexicon.concepts.checks import check_concepts
 from lexicon.concepts.concept_csv import is_concept_header
 
-MODULE_BY_FORMAT: Mapping[ConceptFormat, str] = {
-    "tbx": "tbx",
-    "skos": "skos",
-    "csv": "concept_csv",
-}
+MODULE_BY_FORMAT: Mapping[ConceptFormat, str] = {"tbx": "tbx", "skos": "skos", "csv": "concept_csv"}
 CONCEPT_FORMATS: tuple[ConceptFormat, ...] = tuple(MODULE_BY_FORMAT)
 FORMATS_WITH_RELATIONS = frozenset({"tbx", "skos"})
 MAX_FILE_BYTES = 32 * 1024 * 1024
@@ -38,8 +33,12 @@ def ensure_file_size(name: str, size: int) -> None:
     """Raise LexiconError if a file of `size` bytes is too large to be read."""
     if size > MAX_FILE_BYTES:
         limit, megabytes = MAX_FILE_BYTES >> 20, -(-size >> 20)
-        message = f"{name} has {megabytes} MB; at most {limit} MB are allowed: split the file"
-        raise LexiconError(CodedMessage(message, "list_too_large", name=name, size=megabytes, limit=limit))
+        raise LexiconError(
+            "{name} has {size} MB; at most {limit} MB are allowed. Split the file.",
+            name=name,
+            size=megabytes,
+            limit=limit,
+        )
 
 
 def parse_concept_file(content: bytes, concept_format: ConceptFormat) -> list[Concept]:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 
-from domain.coded_message import CodedMessage
 from domain.concept import Concept, create_concept_id
+from domain.message import Message
 from domain.review import TermEdit
 from domain.term import ConceptTerm, ConceptTermStatus, DefinitionChoice, TermStatus
 from domain.term_relation import RelatedPair
@@ -136,7 +136,7 @@ def plan_import(concepts: Sequence[Concept], index: ConceptIndex, has_relations:
     return ImportPlan(tuple(effective_changes), tuple(edits), len(changes) - len(effective_changes), head_by_id)
 
 
-def _match_concepts(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[list[_Match], list[CodedMessage]]:
+def _match_concepts(concepts: Sequence[Concept], index: ConceptIndex) -> tuple[list[_Match], list[Message]]:
     """Return the concepts of a file with their stored concepts, and the reasons why some cannot be imported."""
     matches, errors = [], []
     label_by_stored_id: dict[str, str] = {}
@@ -174,7 +174,7 @@ def _build_resolvers(
     return find_by_id, find_by_term
 
 
-def _find_stored(concept: Concept, index: ConceptIndex) -> tuple[ConceptGroup | None, CodedMessage | None]:
+def _find_stored(concept: Concept, index: ConceptIndex) -> tuple[ConceptGroup | None, Message | None]:
     """Return the stored concept of a concept, and the reason why it cannot be imported."""
     group = index.find_by_id(concept.concept_id) if concept.concept_id else None
     for source_id in concept.source_ids:
@@ -189,12 +189,12 @@ def _find_stored(concept: Concept, index: ConceptIndex) -> tuple[ConceptGroup | 
     return group, None
 
 
-def _two_concepts_error(concept: Concept, first: str, second: str, term: str = "") -> CodedMessage:
+def _two_concepts_error(concept: Concept, first: str, second: str, term: str = "") -> Message:
     if term:
-        message = f"the term {term} is already in concept {second}"
-        return concept_reason(concept.label, CodedMessage(message, "concept_term_stored", term=term, other=second))
-    message = f"it is the same stored concept as {first}"
-    return concept_reason(concept.label, CodedMessage(message, "concept_stored_twice", other=first))
+        return concept_reason(
+            concept.label, Message("the term “{term}” is already in concept “{other}”", term=term, other=second)
+        )
+    return concept_reason(concept.label, Message("it matches the same stored concept as “{other}”", other=first))
 
 
 def _stored_id(file_id: str) -> str:
@@ -256,7 +256,7 @@ def _broader_edges(changes: Sequence[ConceptChange], index: ConceptIndex) -> Map
     return {group.concept.concept_id: group.concept.broader_ids for group in index.groups} | edges
 
 
-def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> CodedMessage | None:
+def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> Message | None:
     """Return the error of a cycle of broader concepts that the import would make."""
     label_by_id = {change.after.concept_id: change.after.label for change in changes}
     edges = _broader_edges(changes, index)
@@ -265,8 +265,7 @@ def _find_cycle(changes: Sequence[ConceptChange], index: ConceptIndex) -> CodedM
     labels = [label_by_id.get(concept_id, concept_id) for concept_id in _find_id_cycle(edges)]
     if not labels:
         return None
-    message = f"its broader concepts form a cycle: {' > '.join(labels)}"
-    return concept_reason(labels[0], CodedMessage(message, "concept_cycle", labels=" > ".join(labels)))
+    return concept_reason(labels[0], Message("its broader concepts form a cycle: {labels}", labels=" > ".join(labels)))
 
 
 def _find_id_cycle(broader_ids_by_id: Mapping[str, Sequence[str]]) -> list[str]:

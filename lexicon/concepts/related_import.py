@@ -7,8 +7,8 @@ the relation at neither of them.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from domain.coded_message import CodedMessage
 from domain.concept import Concept
+from domain.message import Message
 from domain.term_relation import RelatedPair
 from lexicon.concepts.checks import concept_reason
 from lexicon.concepts.concept_groups import ConceptIndex, is_hierarchical
@@ -19,7 +19,7 @@ RelatedIds = Mapping[str, Collection[str]]
 
 def resolve_related(
     concepts: Sequence[Concept], stored_ids: Sequence[str], find_id: Callable[[str], str], is_complete: bool
-) -> tuple[RelatedIds, list[CodedMessage]]:
+) -> tuple[RelatedIds, list[Message]]:
     """Return the related concepts of a file, and the errors of the file.
 
     Args:
@@ -34,21 +34,22 @@ def resolve_related(
         for reference in concept.related_ids or ():
             related_id = find_id(reference)
             if related_id == stored_id:
-                message = CodedMessage("it is related to itself", "concept_related_itself")
+                message = Message("it is related to itself")
                 errors.append(concept_reason(concept.label, message))
             elif related_id:
                 related_ids[stored_id].add(related_id)
                 related_ids[related_id].add(stored_id)
             elif is_complete:
-                text = f"the related term {reference[:80]} is in no concept of the file or the lexicon"
-                message = CodedMessage(text, "concept_related_unknown", term=reference[:80])
+                message = Message(
+                    "the related term “{term}” is in no concept of the file or the lexicon", term=reference[:80]
+                )
                 errors.append(concept_reason(concept.label, message))
     return related_ids, errors
 
 
 def find_hierarchical_pairs(
     related_ids: RelatedIds, broader_ids: Mapping[str, Sequence[str]], label_by_id: Mapping[str, str]
-) -> Iterator[CodedMessage]:
+) -> Iterator[Message]:
     """Yield an error for each pair of related concepts of which one is broader; SKOS excludes this.
 
     Args:
@@ -60,8 +61,9 @@ def find_hierarchical_pairs(
     for first, second in sorted(pairs):
         if is_hierarchical(first, second, broader_ids):
             label = label_by_id[second]
-            text = f"{label} is related and also a broader or narrower concept"
-            yield concept_reason(label_by_id[first], CodedMessage(text, "concept_related_broader", other=label))
+            yield concept_reason(
+                label_by_id[first], Message("“{other}” is related and also a broader or narrower concept", other=label)
+            )
 
 
 def plan_related_pairs(

@@ -12,8 +12,8 @@ from rdflib import RDF, SKOS, BNode, Graph, Literal, Namespace, URIRef
 from rdflib.namespace import DCTERMS
 from rdflib.term import Node
 
-from domain.coded_message import CodedMessage
 from domain.concept import Concept
+from domain.message import Message
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 from lexicon.concepts.checks import ParsedConcept, to_single_line
 from lexicon.concepts.concept_groups import join_texts, normalize_terms
@@ -88,19 +88,13 @@ def parse_skos(content: bytes) -> Iterator[ParsedConcept]:
     """Yield the concepts of a Turtle or RDF/XML document, sorted by URI. Line numbers are not known."""
     graph, is_xml = Graph(), RDF_XML_START.match(content) is not None
     if is_xml and b"<!ENTITY" in content:
-        yield 0, CodedMessage("the file declares XML entities, which are not read", "list_xml_entities")
+        yield 0, Message("the file declares XML entities, which are not read")
         return
     try:
         graph.parse(data=content, format="xml" if is_xml else "turtle")  # expat loads nothing from elsewhere
     except Exception as error:  # noqa: BLE001  # rdflib raises many types for invalid documents
         line = getattr(error, "lines", 0)
-        yield (
-            int(line) + 1 if line else 0,
-            CodedMessage(
-                f"not valid {'RDF/XML' if is_xml else 'Turtle'}: {to_single_line(str(error))[:150]}",
-                "list_not_xml" if is_xml else "list_not_turtle",
-            ),
-        )
+        yield (int(line) + 1 if line else 0, Message("not valid XML") if is_xml else Message("not valid Turtle"))
         return
     category_by_subject = {
         member: str(collection).removeprefix(CLASS_PREFIX)

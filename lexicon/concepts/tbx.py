@@ -10,8 +10,8 @@ from typing import Any
 
 from lxml import etree
 
-from domain.coded_message import CodedMessage
 from domain.concept import Concept
+from domain.message import Message
 from domain.term import ConceptTerm, ConceptTermStatus
 from lexicon.concepts.checks import ParsedConcept
 from lexicon.concepts.concept_groups import join_texts
@@ -117,17 +117,17 @@ def parse_tbx(content: bytes) -> Iterator[ParsedConcept]:
                 yield element.sourceline or 0, _read_concept(element)
                 element.clear()
     except etree.XMLSyntaxError as error:
-        yield error.lineno or 0, CodedMessage(f"not valid XML: {error.msg}"[:200], "list_not_xml")
+        yield error.lineno or 0, Message("not valid XML")
 
 
 def _find_root_error(root: Any) -> str | None:
     dtd = root.getroottree().docinfo.internalDTD
     if dtd is not None and any(True for _ in dtd.iterentities()):
-        return CodedMessage("the file declares XML entities, which are not read", "list_xml_entities")
+        return Message("the file declares XML entities, which are not read")
     if _local_name(root) not in ("tbx", "martif"):
-        return CodedMessage(f"the file is no TBX: its element is {_local_name(root)[:40]}", "list_not_tbx")
+        return Message("the file is not TBX")
     if root.get("style", "dca") not in ("dca", "dct"):
-        return CodedMessage("only TBX of the styles DCA and DCT can be read: convert the file", "list_tbx_style")
+        return Message("only TBX of the styles DCA and DCT can be read; convert the file")
     return None
 
 
@@ -172,11 +172,7 @@ def _read_concept(entry: Any) -> Concept:
         elif meaning == ("crossReference", RELATED_TEXT):
             related_ids.append(reference.get("target", ""))
     return Concept(
-        entry.get("id", ""),
-        tuple(terms),
-        tuple(source_ids),
-        tuple(broader_ids),
-        related_ids=tuple(related_ids),
+        entry.get("id", ""), tuple(terms), tuple(source_ids), tuple(broader_ids), related_ids=tuple(related_ids)
     )
 
 

@@ -19,7 +19,6 @@ from urllib3.exceptions import HTTPError
 from crawler.http.connections import ConnectionPool
 from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy
 from domain.alert import Alert
-from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError, SettingsError
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject
 from pipeline.alerts.secrets import alert_secrets, read_smtp_password
@@ -72,14 +71,16 @@ class MailChannel:
             run_with_timeout(settings.seconds, lambda: self._send(self._build_message(notification), password))
         except TimeoutError as error:
             seconds = f"{settings.seconds:g}"
-            text = f"mail server {settings.smtp} timed out after {seconds} s"
-            raise DeliveryError(CodedMessage(text, "mail_timeout", server=settings.smtp, seconds=seconds)) from error
+            raise DeliveryError(
+                "the mail server {server} did not respond within {seconds} s", server=settings.smtp, seconds=seconds
+            ) from error
         except (OSError, smtplib.SMTPException, ValueError) as error:
             reason = describe_smtp_error(error)
             if password:
                 reason = reason.replace(password, "***")
-            text = f"cannot send mail through {settings.smtp}: {reason}"
-            raise DeliveryError(CodedMessage(text, "mail_failed", server=settings.smtp, reason=reason)) from None
+            raise DeliveryError(
+                "cannot send mail through {server} ({reason})", server=settings.smtp, reason=reason
+            ) from None
 
     def _build_message(self, notification: AlertNotification) -> EmailMessage:
         settings, name = self._settings.alerts, self._settings.vertical.name or "Plumbline"
@@ -148,11 +149,11 @@ class WebhookChannel:
                 if any(isinstance(cause, PrivateAddressError) for cause in exception_chain(error)):
                     raise private_network_error(host) from None
                 name = type(error).__name__
-                text = f"the webhook at {host} cannot be reached ({name})"
-                raise DeliveryError(CodedMessage(text, "webhook_unreachable", host=host, error=name)) from None
+                raise DeliveryError(
+                    "the webhook at {host} cannot be reached ({error})", host=host, error=name
+                ) from None
         if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-            text = f"the webhook at {host} returned status {status}"
-            raise DeliveryError(CodedMessage(text, "webhook_status", host=host, status=str(status)))
+            raise DeliveryError("the webhook at {host} returned status {status}", host=host, status=str(status))
 
     def _build_body(self, notification: AlertNotification) -> Mapping[str, Any]:
         language = self._settings.alerts.language
@@ -176,8 +177,10 @@ def alert_json(alert: Alert, state: str, language: str) -> dict[str, Any]:
 
 def private_network_error(host: str) -> DeliveryError:
     """Create the error for a webhook on a private network."""
-    text = f"webhook host {host} has a private or reserved IP address: to allow it, add it to alerts.inside_hosts"
-    return DeliveryError(CodedMessage(text, "webhook_private", host=host))
+    return DeliveryError(
+        "the webhook host {host} is on a private network. To allow it, add it to alerts.inside_hosts in the settings",
+        host=host,
+    )
 
 
 def exception_chain(exc: BaseException | None) -> list[BaseException]:

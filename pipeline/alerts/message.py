@@ -52,9 +52,14 @@ def message_subject(notification: AlertNotification, vertical: str, language: st
     alerts = [*notification.started, *notification.resolved]
     if len(alerts) == 1:
         sentence_text = alert_message(alerts[0], language)
-        text = sentence_text if notification.started else translate_to(language, "alerts.over", what=sentence_text)
+        text = sentence_text if notification.started else translate_to(language, "Resolved: {what}", what=sentence_text)
     else:
-        text = translate_to(language, "alerts.many", begun=len(notification.started), over=len(notification.resolved))
+        text = translate_to(
+            language,
+            "New alerts: {begun}, resolved: {over}",
+            begun=len(notification.started),
+            over=len(notification.resolved),
+        )
     return f"{vertical}: {' '.join(text.split())}"[:300]
 
 
@@ -62,11 +67,12 @@ def message_lines(notification: AlertNotification, language: str) -> list[str]:
     """Return one line for each alert, started ones first; at most MAX_MESSAGE_LINES and the number of the others."""
     started_lines = [alert_message(alert, language) for alert in notification.started]
     resolved_lines = [
-        translate_to(language, "alerts.over", what=alert_message(alert, language)) for alert in notification.resolved
+        translate_to(language, "Resolved: {what}", what=alert_message(alert, language))
+        for alert in notification.resolved
     ]
     all_lines = started_lines + resolved_lines
     overflow = (
-        [translate_to(language, "alerts.more", n=len(all_lines) - MAX_MESSAGE_LINES)]
+        [translate_to(language, "and {n} more", n=len(all_lines) - MAX_MESSAGE_LINES)]
         if len(all_lines) > MAX_MESSAGE_LINES
         else []
     )

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.alert import Alert, AlertKey
-from domain.coded_message import coded_message
 from domain.errors import BusyError, PlumblineError
+from domain.message import error_message
 from pipeline.alerts.alert_history import record_ended_alerts
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
@@ -90,5 +90,5 @@ def send_test_alert(settings: Settings) -> Iterator[ChannelTest]:
         try:
             channel.send(AlertNotification((Alert(AlertKey("test")),)))
         except PlumblineError as delivery_error:
-            error = coded_message(delivery_error)
+            error = error_message(delivery_error)
         yield ChannelTest(channel.name, time.monotonic() - started, error)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.setting import Group, Secrecy, setting
 
@@ -48,16 +47,21 @@ class AlertSettings:
     def __post_init__(self) -> None:
         host, _, port = self.smtp.rpartition(":")
         if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-            text = f"alerts.smtp = {self.smtp!r}: expected host:port, for example localhost:25"
-            raise SettingsError(CodedMessage(text, "setting_host_port", path="alerts.smtp", value=repr(self.smtp)))
+            raise SettingsError(
+                "{path} = {value}: expected host:port, for example localhost:25",
+                path="alerts.smtp",
+                value=repr(self.smtp),
+            )
         for path, addresses in (("alerts.mail_to", self.mail_to), ("alerts.mail_from", filter(None, [self.mail_from]))):
             for address in addresses:
                 if "@" not in address or any(character.isspace() or character in ",;<>" for character in address):
-                    text = f"{path}: {address!r} is not a mail address (expected for example operator@example.org)"
-                    raise SettingsError(CodedMessage(text, "mail_address", path=path, value=repr(address)))
+                    raise SettingsError(
+                        "{path}: {value} is not a mail address (expected for example operator@example.org)",
+                        path=path,
+                        value=repr(address),
+                    )
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
-            text = "alerts.webhook: expected an http or https URL such as https://chat.example/hook"
-            raise SettingsError(CodedMessage(text, "setting_http_url", path="alerts.webhook"))
+            raise SettingsError("{path}: expected an http or https URL", path="alerts.webhook")
 
     @property
     def has_channels(self) -> bool:

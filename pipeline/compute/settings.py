@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.setting import Group, SettingEffect, setting
 
@@ -52,5 +51,4 @@ class ClusterSettings:
 
     def __post_init__(self) -> None:
         if self.dashboard and not is_http_url(self.dashboard):
-            text = "cluster.dashboard: expected an http or https URL such as https://dask.example.org/status"
-            raise SettingsError(CodedMessage(text, "setting_http_url", path="cluster.dashboard"))
+            raise SettingsError("{path}: expected an http or https URL", path="cluster.dashboard")

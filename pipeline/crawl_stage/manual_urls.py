@@ -6,7 +6,6 @@ from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
-from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
 from domain.frontier import NewUrl, UrlKind
 from domain.outcome import Reason
@@ -30,7 +29,8 @@ def add_manual_urls(
         url = canonicalize_url(text)
         reason = url if isinstance(url, Reason) else rejection_reason(url, plan.url_rules)
         if reason is not None:
-            message = f"cannot add {text[:200]} to the frontier: {reason}; no URL was added"
-            raise PlumblineError(CodedMessage(message, "url_not_added", url=text[:200]))
+            raise PlumblineError(
+                "{url} was not added: it is not a valid URL, or the crawl settings exclude it.", url=text[:200]
+            )
         new_urls.append(NewUrl(url, host_of(url), plan.queue_of(url), 0, UrlKind.UNKNOWN, MANUAL_PRIORITY))
     return engine.store.frontier.add_urls(new_urls), len(new_urls)

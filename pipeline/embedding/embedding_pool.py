@@ -23,7 +23,7 @@ from crawler.workers.worker_process import (
 )
 from docstore.articles.vectors import EmbeddingPart, EmbeddingResult, PassageVector, PendingText
 from domain.batches import batched
-from domain.coded_message import coded_message
+from domain.message import error_message
 from domain.outcome import Outcome, Reason
 from pipeline.embedding.models import load_model
 from pipeline.embedding.passages import (
@@ -108,7 +108,7 @@ def embed_with_retry(batch: Sequence[PendingText], job: EmbeddingJob, process: W
         if len(batch) > 1:
             return [result for article in batch for result in embed_with_retry([article], job, process)]
         log.error("embedding failed on article %d: %s", batch[0].url_id, error)
-        return [EmbeddingResult(batch[0].digest, (), Outcome(Reason.UNEXPECTED_ERROR, coded_message(error)))]
+        return [EmbeddingResult(batch[0].digest, (), Outcome(Reason.UNEXPECTED_ERROR, error_message(error)))]
 
 
 def embed_batch(batch: Sequence[PendingText], job: EmbeddingJob) -> list[EmbeddingResult]:

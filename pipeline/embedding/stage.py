@@ -12,8 +12,8 @@ import time
 from collections import Counter
 
 from docstore.articles.vectors import EmbeddingPart
-from domain.coded_message import CodedMessage
 from domain.errors import EmbeddingError
+from domain.message import Message
 from domain.outcome import Reason, Stage, StageReport, has_common_cause
 from pipeline.compute.embedding_jobs import NO_DEADLINE, embed_pending
 from pipeline.embedding.models import ensure_models_available, load_model
@@ -21,7 +21,7 @@ from pipeline.engine import Engine
 
 MAX_FAILURES = 20  # more failures than this, and more than a fifth of all, stop the stage
 PROGRESS_TASKS = {EmbeddingPart.ARTICLE: "embed", EmbeddingPart.PASSAGES: "embed passages"}
-EMBEDDING_OFF_NOTE = CodedMessage("embed.model is off: search uses keywords only", "note_embed_off")
+EMBEDDING_OFF_NOTE = Message("embed.model is off: search uses keywords only")
 
 
 def run_embed_stage(engine: Engine, seconds: float | None = None, with_passages: bool = True) -> StageReport:
@@ -42,11 +42,17 @@ def run_embed_stage(engine: Engine, seconds: float | None = None, with_passages:
         engine.store.vectors.purge([spec.model_id for spec in (*engine.configured_models, *engine.serving_models())])
     notes = []
     if embedded_count := passage_counts[Reason.EMBEDDED]:
-        message = f"passage vectors of {embedded_count} longer article{'s' * (embedded_count != 1)}"
-        notes.append(CodedMessage(message, "note_passages", n=embedded_count))
+        notes.append(
+            Message("Passage vectors of 1 longer article", "Passage vectors of {n} longer articles", n=embedded_count)
+        )
     if time.time() > deadline and (pending_count := engine.count_pending_embeddings()):
-        message = f"time limit reached, {pending_count} article{'s' * (pending_count != 1)} left to embed"
-        notes.append(CodedMessage(message, "note_embed_pending", n=pending_count))
+        notes.append(
+            Message(
+                "Time limit reached, 1 article left to embed",
+                "Time limit reached, {n} articles left to embed",
+                n=pending_count,
+            )
+        )
     return StageReport(Stage.EMBED, article_counts, time.monotonic() - started_at, tuple(notes))
 
 

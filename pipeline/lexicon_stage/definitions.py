@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.batches import batched
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.term import Definition, DefinitionChoice, DefinitionSource
 from lexicon.definitions import choose_definitions, iter_sentences
 from text.folding import fold_term, word_key
@@ -57,11 +57,15 @@ def update_definitions(store: "Store") -> tuple[str, ...]:
     count, changed_count = len({item.term for item in new_definitions}), _check_choices(store, choices)
     notes = []
     if count:
-        message = f"definitions found for {count} term{'s' * (count != 1)}"
-        notes.append(CodedMessage(message, "note_definitions", n=count))
+        notes.append(Message("Definitions found for 1 term", "Definitions found for {n} terms", n=count))
     if changed_count:
-        message = f"{changed_count} chosen definition{'s' * (changed_count != 1)} changed in the source"
-        notes.append(CodedMessage(message, "note_definitions_changed", n=changed_count))
+        notes.append(
+            Message(
+                "1 chosen definition changed in the source",
+                "{n} chosen definitions changed in the source",
+                n=changed_count,
+            )
+        )
     return tuple(notes)
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import AUTOMATIC_ACTOR, Lexicon, Term, TermStatus
 from lexicon.jieba_dictionary import create_domain_segmenter
@@ -55,8 +55,14 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
     notes: tuple[str, ...] = ()
     if errors:
         reasons = tuple(describe_term_error(term, error) for term, error in sorted(errors.items()))[:MAX_NAMED_TERMS]
-        message = f"{len(errors)} terms not accepted automatically: {'; '.join(reasons)}"
-        notes = (CodedMessage(message, "note_terms_left_out", n=len(errors), reasons=reasons),)
+        notes = (
+            Message(
+                "1 term not accepted automatically: {reasons}",
+                "{n} terms not accepted automatically: {reasons}",
+                n=len(errors),
+                reasons=reasons,
+            ),
+        )
     if version is previous:
         return notes
     comparison = compare_on_known_items(engine, previous, version)
@@ -65,11 +71,14 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
             time.time(), comparison.lost_count, comparison.gained_count, comparison.query_count
         )
         counts = {"n": comparison.query_count, "lost": comparison.lost_count, "gained": comparison.gained_count}
-        message = (
-            f"no automatic lexicon version: of {comparison.query_count} articles, "
-            f"{comparison.lost_count} are harder to find and {comparison.gained_count} easier"
+        return (
+            *notes,
+            Message(
+                "No automatic lexicon version: of 1 article, {lost} are harder to find and {gained} easier",
+                "No automatic lexicon version: of {n} articles, {lost} are harder to find and {gained} easier",
+                **counts,
+            ),
         )
-        return (*notes, CodedMessage(message, "note_version_blocked", **counts))
     return notes + publish_version(engine, version, [term for term in confident_terms if term.text not in errors])
 
 
@@ -79,8 +88,14 @@ def publish_version(engine: "Engine", version: Lexicon, confident_terms: Sequenc
     StoreReview(engine.store).apply(ReviewDecisionKind.DECIDE, edits, AUTOMATIC_ACTOR)
     published = engine.store.lexicons.publish(replace(version, published_by=AUTOMATIC_ACTOR))
     count = len(confident_terms)
-    message = f"{count} term{'s' * (count != 1)} accepted automatically, published as version {published.version}"
-    return (CodedMessage(message, "note_published", n=count, version=str(published.version)),)
+    return (
+        Message(
+            "1 term accepted automatically, published as version {version}",
+            "{n} terms accepted automatically, published as version {version}",
+            n=count,
+            version=str(published.version),
+        ),
+    )
 
 
 def compare_on_known_items(engine: "Engine", previous: Lexicon, version: Lexicon) -> "KnownItemComparison":

@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from domain.coded_message import CodedMessage, coded_message
 from domain.errors import SolrError
+from domain.message import Message, error_message
 from domain.outcome import Stage, StageReport
 from domain.term import RELATED_TERMS_STEP
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
@@ -44,10 +44,9 @@ def propose_related_terms(engine: "Engine") -> StageReport:
         index = engine.index
         count = save_related_terms(engine.store, lambda params: index.search(dict(params)), time.time())
         engine.store.lexicons.finish_step(RELATED_TERMS_STEP)
-        message = f"{count} new related term{'s' * (count != 1)} to review"
-        notes = (CodedMessage(message, "note_related_terms", n=count),) if count else ()
+        notes = (Message("1 new related term to review", "{n} new related terms to review", n=count),) if count else ()
     except SolrError as error:
-        notes = (CodedMessage(f"no related terms: {error}", "note_no_related_terms", reason=coded_message(error)),)
+        notes = (Message("No related terms: {reason}", reason=error_message(error)),)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from domain.batches import batched
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.term_relation import RelationProposal, TermRelation
 from lexicon.definitions import iter_sentences
 from lexicon.relations import RelationFinder
@@ -37,8 +37,11 @@ def propose_relations(store: "Store") -> tuple[str, ...]:
     proposals = list(_build_proposals(store, relations, started_at))
     lost_proposals = _find_lost_proposals(store, changed_ids)
     count = store.relations.save(proposals, lost_proposals, lexicon.version, started_at)
-    message = f"{count} new relation{'s' * (count != 1)} between terms to review"
-    return (CodedMessage(message, "note_relations", n=count),) if count else ()
+    return (
+        (Message("1 new relation between terms to review", "{n} new relations between terms to review", n=count),)
+        if count
+        else ()
+    )
 
 
 def _search(store: "Store", terms: Collection[str], url_ids: Sequence[int]) -> list[tuple[TermRelation, int]]:

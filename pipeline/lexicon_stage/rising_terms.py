@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.rising_term import RisingTerm
 from domain.term import TermStatus
 from text.folding import normalize_text, word_key
@@ -51,8 +51,7 @@ def update_rising_terms(engine: "Engine", today: date | None = None) -> tuple[st
     ]
     store.rising_terms.save(rising_terms)
     count = len(rising_terms)
-    message = f"{count} rising term{'s' * (count != 1)}"
-    return (CodedMessage(message, "note_rising_terms", n=count),) if count else ()
+    return (Message("1 rising term", "{n} rising terms", n=count),) if count else ()
 
 
 def find_rising_terms(

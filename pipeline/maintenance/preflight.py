@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 
-from domain.coded_message import CodedMessage
 from domain.errors import StoreError, StoreFullError, StoreTooNewError
 from pipeline.engine import Engine, OpenEngine
 from pipeline.maintenance.backup import WARC_DIR
@@ -66,5 +65,4 @@ def check_before_run(engine: Engine) -> list[Fault]:
 def raise_if_damaged(faults: Sequence[Fault]) -> None:
     """Raise StoreError if a blocking component is damaged; faults that the stages recreate are ignored."""
     if blocking := [fault for fault in faults if fault.component in BLOCKING_COMPONENTS]:
-        message = f"{blocking[0].description}: stop `plumb serve`, then run `plumb check --repair`"
-        raise StoreError(CodedMessage(message, "run_needs_repair", fault=blocking[0].description))
+        raise StoreError("{fault}: stop `plumb serve`, then run `plumb check --repair`", fault=blocking[0].description)

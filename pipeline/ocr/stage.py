@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
-from domain.coded_message import CodedMessage, coded_message
 from domain.errors import PlumblineError
+from domain.message import Message, error_message
 from domain.outcome import Outcome, Reason, Stage, StageReport, has_common_cause
 from domain.recognized_page import RecognizedPage
 from pipeline.engine import Engine
@@ -27,7 +27,7 @@ PAGE_SECONDS = 120.0  # wall-clock time to read one page
 MAX_FAILED_PAGES = 20  # more failures than this, and more than a fifth of all pages, stop the stage
 MAX_DOCUMENTS_LISTED = 20
 INSTALL_HINT = "pip install 'plumbline-search[ocr]'"
-OFF_NOTE = CodedMessage("ocr.enabled is off: scanned and garbled pages are not read", "note_ocr_off")
+OFF_NOTE = Message("ocr.enabled is off: scanned and garbled pages are not read")
 WORKER_PRELOAD = ("pipeline.ocr.recognition", "rapidocr")
 
 
@@ -49,8 +49,12 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
     if not is_ocr_installed():
         if settings.enabled == ON:
             raise PlumblineError(f"ocr.enabled is on, but OCR is not installed: {INSTALL_HINT}")
-        message = f"documents with scanned or garbled pages: {len(documents)}; to read them: {INSTALL_HINT}"
-        note = CodedMessage(message, "note_ocr_missing", n=len(documents), command=INSTALL_HINT)
+        note = Message(
+            "1 document with scanned or garbled pages; to read it: {command}",
+            "{n} documents with scanned or garbled pages; to read them: {command}",
+            n=len(documents),
+            command=INSTALL_HINT,
+        )
         notes = [note, *(document.url for document in documents[:MAX_DOCUMENTS_LISTED])] if documents else []
         return StageReport(Stage.OCR, {}, 0.0, tuple(notes))
     deadline = None if seconds is None else started_at + seconds
@@ -61,11 +65,9 @@ def run_ocr_stage(engine: Engine, seconds: float | None = None) -> StageReport:
                 if not reading.read_document(document):
                     break
                 advance(1)
-    message = f"{reading.page_count} page{'s' * (reading.page_count != 1)} read"
-    notes = [CodedMessage(message, "note_pages_read", n=reading.page_count)] if reading.page_count else []
+    notes = [Message("1 page read", "{n} pages read", n=reading.page_count)] if reading.page_count else []
     if pending_count := engine.store.recognized_pages.pending_count():
-        message = f"{pending_count} document{'s' * (pending_count != 1)} left to read"
-        notes.append(CodedMessage(message, "note_ocr_pending", n=pending_count))
+        notes.append(Message("1 document left to read", "{n} documents left to read", n=pending_count))
     return StageReport(Stage.OCR, reading.outcome_counts, time.monotonic() - started_at, tuple(notes))
 
 
@@ -93,7 +95,7 @@ class DocumentReading:
         try:
             numbers = self.worker.call(list_unreadable_pages, data, document.url, document.content_type)
         except WorkerError as error:
-            self._complete(document, Outcome(Reason.UNEXPECTED_ERROR, coded_message(error)))
+            self._complete(document, Outcome(Reason.UNEXPECTED_ERROR, error_message(error)))
             return True
         saved_numbers = self._table.saved_numbers(document.url_id, document.digest)
         for number in numbers[: self._settings.pages]:
@@ -124,8 +126,7 @@ class DocumentReading:
         """Return the outcome of a document whose pages are saved."""
         pages = self._articles.load_recognized_pages(document.url_id, document.digest)
         readable_count = sum(bool(page.lines) for page in pages)
-        text = f"{readable_count} of {unreadable_count} pages without text read"
-        message = CodedMessage(text, "recognized_pages", n=readable_count, total=unreadable_count)
+        message = Message("{n} of {total} pages without text read by OCR", n=readable_count, total=unreadable_count)
         return Outcome(Reason.RECOGNIZED if readable_count else Reason.NOTHING_RECOGNIZED, message)
 
     def _complete(self, document: ArchivedPage, outcome: Outcome) -> None:

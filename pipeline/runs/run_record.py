@@ -10,8 +10,8 @@ from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from docstore.reports.runs import MAX_ERROR_CHARS, stage_run_from_report
 from docstore.store import Store
-from domain.coded_message import CodedMessage, coded_message, truncate_message
 from domain.errors import PlumblineError
+from domain.message import Message, error_message, truncate_message
 from domain.outcome import Stage, StageReport
 from domain.run import RunState, StageRun
 
@@ -66,7 +66,7 @@ class RunRecord:
         self._finished_stages.append(replace(stage_run_from_report(self.reports[-1]), started_at=started_at))
         self._on_report(self.reports[-1])
 
-    def add_note(self, note: CodedMessage) -> None:
+    def add_note(self, note: Message) -> None:
         """Add a note to the last finished stage."""
         if self._finished_stages:
             last_stage = self._finished_stages[-1]
@@ -95,6 +95,8 @@ def classify_error(exc: BaseException) -> tuple[RunState, str]:
     if isinstance(exc, KeyboardInterrupt | SystemExit):
         return RunState.STOPPED, ""
     if isinstance(exc, PlumblineError):
-        return RunState.FAILED, coded_message(exc)
+        return RunState.FAILED, error_message(exc)
     kind, detail = type(exc).__name__, truncate_message(str(exc), MAX_ERROR_CHARS // 2)
-    return RunState.FAILED, CodedMessage(f"unexpected {kind}: {detail}", "unexpected", kind=kind, detail=detail)
+    return RunState.FAILED, Message(
+        "An unexpected error occurred ({kind}: {detail}). The log has the details.", kind=kind, detail=detail
+    )

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from docstore.store import Store
 from domain.batches import batched
-from domain.coded_message import CodedMessage
 from domain.concept import Concept, ConceptFormat, create_concept_id
 from domain.errors import ConceptFileError, LexiconError
 from domain.review import CandidateKind, Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery, TermStatistics
@@ -189,20 +188,20 @@ class StoreReview:
         proposal = self.proposal()
         new = proposal.lexicon
         if new.version == proposal.published_lexicon.version:
-            message = "nothing to publish: no decision since the last version changes it"
-            raise NothingToPublishError(CodedMessage(message, "nothing_to_publish"))
+            raise NothingToPublishError("Nothing to publish: no term has changed since the last version.")
         ensure_harmless(proposal.check)
         return self._store.lexicons.publish(replace(new, published_by=actor, note=note))
 
     def revert(self, version: int, actor: str) -> Lexicon:
         table = self._store.lexicons
         if not 0 <= version <= table.latest_version():
-            raise LexiconError(CodedMessage(f"there is no version {version}", "no_such_version", version=version))
+            raise LexiconError("The lexicon has no version {version}.", version=version)
         target, latest = table.load_version(version), table.load_latest()
         if target.entries == latest.entries:
-            message = f"nothing to publish: version {latest.version} has the words of {version}"
             raise NothingToPublishError(
-                CodedMessage(message, "same_version_terms", latest=latest.version, version=version)
+                "Nothing to restore: version {latest} has the same terms as version {version}.",
+                latest=latest.version,
+                version=version,
             )
         # All other accepted terms become candidates again.
         target_texts = {entry.text for entry in target.entries}
@@ -270,8 +269,9 @@ class StoreReview:
         if sentence:
             candidate = candidate_by_sentence.get(sentence)
             if candidate is None:
-                message = f"the definition of {text!r} is no candidate any more: look at the candidates again"
-                raise LexiconError(CodedMessage(message, "no_such_definition", term=text))
+                raise LexiconError(
+                    "This definition of {term} is no candidate any more. Look at the candidates again.", term=text
+                )
             choice = DefinitionChoice(
                 candidate.sentence, candidate.url_id, candidate.url, candidate.title, candidate.published
             )
@@ -280,11 +280,10 @@ class StoreReview:
     def write_definition(self, text: str, definition: str, actor: str, expected_version: int | None) -> ReviewDecision:
         definition = " ".join(definition.split())
         if not definition:
-            raise LexiconError(CodedMessage("the definition has no text", "definition_empty"))
+            raise LexiconError("The definition has no text.")
         if len(definition) > MAX_DEFINITION_CHARS:
-            message = f"a definition has at most {MAX_DEFINITION_CHARS} characters, not {len(definition)}"
             values = {"limit": MAX_DEFINITION_CHARS, "length": len(definition)}
-            raise LexiconError(CodedMessage(message, "definition_too_long", **values))
+            raise LexiconError("A definition has at most {limit} characters, not {length}.", **values)
         return self._define(text, DefinitionChoice(definition), actor, expected_version)
 
     def _define(self, text: str, choice: DefinitionChoice, actor: str, version: int | None) -> ReviewDecision:
@@ -339,14 +338,13 @@ class StoreReview:
 
     def _set_proposal_state(self, kind: RelationKind, text: str, other: str, state: ProposalState, actor: str) -> None:
         if not self._store.relations.set_state(kind, text, other, state, actor):
-            message = f"there is no proposal to relate {text!r} to {other!r} any more"
-            raise LexiconError(CodedMessage(message, "no_such_proposal", term=text, other=other))
+            raise LexiconError("There is no proposal to relate {term} to {other} any more.", term=text, other=other)
 
     def difference(self, before: int, after: int) -> list[VersionChange]:
         table = self._store.lexicons
         for number in (before, after):
             if not 0 <= number <= table.latest_version():
-                raise LexiconError(CodedMessage(f"there is no version {number}", "no_such_version", version=number))
+                raise LexiconError("The lexicon has no version {version}.", version=number)
         return version_changes(table.load_version(before), table.load_version(after))
 
     def import_list(self, name: str, content: bytes, actor: str) -> int:
@@ -401,8 +399,7 @@ class StoreReview:
     def preview_import(self, name: str, content: bytes) -> ImportPreview:
         concept_format = detect_concept_format(name, content)
         if concept_format is None:
-            message = "only files of concepts have a preview: TBX, SKOS, or CSV with the column concept id"
-            raise LexiconError(CodedMessage(message, "no_import_preview"))
+            raise LexiconError("only files of concepts have a preview: TBX, SKOS, or CSV with the column “concept id”")
         plan = self.plan_concepts(content, concept_format)
         changes = tuple(
             ConceptPreview(item.after.label, item.before is None, *plan.lines(item)) for item in plan.changes
@@ -420,8 +417,7 @@ class StoreReview:
         index = self.concepts()
         group = index.find_by_term(text)
         if group is None or group.head.text != text:
-            message = f"{text} is no accepted term with a concept of its own"
-            raise LexiconError(CodedMessage(message, "no_own_concept", term=text))
+            raise LexiconError("“{term}” is not an accepted term with a concept of its own", term=text)
         try:
             concepts = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms), related_ids=None))])
             plan = plan_import(concepts, index, has_relations=False)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from docstore.store import Store
 from domain.account import Role
-from domain.coded_message import CodedMessage
 from domain.errors import LexiconError
 from domain.review import TermComment
 
@@ -27,8 +26,7 @@ class StoreReviewTeam:
 
     def assign(self, texts: Sequence[str], reviewer: str, actor: str) -> None:
         if reviewer and reviewer not in self.reviewers():
-            message = f"no reviewer has the name {reviewer[:64]!r}"
-            raise LexiconError(CodedMessage(message, "no_such_reviewer", name=reviewer[:64]))
+            raise LexiconError("No reviewer has the name “{name}”.", name=reviewer[:64])
         self._store.term_assignments.assign(texts, reviewer, actor)
 
     def comments(self, texts: Sequence[str]) -> Mapping[str, Sequence[TermComment]]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
-from domain.coded_message import serialize_message
+from domain.message import serialize_message
 from pipeline.alerts.alert_history import read_ended_alerts
 from pipeline.alerts.service import send_test_alert
 from pipeline.engine import Engine

@@ -5,7 +5,6 @@ import threading
 import time
 from pathlib import Path
 
-from domain.coded_message import CodedMessage
 from domain.errors import BusyError, PlumblineError, SettingsError
 from locks.private_files import open_private
 from pipeline.engine import Engine, ensure_folder
@@ -62,7 +61,7 @@ class EngineRunControl:
         """
         engine = self._engine
         if engine.lock_holder_pid("run") is not None:
-            raise BusyError(CodedMessage("a run of this vertical is active already", "run_active"))
+            raise BusyError("A run of this vertical is active already")
         if engine.settings.file is None:
             raise SettingsError("these settings were not loaded from a file")
         process = start_run(engine.settings.file, engine.settings.data_dir)
@@ -72,7 +71,7 @@ class EngineRunControl:
         if process.poll():
             message = read_last_line(run_output_path(engine.settings.data_dir)).removeprefix(ERROR_PREFIX)
             message = message[:MAX_MESSAGE_CHARS]
-            raise PlumblineError(CodedMessage(f"the run ended at once: {message}", "run_failed", message=message))
+            raise PlumblineError("The run ended at once: {message}", message=message)
         engine.store.actions.record(account, START_ACTION, "")
 
     def stop(self, account: str) -> bool:

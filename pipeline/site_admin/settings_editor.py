@@ -9,8 +9,8 @@ from typing import Any, get_args, get_origin
 from crawler.crawl_plan import build_crawl_plan
 from crawler.host_suggestions import with_added_sites
 from docstore.actions import ActionTable
-from domain.coded_message import CodedMessage, coded_message
 from domain.errors import SettingsConflictError, SettingsError
+from domain.message import error_message
 from domain.setting import Group, Secrecy, SettingEffect, hides_value
 from pipeline.deprecated_settings import DEPRECATED_SETTINGS
 from pipeline.settings import (
@@ -93,7 +93,7 @@ class FileSettingsEditor:
         try:
             self._check(file, new_text, changes)
         except SettingsError as error:
-            return SettingsReview(errors={find_setting(str(error)): coded_message(error)})
+            return SettingsReview(errors={find_setting(str(error)): error_message(error)})
         return SettingsReview(list(iter_diff(file, current.text, new_text)))
 
     def save(self, edits: Edits, digest: str, account: str) -> int:
@@ -175,10 +175,10 @@ class FileSettingsEditor:
                 if spec is None:
                     raise SettingsError(f"unknown setting {path}")
                 if path in self._site_settings.overrides:
-                    raise SettingsError(CodedMessage(f"{path} is overridden outside the file", "setting_overridden"))
+                    raise SettingsError("This setting is overridden outside the file.")
                 changes[path] = parse_edit(spec, text)
             except SettingsError as error:
-                errors[path] = coded_message(error)
+                errors[path] = error_message(error)
         return changes, errors
 
 
@@ -213,7 +213,7 @@ def parse_table_line(path: str, line: str) -> tuple[str, str]:
     """Split `name = value`. Raises SettingsError if there is no equals sign."""
     name, separator, value = line.partition("=")
     if not separator or not name.strip():
-        raise SettingsError(CodedMessage(f"{path}: expected name = value in each line", "setting_table", path=path))
+        raise SettingsError("{path}: expected name = value in each line", path=path)
     return name.strip(), value.strip()
 
 

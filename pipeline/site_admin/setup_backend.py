@@ -15,7 +15,6 @@ from crawler.urls.canonical import canonicalize_url
 from docstore.accounts import validate_account_name
 from docstore.store import Store
 from domain.account import Account, Role
-from domain.coded_message import CodedMessage
 from domain.errors import AccountError, SettingsError
 from domain.outcome import Reason
 from pipeline.engine import open_store
@@ -220,8 +219,7 @@ def ensure_account(store: Store, state: SetupState) -> Account:
     if account is None:
         return store.accounts.create(state.account_name, state.password_hash, [Role.OPERATOR])
     if account.password_hash != state.password_hash:
-        message = f"account {account.name} already exists: choose another name"
-        raise AccountError(CodedMessage(message, "account_exists", name=account.name))
+        raise AccountError("An account named {name} already exists. Choose another name.", name=account.name)
     return account
 
 
@@ -279,8 +277,7 @@ def write_new_file(path: Path, text: str) -> None:
         os.link(new_file, path)  # fails if the file exists
     except FileExistsError:
         if path.read_text(encoding="utf-8") != text:
-            message = f"{path.name} already exists and was not changed"
-            raise SettingsError(CodedMessage(message, "config_exists", name=path.name)) from None
+            raise SettingsError("{name} already exists and was not changed", name=path.name) from None
     except OSError as error:
         raise SettingsError(f"cannot write {path}: {error.strerror}") from error
     finally:

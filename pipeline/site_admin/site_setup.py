@@ -13,7 +13,7 @@ from domain.outcome import Reason
 from pipeline.settings import Settings
 from pipeline.site_admin.setup_backend import check_contact, render_settings, write_new_file
 from pipeline.site_admin.site_check import check_site
-from search_ui.i18n import translate_to
+from search_ui.i18n import translate_code_to, translate_to
 from search_ui.setup.interfaces import SetupState, SiteCheck
 
 
@@ -61,28 +61,34 @@ def set_up_sites(
 def describe_problem(check: SiteCheck) -> str:
     """Return why a site cannot be crawled, in English."""
     detail = f" ({check.detail})" if check.detail else ""
-    return f"{translate_to('en', f'reason.{check.problem}')}{detail}"
+    return f"{translate_code_to('en', 'reason', check.problem)}{detail}"
 
 
 def iter_findings(check: SiteCheck) -> Iterator[str]:
     """Yield the sentences of the setup pages about a usable site, in English."""
-    yield translate_to("en", f"setup.robots_{check.robots}")
+    yield translate_code_to("en", "setup_robots", check.robots)
     if check.crawl_delay:
-        yield translate_to("en", "setup.crawl_delay", seconds=f"{check.crawl_delay:g}")
+        yield translate_to(
+            "en", "robots.txt requests {seconds} seconds between two requests.", seconds=f"{check.crawl_delay:g}"
+        )
     yield (
-        count_text("setup.sitemaps", check.sitemap_count)
+        translate_to("en", "{n} sitemap.", "{n} sitemaps.", n=check.sitemap_count)
         if check.sitemap_count
-        else translate_to("en", "setup.no_sitemap")
+        else translate_to("en", "No sitemap.")
     )
-    yield count_text("setup.feeds", check.feed_count) if check.feed_count else translate_to("en", "setup.no_feed")
-    yield count_text("setup.page_count", check.page_count)
-    yield count_text("setup.minutes", max(ceil(check.minutes_per_run), 1))
-    yield count_text("setup.nights", check.run_count)
-    for finding in ("needs_scripts", "needs_login"):
-        if getattr(check, finding):
-            yield translate_to("en", f"setup.{finding}")
-
-
-def count_text(key: str, n: int) -> str:
-    """Return an English message of the catalog with a count."""
-    return translate_to("en", key, n=n)
+    yield (
+        translate_to("en", "{n} feed.", "{n} feeds.", n=check.feed_count)
+        if check.feed_count
+        else translate_to("en", "No feed.")
+    )
+    yield translate_to("en", "At least {n} page.", "At least {n} pages.", n=check.page_count)
+    yield translate_to(
+        "en", "About {n} minute per night.", "About {n} minutes per night.", n=max(ceil(check.minutes_per_run), 1)
+    )
+    yield translate_to(
+        "en", "The first crawl takes about {n} night.", "The first crawl takes about {n} nights.", n=check.run_count
+    )
+    if check.needs_scripts:
+        yield translate_to("en", "The start page is empty without JavaScript. Such pages need the extra “render”.")
+    if check.needs_login:
+        yield translate_to("en", "The start page looks like a sign-in form. Pages behind it are not crawled.")

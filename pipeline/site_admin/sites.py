@@ -11,7 +11,6 @@ from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, parse_scope
 from docstore.site_pages import REMOVE_ACTION
 from domain.administration import PendingAction, SiteContents
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.engine import Engine
@@ -70,8 +69,7 @@ class StoreSites:
         """Add a start URL, and its host to `crawl.scope` if that is set. URLs of an earlier removal are due again."""
         seed = canonicalize_url(url if "://" in url else f"https://{url}")
         if isinstance(seed, Reason):
-            text = f"{url[:200]!r} is neither a host nor an http or https URL"
-            raise SettingsError(CodedMessage(text, "not_a_site", entry=url[:200]))
+            raise SettingsError("“{entry}” is neither a host nor an http or https URL.", entry=url[:200])
         host = host_of(seed)
 
         def find_changes(settings: Settings) -> Changes:
@@ -109,11 +107,9 @@ class StoreSites:
     def change(self, host: str, edit: SiteEdit, account: str) -> None:
         """Replace the lines of a host in the settings."""
         if foreign := [line for line in edit.scopes if not names_host(line, host)]:
-            text = f"{foreign[0][:200]!r} is not a part of {host}"
-            raise SettingsError(CodedMessage(text, "not_part_of_site", entry=foreign[0][:200], host=host))
+            raise SettingsError("“{entry}” is not a part of {host}.", entry=foreign[0][:200], host=host)
         if foreign := [seed for seed in edit.seeds if seed_host(seed) != host]:
-            text = f"{foreign[0][:200]!r} is not a URL of {host}"
-            raise SettingsError(CodedMessage(text, "not_url_of_site", entry=foreign[0][:200], host=host))
+            raise SettingsError("“{entry}” is not a URL of {host}.", entry=foreign[0][:200], host=host)
         self._change_file(lambda settings: self._site_changes(settings, host, edit), account, CHANGE_ACTION, host)
 
     def _site_changes(self, settings: Settings, host: str, edit: SiteEdit) -> Changes:
@@ -279,8 +275,7 @@ def check_other_seeds(settings: Settings, host: str) -> list[str]:
     """Return the seeds of all other hosts. Raises SettingsError if there are none."""
     seeds = [seed for seed in settings.crawl.seeds if seed_host(seed) != host]
     if not seeds:
-        text = f"{host} has the only start URLs: add another site first"
-        raise SettingsError(CodedMessage(text, "only_site", host=host))
+        raise SettingsError("{host} has the only start URLs. Add another site before you remove it.", host=host)
     return seeds
 
 

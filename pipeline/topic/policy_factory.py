@@ -20,9 +20,9 @@ from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
 from domain.batches import batched
-from domain.coded_message import CodedMessage
 from domain.file_formats import format_for_content_type
 from domain.focused_decision import ALL_DECISIONS, FocusedDecision
+from domain.message import Message
 from domain.outcome import Reason
 from domain.page import Page
 from domain.paper_settings import PaperSettings, WuYuetingSettings
@@ -247,7 +247,7 @@ def add_proposals(files: TopicFileStore, name: str, words: Sequence[str]) -> Non
 
     def add_terms(topic: Topic) -> Topic:
         state = TopicState.CONFIRMED if topic.counts_unconfirmed_terms else TopicState.PROPOSED
-        evidence = CodedMessage("shared by recently retained pages", "shared_by_pages")
+        evidence = Message("Shared by recently retained pages")
         return topic.with_terms(TopicTerm(word, state=state, origin=CRAWL_ORIGIN, evidence=evidence) for word in words)
 
     files.update(name, add_terms)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from crawler.focused_policy import deserialize_page
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
-from domain.coded_message import CodedMessage
 from domain.errors import TopicError
 from domain.focused_decision import RevisedDecision, TopicQuestion
 from pipeline.topic.coverage import report_coverage, reschedule_refetch
@@ -47,9 +46,7 @@ def select_questions(
     )
     return [
         TopicQuestion(
-            decision.url,
-            " ".join(deserialize_page(decision.packed_words).words.title),
-            revisions[decision.url].score,
+            decision.url, " ".join(deserialize_page(decision.packed_words).words.title), revisions[decision.url].score
         )
         for decision in decisions
     ]
@@ -59,8 +56,7 @@ def save_answers(engine: "Engine", topic: str, answers: Mapping[str, bool], acto
     """Save a person's labels of pages. Raises TopicError if a page has no focused decision."""
     unknown = [url for url in answers if engine.store.focused_decisions.find(url) is None]
     if unknown:
-        message = f"{unknown[0]} was not fetched for a topic: answer about pages that plumb topic judge names"
-        raise TopicError(CodedMessage(message, "page_not_fetched", url=unknown[0]))
+        raise TopicError("{url} was not fetched for a topic. Answer only about listed pages.", url=unknown[0])
     engine.store.topic_questions.save_answers(topic, answers, actor)
 
 

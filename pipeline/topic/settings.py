@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from domain.setting import Group, setting
 
@@ -22,5 +21,6 @@ class TopicSettings:
 
     def __post_init__(self) -> None:
         if not 0 < self.precision < 1:
-            text = f"topic.precision = {self.precision!r}: expected a share between 0 and 1, such as 0.8"
-            raise SettingsError(CodedMessage(text, "topic_precision", value=str(self.precision)))
+            raise SettingsError(
+                "topic.precision = {value}: expected a share between 0 and 1, such as 0.8", value=str(self.precision)
+            )

@@ -15,9 +15,9 @@ from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import MAX_URL_CHARS, canonicalize_url, host_of
-from domain.coded_message import CodedMessage
 from domain.errors import StoreError
 from domain.frontier import FrontierEntry, NewUrl, UrlExclusion, UrlKind, Visit
+from domain.message import Message
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from pipeline.engine import Engine
@@ -69,10 +69,7 @@ def import_warc_files(
     if failures:
         raise IncompleteImportError(failures, len(sources))
     return StageReport(
-        Stage.CRAWL,
-        counts,
-        time.monotonic() - started,
-        (CodedMessage(f"imported from {label}", "note_imported", source=label),),
+        Stage.CRAWL, counts, time.monotonic() - started, (Message("Imported from {source}", source=label),)
     )
 
 

@@ -28,7 +28,7 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError, WarcRecordNotUploadedError
 from domain.article import EMPTY_SITE_TEMPLATE, ExtractionResult, SiteTemplate
-from domain.coded_message import CodedMessage, coded_message
+from domain.message import Message, error_message
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedPage
 from extractor.settings import ExtractSettings
@@ -184,13 +184,18 @@ def outcome_for_error(exc: WorkerError, url: str, is_document: bool = False) -> 
     if isinstance(exc, WorkerMemoryError):
         return Outcome(Reason.TOO_LARGE, _extraction_message(exc))
     if is_document and isinstance(exc, WorkerDiedError) and exc.cause_name in CRASH_SIGNALS:
-        message = f"extraction: {exc}: the document is damaged, or needs more memory than the limit"
-        return Outcome(Reason.UNPARSABLE, CodedMessage(message, "document_crash", cause=coded_message(exc)))
+        return Outcome(
+            Reason.UNPARSABLE,
+            Message(
+                "Extraction: {cause}; the document is damaged, or needs more memory than the limit",
+                cause=error_message(exc),
+            ),
+        )
     log.error(
         "extraction failed on %s: %s\n%s", url, exc, exc.traceback if isinstance(exc, WorkerExceptionError) else ""
     )
-    return Outcome(Reason.UNEXPECTED_ERROR, coded_message(exc))
+    return Outcome(Reason.UNEXPECTED_ERROR, error_message(exc))
 
 
-def _extraction_message(exc: WorkerError) -> CodedMessage:
-    return CodedMessage(f"extraction: {exc}", "extraction_limit", reason=coded_message(exc))
+def _extraction_message(exc: WorkerError) -> Message:
+    return Message("Extraction: {reason}", reason=error_message(exc))

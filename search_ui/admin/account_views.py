@@ -10,7 +10,7 @@ from domain.account import Account, Role, normalize_account_name
 from domain.errors import AccountError
 from search_ui.accounts import SESSION_SECONDS, add_no_store_headers, require_role
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate, translate_error
+from search_ui.i18n import translate_code, translate_error
 from search_ui.local_dates import format_day
 from search_ui.passwords import hash_password
 from search_ui.review.term_display import current_account_name
@@ -108,7 +108,7 @@ def _change(message: str, change: Callable[[str], None]) -> BaseResponse:
         change(name)
     except AccountError as error:
         return _render_account(name, 422, translate_error(error))
-    flash(translate(f"accounts.{message}", name=name))
+    flash(translate_code("account_change", message, name=name))
     return redirect(url_for("account_admin.account_detail", name=name), 303)
 
 

@@ -59,7 +59,13 @@ def mute_alert() -> BaseResponse:
     seconds, administration = MUTE_SECONDS[period], current_site().backend.alert_administration
     until = None if seconds is None else current_site().clock() + seconds
     is_muted = administration.mute(_submitted_key(), current_account_name(), until)
-    flash(translate("alerts.muted_now" if is_muted else "alerts.gone"))
+    flash(
+        translate(
+            "The alert is muted. No notification about it is sent until the mute ends."
+            if is_muted
+            else "This alert has changed meanwhile. The list below is up to date."
+        )
+    )
     return redirect(url_for("alerts.alert_list"), 303)
 
 
@@ -68,7 +74,13 @@ def mute_alert() -> BaseResponse:
 def unmute_alert() -> BaseResponse:
     """End the mute of an alert."""
     is_unmuted = current_site().backend.alert_administration.unmute(_submitted_key(), current_account_name())
-    flash(translate("alerts.unmuted_now" if is_unmuted else "alerts.gone"))
+    flash(
+        translate(
+            "The alert is no longer muted."
+            if is_unmuted
+            else "This alert has changed meanwhile. The list below is up to date."
+        )
+    )
     return redirect(url_for("alerts.alert_list"), 303)
 
 
@@ -79,9 +91,11 @@ def send_test_message() -> BaseResponse:
     try:
         tests = current_site().backend.alert_administration.send_test(current_account_name())
     except SettingsError:
-        flash(translate("alerts.no_channel"))
+        flash(translate("No channel is configured. Set alerts.mail_to or alerts.webhook under “Settings”."))
         return redirect(url_for("alerts.alert_list"), 303)
     for test in tests:
-        key = "alerts.test_failed" if test.error else "alerts.test_sent"
-        flash(translate(key, channel=test.channel, error=translate_message(test.error)))
+        if test.error:
+            flash(translate("{channel}: not sent: {error}", channel=test.channel, error=translate_message(test.error)))
+        else:
+            flash(translate("{channel}: the test message was sent.", channel=test.channel))
     return redirect(url_for("alerts.alert_list"), 303)

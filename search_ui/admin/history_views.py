@@ -10,12 +10,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.administration import HistoryEntry, HistoryFilter, HistorySource
-from domain.coded_message import parse_message
 from domain.errors import AccountError, LexiconError, SettingsError
+from domain.message import parse_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.views import format_timestamp
 from search_ui.context import current_site, render_page
-from search_ui.i18n import has_message, translate, translate_error, translate_message
+from search_ui.i18n import has_name, translate, translate_code, translate_error, translate_message
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("history", __name__, url_prefix="/admin/history")
@@ -78,14 +78,15 @@ def _day_start(day: date | None) -> float | None:
 
 def entry_title(source: HistorySource, kind: str) -> str:
     """Return what an entry did, in the reader's language; the code if it has no name."""
-    key = f"review.act_{kind}" if source is HistorySource.REVIEW else f"history.{source}_{kind}"
-    return translate(key) if has_message(key) else kind
+    if source is HistorySource.REVIEW:
+        return translate_code("review_act", kind)
+    return translate_code("history", f"{source}_{kind}") if has_name("history", f"{source}_{kind}") else kind
 
 
 def undo_note(entry: HistoryEntry) -> str:
     """Return what the undo of an entry cannot bring back or does beyond its name; "" if there is nothing to say."""
-    key = f"history.undo_note_{entry.kind}"
-    return translate(key) if entry.can_undo and has_message(key) else ""
+    has_note = entry.can_undo and has_name("undo_note", entry.kind)
+    return translate_code("undo_note", entry.kind) if has_note else ""
 
 
 def detail_values(entry: HistoryEntry) -> list[str]:
@@ -97,13 +98,13 @@ def detail_values(entry: HistoryEntry) -> list[str]:
             values = [role_names(value) for value in values]
         texts.append(" → ".join(map(readable_value, values)))
     elif entry.kind == "setting_change":
-        texts.append(translate("history.secret"))
+        texts.append(translate("secret value, not recorded; it cannot be undone"))
     if entry.kind.startswith("site_") and isinstance(changes := details.get("changes"), Mapping):
         for path, (before, after) in changes.items():
             change = f"{readable_value(before)} → {readable_value(after)}"
-            texts.append(translate("common.labelled", label=path, value=change))
+            texts.append(translate("{label}: {value}", label=path, value=change))
     if isinstance(until := details.get("until"), int | float):
-        texts.append(translate("history.until", time=format_timestamp(until)))
+        texts.append(translate("until {time}", time=format_timestamp(until)))
     texts += [str(details[name]) for name in ("option", "reason") if details.get(name)]
     if details.get("error"):
         texts.append(translate_message(parse_message(str(details["error"]))))
@@ -112,19 +113,19 @@ def detail_values(entry: HistoryEntry) -> list[str]:
 
 def role_names(value: object) -> list[str]:
     """Return the names of comma-separated roles in the reader's language."""
-    return [translate(f"role.{role}") for role in Role if role in str(value).split(",")]
+    return [translate_code("role", role) for role in Role if role in str(value).split(",")]
 
 
 def readable_value(value: object) -> str:
     """Return a recorded JSON value as text in the reader's language; None is the default of a setting."""
     if value is None:
-        return translate("history.default")
+        return translate("(default)")
     if isinstance(value, bool):
-        return translate(f"settings.switch.{str(value).lower()}")
+        return translate_code("switch", str(value).lower())
     if isinstance(value, Mapping):
         value = [f"{name} = {readable_value(item)}" for name, item in value.items()]
     if isinstance(value, list):
-        return translate("list.separator").join(map(readable_value, value)) or translate("history.empty")
+        return translate(", ").join(map(readable_value, value)) or translate("(empty)")
     return str(value)
 
 
@@ -140,5 +141,11 @@ def undo_entry() -> BaseResponse:
     except (AccountError, LexiconError, SettingsError) as error:
         flash(translate_error(error))
     else:
-        flash(translate("history.undone" if is_undone else "history.cannot_undo"))
+        flash(
+            translate(
+                "The action was undone."
+                if is_undone
+                else "Nothing was changed: the action was undone before, or its effect has changed meanwhile."
+            )
+        )
     return redirect(url_for("history.history"), 303)

@@ -52,7 +52,6 @@ def page_diagnosis() -> BaseResponse:
         diagnosis=diagnosis,
         position=position,
         moment=views.format_timestamp,
-        name_of=translate_code,
     )
 
 
@@ -74,7 +73,7 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
         values: dict[str, object] = {"n": MAX_RANK}
         if position.excluding_filters:
             labels = (filter_label(search_request, each) for each in position.excluding_filters)
-            cause, values = PageCause.FILTERED, {"filters": translate("list.separator").join(labels)}
+            cause, values = PageCause.FILTERED, {"filters": translate(", ").join(labels)}
         elif position.word_count and len(position.missing_words) == position.word_count:
             cause, values = PageCause.NO_MATCH, {}
         return PageCheck(name, PageCheckState.FAILED, cause=cause, values=values)
@@ -95,7 +94,7 @@ def schedule_page() -> BaseResponse:
     if "now" in request.form:
         start_run()
     else:
-        flash(translate("page.done.crawl_again"))
+        flash(translate("The page will be fetched in the next run."))
     return redirect(url_for("admin.page_diagnosis", url=url), 303)
 
 
@@ -113,5 +112,5 @@ def apply_page_remedy() -> BaseResponse:
     except PlumblineError as error:
         flash(translate_error(error))
     else:
-        flash(translate(f"page.done.{remedy}"))
+        flash(translate_code("page_done", remedy))
     return redirect(url_for("admin.page_diagnosis", url=page_url or url), 303)

@@ -44,11 +44,11 @@ def start_run() -> None:
     try:
         current_site().backend.run_control.start(current_account_name())
     except BusyError:
-        flash(translate("run_control.active"))
+        flash(translate("A run is active already."))
     except PlumblineError as error:
         flash(translate_error(error))
     else:
-        flash(translate("run_control.started_now"))
+        flash(translate("The run has started."))
 
 
 @blueprint.post("/stop")
@@ -56,7 +56,13 @@ def start_run() -> None:
 def stop() -> BaseResponse:
     """Request the end of the active run."""
     is_requested = current_site().backend.run_control.stop(current_account_name())
-    flash(translate("run_control.stopping" if is_requested else "run_control.not_stopped"))
+    flash(
+        translate(
+            "The run ends after the requests in flight. Everything fetched is kept."
+            if is_requested
+            else "No active run could be stopped."
+        )
+    )
     return _back()
 
 

@@ -12,7 +12,6 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.figure_forecast import days_until_disk_full, figure_charts
 from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate_code
 
 blueprint = Blueprint("runs", __name__, url_prefix="/admin/runs")
 blueprint.after_request(add_no_store_headers)
@@ -75,7 +74,6 @@ def run_detail(run_id: str) -> BaseResponse:
         now=current_site().clock(),
         moment=format_timestamp,
         duration=format_duration,
-        name_of=translate_code,
     )
 
 

@@ -50,7 +50,7 @@ def review() -> BaseResponse:
         if result.errors:
             return _render_form(edits, 422, result.errors)
         if not result.diff:
-            flash(translate("settings.unchanged"))
+            flash(translate("Nothing has changed."))
             return redirect(url_for("settings.settings_page"), 303)
         form = current_site().backend.settings_editor.load_form()
     except SettingsConflictError as error:
@@ -70,8 +70,8 @@ def review() -> BaseResponse:
 
 def translate_hidden_values(line: str) -> str:
     """Return a line of a diff with its markers of secrets in the reader's language."""
-    line = line.replace(NEW_HIDDEN_VALUE, translate("settings.new_value_hidden"))
-    return line.replace(HIDDEN_VALUE, translate("settings.value_hidden"))
+    line = line.replace(NEW_HIDDEN_VALUE, translate("(new value, not shown)"))
+    return line.replace(HIDDEN_VALUE, translate("(not shown)"))
 
 
 @blueprint.post("/save")
@@ -87,7 +87,7 @@ def save() -> BaseResponse:
         return _render_form(edits, 409, conflict_at=error.changed_at)
     except SettingsError as error:
         return _render_form(edits, 422, {"": translate_error(error)})
-    flash(translate("settings.saved", n=count))
+    flash(translate("Saved {n} setting.", "Saved {n} settings.", n=count))
     return redirect(url_for("settings.settings_page"), 303)
 
 

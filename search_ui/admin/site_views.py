@@ -11,7 +11,7 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SuggestedSite
 from search_ui.admin.page_views import MAX_URL_CHARS
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate, translate_error
+from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("site_admin", __name__, url_prefix="/admin/sites")
@@ -45,7 +45,7 @@ def add_site() -> BaseResponse:
     except SettingsError as error:
         flash(translate_error(error))
         return redirect(url_for("site_admin.suggested_sites", url=url), 303)
-    flash(translate("site.added", host=host))
+    flash(translate("{host} is crawled again in the next run.", host=host))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
 
 
@@ -122,7 +122,7 @@ def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:
     except SettingsError as error:
         flash(translate_error(error))
     else:
-        flash(translate(f"site.{message}"))
+        flash(translate_code("site_change", message))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
 
 
@@ -148,11 +148,17 @@ def remove(host: str) -> BaseResponse:
     try:
         contents = current_site().backend.site_service.remove(host, current_account_name())
     except BusyError:
-        flash(translate("site.busy"))
+        flash(translate("A run is crawling. Stop it or wait for its end, then remove the site."))
     except PlumblineError as error:
         flash(translate_error(error))
     else:
-        flash(translate("site.removed", host=host, articles=contents.article_count))
+        flash(
+            translate(
+                "{host} is removed, with {articles} articles. They leave the results within seconds.",
+                host=host,
+                articles=contents.article_count,
+            )
+        )
         return redirect(url_for("admin.sites"), 303)
     return redirect(url_for("site_admin.confirm_removal", host=host), 303)
 

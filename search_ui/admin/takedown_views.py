@@ -51,14 +51,14 @@ def take_down() -> BaseResponse:
     """Take a page down and show the list."""
     url, reason = request.form.get("url", "").strip(), request.form.get("reason", "").strip()[:MAX_REASON_CHARS]
     if not reason:
-        flash(translate("takedowns.needs_reason"))
+        flash(translate("Enter the reason for the takedown."))
         return redirect(url_for("takedowns.takedown_list", url=url[:MAX_URL_CHARS]), 303)
     try:
         new_takedowns = current_site().backend.takedowns.take_down(url, current_account_name(), reason)
     except UrlError:
-        flash(translate("page.not_a_url"))
+        flash(translate("This is not a valid URL. Enter a complete address such as https://news.example/page.html."))
         return redirect(url_for("takedowns.takedown_list", url=url[:MAX_URL_CHARS]), 303)
-    flash(translate("takedowns.done" if new_takedowns else "takedowns.known"))
+    flash(translate("The page is taken down." if new_takedowns else "The page was taken down before."))
     return redirect(url_for("takedowns.takedown_list"), 303)
 
 
@@ -69,7 +69,7 @@ def restore() -> BaseResponse:
     url = request.form.get("url", "")
     if not current_site().backend.takedowns.restore(url, current_account_name()):
         abort(404)
-    flash(translate("takedowns.undone"))
+    flash(translate("The takedown is undone. The next run crawls the page again."))
     is_diagnosed = request.form.get("back") == "page"
     return redirect(
         url_for("admin.page_diagnosis", url=url) if is_diagnosed else url_for("takedowns.takedown_list"), 303

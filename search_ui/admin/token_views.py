@@ -35,7 +35,7 @@ def create() -> BaseResponse:
     name = request.form.get("name", "").strip()[:MAX_NAME_CHARS]
     scopes = [scope for scope in permitted_scopes(account) if scope in request.form.getlist("scope")]
     if not name or not scopes:
-        return _render_list(422, problem=translate("tokens.incomplete"))
+        return _render_list(422, problem=translate("Enter a name and choose at least one scope."))
     token = create_token()
     current_site().backend.api_tokens.create(account.name, name, hash_token(token), scopes)
     return _render_list(new_token=token, new_name=name)
@@ -53,7 +53,7 @@ def revoke() -> BaseResponse:
     if token is None:
         abort(404)
     current_site().backend.api_tokens.revoke(token.token_id, account.name)
-    flash(translate("tokens.revoked_done", name=token.name))
+    flash(translate("The token “{name}” is revoked.", name=token.name))
     return redirect(url_for("api_tokens.token_list"), 303)
 
 

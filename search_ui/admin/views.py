@@ -64,7 +64,6 @@ def overview() -> BaseResponse:
         most=MAX_ALERTS_SHOWN,
         moment=format_timestamp,
         duration=format_duration,
-        name_of=translate_code,
     )
 
 
@@ -107,7 +106,7 @@ def propose_term() -> BaseResponse:
     except LexiconError as error:
         flash(translate_error(error))
         return redirect(url_for("admin.searches"), 303)
-    flash(translate("searches.proposed", text=text))
+    flash(translate("Added “{text}” as a candidate.", text=text))
     return redirect(url_for("review.review_list", status="all", text=text), 303)
 
 
@@ -126,7 +125,13 @@ def add_synonym() -> BaseResponse:
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        flash(translate("searches.joined", text=text, term=target_term))
+        flash(
+            translate(
+                "Added “{text}” as a synonym of “{term}”. It takes effect when you publish.",
+                text=text,
+                term=target_term,
+            )
+        )
     return redirect(url_for("admin.searches"), 303)
 
 
@@ -148,7 +153,6 @@ def sites() -> BaseResponse:
         nights=nights,
         moment=format_timestamp,
         day=format_day,
-        name_of=translate_code,
     )
 
 
@@ -174,7 +178,6 @@ def site_detail(host: str) -> BaseResponse:
         nights=current_site().backend.run_history(),
         moment=format_timestamp,
         day=format_day,
-        name_of=translate_code,
     )
 
 
@@ -199,5 +202,5 @@ def format_duration(seconds: float) -> str:
     """Return a duration in its largest unit, in the reader's language."""
     for name, length in (("days", DAY_SECONDS), ("hours", HOUR_SECONDS), ("minutes", MINUTE_SECONDS)):
         if seconds >= length:
-            return translate(f"time.{name}", n=int(seconds // length))
-    return translate("time.seconds", n=max(0, int(seconds)))
+            return translate_code("duration", name, n=int(seconds // length))
+    return translate("{n} second", "{n} seconds", n=max(0, int(seconds)))

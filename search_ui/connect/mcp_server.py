@@ -35,7 +35,7 @@ from domain.errors import PlumblineError, SolrUnavailableError
 from search_ui.connect.token_budget import shorten, to_json
 from search_ui.connect.tools import MAX_TERMS, TOOLS, ToolError
 from search_ui.context import current_site
-from search_ui.i18n import translate
+from search_ui.i18n import translate, translate_code
 from search_ui.query.search_request import BadSearchRequestError
 
 PROGRAM_VERSION = version("plumbline-search")
@@ -122,13 +122,13 @@ async def _call_tool(context: ServerRequestContext[Any], params: CallToolRequest
     except ToolError as error:
         return _to_error(str(error))
     except BadSearchRequestError as error:
-        return _to_error(translate(str(error)))
+        return _to_error(translate_code("search_error", str(error)))
     except SolrUnavailableError as error:
         _log.warning("%s", error)
-        return _to_error(translate("error.unavailable"))
+        return _to_error(translate("Search is temporarily unavailable"))
     except PlumblineError:
         _log.exception("the tool %s failed", params.name)
-        return _to_error(translate("error.failed"))
+        return _to_error(translate("The action failed. Nothing was lost; try again."))
 
 
 def _to_error(message: str) -> CallToolResult:

@@ -8,7 +8,7 @@ from flask import g
 from domain.article import PageType
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui.context import current_site
-from search_ui.i18n import translate
+from search_ui.i18n import translate, translate_code
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter
@@ -18,37 +18,35 @@ from search_ui.vocabulary_cache import current_vocabulary
 
 @dataclass(frozen=True)
 class ActiveFilter:
-    """A filter of the current search: message key of its kind, its value ("": none) and the search without it."""
+    """A filter of the current search: the name of its kind, its value ("": none) and the search without it."""
 
-    kind_key: str
+    kind: str
     label: str
     request_without: SearchRequest
-
-
-_FILTER_KIND_KEYS = {"term": "review.term", "type": "filters.types", "filetype": "filters.formats"}
-"""Message that names a filter, by its URL parameter; `article.PARAMETER` for the others."""
 
 
 def active_filters(request: SearchRequest) -> list[ActiveFilter]:
     """Return the operators typed in the query, then the filters chosen beside the results."""
     query = request.parsed_query
     chips = [
-        ActiveFilter("chips.typed", str(part), request.with_changes(raw_query=str(query.without(part))))
+        ActiveFilter(translate("Search operator"), str(part), request.with_changes(raw_query=str(query.without(part))))
         for part in query.conditions
     ]
     for name, parameter in PARAM_BY_FILTER.items():
         chips += [
             ActiveFilter(
-                _FILTER_KIND_KEYS.get(parameter, f"article.{parameter}"),
-                facet_label(name, value),
-                request.with_toggled(name, value),
+                translate_code("field", parameter), facet_label(name, value), request.with_toggled(name, value)
             )
             for value in getattr(request, name)
         ]
     if request.since or request.until:
         without = request.with_changes(since="", until="")
-        chips.append(ActiveFilter("filters.dates", date_label(request), without))
-    return chips + ([ActiveFilter("chips.cluster", "", request.with_changes(cluster=""))] if request.cluster else [])
+        chips.append(ActiveFilter(translate("Date"), date_label(request), without))
+    return chips + (
+        [ActiveFilter(translate("Duplicates of one document"), "", request.with_changes(cluster=""))]
+        if request.cluster
+        else []
+    )
 
 
 def date_label(request: SearchRequest) -> str:
@@ -64,9 +62,9 @@ def facet_label(name: str, value: str) -> str:
     if name == "terms":
         return clean_text(current_vocabulary().display_form(value))
     if name == "types" and value in _PAGE_TYPES:
-        return translate(f"type.{value}")
+        return translate_code("type", value)
     if name == "formats" and value in _FORMATS:
-        return translate(f"format.{value}")
+        return translate_code("format", value)
     return language_name(value) if name == "languages" else clean_text(value)
 
 
@@ -88,12 +86,12 @@ def filter_label(request: SearchRequest, request_filter: RequestFilter) -> str:
     if not name:
         return " ".join(map(str, request_filter.query_parts))
     if name == "sort":
-        return translate("page.every_word")
+        return translate("sorting by date, which requires every word")
     if name == "cluster":
-        return translate("chips.cluster")
+        return translate("Duplicates of one document")
     if name == "date":
-        return translate("common.labelled", label=translate("filters.dates"), value=date_label(request))
+        return translate("{label}: {value}", label=translate("Date"), value=date_label(request))
     parameter = PARAM_BY_FILTER[name]
-    kind = translate(_FILTER_KIND_KEYS.get(parameter, f"article.{parameter}"))
-    values = translate("list.separator").join(facet_label(name, value) for value in getattr(request, name))
-    return translate("common.labelled", label=kind, value=values)
+    kind = translate_code("field", parameter)
+    values = translate(", ").join(facet_label(name, value) for value in getattr(request, name))
+    return translate("{label}: {value}", label=kind, value=values)

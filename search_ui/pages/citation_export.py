@@ -26,7 +26,7 @@ def requested_citation_format() -> CitationFormat | None:
     if name == "json":
         return None
     if name not in CITATION_FORMATS:
-        raise BadSearchRequestError("error.format")
+        raise BadSearchRequestError("format")
     return CITATION_FORMATS[name]
 
 

@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 from search_ui.context import current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
+from search_ui.i18n import translate
 from search_ui.local_dates import format_day
 from search_ui.pages.article import parse_related
 from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
@@ -104,15 +105,15 @@ def group_words(term: GlossaryTerm, concept_terms: Sequence[ConceptTerm]) -> Map
         words_by_status[ConceptTermStatus.DEPRECATED],
     )
     groups = {
-        "term.abbreviation": term.abbreviations,
-        "term.equivalent": term.equivalents,
-        "term.synonyms": term.variants,
+        translate("Abbreviation"): term.abbreviations,
+        translate("In the other language"): term.equivalents,
+        translate("Synonyms"): term.variants,
     }
     special_words = {*preferred_words, *deprecated_words}
     return {
-        "term.preferred": [word for word in preferred_words if word in term.synonyms],
+        translate("Preferred terms"): [word for word in preferred_words if word in term.synonyms],
         **{key: [word for word in words if word not in special_words] for key, words in groups.items()},
-        "term.deprecated": [word for word in deprecated_words if word in term.synonyms],
+        translate("Deprecated terms"): [word for word in deprecated_words if word in term.synonyms],
     }
 
 

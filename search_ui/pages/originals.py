@@ -18,7 +18,7 @@ from flask import Blueprint, Response, abort, send_file
 
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui.context import current_site, error_response, render_page
-from search_ui.i18n import translate
+from search_ui.i18n import translate_code
 from search_ui.interfaces import OriginalDocument, OriginalError
 from search_ui.pages.article import is_doc_id
 from search_ui.pages.missing import abort_missing
@@ -50,7 +50,7 @@ def _add_noindex(response: Response) -> Response:
 def _on_original_error(error: OriginalError) -> Response:
     """Return the page that explains why a saved copy cannot be shown."""
     code = str(error)
-    return error_response(_HTTP_STATUS_BY_CODE.get(code, 404), translate(f"original.{code}"), code)
+    return error_response(_HTTP_STATUS_BY_CODE.get(code, 404), translate_code("original", code), code)
 
 
 @blueprint.get("")

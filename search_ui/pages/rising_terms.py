@@ -31,7 +31,7 @@ def rising_terms_feed() -> Response:
         "feed.atom.xml",
         entries=entries,
         updated=max((entry.atom_date for entry in entries), default="1970-01-01T00:00:00+00:00"),
-        query=translate("rising.heading"),
+        query=translate("Rising terms"),
         page=external_url("rising_terms.show_rising_terms"),
         itself=external_url("rising_terms.rising_terms_feed"),
     )
@@ -50,7 +50,12 @@ def _to_entry(term: RisingTerm) -> FeedEntry:
         doc_id=f"rising:{term.since}:{quote(term.text)}",
         title=term.text,
         link=external_url("public.search", q=term.text, **{"from": term.since}),
-        summary=translate("rising.rise", earlier=term.earlier_count, count=term.count, since=term.since),
+        summary=translate(
+            "rose from {earlier} to {count} articles since {since}",
+            earlier=term.earlier_count,
+            count=term.count,
+            since=term.since,
+        ),
         site=current_site().settings.title,
         updated_at=parse_timestamp(term.since),
     )

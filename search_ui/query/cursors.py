@@ -44,9 +44,9 @@ class CursorCodec:
         try:
             page, cursor_mark, fingerprint = self._serializer.loads(request.cursor)
         except (BadData, ValueError) as error:
-            raise BadSearchRequestError("error.cursor") from error
+            raise BadSearchRequestError("cursor") from error
         if fingerprint != self._request_fingerprint(request) or page > last_page(self._settings):
-            raise BadSearchRequestError("error.cursor")
+            raise BadSearchRequestError("cursor")
         return CursorPosition(page, cursor_mark)
 
     def _request_fingerprint(self, request: SearchRequest) -> str:

@@ -172,9 +172,9 @@ def parse_valid_parameters(
         profile=arguments.get("profile", "") or settings.profile,
     )
     if request.profile not in profiles:
-        raise BadSearchRequestError("error.profile")
+        raise BadSearchRequestError("profile")
     if request.since and request.until and _first_day(request.since) >= _first_day_after(request.until):
-        errors["to"] = "error.dates_reversed"
+        errors["to"] = "dates_reversed"
         request = replace(request, since="", until="")
     return request, errors
 
@@ -197,10 +197,10 @@ def _parse_page(text: str, settings: SearchSettings) -> int:
     if not text:
         return 1
     if not re.fullmatch(r"[0-9]{1,6}", text):
-        raise BadSearchRequestError("error.page")
+        raise BadSearchRequestError("page")
     page = int(text)
     if not 1 <= page <= last_numbered_page(settings):
-        raise BadSearchRequestError("error.page")
+        raise BadSearchRequestError("page")
     return page
 
 
@@ -208,7 +208,7 @@ def _parse_sort(text: str) -> SortOrder:
     try:
         return SortOrder(text or SortOrder.RELEVANCE)
     except ValueError as error:
-        raise BadSearchRequestError("error.sort") from error
+        raise BadSearchRequestError("sort") from error
 
 
 _DATE_RE = re.compile(r"([12][0-9]{3})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
@@ -219,11 +219,11 @@ def _parse_date_filter(text: str) -> str:
     if not text:
         return ""
     if not _DATE_RE.fullmatch(text):
-        raise BadSearchRequestError("error.date")
+        raise BadSearchRequestError("date")
     try:
         _first_day(text)
     except ValueError as error:
-        raise BadSearchRequestError("error.date") from error
+        raise BadSearchRequestError("date") from error
     return text
 
 

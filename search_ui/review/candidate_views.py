@@ -17,7 +17,7 @@ from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, T
 from domain.term import ConceptTerm, ConceptTermStatus, Term, TermClass, TermStatus
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page, wants_json
-from search_ui.i18n import translate, translate_error
+from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.query.display_text import clean_text
 from search_ui.review import kind_views as review_kinds
 from search_ui.review import lexicon_views as review_pages
@@ -154,7 +154,7 @@ def decide() -> BaseResponse:
     term_edit = TermEdit(text, status, seen_version=expected_version(request.form))
     return apply_and_respond(
         lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, [term_edit], current_account_name()),
-        lambda decision: translate(f"review.now_{_status_after(decision, status)}", text=clean_text(text)),
+        lambda decision: translate_code("review_now", _status_after(decision, status), text=clean_text(text)),
     )
 
 
@@ -166,7 +166,9 @@ def add_term() -> BaseResponse:
     edit = TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True)
     return apply_and_respond(
         lambda review_service: review_service.apply(ReviewDecisionKind.ADD, [edit], current_account_name()),
-        lambda decision: translate(f"review.now_{_status_after(decision, TermStatus.ACCEPTED)}", text=clean_text(text)),
+        lambda decision: translate_code(
+            "review_now", _status_after(decision, TermStatus.ACCEPTED), text=clean_text(text)
+        ),
     )
 
 
@@ -197,7 +199,7 @@ def change_term() -> BaseResponse:
     }
     if operation_name not in operations:
         abort(400)
-    return apply_and_respond(operations[operation_name], translate("review.changed", text=clean_text(text)))
+    return apply_and_respond(operations[operation_name], translate("Saved changes to “{text}”.", text=clean_text(text)))
 
 
 @blueprint.post("/definition")
@@ -214,7 +216,7 @@ def define_term() -> BaseResponse:
             return review_service.write_definition(text, form["own"], current_account_name(), version)
         return review_service.choose_definition(text, form["sentence"], current_account_name(), version)
 
-    return apply_and_respond(define, translate("review.changed", text=clean_text(text)))
+    return apply_and_respond(define, translate("Saved changes to “{text}”.", text=clean_text(text)))
 
 
 @blueprint.post("/concept")
@@ -233,7 +235,7 @@ def edit_concept() -> BaseResponse:
     ]
     return apply_and_respond(
         lambda review_service: review_service.edit_concept(text, terms, current_account_name(), version),
-        translate("review.changed", text=clean_text(text)),
+        translate("Saved changes to “{text}”.", text=clean_text(text)),
     )
 
 
@@ -243,7 +245,7 @@ def undo_decision() -> BaseResponse:
     """Undo the action `act`, else the last action of this account."""
     act_id = parse_number(request.form.get("act", "")) or None
     return apply_and_respond(
-        lambda review_service: review_service.undo(current_account_name(), act_id), translate("review.undone")
+        lambda review_service: review_service.undo(current_account_name(), act_id), translate("Undone.")
     )
 
 
@@ -291,29 +293,29 @@ def decide_bulk() -> BaseResponse:
         decision = review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
     except LexiconError:
         skipped_counts.update(_decide_singly(review_service, edits))
-        flash(translate(f"review.bulk_{status.value}", n=len(edits) - skipped_counts.total()))
+        flash(translate_code("review_bulk", status.value, n=len(edits) - skipped_counts.total()))
     else:
         flash(_bulk_message(decision, status))
-    for message_key, count in skipped_counts.items():
-        flash(translate(message_key, n=count))
+    for reason, count in skipped_counts.items():
+        flash(translate_code("review_bulk", reason, n=count))
     return redirect_back()
 
 
 def _bulk_message(decision: ReviewDecision, status: TermStatus) -> str:
     """Return what happened to the terms of a decision, which can differ from the requested `status`."""
     counts = Counter(change.after["status"] for change in decision.changes if change.after is not None)
-    return " ".join(translate(f"review.bulk_{name}", n=n) for name, n in (counts or {status.value: 0}).items())
+    return " ".join(translate_code("review_bulk", name, n=n) for name, n in (counts or {status.value: 0}).items())
 
 
 def _decide_singly(review_service: ReviewService, edits: Sequence[TermEdit]) -> Iterator[str]:
-    """Apply each edit as a decision of its own. Yields the key of the reason for each edit that is rejected."""
+    """Apply each edit as a decision of its own. Yields the code of the reason for each edit that is rejected."""
     for edit in edits:
         try:
             review_service.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
         except ConcurrentEditError:
-            yield "review.bulk_changed"
+            yield "changed"
         except LexiconError:
-            yield "review.bulk_refused"
+            yield "refused"
 
 
 def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermEdit]:
@@ -348,7 +350,14 @@ def publish() -> BaseResponse:
         )
     except LexiconError as error:
         return _rejected_response(review_service, error)
-    flash(translate("review.published", version=new_version.version, n=len(new_version.entries)))
+    flash(
+        translate(
+            "Published version {version} with {n} term. Affected documents are being reindexed.",
+            "Published version {version} with {n} terms. Affected documents are being reindexed.",
+            version=new_version.version,
+            n=len(new_version.entries),
+        )
+    )
     return redirect_back()
 
 
@@ -367,11 +376,11 @@ def _requested_category(value: str) -> TermClass:
 
 def _rejected_response(review_service: ReviewService, error: LexiconError) -> BaseResponse:
     if isinstance(error, ConcurrentEditError):
-        status = translate(f"review.{error.status}") if error.status in set(TermStatus) else translate("review.gone")
+        status = translate_code("status", error.status) if error.status in set(TermStatus) else translate("Removed")
         message = translate(
-            "review.meanwhile",
+            "“{text}” was changed by {by} in the meantime. Status: {status}. Check it and decide again.",
             text=clean_text(error.text),
-            by=error.changed_by or translate("review.miner"),
+            by=error.changed_by or translate("System"),
             status=status,
         )
     else:

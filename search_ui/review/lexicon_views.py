@@ -21,12 +21,7 @@ from search_ui.i18n import translate, translate_error, translate_message
 from search_ui.query.display_text import clean_text, truncate_query
 from search_ui.review.interfaces import VersionProposal
 from search_ui.review.preview import compare_rankings
-from search_ui.review.term_display import (
-    MAX_NOTE_CHARS,
-    MAX_TERM_CHARS,
-    current_account_name,
-    find_terms_of_decisions,
-)
+from search_ui.review.term_display import MAX_NOTE_CHARS, MAX_TERM_CHARS, current_account_name, find_terms_of_decisions
 
 blueprint = Blueprint("pages", __name__)
 
@@ -109,7 +104,7 @@ def revert() -> BaseResponse:
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        flash(translate("review.reverted", version=new_version.version, old=number))
+        flash(translate("Restored version {old} as new version {version}.", version=new_version.version, old=number))
     return redirect(url_for("review.pages.versions"), 303)
 
 
@@ -119,7 +114,7 @@ def import_list() -> BaseResponse:
     """Import an uploaded list of terms or concepts, completely or not at all; with `preview`, show the changes."""
     upload = request.files.get("list")
     if upload is None or not upload.filename:
-        flash(translate("review.no_list"))
+        flash(translate("No file selected."))
         return redirect(url_for("review.pages.versions"), 303)
     review_service, content = current_site().backend.review_service, upload.read()
     try:
@@ -144,7 +139,7 @@ def import_list() -> BaseResponse:
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        flash(translate("review.brought_in", n=count))
+        flash(translate("Terms imported: {n}. They take effect when you publish.", n=count))
     return redirect(url_for("review.pages.versions"), 303)
 
 

@@ -12,7 +12,7 @@ from domain.review import ReviewDecision
 from domain.term_relation import RelationKind
 from search_ui.accounts import require_role
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate, translate_error
+from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.review.name_usage import fetch_renaming_usage
 from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
 
@@ -67,9 +67,9 @@ def decide_relation() -> BaseResponse:
             url_params["act"] = review_decision.act_id
         elif decision != REOPEN:
             url_params.update(kind=kind.value, term=text, other=other)
-        flash(translate(f"review.relation_{decision}", text=text, other=other))
+        flash(translate_code("review_relation", decision, text=text, other=other))
     except ConcurrentEditError:
-        flash(translate("review.relation_changed", text=text))
+        flash(translate("Another reviewer has just changed {text}. Look at it again.", text=text))
     except LexiconError as error:
         flash(translate_error(error))
     return redirect(url_for("review.relations.show_relations", **url_params), 303)

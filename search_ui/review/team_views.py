@@ -10,7 +10,7 @@ from domain.errors import LexiconError
 from domain.review import MAX_COMMENT_CHARS
 from search_ui.accounts import require_role
 from search_ui.context import current_site, wants_json
-from search_ui.i18n import translate, translate_error
+from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.review.listing import MAX_BULK_TERMS, parse_number, redirect_back
 from search_ui.review.team_display import team_values
 from search_ui.review.term_display import MAX_TERM_CHARS, current_account_name
@@ -66,13 +66,12 @@ def assign_terms() -> BaseResponse:
     selected = request.form.getlist("selected")[:MAX_BULK_TERMS]
     texts, reviewer = [value.partition(" ")[2] for value in selected], request.form["reviewer"]
     if not texts:
-        flash(translate("review.nothing_selected"))
+        flash(translate("Select terms first."))
         return redirect_back()
     try:
         current_site().backend.review_team.assign(texts, reviewer, current_account_name())
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        key = "review.now_assigned" if reviewer else "review.now_unassigned"
-        flash(translate(key, n=len(texts), name=reviewer))
+        flash(translate_code("review_now", "assigned" if reviewer else "unassigned", n=len(texts), name=reviewer))
     return redirect_back()

@@ -53,10 +53,7 @@ class KwicLine:
 
 
 def build_term_row(
-    term: Term,
-    related_terms: RelatedTerms,
-    rise: RisingTerm | None,
-    kind: CandidateKind | None = None,
+    term: Term, related_terms: RelatedTerms, rise: RisingTerm | None, kind: CandidateKind | None = None
 ) -> TermRow:
     """Build the row of a term."""
     contexts = [truncate_segments(mark_occurrences(context, term.text), MAX_CONTEXT_CHARS) for context in term.contexts]
@@ -87,19 +84,13 @@ def term_to_json(text: str, term: Term | None) -> dict[str, Any]:
         return {"text": text, "status": "gone", "version": 0, "category": "", "note": "", "own": False}
     relations = {"synonyms": list(term.synonyms), "broader": list(term.broader_terms)}
     state = {"status": term.status, "version": term.version, "category": term.category}
-    return {
-        "text": text,
-        **state,
-        **relations,
-        "note": waiting_note(term),
-        "own": is_own_acceptance(term),
-    }
+    return {"text": text, **state, **relations, "note": waiting_note(term), "own": is_own_acceptance(term)}
 
 
 def waiting_note(term: Term) -> str:
     """Return who accepted a term that waits for a second reviewer; "" for another term."""
     is_waiting = term.status is TermStatus.PROVISIONAL
-    return translate("review.accepted_by", name=term.decided_by) if is_waiting else ""
+    return translate("accepted by {name}", name=term.decided_by) if is_waiting else ""
 
 
 def find_terms_of_decisions(decisions: Sequence[ReviewDecision]) -> dict[str, Term]:

@@ -59,7 +59,7 @@ def _load_topic(name: str) -> tuple[Topic | None, str]:
     try:
         return current_site().topic_backend.topic(name), ""
     except TopicError as error:
-        return None, translate("topics.unreadable", detail=str(error))
+        return None, translate("The topic file cannot be read: {detail}", detail=str(error))
 
 
 @blueprint.get("/<name>")
@@ -75,7 +75,6 @@ def show_topic(name: str) -> BaseResponse:
     page_items = selected[start : start + ITEMS_PER_PAGE]
     return render_page(
         "topic.html",
-        name_of=translate_code,
         topic=topic,
         listing=listing,
         terms=[item for item in page_items if isinstance(item, TopicTerm)],
@@ -108,14 +107,14 @@ def decide(name: str) -> BaseResponse:
     if kind and kind not in set(TopicTermClass):
         abort(400)
     if not items:
-        flash(translate("topics.nothing_ticked"))
+        flash(translate("Nothing selected."))
         return _redirect_to_topic(name)
     try:
         current_site().topic_backend.decide(name, items, state, TopicTermClass(kind) if kind else None)
     except TopicError as error:
         flash(translate_error(error))
     else:
-        flash(translate(f"topics.now_{state.value}", n=len(items)))
+        flash(translate_code("topics_now", state.value, n=len(items)))
     return _redirect_to_topic(name)
 
 
@@ -132,7 +131,7 @@ def save_answer(name: str) -> BaseResponse:
     except TopicError as error:
         flash(translate_error(error))
     else:
-        flash(translate("topics.answered"))
+        flash(translate("Saved. The current or next crawl uses your answer."))
     return _redirect_to_topic(name)
 
 

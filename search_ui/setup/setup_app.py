@@ -72,4 +72,8 @@ def _forbid_caching(response: Response) -> Response:
 
 
 def _on_csrf_error(_: CSRFError) -> Response:
-    return render_page("setup_problem.html", 400, message=translate("error.token"))
+    return render_page(
+        "setup_problem.html",
+        400,
+        message=translate("This form has expired. Go back, reload the page and submit again."),
+    )

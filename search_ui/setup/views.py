@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.errors import PlumblineError
 from search_ui.accounts import start_session
 from search_ui.context import render_page
-from search_ui.i18n import translate_code, translate_error
+from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.originals import FRAME_HEADERS
 from search_ui.passwords import MIN_PASSWORD_CHARS, hash_password, is_acceptable_length
 from search_ui.setup.access import COOKIE
@@ -71,7 +71,6 @@ def _render_step(step: str, status: int = 200, **values: object) -> Response:
         steps=STEPS,
         reachable_steps=STEPS[: STEPS.index(open_step) + 1],
         refresh_seconds=REFRESH_SECONDS,
-        name_of=translate_code,
         **values,
     )
 
@@ -105,11 +104,13 @@ def save_account() -> BaseResponse:
     """Check name and password of the first account, and save them."""
     name, password = request.form.get("name", "").strip(), request.form.get("password", "")
     if not _backend().is_valid_account_name(name):
-        return _render_account("setup.name_invalid", name)
+        return _render_account(
+            translate("The name may contain letters, digits and the characters . _ @ - only, at most 64."), name
+        )
     if not is_acceptable_length(password):
-        return _render_account("setup.password_length", name)
+        return _render_account(translate("The password must have at least {n} characters.", n=MIN_PASSWORD_CHARS), name)
     if password != request.form.get("repeated", ""):
-        return _render_account("setup.password_differs", name)
+        return _render_account(translate("The two passwords differ. Enter both again."), name)
     _backend().save_account(name, hash_password(password))
     return _redirect_to("sites")
 
@@ -195,15 +196,19 @@ def save_details() -> BaseResponse:
 
 
 def _details_problem(form: dict[str, str]) -> str:
-    """Return the key of the message about the first invalid field, or ""."""
+    """Return what is wrong with the first invalid field, or ""."""
     if not form["title"] or len(form["title"]) > MAX_TITLE_CHARS:
-        return "setup.title_invalid"
+        return translate("Enter a name of at most 60 characters.")
     contact_problem = _backend().contact_problem(form["contact"][:MAX_CONTACT_CHARS])
     if contact_problem:
-        return f"setup.contact_{contact_problem}"
+        return translate_code("setup", f"contact_{contact_problem}")
     quiet_hours = (form["quiet_from"], form["quiet_to"])
     times = (form["daily_at"], *(quiet_hours if any(quiet_hours) else ()))
-    return "" if all(map(_TIME_RE.fullmatch, times)) else "setup.time_invalid"
+    return (
+        ""
+        if all(map(_TIME_RE.fullmatch, times))
+        else translate("Enter times as HH:MM, and both times of the quiet hours or none.")
+    )
 
 
 # -- start

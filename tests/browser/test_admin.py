@@ -379,7 +379,7 @@ def test_the_overview_and_the_sites_tell_what_the_store_holds(visit: Visit, vert
 @contextmanager
 def failed_night(vertical: Vertical) -> Iterator[str]:
     """Record a failed crawl with its alert and yield its error. A successful run follows."""
-    runs, error = vertical.engine.store.runs, "none of the seeds could be fetched (Connection refused)"
+    runs, error = vertical.engine.store.runs, "None of the seeds could be fetched (Connection refused)"
     runs.finish(runs.start("schedule"), [StageRun("crawl", state=RunState.FAILED, error=error)])
     evaluate_and_send(vertical.engine)
     yield error

@@ -20,6 +20,13 @@ from tests.web_fixture import Answer, Request, Site, page
 
 FETCHED = Outcome(Reason.FETCHED)
 AGAIN = {"revisit_shortest": 0.0, "revisit_longest": 1e-6}
+KINDS = {
+    "the site demands cookies": "cookies",
+    "the site demands a login": "login",
+    "the site challenges the crawler": "challenge",
+    "the site reports maintenance or an error": "maintenance",
+    "“Not found” page with HTTP status 200": "soft_404",
+}
 NAV = "".join(f'<a href="/n/{n}">部门 {n}</a>' for n in range(12))
 
 
@@ -27,7 +34,7 @@ def status_of(title: str, body: str, head: str = "") -> tuple[str, str]:
     """Return reason and kind of a page, ("", "") for content."""
     html = f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
     status = parse_page(Page(1, "http://a.test/x", "http://a.test/x", 200, "text/html", html.encode(), "d", 0.0)).status
-    return (str(status.reason), status.detail.code.removeprefix("blocked_")) if status else ("", "")  # type: ignore[attr-defined]
+    return (str(status.reason), KINDS.get(status.detail, "")) if status else ("", "")
 
 
 BLOCKED = [

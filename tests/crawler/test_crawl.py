@@ -124,8 +124,8 @@ def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) ->
         report = run(table, settings(site.url()), tmp_path)
     assert report.outcome_counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
     [note] = report.notes
-    assert note.startswith("links not followed: ")
-    assert set(note.removeprefix("links not followed: ").split(", ")) == {"1 off_scope", "1 bad_url"}
+    assert note.startswith("Links not followed: ")
+    assert set(note.removeprefix("Links not followed: ").split(", ")) == {"1 off_scope", "1 bad_url"}
     link = next(visit for visit in table.visits if visit.discovered_urls).discovered_urls[0]
     assert (link.anchor, link.context, link.depth, link.parent_id) == ("见0", "行业 新闻", 1, 1)
     assert (link.kind, link.priority, link.host) == (UrlKind.UNKNOWN, -1.0, site.host)
@@ -260,7 +260,7 @@ def test_max_pages_is_never_exceeded_and_the_rest_comes_later(tmp_path: Path) ->
         made = settings(site.url(), max_pages=10, per_host=8)
         first = run(table, made, tmp_path)
         assert first.outcome_counts[Reason.FETCHED] == len(site.asked()) == 10
-        assert first.notes == ("stopped after 10 pages",)
+        assert first.notes == ("Stopped after 10 pages",)
         for _ in range(5):
             run(table, made, tmp_path)
         assert set(site.asked()) == set(pages)
@@ -280,8 +280,8 @@ def test_minutes_end_a_run(tmp_path: Path) -> None:
         report = run(MemoryTable(), settings(site.url(), minutes=2 / 60, depth=10**9), tmp_path)
     assert report.outcome_counts[Reason.FETCHED] >= 1  # how many depends on the machine
     # The second note: the last response was so slow that the delay of its host exceeds the time left.
-    early = "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
-    assert report.notes in (("stopped after 0.0333333 minutes",), (early,))
+    early = "Stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
+    assert report.notes in (("Stopped after 0.0333333 minutes",), (early,))
 
 
 def test_a_host_that_asks_for_a_long_pause_does_not_keep_the_run_waiting(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_one_dead_seed_is_a_note_and_all_dead_are_an_error(tmp_path: Path) -> No
     with Site({"/": page()}) as site:
         table = MemoryTable()
         report = run(table, settings(site.url(), gone.url()), tmp_path)
-        assert [note.startswith(f"seed not fetched: {gone.url()}: unreachable") for note in report.notes] == [True]
+        assert [note.startswith(f"Seed not fetched: {gone.url()}: unreachable") for note in report.notes] == [True]
         with pytest.raises(PlumblineError, match=r"none of the seeds could be fetched \(http://127.*unreachable"):
             run(MemoryTable(), settings(gone.url()), tmp_path)
 
@@ -333,7 +333,7 @@ def test_a_host_that_keeps_failing_is_left_alone(tmp_path: Path, monkeypatch: py
         report.outcome_counts[Reason.UNREACHABLE] >= 7
     )  # eight if the first failed page was fetched again before the second
     assert report.outcome_counts[Reason.HTTP_ERROR] == 9 - report.outcome_counts[Reason.UNREACHABLE]
-    assert report.notes == (f"host suspended after repeated failures: {site.host}",)
+    assert report.notes == (f"Host suspended after repeated failures: {site.host}",)
 
 
 def test_a_bug_on_one_page_is_an_outcome_and_many_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

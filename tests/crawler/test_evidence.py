@@ -43,7 +43,7 @@ def test_an_extension_is_asked_once_for_each_pattern(tmp_path: Path) -> None:
         site.pages["/wiki/Next.js"] = page()
         report = run(store.frontier, settings(site.url()), tmp_path)
         assert heads(site) == [] and "/wiki/Next.js" in gets(site) and "/static/c.js" not in gets(site)
-        assert "links not followed: 5 not_text" in report.notes
+        assert "Links not followed: 5 not_text" in report.notes
 
 
 @pytest.mark.parametrize("status", [405, 501])

@@ -235,7 +235,7 @@ def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) 
         made = CrawlSettings(**{**vars(made), "inside_hosts": made.scope})
         first = run(store.frontier, CrawlSettings(**{**vars(made), "max_pages": 7}), tmp_path)
         assert first.outcome_counts[Reason.FETCHED] == 7
-        assert "stopped after 7 pages" in first.notes
+        assert "Stopped after 7 pages" in first.notes
         run(store.frontier, made, tmp_path)
         asked = [(site.host, path) for site in sites for path in site.asked() if "sitemap" not in path]
         assert sorted(set(asked)) == sorted(
@@ -275,7 +275,7 @@ def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
     assert all(f"LookupError: {host_of(url)}" in caplog.text for url in broken_seeds.values())
     assert report.outcome_counts[Reason.FETCHED] == 3
     assert [note for note in report.notes if note.startswith("stopped")] == [
-        "stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
+        "Stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
     ]
 
 
@@ -431,7 +431,7 @@ def test_nothing_is_asked_in_quiet_hours(tmp_path: Path) -> None:
     with Site({"/": never, "/robots.txt": never}) as site:
         report = run(MemoryTable(), settings(site.url(), quiet_hours="11:00-13:00"), tmp_path, now=lambda: now)
         assert site.requests == []
-    assert report.notes == ("stopped for the quiet hours 11:00-13:00",)
+    assert report.notes == ("Stopped for the quiet hours 11:00-13:00",)
 
 
 def test_a_run_continues_with_other_sites_in_the_quiet_hours_of_one(tmp_path: Path) -> None:
@@ -441,7 +441,7 @@ def test_a_run_continues_with_other_sites_in_the_quiet_hours_of_one(tmp_path: Pa
         hours = (f"{host_of(quiet.url())} 8:00-18:30",)
         report = run(table, settings(*seeds, site_quiet_hours=hours), tmp_path, now=lambda: now)
         assert quiet.requests == [] and list(table.pages) == [site.url("/")]
-    assert report.notes == ("stopped early: all remaining sites have quiet hours",)
+    assert report.notes == ("Stopped early: all remaining sites have quiet hours",)
 
 
 def test_a_page_that_is_taken_down_during_the_run_is_not_requested(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class TestTextOfAnotherPage:
         for batch in batches:
             web.add(batch)
         assert web.articles() == {"2024/05/oil.html"}
-        assert web.outcome("t/") == (Reason.LIST_PAGE, "its text is that of http://a.test/2024/05/oil.html")
+        assert web.outcome("t/") == (Reason.LIST_PAGE, "Its text is that of http://a.test/2024/05/oil.html")
         assert web.outcome("2024/05/oil.html")[0] == Reason.EXTRACTED
         assert {name: op for op, name in web.log()}.get("t/", IndexOperation.DELETE) is IndexOperation.DELETE
 
@@ -165,7 +165,7 @@ class TestTextOfAnotherPage:
     def test_explain_tells_it(self, web: Web) -> None:
         web.add(SHOWN | TAG)
         told = "\n".join(iter_sentences(UrlExplanation(web.store.status.url_report(url("t/")))))
-        assert "list_page (its text is that of http://a.test/2024/05/oil.html)" in told
+        assert "list_page (Its text is that of http://a.test/2024/05/oil.html)" in told
         article = web.store.status.url_report(url("2024/05/oil.html"))
         assert article is not None and not article.parts
 
@@ -181,7 +181,7 @@ class TestSiblings:
         for place in order:
             web.add(batches[place])
         assert web.articles() == set()
-        assert web.outcome("tags/oil/") == (Reason.LIST_PAGE, "nearly all pages like a.test/tags/*/ are lists")
+        assert web.outcome("tags/oil/") == (Reason.LIST_PAGE, "Nearly all pages like a.test/tags/*/ are lists")
 
     def test_one_that_is_vouched_for_stays(self, web: Web) -> None:
         web.add(LISTS | {"tags/oil/": article("tags/oil/")})

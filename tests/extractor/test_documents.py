@@ -10,8 +10,8 @@ import pytest
 
 from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from domain.article import Article, BlockKind, PageType
-from domain.coded_message import CodedMessage
 from domain.file_formats import FORMATS_BY_NAME
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedLine, RecognizedPage
 from extractor.documents import ofd, plain_text, reader
@@ -246,7 +246,7 @@ def test_a_cut_text_says_so(is_markdown: bool, monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_size_limit_is_stated_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_BYTES", 3_000_000)
-    assert outcome(b"a" * 3_000_001, "txt").detail == "file is larger than the limit of 3 MB"
+    assert outcome(b"a" * 3_000_001, "txt").detail == "The file is larger than the limit of 3 MB"
 
 
 def test_every_format_that_is_known_is_read() -> None:
@@ -415,14 +415,14 @@ def test_a_password_is_said_and_an_empty_one_opens() -> None:
 def test_a_scan_has_no_text_layer() -> None:
     found = outcome(files.picture_pdf(), "pdf")
     assert found.reason is Reason.NO_TEXT_LAYER
-    assert found.detail == CodedMessage("1 pages of images: a scan, apply OCR first", "scanned_pages", n=1)
+    assert found.detail == Message("{n} pages of images: a scan; apply OCR first", n=1)
 
 
 def test_a_document_of_garbled_pages_has_no_article() -> None:
     found = outcome(files.pdf([garbled_lines()] * 2), "pdf")
-    message = "text garbled on 2 of 2 pages: its fonts do not state their characters"
+    message = "Text garbled on 2 of 2 pages: the fonts of the file do not state their characters"
     assert (found.reason, found.detail) == (Reason.GARBLED_TEXT, message)
-    assert isinstance(found.detail, CodedMessage) and found.detail.values == {"n": 2, "total": 2}
+    assert isinstance(found.detail, Message) and found.detail.values == {"n": 2, "total": 2}
     few_words = [(72.0, 700.0, 12.0, "GM/T 0031-2014")]
     assert outcome(files.pdf([garbled_lines(), few_words]), "pdf").reason is Reason.GARBLED_TEXT
     assert outcome(files.ofd([(10, 5, text) for _, _, _, text in garbled_lines()]), "ofd").reason is Reason.GARBLED_TEXT
@@ -436,10 +436,10 @@ def test_the_warning_names_the_pages_without_readable_text() -> None:
     assert isinstance(found.result, Article) and found.warning is not None
     assert {block.page for block in found.result.blocks} == {2, 6} and "犛" not in found.result.body
     assert found.warning.reason is Reason.GARBLED_TEXT
-    assert found.warning.detail == "missing pages: 1, 3-5 of 6 (garbled text, or images without text)"
+    assert found.warning.detail == "Missing pages: 1, 3-5 of 6 (garbled text, or images without text)"
     scanned = extract_document(files.pdf_of([good, files.IMAGE_PAGE]), f"{URL}.pdf")
     assert isinstance(scanned.result, Article) and scanned.warning is not None
-    assert scanned.warning == Outcome(Reason.NO_TEXT_LAYER, "missing pages: 2 of 2 (images without text)")
+    assert scanned.warning == Outcome(Reason.NO_TEXT_LAYER, "Missing pages: 2 of 2 (images without text)")
     picture = files.text_page([(72, 700, 12, ENGLISH)]) + b" " + files.IMAGE_PAGE
     assert extract_document(files.pdf_of([good, picture, b""]), f"{URL}.pdf").warning is None
 
@@ -459,7 +459,7 @@ def test_recognized_pages_replace_pages_without_readable_text() -> None:
         (ENGLISH, 1),
         (ENGLISH, 2),
     ]
-    assert found.warning is not None and found.warning.detail.startswith("missing pages: 3 of 3")
+    assert found.warning is not None and found.warning.detail.startswith("Missing pages: 3 of 3")
     assert find_unreadable_pages(files.picture_pdf()) == [1]
     assert find_unreadable_pages(files.pdf_of([good, b""])) == []
 
@@ -486,14 +486,15 @@ def test_the_reason_why_a_file_has_no_article_has_a_code() -> None:
         "entities": outcome(files.zipped({"content.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'}), "odt"),
     }
     details = {name: result.detail for name, result in found.items()}
-    assert all(isinstance(detail, CodedMessage) for detail in details.values())
-    assert {name: detail.code for name, detail in details.items() if isinstance(detail, CodedMessage)} == {
-        "encrypted": "password_protected", "pdf": "damaged_file", "zip": "damaged_file", "missing": "damaged_file",
-        "empty": "no_text_on_pages", "depth": "nested_too_deep", "entities": "xml_entities",
+    assert all(isinstance(detail, Message) for detail in details.values())
+    assert {name: detail.template for name, detail in details.items() if isinstance(detail, Message)} == {
+        "encrypted": "Encrypted: password-protected", "pdf": "Damaged: {detail}", "zip": "Damaged: {detail}",
+        "missing": "Damaged: {detail}", "empty": "There is no text on the {n} pages", "depth": "Nested too deep",
+        "entities": "{name} declares XML entities, which are not read",
     }  # fmt: skip
     damage, part = details["pdf"], details["missing"]
-    assert isinstance(damage, CodedMessage) and damage == f"damaged: {damage.values['detail']}"
-    assert isinstance(part, CodedMessage) and isinstance(part.values["detail"], CodedMessage)
+    assert isinstance(damage, Message) and damage == f"Damaged: {damage.values['detail']}"
+    assert isinstance(part, Message) and isinstance(part.values["detail"], Message)
 
 
 @pytest.mark.parametrize("name", ["pdf", "docx", "pptx", "xlsx", "odt", "epub", "ofd", "doc", "ppt", "xls"])
@@ -629,7 +630,7 @@ def test_the_images_of_a_scanned_ofd_are_left_to_ocr() -> None:
     assert isinstance(reading.result, Article) and reading.result.text_source == "partly_ocr"
     assert "The lower lock is closed" in reading.result.body and reading.warning is None
     assert extract_document(mixed, f"{URL}.ofd").warning == Outcome(
-        Reason.NO_TEXT_LAYER, "missing pages: 2 of 3 (images without text)"
+        Reason.NO_TEXT_LAYER, "Missing pages: 2 of 3 (images without text)"
     )
 
 

@@ -146,7 +146,7 @@ class TestRecordsWithoutTextOfTheirOwn:
     def test_the_reason_says_that_there_was_template_text(self, site: MadeUpSite) -> None:
         site.grow()
         html = page("视频：江汉油田的一天").replace("京ICP备12345678号", "")
-        detail = "only the title; the rest of the text is repeated on many pages of the site"
+        detail = "Only the title; the rest of the text is repeated on many pages of the site"
         assert site.read(html) == Outcome(Reason.NO_BODY, detail)
 
     def test_before_anything_is_known_their_text_may_be_an_article(self, site: MadeUpSite) -> None:

@@ -50,7 +50,9 @@ def test_a_text_below_another_pages_headline_is_a_list(html: str) -> None:
 
 
 def test_the_outcome_says_where_the_headline_leads() -> None:
-    assert read(page(entry())).result == Outcome(Reason.LIST_PAGE, "headline links to http://blog.test/posts/new-wells")
+    assert read(page(entry())).result == Outcome(
+        Reason.LIST_PAGE, "The headline links to http://blog.test/posts/new-wells"
+    )
 
 
 ITSELF = "http://blog.test/posts/new-wells.html"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from domain.coded_message import CodedMessage
 from domain.errors import TopicError
+from domain.message import Message
 from domain.topic import ExamplePage, Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.term_decisions import add_topic_terms, decide_terms
 from focused.topic.topic_file_store import TopicFileStore, parse_topic, topic_to_json
@@ -41,12 +41,12 @@ def test_a_topic_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_the_evidence_of_a_term_keeps_its_translation(tmp_path: Path) -> None:
-    evidence = CodedMessage("10 pages found by 油", "found_by_term", n=10, term="油")
+    evidence = Message("{n} pages found by {term}", n=10, term="油")
     files = TopicFileStore(tmp_path)
     files.create(replace(TOPIC, terms=(TopicTerm("压裂", evidence=evidence),)))
     stored = files.read(TOPIC.name).terms[0].evidence
-    assert isinstance(stored, CodedMessage)
-    assert (stored, stored.code, stored.values) == (evidence, evidence.code, evidence.values)
+    assert isinstance(stored, Message)
+    assert (stored, stored.template, stored.values) == (evidence, evidence.template, evidence.values)
 
 
 @pytest.mark.parametrize(

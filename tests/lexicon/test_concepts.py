@@ -171,27 +171,29 @@ ENTITIES = '<!DOCTYPE tbx [<!ENTITY a "aaa"><!ENTITY f SYSTEM "file:///etc/passw
 @pytest.mark.parametrize(
     ("concept_format", "content", "errors"),
     [
-        ("tbx", tbx_file(entry("<termSec><term>&lt;b&gt;气</term></termSec>")), [(1, "concept k1: '<b>气'.*symbol <")]),
-        ("tbx", tbx_file(entry(TERM), entry("<termSec><term>天然气</term></termSec>")), [(2, "its id k1 is also")]),
-        ("tbx", tbx_file(entry(TERM), entry(TERM, "k2")), [(2, "concept k2: the term 页岩气 is also in concept k1")]),
+        ("tbx", tbx_file(entry("<termSec><term>&lt;b&gt;气</term></termSec>")),
+         [(1, "Concept “k1”: “<b>气”.*symbol “<”")]),
+        ("tbx", tbx_file(entry(TERM), entry("<termSec><term>天然气</term></termSec>")), [(2, "the id k1 is also")]),
+        ("tbx", tbx_file(entry(TERM), entry(TERM, "k2")),
+         [(2, "Concept “k2”: the term “页岩气” is also in concept “k1”")]),
         ("tbx", tbx_file(entry(f'<descrip type="definition">{"长" * 10_000}</descrip>{TERM}')),
-         [(1, "concept k1: the definition has 10000 characters; at most 2000")]),
+         [(1, "Concept “k1”: the definition has 10,000 characters; at most 2,000")]),
         ("tbx", b"<tbx><text>", [(1, "not valid XML")]),
         ("tbx", f"{ENTITIES}<tbx><text>&a;</text></tbx>".encode(), [(1, "declares XML entities")]),
-        ("tbx", b"<html/>", [(1, "is no TBX: its element is html")]),
+        ("tbx", b"<html/>", [(1, "the file is not TBX")]),
         ("tbx", b'<tbx style="other"/>', [(1, "styles DCA and DCT")]),
         ("skos", b'<!DOCTYPE a [<!ENTITY b "c">]><rdf:RDF/>', [(0, "entities")]),
-        ("skos", b'<?xml version="1.0"?><rdf:RDF>', [(0, "not valid RDF/XML")]),
-        ("tbx", tbx_file(), [(0, "the file has no concept")]),
-        ("tbx", tbx_file(entry("")), [(1, "concept k1: it has no term")]),
+        ("skos", b'<?xml version="1.0"?><rdf:RDF>', [(0, "not valid XML")]),
+        ("tbx", tbx_file(), [(0, "the file contains no concept")]),
+        ("tbx", tbx_file(entry("")), [(1, "Concept “k1”: it has no term")]),
         ("skos", b"@prefix : <http://a.test/> .\n:a :b .", [(2, "not valid Turtle")]),
         ("skos", f'<urn:a> a <{SKOS}Concept> ; <{SKOS}altLabel> "页岩气"@zh .'.encode(),
-         [(0, "concept urn:a: it has no preferred")]),
+         [(0, "Concept “urn:a”: it has no preferred")]),
         ("csv", CSV_HEADER.encode() + "1,zh,页岩气,preferred\n1,zh,泥页岩气,preferred\n2,zh,天然气,nonsense\n"
          '3,zz!,天然气,preferred\n4,zh,"天然气\n气",preferred\n'.encode(),
-         [(4, "concept 2: unknown status 'nonsense'"), (2, "two preferred terms in zh: 页岩气, 泥页岩气"),
-          (5, "'zz!' is no language tag"), (6, "concept 4: '天然气 气'.*a space")]),
-        ("csv", b"concept id,term,colour\n", [(1, "unknown: colour")]),
+         [(4, "Concept “2”: unknown status “nonsense”"), (2, "two preferred terms in zh: “页岩气” and “泥页岩气”"),
+          (5, "“zz!” is not a language tag"), (6, "Concept “4”: “天然气 气”.*a space")]),
+        ("csv", b"concept id,term,colour\n", [(1, "invalid header row")]),
         ("csv", b'concept id,term\n1,"a\n', [(2, "not valid CSV")]),
         ("csv", b"concept id,term\n1,\xff\n", [(2, "not UTF-8")]),
     ],
@@ -272,20 +274,20 @@ def test_what_does_not_fit_the_store_is_refused(review: StoreReview) -> None:
     before = stored_concepts(review)
     for concepts, reason in (
         ([Concept("x", (ConceptTerm("天然气", "zh", PREFERRED), ConceptTerm("shale gas", "en")))],
-         "the term shale gas is already in concept shale gas|the term 天然气 is already"),
+         "the term “shale gas” is already in concept “shale gas”|the term “天然气” is already"),
         ([replace(GAS, broader_ids=(SHALE_GAS.concept_id,))], "form a cycle"),
         ([replace(GAS, broader_ids=(GAS.concept_id,))], "form a cycle: 天然气 > 天然气"),
         ([Concept("x", (ConceptTerm("页岩气", "zh", PREFERRED),)),
           Concept("y", (ConceptTerm("shale gas", "en", PREFERRED),))], "the same stored concept"),
-        ([replace(GAS, related_ids=(GAS.concept_id,))], "concept 天然气: it is related to itself"),
+        ([replace(GAS, related_ids=(GAS.concept_id,))], "Concept “天然气”: it is related to itself"),
         ([replace(GAS, related_ids=(SHALE_GAS.concept_id,))],
-         "天然气: 页岩气 is related and also a broader or narrower concept$"),
+         "“天然气”: “页岩气” is related and also a broader or narrower concept$"),
     ):  # fmt: skip
         with pytest.raises(ConceptFileError, match=reason):
             review.plan_import(concepts, "skos")
     content = b"concept id,term,related\nx,gas,radar; m\xc3\xa9than\n"
     with pytest.raises(
-        ConceptFileError, match="concept gas: the related term méthan is in no concept of the file or the"
+        ConceptFileError, match="Concept “gas”: the related term “méthan” is in no concept of the file or the"
     ):
         review.plan_concepts(content, "csv")
     assert stored_concepts(review) == before

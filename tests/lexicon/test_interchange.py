@@ -43,17 +43,18 @@ def test_a_good_list(form: str, text: str, entries: list[LexiconEntry]) -> None:
     ("form", "text", "faults"),
     [
         ("thuocl", "页岩气\t12\n水力压裂\n页岩气\t9\n<b>\t1", [
-            (2, "line format: word, tab"), (3, "is already in line 1"), (4, "symbol <")]),
-        ("plain", "页岩气\n的页岩\n硅", [(2, "begins or ends with 的"), (3, "single character")]),
+            (2, "a line must be: term, tab"), (3, "repeats line 1"), (4, "symbol “<”")]),
+        ("plain", "页岩气\n的页岩\n硅", [(2, "begins or ends with “的”"), (3, "single character")]),
         ("plain", "页岩气\n" + "长" * 100_000, [(2, "longer than 64")]),
-        ("csv", "term,colour\n页岩气,red", [(1, "unknown: colour")]),
-        ("csv", "frequency\n7", [(1, "term is missing")]),
+        ("csv", "term,colour\n页岩气,red", [(1, "invalid header row")]),
+        ("csv", "frequency\n7", [(1, "invalid header row")]),
         ("csv", CSV_HEADER + "页岩气,-1\n压裂液,,qq\n钻井液,,n,nonsense\n储层,,,,好的词|<i>\nab,,,,,f", [
-            (2, "not an integer"), (3, "unknown tag 'qq'"), (4, "unknown class 'nonsense'"), (5, "synonyms: the word"),
+            (2, "not a whole number"), (3, "unknown part-of-speech tag “qq”"), (4, "unknown class “nonsense”"),
+            (5, "synonyms: contains"),
             (6, "more cells")]),
         ("csv", 'term\n页岩气\n"页岩"x\n', [(3, "not valid CSV")]),
-        ("csv", 'term\n"页\n岩"\n<b>\n', [(2, "control character"), (4, "symbol <")]),
-        ("csv", "term\n" + "长" * 200_000, [(2, "not valid CSV: field larger")]),
+        ("csv", 'term\n"页\n岩"\n<b>\n', [(2, "forbidden character"), (4, "symbol “<”")]),
+        ("csv", "term\n" + "长" * 200_000, [(2, "not valid CSV")]),
     ],
     ids=["thuocl", "plain", "an endless word", "csv header", "csv without term", "csv cells", "broken csv",
          "line breaks in a cell", "an endless cell"],
@@ -87,7 +88,7 @@ def test_a_bad_record_with_line_breaks_is_left_out(text: str, numbers: list[int]
 
 
 def test_a_list_without_a_valid_line_is_refused() -> None:
-    with pytest.raises(DictionaryError, match="the header names"):
+    with pytest.raises(DictionaryError, match="invalid header row"):
         parse_valid_lines("colour\nred\n", "csv")
 
 

@@ -23,7 +23,7 @@ from pipeline.site_admin.settings_editor import FileSettingsEditor
 from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.undo import UNDO_BY_ACTION, is_reversible
-from search_ui.i18n import has_message
+from search_ui.i18n import has_name
 
 KEY = AlertKey("robots", "news.example")
 
@@ -230,7 +230,7 @@ def test_a_decided_relation_is_open_again_unless_it_was_decided_again(engine: En
 
 
 def test_each_action_that_can_be_undone_has_a_name() -> None:
-    assert [code for code in UNDO_BY_ACTION if not has_message(f"history.action_{code}")] == []
+    assert [code for code in UNDO_BY_ACTION if not has_name("history", f"action_{code}")] == []
 
 
 def test_comments_and_assignments_are_undone(engine: Engine) -> None:

@@ -32,7 +32,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
-from search_ui.i18n import LANGUAGES, has_message
+from search_ui.i18n import LANGUAGES, has_name
 from tests.local_vertical import LocalVertical
 from tests.web_fixture import Answer, Site, page
 
@@ -183,7 +183,7 @@ def test_each_kind_has_words_in_each_language() -> None:
         "Resolved: news.example: hardly any page could be fetched"
     )
     for kind in ALERT_KINDS:
-        assert has_message(f"alert.{kind}"), kind
+        assert has_name("alert", kind), kind
     assert set(LANGUAGES) == {"zh", "en"}
 
 

@@ -458,7 +458,7 @@ class TestWords:
             ("explain http://nowhere.test/", ["http://nowhere.test/ is unknown"]),
             ("explain :::", ["':::' is not a URL"]),
             ("refresh http://nowhere.test/", ["is unknown", "crawl a page that links to it"]),
-            ("lexicon accept 未知词语", ["no such term: 未知词语", "plumb lexicon add"]),
+            ("lexicon accept 未知词语", ["No such term: 未知词语", "plumb lexicon add"]),
             ("lexicon add 石油,天然气", ["石油,天然气"]),
             ("lexicon publish", ["nothing to publish"]),
         ],

@@ -61,7 +61,7 @@ def test_the_demo_from_an_empty_folder(
     config = str(folder / "vertical.toml")
     with running_demo(folder, ports, number) as first:
         assert re.search(r"extract +\S+ s  extracted \d{3}", first)
-        assert re.search(r"solr +\S+ s  opened in parallel with earlier stages, waited \S+ s", first), first
+        assert re.search(r"solr +\S+ s  Opened in parallel with earlier stages, waited \S+ s", first), first
 
         changed = plumb("demo", "--folder", str(folder), "--change", *ports)
         times = [float(seconds) for seconds in re.findall(r"\+ *([\d.]+) s", changed)]

@@ -77,8 +77,8 @@ def test_every_page_that_is_lost_is_said() -> None:
 @pytest.mark.parametrize(
     ("limits", "outcome"),
     [
-        (Limits(seconds=2.5, megabytes=16_384), Outcome(Reason.TIMED_OUT, "extraction: it took more than 2.5 s")),
-        (Limits(megabytes=200), Outcome(Reason.TOO_LARGE, "extraction: it needs more than 200 MB of memory")),
+        (Limits(seconds=2.5, megabytes=16_384), Outcome(Reason.TIMED_OUT, "Extraction: it took more than 2.5 s")),
+        (Limits(megabytes=200), Outcome(Reason.TOO_LARGE, "Extraction: it needs more than 200 MB of memory")),
     ],
     ids=["time", "memory"],
 )

@@ -129,7 +129,7 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     bad.write_text("干热岩\n<b>\n硅\n")
     failed = plumb("import", str(bad), "--form", "plain")
     assert isinstance(failed.exception, LexiconError)
-    assert "line 2: the word contains the symbol <" in str(failed.exception) and "line 3" in str(failed.exception)
+    assert "line 2: contains the symbol “ <" in str(failed.exception) and "line 3" in str(failed.exception)
     with plumb.store() as store:
         assert store.review_queue.find_terms(["干热岩"]) == {}
     assert "added 1" in plumb.says("import", str(bad), "--form", "plain", "--leave-out-bad")

@@ -104,7 +104,7 @@ def test_a_scanned_document_is_read_and_extracted(engine: Engine, worker: type[F
     assert engine.store.recognized_pages.pending_count() == 1
     report = stages.ocr(engine)
     assert report.outcome_counts == {Reason.RECOGNIZED: 1} and report.notes == ("3 pages read",)
-    assert outcome(engine, Stage.OCR) == (Reason.RECOGNIZED, "3 of 3 pages without text read")
+    assert outcome(engine, Stage.OCR) == (Reason.RECOGNIZED, "3 of 3 pages without text read by OCR")
     assert engine.store.recognized_pages.pending_count() == 0 and engine.store.articles.pending_count() == 1
     stages.extract(engine)
     [article] = articles(engine)
@@ -140,9 +140,9 @@ def test_the_time_limit_leaves_the_rest_to_the_next_run(engine: Engine, worker: 
 def test_a_page_that_fails_is_named_and_not_read_again(engine: Engine, worker: type[FakeWorker]) -> None:
     worker.failures = frozenset({2})
     stages.ocr(engine)
-    assert outcome(engine, Stage.OCR) == (Reason.RECOGNIZED, "2 of 3 pages without text read")
+    assert outcome(engine, Stage.OCR) == (Reason.RECOGNIZED, "2 of 3 pages without text read by OCR")
     stages.extract(engine)
-    assert outcome(engine, Stage.EXTRACT) == (Reason.NO_TEXT_LAYER, "missing pages: 2 of 3 (images without text)")
+    assert outcome(engine, Stage.EXTRACT) == (Reason.NO_TEXT_LAYER, "Missing pages: 2 of 3 (images without text)")
     stages.ocr(engine)
     assert worker.read_numbers == [1, 2, 3]
 
@@ -279,6 +279,6 @@ def test_killed_it_continues_with_the_next_page(tmp_path: Path) -> None:
         assert "recognized 1" in said.out or len(first_pages) == 3
         assert vertical.number("SELECT COUNT(*) FROM articles WHERE text_source = 'ocr'") == 1
         explanation = vertical.call("explain", site.url("/scan.pdf")).out
-        assert "recognized (3 of 3 pages without text read)" in explanation
+        assert "recognized (3 of 3 pages without text read by OCR)" in explanation
     finally:
         vertical.end()

@@ -96,8 +96,8 @@ def test_a_changed_time_of_the_daily_run_applies_without_a_restart(tmp_path: Pat
 
 def test_the_last_line_of_a_failed_run_is_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "run.txt"
-    path.write_text("starting Solr ...\nplumb: crawl.seeds is empty: set at least one seed URL\n\n")
-    assert read_error(path) == "crawl.seeds is empty: set at least one seed URL"
+    path.write_text("starting Solr ...\nplumb: crawl.seeds is empty: enter at least one start URL.\n\n")
+    assert read_error(path) == "crawl.seeds is empty: enter at least one start URL."
 
 
 def test_a_scheduled_run_without_a_record_says_why_it_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from crawler.progress import CrawlProgress
-from domain.coded_message import CodedMessage
 from domain.errors import PlumblineError
+from domain.message import Message
 from domain.outcome import Reason, Stage, StageReport
 from domain.run import RunState
 from pipeline import stages
@@ -77,7 +77,9 @@ def test_a_run_is_seen_while_it_runs_and_leaves_its_figures(engine: Engine) -> N
         assert reports.list_runs(None, 1)[0].state is RunState.RUNNING
         with engine.progress.task("extract", 2) as advance:
             advance(1)
-        return StageReport(Stage.EXTRACT, {Reason.EXTRACTED: 2}, 1.0, (CodedMessage("opened", "note_opened"), "plain"))
+        return StageReport(
+            Stage.EXTRACT, {Reason.EXTRACTED: 2}, 1.0, (Message("Opened by {name}", name="ada"), "plain")
+        )
 
     before = time.time()
     with engine.lock("run"), stages.record_run(engine, "run") as record:
@@ -87,7 +89,7 @@ def test_a_run_is_seen_while_it_runs_and_leaves_its_figures(engine: Engine) -> N
     detail = reports.detail(record.run_id)
     assert detail is not None and detail.run.stages[0].started_at >= before
     [note, plain] = detail.run.stages[0].notes
-    assert (note, plain) == ("opened", "plain") and isinstance(note, CodedMessage) and note.code == "note_opened"
+    assert (note, plain) == ("Opened by ada", "plain") and isinstance(note, Message) and note.values == {"name": "ada"}
     [row] = reports.figures()
     assert row.run_id == record.run_id and row.disk_total_bytes > row.disk_used_bytes > 0 and row.due_count == 0
 

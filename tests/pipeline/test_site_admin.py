@@ -11,9 +11,9 @@ from crawler.host_suggestions import HostSuggestionStats
 from docstore.articles.extraction_writer import PageExtraction
 from domain.administration import HistorySource
 from domain.article import document_id
-from domain.coded_message import coded_message
 from domain.errors import BusyError, SettingsError
 from domain.frontier import NewUrl, UrlKind
+from domain.message import error_message
 from domain.page import Host, Link
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
@@ -146,7 +146,7 @@ def test_an_invalid_change_changes_nothing_and_is_explained(
 ) -> None:
     with pytest.raises(SettingsError) as raised:
         sites.change(A, edit, "anna")
-    assert translate_message_to("zh", coded_message(raised.value)).startswith(message)
+    assert translate_message_to("zh", error_message(raised.value)).startswith(message)
     assert engine.settings.file is not None and engine.settings.file.read_text() == CONFIG
     assert engine.store.actions.find() == []
 

@@ -8,15 +8,15 @@ from flask.testing import FlaskClient
 
 from domain.account import Role
 from domain.alert import Alert, AlertKey
-from domain.coded_message import CodedMessage
 from domain.errors import SolrUnavailableError
+from domain.message import Message
 from domain.outcome import Reason, Stage
 from domain.run import OutcomeSample, RunHistory, RunState, RunSummary, SiteRun, StageSummary
 from domain.search_log import DayCount, QueryCount, SearchReport, SlowSearch
 from domain.term import TermStatus
 from search_ui.admin.run_charts import format_month_day, run_duration_points, run_visit_points, site_visit_points
 from search_ui.charts import ChartPoint, bar_chart
-from search_ui.i18n import translate_to
+from search_ui.i18n import translate_code_to, translate_to
 from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
 from tests.builders import page_at
@@ -139,7 +139,7 @@ def test_the_pages_of_dask_are_linked_where_there_are_some(language: str) -> Non
     found = page_at(signed_in(actions)[0], f"/admin/?lang={language}")
     [link] = found.select("#dashboard a")
     assert (link["href"], link["rel"]) == (actions.dask_pages, ["noopener", "noreferrer", "nofollow"])
-    assert text(found, "#dashboard").startswith(translate_to(language, "overview.dashboard"))
+    assert text(found, "#dashboard").startswith(translate_to(language, "Dask dashboard"))
     assert not page_at(signed_in(FakeActions())[0], "/admin/").select("#dashboard")
 
 
@@ -318,8 +318,8 @@ def test_a_single_run_is_no_chart() -> None:
 
 
 def test_sentences_of_runs_pages_and_alerts_are_in_the_language_of_the_reader() -> None:
-    error = CodedMessage("the store is locked by another program", "store_locked")
-    detail = CodedMessage("9 characters of text", "short_text", n=9)
+    error = Message("The store is locked by another program: close that program, then run again")
+    detail = Message("{n} characters of text", n=9)
     failed = RunSummary(0.0, 60.0, RunState.FAILED, (), "crawl", error)
     firing = [Alert(AlertKey("run_failed"), {"time": "now", "stage": "crawl", "error": error}, 60.0)]
     samples = [OutcomeSample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", detail, 60.0)]
@@ -346,8 +346,8 @@ def test_what_needs_the_operator_is_said_on_the_first_page(language: str) -> Non
     ]
     found = page_at(signed_in(reports(alerts=firing))[0], f"/admin/?lang={language}")
     told = text(found, "#alerts")
-    assert translate_to(language, "alert.certificate", host="news.example") in told
-    assert translate_to(language, "stage.crawl") in told and "<script>alert(1)</script>" in told
+    assert translate_code_to(language, "alert", "certificate", host="news.example") in told
+    assert translate_code_to(language, "stage", "crawl") in told and "<script>alert(1)</script>" in told
     assert [link["href"] for link in found.select("#alerts a")] == ["/admin/sites/news.example"]
     assert not found.select("#alerts script")
     assert not page_at(signed_in(reports())[0], "/admin/").select("#alerts")

@@ -5,7 +5,7 @@ import pytest
 from domain.account import Role
 from domain.administration import AlertMute
 from domain.alert import Alert, AlertKey
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from tests.builders import page_at
 from tests.search_ui.test_admin import cells, signed_in, text
@@ -63,7 +63,9 @@ def test_what_does_not_fire_is_not_muted() -> None:
         (
             [
                 ChannelTest("mail", 0.1),
-                ChannelTest("webhook", 0.1, CodedMessage("status 500", "webhook_status", host="<b>", status="500")),
+                ChannelTest(
+                    "webhook", 0.1, Message("the webhook at {host} returned status {status}", host="<b>", status="500")
+                ),
             ],
             ["mail：测试消息已发送。", "webhook：发送失败：<b> 的 webhook 返回状态 500"],
         ),

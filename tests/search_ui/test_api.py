@@ -12,7 +12,7 @@ import search_ui
 from domain.article import ARTICLE_FIELDS, ArticleField, PageType
 from domain.errors import SolrError, SolrUnavailableError
 from search_ui.api import with_article_fields
-from search_ui.i18n import has_message
+from search_ui.i18n import has_name
 from search_ui.query.filter_fields import DISPLAY_ORDER, FILTER_NAMES
 from search_ui.query.score_explanation import PART_NAMES
 from search_ui.settings import SearchSettings
@@ -164,5 +164,5 @@ def test_a_declared_field_is_described() -> None:
 def test_every_declared_filter_has_its_fields_and_labels() -> None:
     facets = {declared.facet for declared in ARTICLE_FIELDS.values() if declared.facet}
     assert facets | {"sites", "terms"} == set(FILTER_NAMES) == set(DISPLAY_ORDER)
-    assert all(has_message(f"filters.{name}") for name in FILTER_NAMES)
-    assert all(has_message(f"article.{name}") for name, declared in ARTICLE_FIELDS.items() if declared.is_detail)
+    assert all(has_name("facet", name) for name in FILTER_NAMES)
+    assert all(has_name("field", name) for name, declared in ARTICLE_FIELDS.items() if declared.is_detail)

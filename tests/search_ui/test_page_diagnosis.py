@@ -17,7 +17,7 @@ from search_ui.admin.interfaces.diagnosis import (
     PageDiagnosis,
     PageRemedy,
 )
-from search_ui.i18n import LANGUAGES, has_message, translate_to
+from search_ui.i18n import LANGUAGES, has_name, translate_code_to, translate_to
 from tests.builders import page_at
 from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeDiagnosis, FakeSearch, document, sign_in, site_app
 
@@ -54,8 +54,8 @@ def test_the_page_names_the_step_and_what_to_do(language: str) -> None:
     assert [item["class"] for item in found.select("#page-checks li")] == [
         ["passed"], ["failed", "stop"], *[["not_reached"]] * 4,
     ]  # fmt: skip
-    assert translate_to(language, "page.cause.robots_forbidden") in found.select("#page-checks .stop")[0].text
-    assert translate_to(language, "page.never_due") in found.text
+    assert translate_code_to(language, "page_cause", "robots_forbidden") in found.select("#page-checks .stop")[0].text
+    assert translate_to(language, "No further visit is planned.") in found.text
     assert found.select("#page-checks b b, #page-checks script") == []
 
 
@@ -63,9 +63,9 @@ def test_the_page_names_the_step_and_what_to_do(language: str) -> None:
 def test_every_cause_and_remedy_has_a_message(language: str) -> None:
     values = {"host": "h", "depth": 4, "max_depth": 3, "n": 5, "status": "500", "filters": "f"}
     for cause in PageCause:
-        assert translate_to(language, f"page.cause.{cause}", **values)
+        assert translate_code_to(language, "page_cause", cause, **values)
     for remedy in PageRemedy:
-        assert has_message(f"page.remedy.{remedy}") and has_message(f"page.done.{remedy}")
+        assert has_name("page_remedy", remedy) and has_name("page_done", remedy)
 
 
 def test_an_invalid_or_missing_url() -> None:

@@ -3,28 +3,28 @@
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Message
 from bs4 import BeautifulSoup
 from flask import g
+from jinja2 import Environment, nodes
 from werkzeug.test import TestResponse
 
 import search_ui
 from crawler.progress import Tally
 from crawler.traps.trap_detector import TrapKind
-from domain.coded_message import CodedMessage, parse_message, serialize_message
 from domain.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
+from domain.message import Message, parse_message, serialize_message
 from domain.outcome import CERTIFICATE_ERROR, SUCCESS_REASONS, Outcome, Reason, Stage
 from domain.run import RunHistory, RunState, RunSummary
 from domain.term import Lexicon, LexiconEntry
 from extractor.documents.content import damaged_error, no_text_error
 from lexicon.jieba_dictionary import find_term_error
 from search_ui.i18n import (
-    LANGUAGES,
-    has_message,
     load_catalog,
+    load_names,
     translate,
     translate_error,
     translate_message_to,
@@ -35,6 +35,9 @@ from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, OneVector, document, sign_in, site_app
 
+_ROOT = Path(search_ui.__file__).parents[1]
+_PACKAGES = ("crawler", "docstore", "domain", "extractor", "focused", "indexer", "lexicon", "locks", "pipeline")
+_MESSAGE_FUNCTIONS = ("Message", "translate", "translate_to", "translate_markup")
 TWENTY_FIVE = [document(n, f"页岩气开发之{n}", "四川盆地页岩气产量上升。", site=f"s{n % 2}.example") for n in range(25)]
 
 WITH_TOOLS = SearchSettings(developer_tools=True)
@@ -370,83 +373,86 @@ def test_pages_obey_their_own_policy() -> None:
 # -- languages
 
 
-def forms(message: Message) -> tuple[str, ...]:
-    return (message.string,) if isinstance(message.string, str) else tuple(message.string)
+def literal(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def test_languages_have_the_same_messages_with_the_same_values() -> None:
-    chinese, english = ({str(m.id): m for m in load_catalog(language) if m.id} for language in LANGUAGES)
-    assert set(chinese) == set(english)
-    for key in chinese:
-        named = [
-            set(re.findall(r"%\((\w+)\)s", form)) - {"n"} for m in (chinese[key], english[key]) for form in forms(m)
-        ]
-        assert all(forms(chinese[key])) and all(forms(english[key])) and named[1:] == named[:-1], key
+def message_calls() -> Iterator[tuple[str, str, frozenset[str], frozenset[str]]]:
+    """Yield the singular, the plural, the placeholders and the values of each message that code or a template names."""
+    for folder in (*_PACKAGES, "search_ui"):
+        for file in (_ROOT / folder).rglob("*.py"):
+            for call in ast.walk(ast.parse(file.read_text())):
+                name = getattr(getattr(call, "func", None), "id", "")
+                if not isinstance(call, ast.Call) or not (name in _MESSAGE_FUNCTIONS or name.endswith("Error")):
+                    continue
+                arguments = call.args[name.endswith("_to") :]
+                texts = [literal(argument) for argument in arguments[:2]]
+                is_open = any(keyword.arg is None for keyword in call.keywords)
+                if texts and texts[0] and (name in _MESSAGE_FUNCTIONS or call.keywords):
+                    yield from checked_call(
+                        texts, [] if is_open else [str(word.arg) for word in call.keywords], is_open
+                    )
+    for file in (_ROOT / "search_ui" / "templates").iterdir():
+        for call in Environment(extensions=["jinja2.ext.do"]).parse(file.read_text()).find_all(nodes.Call):
+            if getattr(call.node, "name", "") in ("t", "t_html"):
+                values = [word.key for word in call.kwargs]
+                if isinstance(call.args[0], nodes.CondExpr):
+                    for text in constants(call.args[0]):
+                        yield from checked_call([text], values, call.dyn_kwargs is not None)
+                else:
+                    texts = [text for argument in call.args for text in constants(argument)]
+                    yield from checked_call(texts, values, call.dyn_kwargs is not None)
 
 
-def test_every_message_is_used_and_every_used_one_exists() -> None:
-    package = Path(search_ui.__file__).parent
-    files = [file for kind in ("**/*.py", "templates/*.html", "templates/*.xml") for file in package.glob(kind)]
-    text = "".join(file.read_text() for file in files)
-    keys = {
-        message.id if isinstance(message.id, str) else message.id[0] for message in load_catalog("en") if message.id
-    }
-    named = set(re.findall(r"""["']([a-z_]+\.[a-z_0-9]+)["']""", text))
-    called = set(re.findall(r"""(?:\bt|say|Error)\(["']([a-z_]+\.[a-z_0-9]+)["'][,)]""", text))
-    assert len(called) > 60 and called <= keys
-    built = (
-        "error.http_",
-        "results.sort_",
-        "profile.",
-        "compare.",
-        "concept.",
-        "review.",
-        "review.now_",
-        "review.bulk_",
-        "why.",
-        "error.",
-        "origin.",
-        "strategy.",
-        "help.",
-        "article.",
-        "offers.",
-        "suggest.",
-        "filters.",
-        "type.",
-        "format.",
-        "mark.",
-        "original.",
-        "role.",
-        "run.",
-        "stage.",
-        "time.",
-        "admin.",
-        "topics.",
-        "reason.",
-        "alert.",
-        "page.",
-        "alerts.",  # pipeline.alerts says them
-        "accounts.",
-        "tokens.scope_",
-        "history.",
-        "role_help.",
-        "run_control.",
-        "setup.",
-        "site.",
-        "runs.chart_",
-        "settings.",
-        "runs.fewer_",
-        "runs.more_",
-    )
-    assert [key for key in keys - named if not key.startswith(built)] == []
+def constants(node: nodes.Node) -> list[str]:
+    """Return the texts of a text or a condition between texts in a template."""
+    if isinstance(node, nodes.CondExpr) and node.expr2 is not None:
+        return constants(node.expr1) + constants(node.expr2)
+    assert isinstance(node, nodes.Const), node
+    return [node.value]
+
+
+def checked_call(
+    texts: Sequence[str], values: Sequence[str], is_open: bool
+) -> Iterator[tuple[str, str, frozenset[str], frozenset[str]]]:
+    placeholders = frozenset(re.findall(r"\{(\w+)\}", "".join(texts)))
+    yield texts[0], texts[1] if len(texts) > 1 else "", placeholders, placeholders if is_open else frozenset(values)
+
+
+def test_every_message_has_a_translation_and_its_values() -> None:
+    catalog, calls = load_catalog("zh"), list(message_calls())
+    assert len(calls) > 1000
+    for singular, plural, placeholders, values in calls:
+        message = catalog.get(singular)
+        assert message is not None and message.string, singular
+        assert (message.id[1] if isinstance(message.id, tuple | list) else "") == plural, singular
+        translation = message.string if isinstance(message.string, str) else message.string[0]
+        assert set(re.findall(r"\{(\w+)\}", translation)) - {"n"} == placeholders - {"n"}, singular
+        assert not values or placeholders <= values, singular
+
+
+def test_every_translation_is_used() -> None:
+    used = {text for singular, plural, *_ in message_calls() for text in (singular, plural)}
+    for folder in (*_PACKAGES, "search_ui"):  # templates in tables
+        for file in (_ROOT / folder).rglob("*.py"):
+            used |= {literal(node) for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Constant)}
+    ids = [message.id if isinstance(message.id, str) else message.id[0] for message in load_catalog("zh") if message.id]
+    assert [text for text in ids if text not in used] == []
+
+
+def test_names_of_codes_have_the_same_values_in_both_languages() -> None:
+    for kind, names in load_names().items():
+        for code, (*english, chinese) in names.items():
+            assert 1 <= len(english) <= 2 and chinese, (kind, code)
+            forms = [set(re.findall(r"\{(\w+)\}", form)) - {"n"} for form in (*english, chinese)]
+            assert forms[1:] == forms[:-1], (kind, code)
 
 
 def test_numbers_are_grouped_and_one_is_one() -> None:
     with site_app().test_request_context("/?lang=en"):
         g.language = "en"
-        assert translate("results.total", n=1) == "1 result" and translate("results.total", n=12345) == "12,345 results"
-        with pytest.raises(KeyError):
-            translate("no.such")
+        assert translate("1 result", "{n} results", n=1) == "1 result"
+        assert translate("1 result", "{n} results", n=12345) == "12,345 results"
 
 
 @pytest.mark.parametrize(
@@ -501,10 +507,10 @@ def test_a_site_shows_its_name_and_an_unlinkable_hit_its_title() -> None:
 
 def test_an_error_is_shown_in_the_language_of_the_reader() -> None:
     reasons = (
-        CodedMessage("'<': the word contains the symbol <", "term_reason", term="<", reason=find_term_error("a<")),
-        CodedMessage("'': the word is empty", "term_reason", term="", reason=find_term_error("")),
+        Message("“{term}”: {reason}", term="<", reason=find_term_error("a<")),
+        Message("“{term}”: {reason}", term="", reason=find_term_error("")),
     )
-    error = LexiconError(CodedMessage("cannot be accepted: ...", "not_acceptable", reasons=reasons))
+    error = LexiconError("Not accepted. {reasons}.", reasons=reasons)
     with site_app().test_request_context():
         g.language = "en"
         assert translate_error(error) == "Not accepted. “<”: contains the symbol “<”; “”: no term."
@@ -514,9 +520,9 @@ def test_an_error_is_shown_in_the_language_of_the_reader() -> None:
 
 
 def test_why_a_file_has_no_article_is_shown_in_the_language_of_the_reader() -> None:
-    damaged = damaged_error(CodedMessage("OFD.xml is missing", "part_missing", name="OFD.xml")).detail
+    damaged = damaged_error(Message("{name} is missing", name="OFD.xml")).detail
     unknown = damaged_error(ValueError("Data format error")).detail
-    assert (str(damaged), str(unknown)) == ("damaged: OFD.xml is missing", "damaged: Data format error")
+    assert (str(damaged), str(unknown)) == ("Damaged: OFD.xml is missing", "Damaged: Data format error")
     assert translate_message_to("zh", damaged) == "文件已损坏：缺少 OFD.xml"
     assert translate_message_to("zh", unknown) == "文件已损坏：Data format error"
     assert translate_message_to("en", no_text_error(1200).detail) == "There is no text on the 1,200 pages"
@@ -524,43 +530,27 @@ def test_why_a_file_has_no_article_is_shown_in_the_language_of_the_reader() -> N
 
 def test_no_blank_follows_a_chinese_sentence() -> None:
     """Templates join a sentence and what follows it with `sentence_gap`."""
-    catalog, folder = load_catalog("zh"), Path(search_ui.__file__).parent / "templates"
-    joined = re.compile(r'\{\{ t(?:_html)?\("([\w.]+)"[^{}]*\}\}(?:\{%[^%]*%\})* (?=<a|\{\{)')
-    keys = {match[1] for file in folder.glob("*.html") for match in joined.finditer(file.read_text())}
-    messages = {key: catalog.get(key) for key in keys}
-    texts = {key: message.string for key, message in messages.items() if message is not None}
-    assert [key for key, text in texts.items() if str(text if isinstance(text, str) else text[0]).endswith("。")] == []
-
-
-def test_every_code_of_an_error_has_a_message() -> None:
-    root = Path(search_ui.__file__).parents[1]
-    folders = ["crawler", "docstore", "domain", "extractor", "focused", "indexer", "lexicon", "locks", "pipeline"]
-    folders += ["search_ui"]
-    trees = [ast.parse(file.read_text()) for folder in folders for file in (root / folder).rglob("*.py")]
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    messages = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "CodedMessage"]
-    codes = {str(code.value) for call in messages for code in call.args[1:] if isinstance(code, ast.Constant)}
-    assert len(codes) > 30
-    assert not [code for code in codes if not has_message(f"error.{code}")]
+    folder = Path(search_ui.__file__).parent / "templates"
+    joined = re.compile(r'\{\{ t(?:_html)?\("([^"]+)"[^{}]*\}\}(?:\{%[^%]*%\})* (?=<a|\{\{)')
+    texts = {match[1] for file in folder.glob("*.html") for match in joined.finditer(file.read_text())}
+    assert [text for text in texts if translate_to("zh", text).endswith("。")] == []
 
 
 def test_every_code_that_a_run_records_has_a_name() -> None:
-    keys = [f"reason.{code}" for code in (*Reason, CERTIFICATE_ERROR)]
-    keys += [*(f"stage.{stage}" for stage in Stage), *(f"run.{state}" for state in RunState)]
-    keys += [f"error.{kind.message.code}" for kind in TrapKind]
-    for language in LANGUAGES:
-        assert len({translate_to(language, key) for key in keys if key.startswith("reason.")}) == len(Reason) + 1
-    assert not [key for key in keys if not has_message(key)]
+    for kind, codes in (("reason", (*Reason, CERTIFICATE_ERROR)), ("stage", Stage), ("run_state", RunState)):
+        names = load_names()[kind]
+        assert set(codes) <= set(names)
+    assert len({name[0] for name in load_names()["reason"].values()}) == len(Reason) + 1
 
 
 def test_links_that_are_not_followed_are_counted_in_the_language_of_the_reader() -> None:
-    traps = [CodedMessage(f"trap ({kind})", "link_trap", kind=kind.message) for kind in TrapKind]
+    traps = [Message("crawler trap ({kind})", kind=kind.message) for kind in TrapKind]
     causes: list[str] = [*Reason, *traps]
     seed = Outcome(Reason.ROBOTS_FORBIDDEN)
     tally = Tally(rejected_links=Counter(dict.fromkeys(causes, 2)), pages_fetched=1, seed_outcomes={"http://a/": seed})
     notes = [parse_message(serialize_message(note)) for note in tally.report(1.0).notes]
-    assert notes[0] == "seed not fetched: http://a/: robots_forbidden"
-    assert "2 off_scope" in notes[1] and "2 trap (endless)" in notes[1]
+    assert notes[0] == "Seed not fetched: http://a/: robots_forbidden"
+    assert "2 off_scope" in notes[1] and "2 crawler trap (endless URLs of one kind)" in notes[1]
     assert translate_message_to("zh", notes[0]) == "起始网址未能抓取：http://a/（robots.txt 禁止抓取）"
     chinese = translate_message_to("zh", notes[1])
     assert "2 个超出抓取范围" in chinese and "2 个爬虫陷阱（同类网址无穷无尽）" in chinese
@@ -568,7 +558,7 @@ def test_links_that_are_not_followed_are_counted_in_the_language_of_the_reader()
 
 
 def has_english_text(node: ast.expr) -> bool:
-    """Return whether an expression is a text with words that is no `CodedMessage`."""
+    """Return whether an expression is a text with words that is no `Message`."""
     if isinstance(node, ast.JoinedStr):
         return any(map(has_english_text, node.values))
     if isinstance(node, ast.Subscript):

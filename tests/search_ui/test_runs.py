@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from domain.account import Role
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason, Stage
 from domain.run import OutcomeSample, RunState, RunSummary, StageSummary
 from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
@@ -15,7 +15,7 @@ from tests.search_ui.test_admin import cells, signed_in, text
 from tests.search_ui_fakes import FakeActions, FakeRunReports
 
 GIGABYTE = 10**9
-NOTE = CodedMessage("stopped after 2000 pages", "note_max_pages", n=2000)
+NOTE = Message("Stopped after 1 page", "Stopped after {n} pages", n=2000)
 
 
 def summary(run_id: int, state: RunState = RunState.DONE) -> RunSummary:

@@ -10,7 +10,6 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from domain.account import Account, Role
-from domain.coded_message import CodedMessage
 from domain.errors import SettingsError
 from search_ui.passwords import verify_password
 from search_ui.setup.access import SetupAccess
@@ -69,7 +68,7 @@ class FakeSetup:
 
     def finish(self) -> SetupResult:
         if self.problem:
-            raise SettingsError(CodedMessage(self.problem, "config_exists", name="vertical.toml"))
+            raise SettingsError("{name} already exists and was not changed", name="vertical.toml")
         self.is_finished = True
         return SetupResult(Account("anna", "hash", frozenset([Role.OPERATOR])))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import olefile
 
 from domain.article import Block, BlockKind
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from extractor.documents.content import (
     MAX_CHARACTERS,
@@ -65,7 +65,7 @@ def read_word(container: olefile.OleFileIO) -> DocumentContent:
     magic, version = struct.unpack_from("<HH", main)
     flags = struct.unpack_from("<H", main, 0x0A)[0]
     if magic not in WORD_MAGICS:
-        raise damaged_error(CodedMessage("the main stream is not a Word stream", "no_word_stream"))
+        raise damaged_error(Message("its main stream is not a Word stream"))
     if flags & FLAG_ENCRYPTED:
         raise UnreadableError(Reason.PASSWORD_PROTECTED, PASSWORD_PROTECTED_MESSAGE)
     if version >= WORD_97_VERSION:
@@ -111,9 +111,7 @@ def iter_pieces(main: bytes, table: bytes) -> Iterator[TextPiece]:
     count = (struct.unpack_from("<I", table, position + 1)[0] - 4) // 12
     position += 5
     if count > MAX_PIECES:
-        raise UnreadableError(
-            Reason.TOO_LARGE, CodedMessage(f"its text is in {count:,} pieces", "too_many_pieces", n=count)
-        )
+        raise UnreadableError(Reason.TOO_LARGE, Message("Its text is in {n} pieces", n=count))
     char_positions = struct.unpack_from(f"<{count + 1}I", table, position)
     chars_read = 0
     for number in range(count):

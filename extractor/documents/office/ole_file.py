@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import olefile
 
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from extractor.documents.content import (
     PASSWORD_PROTECTED_MESSAGE,
@@ -35,7 +35,7 @@ def read_compound(data: bytes, read: Callable[[olefile.OleFileIO], DocumentConte
 def open_ole(data: bytes) -> olefile.OleFileIO:
     """Open an OLE file. Raises UnreadableError if it is damaged or not an OLE file."""
     if not olefile.isOleFile(data=data):
-        raise UnreadableError(Reason.UNPARSABLE, CodedMessage("unsupported: not an OLE file", "no_ole_file"))
+        raise UnreadableError(Reason.UNPARSABLE, Message("Not supported: not an OLE file"))
     try:
         return olefile.OleFileIO(io.BytesIO(data))
     except (OSError, *MALFORMED_ERRORS) as error:
@@ -48,8 +48,9 @@ def read_stream(container: olefile.OleFileIO, name: str) -> bytes:
         return b""
     if container.get_size(name) > MAX_STREAM_BYTES:
         megabytes = MAX_STREAM_BYTES // 1_000_000
-        message = f"{name} is larger than the limit of {megabytes} MB"
-        raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "part_too_large", name=name, n=megabytes))
+        raise UnreadableError(
+            Reason.TOO_LARGE, Message("{name} is larger than the limit of {n} MB", name=name, n=megabytes)
+        )
     content: bytes = container.openstream(name).read()
     return content
 

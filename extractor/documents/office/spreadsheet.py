@@ -18,7 +18,7 @@ from lxml.etree import _Element as Element
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from domain.article import Block, BlockKind
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Reason
 from extractor.documents.content import (
     PASSWORD_PROTECTED_MESSAGE,
@@ -36,9 +36,7 @@ from extractor.documents.office.ole_file import read_workbook_stream
 from extractor.documents.office_properties import read_properties
 from extractor.documents.zip_package import RELATIONSHIP_ID, ZipPackage
 
-UNSUPPORTED_XLSB_MESSAGE = CodedMessage(
-    "unsupported variant of the binary Excel format (xlsb): save the file as xlsx", "unsupported_xlsb"
-)
+UNSUPPORTED_XLSB_MESSAGE = Message("unsupported variant of the binary Excel format (xlsb): save the file as xlsx")
 MAX_CELLS = 10_000_000  # cells in the bounding rectangle of a sheet, 32 bytes each
 MAX_FORMATTED_CELLS = 500_000  # cells of an XLS file that are written with their formats
 MAX_COLUMNS = 16_384
@@ -307,8 +305,7 @@ def read_layouts(workbook: bytes) -> list[SheetLayout]:
                 if style < len(styles):
                     layout.formats[numbers[0], numbers[1] + index] = codes.get(styles[style], "")
         if row_count * column_count > MAX_CELLS:
-            message = f"a sheet has cells {row_count:,} rows below the first"
-            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "sheet_too_large", n=row_count))
+            raise UnreadableError(Reason.TOO_LARGE, Message("A sheet has cells {n} rows below the first", n=row_count))
         position += 4 + size
     return [layouts.get(start, SheetLayout()) for start in starts]
 
@@ -325,8 +322,7 @@ def reject_oversized_sheets(package: ZipPackage) -> None:
     for name in package.part_names:
         row_count, column_count = measure_binary_sheet(package.read(name)) if name.endswith(".bin") else (0, 0)
         if row_count * column_count > MAX_CELLS:
-            message = f"{name} has cells {row_count:,} rows below the first"
-            raise UnreadableError(Reason.TOO_LARGE, CodedMessage(message, "sheet_too_large", n=row_count))
+            raise UnreadableError(Reason.TOO_LARGE, Message("A sheet has cells {n} rows below the first", n=row_count))
 
 
 def measure_binary_sheet(part: bytes) -> tuple[int, int]:
