@@ -10,7 +10,7 @@ from domain.message import Message
 from domain.outcome import FETCH_SUCCESS_REASONS, SUCCESS_REASONS, Outcome, Reason, Stage, StageReport
 from domain.page import Host
 
-_SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL}
+_SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL, Reason.SAME_CONTENT}
 _SEED_ADVICE = Message("check the start URLs under “Sites” and that the sites respond, then run again")
 _SEED_ADVICE_BY_REASON = {
     Reason.ROBOTS_FORBIDDEN: Message("robots.txt forbids these pages; enter other start URLs under “Sites”"),

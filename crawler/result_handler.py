@@ -25,7 +25,9 @@ _MAX_SUSPECT_URLS = 20_000  # URLs that are not followed because their pattern m
 _MAX_REDIRECT_CHAINS = 10_000
 _KNOWN_VARIANT_MESSAGE = Message("another form of a known URL")
 # Outcomes of a probe that show that there is no such page. Many sites redirect to the home page instead of a 404.
-_NOT_FOUND_REASONS = frozenset((Reason.GONE, Reason.REDIRECTED_TO_KNOWN_URL, Reason.REDIRECTED_OUT_OF_SCOPE))
+_NOT_FOUND_REASONS = frozenset(
+    (Reason.GONE, Reason.REDIRECTED_TO_KNOWN_URL, Reason.SAME_CONTENT, Reason.REDIRECTED_OUT_OF_SCOPE)
+)
 
 
 class ResultHandler:
@@ -76,9 +78,7 @@ class ResultHandler:
             if self._deduplicator.has_same_content(job_result.canonical_url, job_result.fingerprint):
                 equal_url = job_result.canonical_url
         if equal_url and entry.kind not in (UrlKind.SEED, UrlKind.HUB):
-            visit = self.visit_without_page(
-                entry, Outcome(Reason.REDIRECTED_TO_KNOWN_URL, f"same content as {equal_url}"[:300])
-            )
+            visit = self.visit_without_page(entry, Outcome(Reason.SAME_CONTENT, equal_url[:300]))
         elif decision is not None and not decision.is_retained:
             score, topic = f"{decision.score:.3f}", decision.topic
             detail = Message(
@@ -86,7 +86,7 @@ class ResultHandler:
             )
             visit = replace(visit, outcome=Outcome(Reason.OFF_TOPIC, detail))
         elif job_result.is_noindex:
-            visit = replace(visit, outcome=Outcome(Reason.FETCHED, "noindex: not saved"))
+            visit = replace(visit, outcome=Outcome(Reason.NOINDEX))
         else:
             return replace(visit, page=result.page, discovered_urls=links, focused_decision=decision)
         return replace(visit, discovered_urls=links, is_gone=bool(entry.digest), focused_decision=decision)

@@ -25,6 +25,7 @@ class Reason(StrEnum):
     # crawl
     FETCHED = "fetched"
     UNCHANGED = "unchanged"  # 304, or the same bytes again
+    NOINDEX = "noindex"  # fetched, but the page asks search engines not to list it: not saved
     OFF_TOPIC = "off_topic"  # fetched, but not relevant to the crawl: neither stored nor indexed
     INVALID_URL = "bad_url"
     URL_TOO_LONG = "url_too_long"
@@ -42,6 +43,7 @@ class Reason(StrEnum):
     TOO_MANY_REDIRECTS = "too_many_redirects"
     REDIRECTED_OUT_OF_SCOPE = "redirected_off_scope"
     REDIRECTED_TO_KNOWN_URL = "duplicate"  # redirected to a URL that is crawled on its own
+    SAME_CONTENT = "same_content"  # the page of another URL, which stands for it
     HTTP_ERROR = "http_error"
     BLOCKED = "blocked"  # a challenge, maintenance, login or error page in place of the page; an earlier article stays
     GONE = "gone"  # 404 or 410, or a page that says so
@@ -84,15 +86,20 @@ class Reason(StrEnum):
 CERTIFICATE_ERROR = "certificate"
 """Replaces `Reason.UNREACHABLE` in the counts of a site if its certificate is invalid."""
 
-FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.OFF_TOPIC))
+FETCH_SUCCESS_REASONS = frozenset((Reason.FETCHED, Reason.UNCHANGED, Reason.NOINDEX, Reason.OFF_TOPIC))
 """Outcomes of a crawl visit to a page that the site returned."""
 
 SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {
-    *(Reason.REDIRECTED_TO_KNOWN_URL, Reason.TAKEN_DOWN),
+    *(Reason.REDIRECTED_TO_KNOWN_URL, Reason.SAME_CONTENT, Reason.TAKEN_DOWN),
     *(Reason.EXTRACTED, Reason.ARTICLE_UNCHANGED, Reason.LIST_PAGE, Reason.CONTINUATION, Reason.ALTERNATE_VERSION),
     *(Reason.RECOGNIZED, Reason.EMBEDDED, Reason.NOTHING_TO_EMBED, Reason.INDEXED, Reason.DELETED),
 }
 """Outcomes of all stages that are no failures."""
+
+RELATED_URL_REASONS = frozenset(
+    (Reason.REDIRECTED_TO_KNOWN_URL, Reason.SAME_CONTENT, Reason.CONTINUATION, Reason.ALTERNATE_VERSION)
+)
+"""Outcomes whose detail is the URL of the page that is listed instead."""
 
 UNREQUESTED_REASONS: frozenset[str] = frozenset(
     (
@@ -128,6 +135,13 @@ class Outcome:
     reason: Reason
     detail: str = ""
     published_date: str = field(default="", compare=False)
+
+    @property
+    def related_url(self) -> str:
+        """URL of another page that explains the outcome, such as a redirect target; "" if there is none."""
+        if isinstance(self.detail, Message):
+            return str(self.detail.values.get("url", ""))
+        return self.detail if self.reason in RELATED_URL_REASONS else ""
 
     @property
     def summary(self) -> Message:

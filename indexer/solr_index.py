@@ -54,7 +54,6 @@ MODULE_HINT = "see Solr's log; your own Solr needs its module analysis-extras (S
 SERVER_ERROR_HINT = "; check Solr's log and its free disk space, then run the same command again"
 
 _ID_AND_CLUSTER = f"{solr_fields.ID},{solr_fields.CLUSTER_ID}"
-_HTTP_STATUS_RE = re.compile(r"\(HTTP (\d{3})\)")
 
 
 class _SolrJsonEncoder(json.JSONEncoder):
@@ -427,8 +426,8 @@ class SolrIndex:
                 return operation()
             except (pysolr.SolrError, requests.RequestException) as err:
                 text = " ".join(str(err).split())[:MAX_ERROR_CHARS]
-                match = _HTTP_STATUS_RE.search(text)
-                status = int(match[1]) if match else 0
+                response: requests.Response | None = getattr(err, "response", None)
+                status = 0 if response is None else response.status_code
                 is_server_error = status >= requests.codes.server_error
                 is_temporary = (has_several_nodes and is_server_error) or MISSING_COLLECTION_MESSAGE in text
                 if status and status not in RETRYABLE_STATUSES and not (is_temporary and pause is not None):

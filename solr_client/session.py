@@ -89,8 +89,8 @@ class SolrSession(requests.Session):
         timeout: Maximum seconds per request.
 
     Raises:
-        requests.RequestException: Raised by every method. If Solr reported an error, the message is `(HTTP 500)
-            reason`.
+        requests.RequestException: Raised by every method. If Solr reported an error, it has a `response`, and
+            the message is `(HTTP 500) reason`.
     """
 
     def __init__(self, base_url: str, timeout: float) -> None:
@@ -104,7 +104,8 @@ class SolrSession(requests.Session):
 
         A URL that begins with the base URL of the first node is resolved against each node.
         """
-        path, last_error = str(url).removeprefix(self._base_url), None
+        path = str(url).removeprefix(self._base_url)
+        last_error: requests.RequestException = requests.ConnectionError("no node")
         if len(self._nodes.urls) > 1:
             kwargs["timeout"] = (min(CONNECT_TIMEOUT_SECONDS, self._timeout), kwargs.get("timeout"))
         for node in self._nodes.iter_failover_order():
@@ -113,21 +114,19 @@ class SolrSession(requests.Session):
             except (requests.ConnectionError, requests.Timeout) as error:
                 last_error = error
                 continue
-            if not is_unavailable_status(response.status_code):
+            if response.ok:
                 return response
-            last_error = None
-        if last_error is not None:
-            raise last_error
-        return response
+            text = f"(HTTP {response.status_code}) {error_message(response.content)}"
+            last_error = requests.HTTPError(text, response=response)
+            if not is_unavailable_status(response.status_code):
+                break
+        raise last_error
 
     def fetch(self, path: str, params: Mapping[str, str], body: bytes | None = None) -> requests.Response:
         """Return the response of `<base_url>/<path>`. Sends a POST request if there is a `body`, otherwise GET."""
         method, url = "GET" if body is None else "POST", f"{self._base_url}/{path}"
         headers = {"Content-Type": "application/octet-stream"}
-        response = self.request(method, url, params=params, data=body, headers=headers, timeout=self._timeout)
-        if not response.ok:
-            raise requests.HTTPError(f"(HTTP {response.status_code}) {error_message(response.content)}")
-        return response
+        return self.request(method, url, params=params, data=body, headers=headers, timeout=self._timeout)
 
     def request_json(
         self, path: str, params: Mapping[str, str] | None = None, body: bytes | None = None
@@ -141,8 +140,6 @@ class SolrSession(requests.Session):
         response = self.request(
             "POST", f"{self._base_url}/{path}", data=[*params, ("wt", "json")], timeout=self._timeout
         )
-        if not response.ok:
-            raise requests.HTTPError(f"(HTTP {response.status_code}) {error_message(response.content)}")
         payload: dict[str, Any] = response.json()
         return payload
 

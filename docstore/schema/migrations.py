@@ -123,6 +123,13 @@ TO_VERSION_17_ON_POSTGRESQL = (
     "'ALTER TABLE ' || quote_ident(item.name) || ' ALTER COLUMN ' || quote_ident(item.column_name) || ' TYPE ' || "
     "item.data_type; END LOOP; END $$",
 )
+# The reasons of pages that are not saved were words of the detail.
+TO_VERSION_18: tuple[str, ...] = (
+    "UPDATE outcomes SET reason = 'same_content', detail = substr(detail, 17) WHERE stage = 'crawl' AND "
+    "reason = 'duplicate' AND substr(detail, 1, 16) = 'same content as '",
+    "UPDATE outcomes SET reason = 'noindex', detail = '' WHERE stage = 'crawl' AND reason = 'fetched' AND "
+    "substr(detail, 1, 7) = 'noindex'",
+)
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
     2: TO_VERSION_3,
@@ -140,6 +147,7 @@ MIGRATIONS_BY_VERSION = {
     14: TO_VERSION_15,
     15: TO_VERSION_16,
     16: TO_VERSION_17,
+    17: TO_VERSION_18,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
 POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL, 16: TO_VERSION_17_ON_POSTGRESQL}

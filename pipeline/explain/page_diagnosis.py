@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from docstore.reports.url_report import UrlReport
 from domain.administration import Takedown
-from domain.outcome import FETCH_SUCCESS_REASONS, Reason, Stage
+from domain.outcome import RELATED_URL_REASONS, Outcome, Reason, Stage
 from search_ui.admin.interfaces.diagnosis import (
     PageCause,
     PageCheck,
@@ -22,15 +22,6 @@ FORBIDDING_REASONS = frozenset(
     )
 )
 """Outcomes of visits that sent no request, because a rule forbids it."""
-
-REPRESENTED_REASONS = frozenset((Reason.CONTINUATION, Reason.ALTERNATE_VERSION))
-"""Outcomes of pages whose text is listed under another URL."""
-
-SAME_CONTENT_PREFIX = "same content as "
-"""Begins the detail of a visit to another form of a known page; see `crawler.result_handler`."""
-
-NOINDEX_PREFIX = "noindex"
-"""Begins the detail of a visit to a page that was not saved because of its robots directives."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +172,7 @@ def _paused_check(facts: PageFacts) -> PageCheck:
 def _allowed_check(facts: PageFacts, report: UrlReport) -> PageCheck:
     """Judge whether the settings and the site allow the crawl to fetch the page."""
     visit = report.outcome(Stage.CRAWL)
-    if report.page is None and visit is not None and not _redirect_target(visit.detail):
+    if report.page is None and visit is not None and not Outcome(Reason(visit.reason), visit.detail).related_url:
         reason = Reason(visit.reason)
         if reason in FORBIDDING_REASONS:
             check = _forbidden_check(facts, reason)
@@ -207,39 +198,30 @@ def _fetch_check(facts: PageFacts, report: UrlReport) -> PageCheck:
     visit_check = PageCheck(name, PageCheckState.PASSED, reason, visit.detail, visit.at)
     if report.page is not None and reason is not Reason.OFF_TOPIC:
         return visit_check
-    if _is_deleted(reason, visit.detail) and report.url_row.due_at is not None:
+    if _is_deleted(reason) and report.url_row.due_at is not None:
         return PageCheck(name, PageCheckState.PENDING, cause=PageCause.DELETED, remedies=(PageRemedy.CRAWL_AGAIN,))
-    stop = _fetch_stop(reason, str(visit.detail), _redirect_target(visit.detail))
+    stop = _fetch_stop(Outcome(Reason(visit.reason), visit.detail))
     return replace(stop, reason=reason, detail=visit.detail, at=visit.at)
 
 
-def _is_deleted(reason: Reason, detail: str) -> bool:
+def _is_deleted(reason: Reason) -> bool:
     """Return True if a visit with this outcome saved a page. Without a stored page, it was deleted since."""
-    return reason in FETCH_SUCCESS_REASONS - {Reason.OFF_TOPIC} and not detail.startswith(NOINDEX_PREFIX)
+    return reason in (Reason.FETCHED, Reason.UNCHANGED)
 
 
-def _redirect_target(detail: str) -> str:
-    """Return the URL in the detail of a redirect that was not followed, or ""."""
-    return str(getattr(detail, "values", {}).get("url", "")) if getattr(detail, "code", "") == "redirected_to" else ""
-
-
-def _fetch_stop(reason: Reason, detail: str, redirect_target: str) -> PageCheck:
+def _fetch_stop(outcome: Outcome) -> PageCheck:
     """Return the stop of a visit after which no page is stored."""
-    name, again = PageCheckName.FETCHED, (PageRemedy.CRAWL_AGAIN,)
-    if redirect_target:
+    name, again, reason = PageCheckName.FETCHED, (PageRemedy.CRAWL_AGAIN,), outcome.reason
+    if reason in RELATED_URL_REASONS:
+        return _failed(name, _cause_for(reason), related_url=outcome.related_url)
+    if outcome.related_url:
         cause = PageCause.REDIRECTED_OUT_OF_SCOPE
         remedies = (PageRemedy.ADD_SITE,) if reason is Reason.REDIRECTED_OUT_OF_SCOPE else ()
-        return _failed(name, cause, related_url=redirect_target, remedies=remedies)
-    if reason is Reason.REDIRECTED_TO_KNOWN_URL:
-        is_same = detail.startswith(SAME_CONTENT_PREFIX)
-        cause = PageCause.SAME_CONTENT if is_same else PageCause.REDIRECTED
-        return _failed(name, cause, related_url=detail.removeprefix(SAME_CONTENT_PREFIX))
-    if _is_deleted(reason, detail):
+        return _failed(name, cause, related_url=outcome.related_url, remedies=remedies)
+    if _is_deleted(reason):
         return _failed(name, PageCause.EXPIRED)
-    if reason in FETCH_SUCCESS_REASONS and reason is not Reason.OFF_TOPIC:
-        return _failed(name, PageCause.NOINDEX)
-    remedies = () if reason is Reason.OFF_TOPIC else again
-    return _failed(name, _cause_for(reason), {"status": detail}, remedies=remedies)
+    remedies = () if reason in (Reason.OFF_TOPIC, Reason.NOINDEX) else again
+    return _failed(name, _cause_for(reason), {"status": str(outcome.detail)}, remedies=remedies)
 
 
 def _cause_for(reason: Reason) -> PageCause:
@@ -255,7 +237,6 @@ def _article_check(facts: PageFacts, report: UrlReport) -> PageCheck:
     reason = Reason(outcome.reason)
     if report.article is not None:
         return PageCheck(name, PageCheckState.PASSED, reason, outcome.detail, outcome.at)
-    related_url = outcome.detail if reason in REPRESENTED_REASONS else ""
     remedies = (PageRemedy.CRAWL_AGAIN,) if reason is Reason.WARC_RECORD_LOST else ()
     return PageCheck(
         name,
@@ -264,7 +245,7 @@ def _article_check(facts: PageFacts, report: UrlReport) -> PageCheck:
         outcome.detail,
         outcome.at,
         _cause_for(reason),
-        related_url=str(related_url),
+        related_url=Outcome(reason, outcome.detail).related_url,
         remedies=remedies,
     )
 

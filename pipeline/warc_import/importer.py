@@ -116,7 +116,7 @@ def interpret_page(page: Page, crawl: CrawlSettings, is_restore: bool = False) -
     if parsed_page.status is not None:
         return Outcome(parsed_page.status.reason, url[:200])
     if parsed_page.directives.noindex:
-        return Outcome(Reason.FETCHED, "noindex: not saved")
+        return Outcome(Reason.NOINDEX)
     return result.page
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, text
 from docstore.store import Store
 from domain.administration import PendingAction
 from domain.frontier import NewUrl, UrlExclusion, UrlKind, Visit
-from domain.outcome import Outcome, Reason
+from domain.outcome import Outcome, Reason, Stage
 from domain.page import Host
 from tests.docstore.test_store import ARTICLE, extract_all, fetched, keep_page, one_entry
 
@@ -187,3 +187,5 @@ def test_an_older_store_gets_the_reasons(store_url: str, tmp_path: Path, has_rev
             assert exclusion(store, f"http://a.test/{name}") == expected, name
         assert exclusion(store, "http://b.test/gone") == UrlExclusion.REMOVED
         assert exclusion(store, "http://c.test/1") == exclusion(store) == ""
+        report = store.status.url_report("http://a.test/noindex")
+        assert report is not None and report.outcome(Stage.CRAWL).reason == Reason.NOINDEX
