@@ -297,8 +297,8 @@ SQLITE_WRITE_ERROR_NAMES = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")
 def file_limit_error(text: str) -> StoreFullError:
     """Return the error for a quota or file size limit; `text` is the message of the system."""
     return StoreFullError(
-        "The files of the store may not grow ({detail}): check the disk quota, the file size limit "
-        "(ulimit -f) and the health of the disk, then run again; nothing was lost",
+        "The files of the store may not grow ({detail}): check the free space, the disk quota, the file size "
+        "limit (ulimit -f) and the health of the disk, then run again; nothing was lost",
         detail=text,
     )
 

@@ -49,7 +49,7 @@ class WorkerMemoryError(WorkerError):
 class WorkerDiedError(WorkerError):
     """The worker process ended by itself or was killed. `cause_name` is the name of the signal or the exit code."""
 
-    def __init__(self, message: str, cause_name: str) -> None:
+    def __init__(self, cause_name: str) -> None:
         super().__init__(Message("The worker process died: {cause}", cause=cause_name))
         self.cause_name = cause_name
 
@@ -110,7 +110,7 @@ class WorkerChild:
             cause_name = self.kill()
             self.connection.close()
             if cause_name.startswith("SIG") and ready is None:
-                raise WorkerDiedError("the process that should read it died", cause_name)
+                raise WorkerDiedError(cause_name)
             raise PlumblineError(f"cannot start a worker process ({cause_name}): see its output above")
 
 
@@ -134,17 +134,17 @@ class WorkerProcess:
         Raises a WorkerError. A PlumblineError of the function itself is raised unchanged.
         """
         if self._is_closed:
-            raise WorkerClosedError("the process that should read it was closed", signal.SIGKILL.name)
+            raise WorkerClosedError(signal.SIGKILL.name)
         child = self._child = self._child or self._start()
         if self._is_closed:  # `close` was called during the start and found no child to kill
-            raise WorkerClosedError("the process that should read it was closed", self._end(child))
+            raise WorkerClosedError(self._end(child))
         try:
             status, value = child.request((function, args, kwargs), self.limits.seconds)
         except BaseException as error:  # end the child: the next reply would belong to this request
             cause_name = self._end(child)
             if isinstance(error, EOFError | OSError):
                 died = WorkerClosedError if self._is_closed else WorkerDiedError
-                raise died("the process that read it died", cause_name) from error
+                raise died(cause_name) from error
             raise
         if status == STATUS_OUT_OF_MEMORY:
             self._end(child)

@@ -139,7 +139,7 @@ def term_rows(connection: Connection, texts: Sequence[str]) -> dict[str, Row[Any
 def require_terms(rows: Mapping[str, Row[Any]], texts: Sequence[str]) -> None:
     """Raise LexiconError if `texts` contains words that are no terms; the message names them."""
     if unknown := [text for text in texts if text not in rows]:
-        raise LexiconError("No such term: {terms}. Add it first.", terms=tuple(unknown[:5]))
+        raise LexiconError("No such term: {terms}. Add it first (plumb lexicon add TERM).", terms=tuple(unknown[:5]))
 
 
 def concurrent_edit_error(connection: Connection, text: str, status: str) -> ConcurrentEditError:

@@ -125,7 +125,7 @@ def test_links_are_filtered_counted_and_kept_with_their_words(tmp_path: Path) ->
     assert report.outcome_counts == {Reason.FETCHED: 2, Reason.NOT_HTML: 1}
     [note] = report.notes
     assert note.startswith("Links not followed: ")
-    assert set(note.removeprefix("Links not followed: ").split(", ")) == {"1 off_scope", "1 bad_url"}
+    assert set(note.removeprefix("Links not followed: ").split("; ")) == {"1 off_scope", "1 bad_url"}
     link = next(visit for visit in table.visits if visit.discovered_urls).discovered_urls[0]
     assert (link.anchor, link.context, link.depth, link.parent_id) == ("见0", "行业 新闻", 1, 1)
     assert (link.kind, link.priority, link.host) == (UrlKind.UNKNOWN, -1.0, site.host)
@@ -299,7 +299,7 @@ def test_one_dead_seed_is_a_note_and_all_dead_are_an_error(tmp_path: Path) -> No
         table = MemoryTable()
         report = run(table, settings(site.url(), gone.url()), tmp_path)
         assert [note.startswith(f"Seed not fetched: {gone.url()}: unreachable") for note in report.notes] == [True]
-        with pytest.raises(PlumblineError, match=r"none of the seeds could be fetched \(http://127.*unreachable"):
+        with pytest.raises(PlumblineError, match=r"None of the seeds could be fetched \(http://127.*unreachable"):
             run(MemoryTable(), settings(gone.url()), tmp_path)
 
 
@@ -421,7 +421,9 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
     assert report.outcome_counts == {Reason.OFF_TOPIC: 1, Reason.FETCHED: 1}
     [off, kept] = table.visits
     assert (
-        off.outcome.detail == "picky score 0.500 for oil" and off.focused_decision is not None and kept.focused_decision
+        off.outcome.detail == "Topic “oil”, picky, score 0.500"
+        and off.focused_decision is not None
+        and kept.focused_decision
     )
 
 
@@ -429,14 +431,14 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
     ("changes", "complaint"),
     [
         ({"seeds": ()}, "crawl.seeds is empty"),
-        ({"seeds": ("ftp://h/",)}, "'ftp://h/' is not an http"),
+        ({"seeds": ("ftp://h/",)}, "“ftp://h/” is not an http"),
         ({"seeds": ("http://u:p@h/",)}, "is not an http"),
         ({"seeds": ("http://h/ads.txt",)}, "is not a page"),
-        ({"scope": ("other.test",)}, "http://h/ is out of scope"),
-        ({"scope": ("a b",)}, "crawl.scope: 'a b'"),
-        ({"threads": 0}, "crawl.threads must be more than 0, not 0"),
+        ({"scope": ("other.test",)}, "http://h/ is outside the scope"),
+        ({"scope": ("a b",)}, "crawl.scope: “a b”"),
+        ({"threads": 0}, "crawl.threads = 0: must be more than 0"),
         ({"delay": float("nan")}, "crawl.delay"),
-        ({"minutes": 0}, "crawl.minutes must be more than 0"),
+        ({"minutes": 0}, "crawl.minutes = 0: must be more than 0"),
         ({"queue_policy": "md5"}, "crawl.queue_policy must be one of hflp, elf, host"),
         ({"strategy": "best"}, "crawl.strategy must be one of"),
         ({"incremental": "no"}, "crawl.incremental"),

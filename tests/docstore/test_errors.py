@@ -69,10 +69,10 @@ def test_a_file_may_not_grow(tmp_path: Path, writing: str) -> None:
 @pytest.mark.parametrize(
     ("number", "kind", "part"),
     [
-        (errno.ENOSPC, StoreFullError, "the disk that holds the store is full: free some space"),
+        (errno.ENOSPC, StoreFullError, "The disk that holds the store is full: free some space"),
         (errno.EDQUOT, StoreFullError, "quota"),
         (errno.EFBIG, StoreFullError, "may not grow (File too large)"),
-        (errno.EROFS, StoreError, "check that its folder is writable"),
+        (errno.EROFS, StoreError, "its folder is writable"),
     ],
     ids=["full", "quota", "limit", "read-only"],
 )

@@ -85,7 +85,7 @@ def test_a_site_and_samples_of_its_ends(store: Store) -> None:
         (Stage.CRAWL, Reason.FETCHED, "http://a.test/fine", ""),
         (Stage.CRAWL, Reason.GONE, "http://a.test/4", "404 4"),
         (Stage.CRAWL, Reason.GONE, "http://a.test/3", "404 3"),
-        (Stage.EXTRACT, Reason.NO_BODY, "http://a.test/fine", "nothing"),
+        (Stage.EXTRACT, Reason.NO_BODY, "http://a.test/fine", "0 characters of text"),
     ]
     detail = found[-1].detail  # what the catalogs need to say it in another language
     assert isinstance(detail, Message) and (detail.template, detail.values) == ("{n} characters of text", {"n": 0})

@@ -382,7 +382,7 @@ class TestLexicon:
         assert store.lexicons.load_applied().entries == first.entries
         assert store.lexicons.applied_version() == 1
         assert [c.operation for c in store.change_log.pending(5)] == [IndexOperation.RESEGMENT]
-        with pytest.raises(LexiconError, match="published meanwhile"):
+        with pytest.raises(LexiconError, match="published in the meantime"):
             store.lexicons.publish(Lexicon(1))
         store.lexicons.publish(Lexicon(2))
         assert [(lex.version, size) for lex, size in store.lexicons.list_versions()] == [(2, 0), (1, 1)]
@@ -403,11 +403,11 @@ class TestLexicon:
     @pytest.mark.parametrize(
         ("text", "synonyms", "message"),
         [
-            ("没有的词", ["a"], "no such term"),
+            ("没有的词", ["a"], "No such term"),
             (
                 "页岩气",
                 [f"w{n}" for n in range(MAX_SYNONYMS + 1)],
-                f"can have at most {MAX_SYNONYMS} synonyms, not {MAX_SYNONYMS + 1}",
+                f"has too many synonyms or broader terms. Maximum: {MAX_SYNONYMS}",
             ),
             ("页岩气", ["长" * (MAX_SYNONYM_CHARS + 1)], "at most 64 characters"),
         ],

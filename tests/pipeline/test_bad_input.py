@@ -162,14 +162,14 @@ class TestSeeds:
     @pytest.mark.parametrize(
         ("crawl", "parts"),
         [
-            ({"seeds": []}, ["crawl.seeds is empty", "set at least one seed URL"]),
-            ({"scope": ["elsewhere.test"]}, ["is out of scope", "crawl.scope"]),
-            ({"seeds": ["ftp://a.test/"]}, ["'ftp://a.test/'", "not an http or https URL"]),
+            ({"seeds": []}, ["crawl.seeds is empty", "enter at least one start URL"]),
+            ({"scope": ["elsewhere.test"]}, ["is outside the scope", "crawl.scope"]),
+            ({"seeds": ["ftp://a.test/"]}, ["“ftp://a.test/”", "not an http or https URL"]),
             ({"seeds": ["http://a.test/robots.txt"]}, ["is not a page"]),
-            ({"inside_hosts": []}, ["none of the seeds", "private or reserved", "crawl.inside_hosts"]),
+            ({"inside_hosts": []}, ["None of the seeds", "private or reserved", "crawl.inside_hosts"]),
             (
                 {"seeds": ["http://nowhere.invalid/"], "contact": "me@oil.test"},
-                ["none of the seeds", "nowhere.invalid", "crawl.seeds"],
+                ["None of the seeds", "nowhere.invalid", "crawl.seeds"],
             ),
             ({"seeds": ["http://nowhere.invalid/"]}, ["crawl.contact is empty", "nowhere.invalid can reach you"]),
         ],
@@ -183,17 +183,17 @@ class TestSeeds:
         ("path", "parts"),
         [
             ("/private/", ["robots_forbidden", "robots.txt forbids"]),
-            ("/nowhere", ["gone, 404", "check crawl.seeds"]),
+            ("/nowhere", ["gone, 404", "check the start URLs (crawl.seeds)"]),
         ],
     )
     def test_unusable(self, site: Site, vertical: LocalVertical, path: str, parts: list[str]) -> None:
         vertical.write({"crawl": crawl_of(site, seeds=[site.url(path)])})
-        refused(vertical.plumb("crawl"), "none of the seeds", *parts)
+        refused(vertical.plumb("crawl"), "None of the seeds", *parts)
 
     def test_nobody_answers(self, vertical: LocalVertical, dead_port: int) -> None:
         host = f"127.0.0.1:{dead_port}"
         vertical.write({"crawl": {"seeds": [f"http://{host}/"], "inside_hosts": [host]}})
-        refused(vertical.plumb("crawl"), "unreachable", "Connection refused", "check crawl.seeds")
+        refused(vertical.plumb("crawl"), "unreachable", "Connection refused", "check the start URLs (crawl.seeds)")
 
 
 class TestPorts:
@@ -279,7 +279,7 @@ class TestStore:
         clone(crawled, vertical)
         file = vertical.data / "store.db"
         file.write_bytes(spoil(file.read_bytes()))
-        refused(vertical.plumb("run"), "the store is damaged", "run `plumb check --repair`")
+        refused(vertical.plumb("run"), "The store is damaged", "run “plumb check --repair”")
 
     def test_a_write_ahead_log_of_nobody(self, crawled: LocalVertical, vertical: LocalVertical) -> None:
         """What a backup that copies files under a running program may leave: SQLite ignores a log that is not its."""
@@ -307,9 +307,9 @@ class TestFolders:
             ("file:data", "status", ["cannot create", "choose another vertical.data_dir"]),
             ("file:data/logs", "status", ["cannot create", "vertical.data_dir"]),
             ("folder:data/logs/plumb.log", "status", ["cannot write the log", "make the file writable"]),
-            ("file:data/warc", "crawl", ["data/warc", "check that its folder is writable"]),
+            ("file:data/warc", "crawl", ["data/warc", "its folder is writable"]),
             ("file:data/locks", "crawl", ["cannot create the lock file", "is writable"]),
-            ("folder:data/store.db", "status", ["unable to open", "check that it exists and is writable"]),
+            ("folder:data/store.db", "status", ["unable to open", "its folder is writable"]),
             ("file:data/solr", "index", ["data/solr", "cannot be used"]),
         ],
     )
@@ -348,7 +348,7 @@ class TestDisk:
     def test_full_while_crawling(self, disk: LocalVertical, crawled: LocalVertical) -> None:
         refused(
             disk.finished(disk.start("crawl")),
-            "the disk that holds the store is full",
+            "The disk that holds the store is full",
             "free some space",
             "nothing was lost",
         )
@@ -367,7 +367,7 @@ class TestDisk:
         for command in ("extract", "lexicon add 油气田"):
             room = os.statvfs(disk.data)
             (disk.data / "filler").write_bytes(bytes(room.f_bavail * room.f_frsize))
-            refused(disk.plumb(*command.split()), "the disk that holds the store is full", "free some space")
+            refused(disk.plumb(*command.split()), "The disk that holds the store is full", "free some space")
             (disk.data / "filler").unlink()
             assert disk.kept() == before
         assert mounted("-o", "remount,ro", str(disk.data))
@@ -383,7 +383,7 @@ class TestDisk:
     def test_a_file_may_not_grow(self, vertical: LocalVertical, crawled: LocalVertical) -> None:
         vertical.done("status")
         said = vertical.finished(vertical.start("crawl", largest_file=300_000))
-        refused(said, "the store's files may not grow", "ulimit -f", "nothing was lost")
+        refused(said, "The files of the store may not grow", "ulimit -f", "nothing was lost")
         vertical.done("crawl")
         assert vertical.kept() == crawled.kept()
         assert vertical.check_archive() == 41
@@ -460,7 +460,7 @@ class TestWords:
             ("refresh http://nowhere.test/", ["is unknown", "crawl a page that links to it"]),
             ("lexicon accept 未知词语", ["No such term: 未知词语", "plumb lexicon add"]),
             ("lexicon add 石油,天然气", ["石油,天然气"]),
-            ("lexicon publish", ["nothing to publish"]),
+            ("lexicon publish", ["Nothing to publish"]),
         ],
     )
     def test_unknown(self, crawled: LocalVertical, arguments: str, parts: list[str]) -> None:
@@ -469,10 +469,10 @@ class TestWords:
     @pytest.mark.parametrize(
         ("content", "parts"),
         [
-            ("油气田 5 n\n坏 行 多 太 了\n".encode(), ["line 2", "word, frequency, tag"]),
-            ("油气田 5 n\n".encode("gbk"), ["line 1", "undecodable"]),
+            ("油气田 5 n\n坏 行 多 太 了\n".encode(), ["line 2", "term, frequency, tag"]),
+            ("油气田 5 n\n".encode("gbk"), ["line 1", "forbidden character"]),
             ("油气田 5 n\n抽油机 many n\n".encode(), ["line 2"]),
-            ("油气田 5 n\n钻井".encode()[:-1], ["line 2", "undecodable"]),
+            ("油气田 5 n\n钻井".encode()[:-1], ["line 2", "forbidden character"]),
         ],
         ids=["columns", "gbk", "frequency", "half written"],
     )
@@ -500,8 +500,8 @@ BAD_PAGES: dict[str, tuple[Answer | Callable[[Request], Answer], str, str]] = {
     # path: what is served, the reason that the crawl gives, and extraction where it comes so far
     "/empty": (html(b""), "empty", ""),
     "/blank": (html(b" \r\n\t "), "empty", ""),
-    "/noise": (html(NOISE.randbytes(20_000)), "fetched", "undecodable"),
-    "/utf16": (html(b"\xff\xfe" + NOISE.randbytes(20_001)), "fetched", "undecodable"),
+    "/noise": (html(NOISE.randbytes(20_000)), "fetched", "forbidden character"),
+    "/utf16": (html(b"\xff\xfe" + NOISE.randbytes(20_001)), "fetched", "forbidden character"),
     "/zeros": (html(bytes(5000)), "fetched", "unparsable"),
     "/script": (html(b"<html><script>" + b"a" * 5000), "fetched", "no_body"),
     "/copyright": (html("<html><p>版权所有 Copyright 2024 石油网 京ICP备123号".encode()), "fetched", "copyright_only"),

@@ -164,14 +164,14 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     assert domain.measures.first_rank == 1
     assert domain.measures.precision_at_10 > base.measures.precision_at_10
     assert comparison_json([base, domain])[1]["words"] == [TERM]
-    with pytest.raises(LexiconError, match="nothing to publish"):
+    with pytest.raises(LexiconError, match="Nothing to publish"):
         actions.review_service.publish("anna")
 
 
 def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
     with pytest.raises(LexiconError):
         StoreSiteBackend(chain.engine).review_service.decide(["页\u200b岩"], TermStatus.ACCEPTED, "anna")
-    with pytest.raises(LexiconError, match="no such term"):
+    with pytest.raises(LexiconError, match="No such term"):
         StoreSiteBackend(chain.engine).review_service.decide(["从没见过的词组"], TermStatus.REJECTED, "anna")
 
 

@@ -48,7 +48,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
     save_article(store, 1, f"{MENTION}\n{OTHER}")
     save_article(store, 2, f"{MENTION}{DEFINITION}")
     publish(store, "页岩气", "川南")
-    assert update_definitions(store) == ("definitions found for 1 term",)
+    assert update_definitions(store) == ("Definitions found for 1 term",)
     best, other = store.definitions.find_by_term("页岩气", "zh")
     assert (best.sentence, best.url, best.title, best.published) == (
         DEFINITION,
@@ -141,7 +141,7 @@ def test_a_reviewer_writes_a_definition(store: Store, review: StoreReview) -> No
     assert (own.sentence, own.url_id, own.url) == ("赋存于<b>页岩</b> 的天然气。", 0, "")
     assert shown(review)[1:] == [DEFINITION, OTHER]
     review.write_definition("页岩气", "气" * MAX_DEFINITION_CHARS, "anna", None)
-    with pytest.raises(LexiconError, match="at most 2000 characters, not 2001"):
+    with pytest.raises(LexiconError, match="at most 2,000 characters, not 2,001"):
         review.write_definition("页岩气", "气" * (MAX_DEFINITION_CHARS + 1), "anna", None)
     with pytest.raises(LexiconError, match="no text"):
         review.write_definition("页岩气", " \n ", "anna", None)
@@ -153,7 +153,7 @@ def test_a_chosen_definition_follows_its_article(store: Store, review: StoreRevi
     review.choose_definition("页岩气", OTHER, "anna", None)
     save_article(store, 1, MENTION)
     assert "1 chosen definition changed in the source" in update_definitions(store)
-    assert update_definitions(store) == ("definitions found for 1 term",)  # a change is reported once
+    assert update_definitions(store) == ("Definitions found for 1 term",)  # a change is reported once
     [term] = review.find_page(TermQuery(None, is_definition_outdated=True))[1]
     assert term.text == "页岩气" and term.definition_source is DefinitionSource.CHANGED
     chosen = review.definitions("页岩气")[0]

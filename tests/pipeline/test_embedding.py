@@ -265,7 +265,7 @@ def test_articles_come_first_and_their_passages_need_no_indexing(tmp_path: Path,
         assert count_pending_passages(engine) == 1
         logged = engine.store.change_log.pending_document_count()
         report = stages.embed(engine)
-        assert report.outcome_counts == {} and report.notes == ("passage vectors of 1 longer article",)
+        assert report.outcome_counts == {} and report.notes == ("Passage vectors of 1 longer article",)
         assert engine.store.change_log.pending_document_count() == logged
         assert count_pending_passages(engine) == 0
         [[lead, *passages]] = [
@@ -281,7 +281,7 @@ def test_the_time_limit_is_one_note(tmp_path: Path, small_model: Path, caplog: p
         fill(engine.store, made)
         report = stages.embed(engine, seconds=0.0)
         left = engine.count_pending_embeddings()
-        assert 0 < left < 100 and report.notes == (f"time limit reached, {left} articles left to embed",)
+        assert 0 < left < 100 and report.notes == (f"Time limit reached, {left} articles left to embed",)
     assert [record.message for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
 
 
@@ -396,7 +396,7 @@ class TestBadInput:
         assert said.status == 1 and "embed.model" in said.complaint and "tokenizer.json" in said.complaint
         with Engine(settings(vertical.folder, model=str(folder)), NullProgress()) as engine:
             [note] = stages.embed_if_possible(engine).notes
-            assert "keyword search only" in note
+            assert "Keyword search only" in note
 
     def test_a_full_disk_loses_nothing(self, tmp_path: Path, small_model: Path) -> None:
         vertical = Vertical(tmp_path / "vertical").write(

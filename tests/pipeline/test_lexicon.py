@@ -129,7 +129,7 @@ def test_lists_come_in_whole_or_not_at_all(plumb: Plumb, tmp_path: Path) -> None
     bad.write_text("干热岩\n<b>\n硅\n")
     failed = plumb("import", str(bad), "--form", "plain")
     assert isinstance(failed.exception, LexiconError)
-    assert "line 2: contains the symbol “ <" in str(failed.exception) and "line 3" in str(failed.exception)
+    assert "line 2: contains the symbol “<”" in str(failed.exception) and "line 3" in str(failed.exception)
     with plumb.store() as store:
         assert store.review_queue.find_terms(["干热岩"]) == {}
     assert "added 1" in plumb.says("import", str(bad), "--form", "plain", "--leave-out-bad")
@@ -158,7 +158,7 @@ def test_concepts_go_out_and_come_in(plumb: Plumb, tmp_path: Path) -> None:
 def test_a_bad_file_of_concepts_changes_nothing(plumb: Plumb, tmp_path: Path) -> None:
     file = tmp_path / "c.csv"
     file.write_text("concept id,term\nk1,干热岩\nk2,<b>\n", "utf-8")
-    assert re.search("line 3: concept k2: .*symbol <", str(plumb("import", str(file)).exception))
+    assert re.search("line 3: Concept “k2”: .*symbol “<”", str(plumb("import", str(file)).exception))
     with plumb.store() as store:
         assert store.review_queue.find_terms(["干热岩"]) == {}
     said = plumb("import", str(file), "--leave-out-bad")
@@ -190,13 +190,13 @@ def test_versions_are_compared_and_reverted(plumb: Plumb) -> None:
     assert "as version 1" in plumb.says("versions")
     assert plumb.says("diff", "1", "3") == ""
     assert (plumb.status("页岩气"), plumb.status("钻井")) == (TermStatus.ACCEPTED, TermStatus.CANDIDATE)
-    with plumb.store() as store, pytest.raises(LexiconError, match="nothing to publish"):
+    with plumb.store() as store, pytest.raises(LexiconError, match="Nothing to publish"):
         StoreReview(store).publish("test")
     assert isinstance(plumb("revert", "3").exception, PlumblineError)
 
 
 def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
-    assert "nothing to publish" in plumb.says("preview")
+    assert "Nothing to publish" in plumb.says("preview")
     plumb.says("accept", "页岩气井")
     lines = [" ".join(line.split()) for line in plumb.says("preview").splitlines()]
     assert lines == [
@@ -214,7 +214,7 @@ def test_a_version_with_a_harmful_term_is_not_published(plumb: Plumb, tmp_path: 
     error = "研究方法: jieba cuts it into 研究 | 方法, the index into 研究 | 方法"
     assert f"cannot be published: {error}" in plumb.says("preview")
     refused = plumb("publish")
-    assert refused.exit_code != 0 and "'研究方法': jieba cuts it into" in str(refused.exception)
+    assert refused.exit_code != 0 and "“研究方法”: jieba cuts it into" in str(refused.exception)
     plumb.says("reject", "研究方法")
     assert "published version 1 with 1 terms" in plumb.says("publish")
 

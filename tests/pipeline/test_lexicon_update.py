@@ -110,7 +110,7 @@ def test_a_decision_of_a_reviewer_at_the_same_time_wins(engine: Engine, monkeypa
 
     monkeypatch.setattr(lexicon_update, "compare_on_known_items", compare_while_a_reviewer_decides)
     report = stages.update_lexicon(engine)
-    assert report.notes[0].startswith("no automatic lexicon version") and published(engine) == set()
+    assert report.notes[0].startswith("No automatic lexicon version") and published(engine) == set()
     monkeypatch.setattr(lexicon_update, "compare_on_known_items", compare)
     stages.update_lexicon(engine)
     assert published(engine) == {"水平井压裂"} and status(engine, "页岩气") is TermStatus.REJECTED

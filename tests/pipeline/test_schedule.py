@@ -516,10 +516,10 @@ def test_runs_that_fail_are_told_with_stage_and_reason_where_people_look(vertica
     crawl = {"seeds": ["http://127.0.0.1:9/"], "inside_hosts": ["127.0.0.1:9"]}
     vertical.write({"crawl": crawl, "index": NO_SOLR})
     failed = [vertical.call("run") for _ in range(3)]
-    assert all(said.status == 1 and "none of the seeds" in said.complaint for said in failed), failed
+    assert all(said.status == 1 and "None of the seeds" in said.complaint for said in failed), failed
     found = status(vertical)
     assert [(run["state"], run["stage"]) for run in found["runs"]] == [("failed", "crawl")] * 3
-    assert all("none of the seeds could be fetched" in run["error"] for run in found["runs"])
+    assert all("None of the seeds could be fetched" in run["error"] for run in found["runs"])
     assert found["failed_since"] == found["runs"][2]["started"]
     assert (found["last_good_run"], found["next_run"]) == (None, None)
     lines = vertical.call("status").out.splitlines()
@@ -528,7 +528,7 @@ def test_runs_that_fail_are_told_with_stage_and_reason_where_people_look(vertica
         and "last successful run never" in lines
     )
     assert sum("failed in crawl after" in line and "Connection refused" in line for line in lines) == 3
-    assert vertical.log().count("none of the seeds could be fetched") == 3
+    assert vertical.log().count("None of the seeds could be fetched") == 3
 
 
 @pytest.mark.process

@@ -175,7 +175,7 @@ time.sleep(600)
 
 def test_the_error_names_the_page() -> None:
     page = LoadedPage("page.html", b"", "")
-    with pytest.raises(PlumblineError, match=r"^page\.html: the process that read it died: SIGKILL$"):
+    with pytest.raises(PlumblineError, match=r"^page\.html: The worker process died: SIGKILL$"):
         run_isolated(page, signal.raise_signal, signal.SIGKILL)
 
 

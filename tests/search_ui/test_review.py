@@ -364,7 +364,7 @@ def test_a_store_that_fails_is_a_page_that_says_what_to_do(monkeypatch: pytest.M
     """For example a full disk: nothing is lost, and no traceback is shown."""
 
     def full(*_: object) -> ReviewDecision:
-        raise StoreFullError("the disk that holds the store is full")
+        raise StoreFullError("The disk that holds the store is full")
 
     held = actions()
     client, token = reviewing(held)
