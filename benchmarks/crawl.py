@@ -4,9 +4,7 @@ Builds crawlbench, whose source is in or next to DATA (default: ../shared/tools/
 
     crawlbench   pages/s, CPU and memory: ours with all features, Scrapy, crawlee, bare loops, a Go loop
     manners      requests that the server saw, on a site with traps and robots.txt rules
-    kill9        cost of kill -9 twenty times during one crawl
     incremental  seven days of a changing site, the last two without a change; incremental and full
-    tables       loads of the queue policies (WD-E1, WD-F1/F2), and the Bloom filters
 
 It takes about 20 minutes on two cores. The peers are installed in .venv-crawlers (benchmarks/peers/crawlers.txt);
 without them their rows are missing. A failing set is reported, and the other sets are still measured.
@@ -27,16 +25,14 @@ import click
 
 from benchmarks.command import benchmark, data_option
 from benchmarks.crawl_days import incremental_figures
-from benchmarks.crawl_kill import kill9_ours, kill9_scrapy
 from benchmarks.crawl_manners import manners_figures
 from benchmarks.crawl_site import BenchSite, built
-from benchmarks.crawl_tables import bloom_figures, sharding_figures
 from benchmarks.results import SHARED, Figure, publish
 from domain.errors import PlumblineError
 
 SOURCE = SHARED.parent / "tools" / "crawlbench"
 PEERS = Path(__file__).resolve().parents[1] / ".venv-crawlers" / "bin" / "python"
-SETS = ("crawlbench", "manners", "kill9", "incremental", "tables")
+SETS = ("crawlbench", "manners", "incremental")
 OURS = ("plumbline", "plumbline-2-processes")
 THEIRS = (
     *("scrapy-default", "scrapy-tuned", "crawlee-parsel-default"),
@@ -57,8 +53,6 @@ class Bench:
     folder: Path
     pages: int
     rounds: int
-    kills: int
-    addresses: int
     seed: int
     systems: tuple[str, ...]
     minutes: float
@@ -69,20 +63,13 @@ class Bench:
         return BenchSite(self.site, *size, *flags)
 
 
-@benchmark("crawl", systems=["plumbline"], pages=40, rounds=1, kills=1, addresses=2000, minutes=0.1)
+@benchmark("crawl", systems=["plumbline"], pages=40, rounds=1, minutes=0.1)
 @data_option(SOURCE, "Where the source of crawlbench is.")
 @click.option("--set", "sets", multiple=True, type=click.Choice(SETS), help="Only these sets [all].")
 @click.option("--system", "systems", multiple=True, help="Only these systems of the set crawlbench [all].")
 @click.option("--peers", default=PEERS, type=click.Path(path_type=Path), help="Python of the peers' environment.")
-@click.option(
-    "--pages",
-    default=4000,
-    show_default=True,
-    help="Pages per run of the set crawlbench; kill9 uses five times as many.",
-)
+@click.option("--pages", default=4000, show_default=True, help="Pages per run of the set crawlbench.")
 @click.option("--rounds", default=3, show_default=True, help="Rounds of the set crawlbench.")
-@click.option("--kills", default=20, show_default=True, help="Kills of the set kill9.")
-@click.option("--addresses", default=1_000_000, show_default=True, help="Known URLs of the set tables.")
 @click.option("--minutes", default=2.0, show_default=True, help="Duration of the set manners.")
 @click.option("--seed", default=1, show_default=True, help="Random seed of the served site.")
 def main(
@@ -196,17 +183,6 @@ def manners(bench: Bench) -> Iterator[Figure]:
         yield from manners_figures(site, bench.folder / "manners", bench.minutes)
 
 
-def kill9(bench: Bench) -> Iterator[Figure]:
-    """Measure our crawler, and Scrapy if it is installed."""
-    pages = 5 * bench.pages
-    with bench.serve(50, pages) as site:
-        (bench.folder / "killed").mkdir()
-        yield from kill9_ours(site, bench.folder / "killed", bench.kills, pages)
-        if bench.peers.exists():
-            (bench.folder / "killed-scrapy").mkdir()
-            yield from kill9_scrapy(site, bench.folder / "killed-scrapy", bench.peers, bench.kills, pages)
-
-
 def incremental(bench: Bench) -> Iterator[Figure]:
     """Measure on a smaller site, because it is crawled fourteen times."""
     changes = ("-changed", "0.05", "-gone", "0.01", "-fresh", "0.02")
@@ -215,19 +191,10 @@ def incremental(bench: Bench) -> Iterator[Figure]:
         yield from incremental_figures(site, bench.folder / "days")
 
 
-def tables(bench: Bench) -> Iterator[Figure]:
-    """Measure the parts that need no server, only its list of URLs."""
-    with bench.serve(50, 20_000) as site:
-        yield from sharding_figures(list(site.truth(1)))
-    yield from bloom_figures(bench.addresses)
-
-
 MEASURE: Mapping[str, Callable[[Bench], Iterator[Figure]]] = {
     "crawlbench": speed,
     "manners": manners,
-    "kill9": kill9,
     "incremental": incremental,
-    "tables": tables,
 }
 
 if __name__ == "__main__":

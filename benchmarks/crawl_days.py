@@ -12,8 +12,7 @@ from pathlib import Path
 from sqlite3 import connect
 from typing import Any
 
-from benchmarks.crawl_kill import kept_pages
-from benchmarks.crawl_ours import cpu_seconds, run_once, settings_for
+from benchmarks.crawl_ours import cpu_seconds, kept_pages, run_once, settings_for
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
 from crawler.settings import CrawlSettings

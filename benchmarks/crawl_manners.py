@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.crawl_kill import kept_pages
-from benchmarks.crawl_ours import run_once, settings_for
+from benchmarks.crawl_ours import kept_pages, run_once, settings_for
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
 from crawler.urls.canonical import host_of

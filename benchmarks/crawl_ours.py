@@ -7,9 +7,11 @@ crawl delay is off. CPU and memory are those of the process and its children.
 import json
 import logging
 import resource
+import sqlite3
 import time
 import tomllib
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,13 @@ def run_once(settings: CrawlSettings, folder: Path, now: Callable[[], float] = t
     fetcher = Fetcher(settings, PublicOnlyPolicy(settings.inside_hosts), now)
     with open_sqlite_store(folder) as store:
         return crawl(store.frontier, fetcher, settings, folder / "seen.bloom", now)
+
+
+def kept_pages(database: Path) -> dict[str, tuple[str, float]]:
+    """Return digest and fetch time of every page in the store, by URL."""
+    with closing(sqlite3.connect(database)) as connection:
+        rows = connection.execute("SELECT url, p.digest, p.fetched_at FROM urls JOIN pages p USING (url_id)")
+        return {url: (digest, at) for url, digest, at in rows}
 
 
 def cpu_seconds() -> float:

@@ -8,6 +8,7 @@ import hashlib
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,9 +21,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import focus, similarity_urls, similarity_words, terms
+from benchmarks import focus, terms
 from benchmarks.command import benchmark, data_option, names
-from benchmarks.crawl_tables import dated_urls, queue_figures
 from benchmarks.extract import run_rounds, sample_of
 from benchmarks.extract_pages import load_scorer, load_sets, write_jobs
 from benchmarks.extract_scores import score
@@ -34,9 +34,9 @@ from benchmarks.focus_stated import stated_error_figures
 from benchmarks.papers_automatic import automatic_figures
 from benchmarks.results import Figure, check_systems, write
 from benchmarks.terms_sets import read_sets
+from crawler.schedule.queues import elf_hash, fold_hash
 from domain.errors import PlumblineError
 from domain.outcome import Reason
-from domain.paper_settings import DEFAULT_PAPERS
 from extractor.article_extractor import ArticleExtractor
 from extractor.body_methods.wang_du import WangDuMethod
 from extractor.page.parsed_page import ParsedPage
@@ -80,12 +80,22 @@ class Experiment:
 
 def queues(data: Data) -> Iterator[Figure]:
     """WD-E1: the queues that URLs of one ending reach, and the load of the fullest one."""
-    wanted = {"queues used": "used", "max/mean": "max_over_mean"}
-    for figure in queue_figures("shtml", dated_urls()):
-        queue_count = figure.set.split()[-1]
-        if figure.system in ("elf", "hflp") and figure.metric in wanted and queue_count in ("100", "101"):
-            suffix = "" if queue_count == "100" else f"_{queue_count}"
-            yield Figure("wd_queues", OURS, f"{figure.system}_{wanted[figure.metric]}{suffix}", figure.value)
+    urls = dated_urls()
+    for policy, queue_of in (("elf", elf_hash), ("hflp", fold_hash)):
+        for queue_count, suffix in ((100, ""), (101, "_101")):
+            loads = Counter(queue_of(url) % queue_count for url in urls)
+            yield Figure("wd_queues", OURS, f"{policy}_used{suffix}", len(loads))
+            yield Figure(
+                "wd_queues", OURS, f"{policy}_max_over_mean{suffix}", max(loads.values()) * queue_count / len(urls)
+            )
+
+
+def dated_urls() -> list[str]:
+    """Return URLs as the paper's site has them, which all end in `.shtml`."""
+    return [
+        f"http://news.cnpc.com.cn/system/2016/{n % 12 + 1:02}/{n % 28 + 1:02}/{1_591_599 + n:09}.shtml"
+        for n in range(37_000)
+    ]
 
 
 def crawls(data: Data) -> Iterator[Figure]:
@@ -198,21 +208,6 @@ def automatic(data: Data) -> Iterator[Figure]:
         yield Figure(figure.set, OURS, figure.metric + suffix, figure.value)
 
 
-def similarities(data: Data) -> Iterator[Figure]:
-    """ZK-E1 and ZK-E2: accuracy of the similarity of word pairs and of URLs."""
-    lexical = data.folder / "lexical"
-    vectors, concepts = (
-        similarity_words.vectors_of(data.folder / "webgraph", data.size),
-        similarity_words.concepts_in(lexical),
-    )
-    files = sorted((lexical / "wordsim").glob("wordsim-*.txt"))
-    pairs = [pair for path in files for pair in similarity_words.pairs_of(path, vectors, concepts)]
-    yield Figure("zk_words", OURS, "accuracy", similarity_words.accuracy(pairs, DEFAULT_PAPERS.zhou_kun))
-    found = list(similarity_urls.pairs_in(data.folder / "extraction", data.size))
-    settings = DEFAULT_PAPERS.zhou_kun
-    yield Figure("zk_urls", OURS, "accuracy", similarity_urls.accuracy(found, settings, settings.url_threshold))
-
-
 def harvests(data: Data) -> Iterator[Figure]:
     """ZK-E3 to ZJ-E2: each paper's strategy and its baseline on TOPICS topics of every web, and its pages."""
     systems = list(dict.fromkeys(name for pair in PAPERS for name in pair))
@@ -301,11 +296,6 @@ EXPERIMENTS = {
             ("wd_automatic", "mrr", "mrr_baseline", "whole-term documents lead"),
             ("wd_automatic", "example_first_rank", "example_first_rank_baseline", ""),
         ),
-    ),
-    "similarities": Experiment(
-        "ZK-E1, ZK-E2",
-        similarities,
-        (("zk_words", "accuracy", "", "cells lost"), ("zk_urls", "accuracy", "", "cells lost")),
     ),
     "harvests": Experiment(
         "ZK-E3 to ZJ-E2",

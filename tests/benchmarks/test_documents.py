@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import documents as bench
-from benchmarks.document_systems import OURS, READERS, Reader
+from benchmarks.document_systems import OURS
 from benchmarks.document_worker import in_child
 from benchmarks.results import check_floors, read_floors
-from domain.errors import PlumblineError
 from tests.conftest import SHARED
 from tests.extractor import document_files as files
 
@@ -107,13 +106,3 @@ def test_a_reader_that_dies_or_takes_all_memory_costs_one_file(tmp_path: Path) -
     said = in_child(raising, tmp_path / "x.pdf")
     assert "password" in said["error"]
     assert "died" not in said
-
-
-def test_what_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(PlumblineError, match="DATA=DIR"):
-        bench.load_gold(tmp_path)
-    with pytest.raises(PlumblineError, match="no system nobody"):
-        bench.measure(tmp_path, ["nobody"])
-    monkeypatch.setattr(bench, "PEERS", tmp_path / "a" / "b" / "python")
-    with pytest.raises(PlumblineError, match="not installed"):
-        bench.run_reader(Reader("pypdf", READERS["pypdf"].make), [])

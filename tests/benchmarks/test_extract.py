@@ -120,20 +120,6 @@ def test_a_system_runs_in_a_process_of_its_own(data: Path, tmp_path: Path) -> No
     assert run.peak_mb["tiny"] >= run.start_mb > 1
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        pytest.param(["--systems", "plumbline,nobody"], "no system nobody", id="unknown system"),
-        pytest.param(["--sets", "nowhere"], "no pages in", id="no such set"),
-    ],
-)
-def test_what_is_not_there_is_said(data: Path, arguments: list[str], complaint: str) -> None:
-    said = CliRunner().invoke(bench.main, ["--data", str(data), *arguments])
-    assert said.exit_code == 1
-    assert complaint in said.output
-
-
 def test_pooled_list_figures_count_pages() -> None:
     pages = [
         KnownPage("some", "http://a.test/1", b"article", "", False),

@@ -3,24 +3,13 @@
 import json
 import random
 from pathlib import Path
-from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from scipy.optimize import check_grad
 
 from benchmarks.focus import measure
-from benchmarks.focus_frontiers import Frontiers
-from benchmarks.focus_graph import Graph, Node, cut_latin, load, stored_in
-from benchmarks.focus_person import PROPOSED, confirmed, proposed
-from benchmarks.focus_replay import Queue
-from benchmarks.focus_site import Shape, generated, is_portal
 from benchmarks.focus_stated import stated_error_figures
 from benchmarks.results import read_floors
-from benchmarks.training.focus import COUNTS, logistic
-from benchmarks.training.focus_lessons import drawn
-from crawler.focused_policy import BLOCK_CONTENT, PageWords, WordBlock, Words
-from domain.errors import PlumblineError
+from benchmarks.training.focus import COUNTS
 from focused.fused.link_features import LINK_FEATURES
 from focused.fused.page_features import (
     INITIAL_PAGE_FEATURES,
@@ -110,122 +99,6 @@ def test_stated_precision_is_measured_against_the_labels(tmp_path: Path) -> None
     assert ("made", "stated_error_500") not in found  # the web has fewer pages
     errors = [found["made", f"stated_error_{size}"] for size in (30, 100)]
     assert found["all", "stated_error"] == pytest.approx(sum(errors) / 2) and found["all", "stated_error"] < 0.1
-
-
-def test_a_person_confirms_words_that_tell_the_topic() -> None:
-    """Of the words of an example, those of general language are shown last; who knows the labels takes what pages of
-    the topic hold five times as often as others, and three of them at least."""
-    words = ("basalt", "basalt", "gneiss", "lone", "the")
-    example = PageWords("http://a.test/0", (), (), (WordBlock(BLOCK_CONTENT, words),))
-    assert proposed([example])[0] == "basalt" and proposed([example])[-1] == "the"
-
-    def node(url: str, words: Words, labels: tuple[str, ...]) -> Node:
-        return Node(PageWords(url, (), (), (WordBlock(BLOCK_CONTENT, words),)), (), labels)
-
-    stones = [node(f"s{n}", ("basalt", "the"), ("Rocks",)) for n in range(3)]
-    others = [node(f"o{n}", ("the", "gneiss"), ()) for n in range(3)]
-    graph = Graph("made", {node.page.url: node for node in (*stones, *others)}, {"Rocks": ("Rocks",)}, cut_latin)
-    assert confirmed(graph, graph.relevant("Rocks"), proposed([example])) == ("basalt",)
-
-
-def test_what_a_person_costs_is_counted(tmp_path: Path) -> None:
-    """The library goes by the words that were confirmed, its baseline does not; the cost is words looked at."""
-    data, systems = written(tmp_path), ["breadth_first", "topic_library", "static_keywords"]
-    alone, helped = (measure(data, ["made"], systems, 1, 1, 1, is_confirmed=one) for one in (False, True))
-    harvest = [
-        {figure.system: figure.value for figure in some if figure.metric == "harvest_r" and figure.set == "made"}
-        for some in (alone, helped)
-    ]
-    assert harvest[1]["topic_library"] != harvest[0]["topic_library"]
-    assert harvest[1]["static_keywords"] == harvest[0]["static_keywords"]
-    costs = {figure.metric: figure.value for figure in helped if figure.metric.startswith("words_")}
-    assert costs["words_asked"] == PROPOSED and 0 < costs["words_confirmed"] < PROPOSED
-    assert not [figure for figure in alone if figure.metric.startswith("words_")]
-
-
-SMALL = Shape(sites=1, portals=2, sections=2, off_sections=2, others=1, articles=6)
-
-
-def test_a_web_is_made_of_a_stored_one(tmp_path: Path) -> None:
-    """The same seed makes the same; its words, titles and anchors are those of the pages, its labels no word of it."""
-    source = load(stored_in(written(tmp_path))[0])
-    web, again, other = generated(source, shape=SMALL), generated(source, shape=SMALL), generated(source, 1, SMALL)
-    assert web.nodes == again.nodes != other.nodes
-    known = {word for node in source.nodes.values() for word in node.page.word_counts}
-    assert all(node.page.word_counts.keys() <= known for node in web.nodes.values())
-    assert all({*link.anchor_words, *link.context_words} <= known for node in web.nodes.values() for link in node.links)
-    assert all(link.url in web.nodes and link.url != url for url, node in web.nodes.items() for link in node.links)
-    for topic in web.topics:
-        relevant = web.relevant(topic)
-        assert {is_portal(url) for url in relevant} == {True, False}
-        # one domain site of two sections and a section on each of two portals
-        assert len(relevant) == 6 * (2 + 2)
-    hubs = [url for url in web.nodes if url.endswith("more.html")]
-    assert hubs and all(
-        not web.nodes[url].labels and all(web.nodes[to.url].labels for to in web.nodes[url].links) for url in hubs
-    )
-
-
-def test_the_generated_web_is_measured(tmp_path: Path) -> None:
-    """Its own figures, those of `all`, and plots that are XML."""
-    systems = ["breadth_first", "semantic", "topic_library", "static_keywords"]
-    figures = measure(written(tmp_path), ["generated"], systems, 1, 1, 1, tmp_path, SMALL)
-    values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
-    assert {"semantic_precision_domain", "semantic_precision_portal", "topic_library_f1_gain"} <= {
-        metric for name, _, metric in values if name == "all"
-    }
-    assert values["generated", "topic_library", "harvest_r"] > values["generated", "breadth_first", "harvest_r"]
-    assert values["generated", "topic_library", "recall_at_100%"] == values["generated", "topic_library", "recall"]
-    plots = sorted(path.name for path in tmp_path.glob("*.svg"))
-    assert plots == ["focus_generated_harvest.svg", "focus_generated_recall.svg", "focus_generated_zk_e3.svg"]
-    for name in plots:
-        assert ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg")
-
-
-def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PlumblineError, match="no strategy nobody"):
-        measure(tmp_path, [], ["nobody"], 1, 1, 1)
-    with pytest.raises(PlumblineError, match="no web graph"):
-        measure(tmp_path, [], ["vsm"], 1, 1, 1)
-
-
-def test_a_queue_goes_by_the_newest_priority() -> None:
-    queue = Queue()
-    for url, priority in (("a", 0.5), ("b", 0.7), ("c", None), ("d", 0.7)):
-        queue.offer(url, priority)
-    queue.change({"a": 0.9, "b": 0.1, "unknown": 5.0})
-    assert [queue.take() for _ in range(4)] == ["a", "d", "b", None]
-
-
-def test_loss_of_frontiers_has_its_gradient() -> None:
-    draw = np.random.default_rng(1)
-    labels = np.array([1, 0, 0, 1, 1, 0, 0], dtype=np.float64)
-    frontiers = Frontiers(
-        draw.normal(size=(7, 3)), labels, np.array([1, 1, 4, 1, 1, 1, 2.0]), np.array([0, 3]), np.array([0.5, 0.5])
-    )
-    at = np.array([0.3, -0.2, 0.7])
-    assert check_grad(lambda w: frontiers.loss(w)[0], lambda w: frontiers.loss(w)[1], at) < 1e-5
-    assert frontiers.loss(np.zeros(3))[0] == pytest.approx(
-        # chances 1/6 and 2/5: 0.3 that any is first, 0.7 that all are
-        np.mean([np.log(6), 0.3 * np.log(5 / 2) + 0.7 * np.log(5)])
-    )
-
-
-def test_no_likeness_weighs_below_nothing() -> None:
-    """A column that speaks against is left out where it is bounded, and counted where it is not."""
-    draw = np.random.default_rng(2)
-    rows = draw.normal(size=(400, 2))
-    labels = (rows[:, 0] - rows[:, 1] > 0).astype(np.float64)
-    for bounded, is_zero in ((True, True), (False, False)):
-        _, slopes = logistic(rows, labels, np.ones(400), np.array([True, bounded]))
-        assert slopes[0] > 0.1
-        assert bool(slopes[1] == 0.0) is is_zero
-
-
-def test_a_sample_of_links_stands_for_all() -> None:
-    some, weights = drawn(np.arange(1000.0), np.random.default_rng(0))
-    assert some[:3].tolist() == [999, 998, 997]
-    assert weights.sum() == pytest.approx(1000)
 
 
 def test_shipped_weights_fit_the_features() -> None:

@@ -6,21 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from benchmarks import search as bench
 from benchmarks.results import Figure, output_to, read_floors
 from benchmarks.sample_floors import search_figures
-from benchmarks.search_compare import articles, compare_figures, looked_for
-from benchmarks.search_data import Collection, Document, load_collections, load_scorer, sample
-from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Ours, escaped, joined_words, running_solr
-from benchmarks.search_tables import TARGETS, tables
+from benchmarks.search_compare import compare_figures
+from benchmarks.search_data import Collection, load_collections, load_scorer, sample
+from benchmarks.search_systems import OURS, WORDS
+from benchmarks.search_tables import TARGETS
 from benchmarks.search_typos import typo_figures
-from domain.errors import PlumblineError
-from domain.term import Lexicon, Term
 from indexer.embedded_solr import EmbeddedSolr
 from tests.conftest import SHARED
-from text.segment import base_segmenter
 
 FLOORS = read_floors("search")
 SAMPLE_FLOORS = read_floors("search sample")
@@ -98,16 +94,6 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-@pytest.mark.shared
-def test_every_split_is_read_and_queries_without_answer_are_left_out(data: Path) -> None:
-    scorer = load_scorer(data)
-    for folder in (data, data / "ir"):
-        [found] = load_collections(folder, scorer)
-        assert [name for name, _ in found.queries] == ["1q", "3k"]
-        assert set(found.judgments) == {"1q", "3k"} and len(found.documents) == 4
-    assert load_collections(data, scorer, ["other"]) == []
-
-
 @pytest.fixture
 def tiny(data: Path) -> Collection:
     return load_collections(data, load_scorer(data))[0]
@@ -119,78 +105,6 @@ def test_ours_finds_and_is_scored(tiny: Collection, solr_node: EmbeddedSolr, dat
     figures = {f.metric: f.value for f in bench.run(solr_node.url, tiny, OURS, load_scorer(data))}
     assert (figures["ndcg10"], figures["mrr10"], figures["r100"]) == (1.0, 1.0, 1.0)
     assert figures["docs_per_s"] > 0 and figures["p95_ms"] >= figures["p50_ms"] > 0
-
-
-@pytest.mark.shared
-@pytest.mark.solr
-def test_a_full_query_is_searched_whatever_its_signs(tiny: Collection, solr_node: EmbeddedSolr) -> None:
-    system = Ours(solr_node.url, "signs", Lexicon())
-    try:
-        system.load(tiny.documents)
-        assert system.search('-油价 "上涨')[0] == "d3"
-        assert system.search("x" * 300 + " 膨润土")[0] == "d1"
-    finally:
-        system.drop()
-
-
-@pytest.mark.shared
-@pytest.mark.solr
-def test_the_benchmark_starts_a_solr_with_the_analyses_of_the_peers(tiny: Collection, tmp_path: Path) -> None:
-    with running_solr(tmp_path) as url:
-        peer = PEER_SYSTEMS["solr-icu"](url, "icu")
-        peer.load(tiny.documents)
-        assert peer.search("膨润土") == ["d1"]
-
-
-@pytest.mark.shared
-def test_a_system_that_is_not_there_is_named(data: Path) -> None:
-    answer = CliRunner().invoke(bench.main, ["--data", str(data), "--systems", "fess"])
-    assert answer.exit_code == 1 and "no system fess" in answer.output
-
-
-@pytest.mark.shared
-def test_data_without_collections_are_refused(tmp_path: Path) -> None:
-    answer = CliRunner().invoke(bench.main, ["--data", str(tmp_path)])
-    assert answer.exit_code == 1 and "no collections" in answer.output
-
-
-def test_peers_get_a_query_without_syntax() -> None:
-    assert escaped("a AND (b) c:d") == r"a and \(b\) c\:d"
-    assert joined_words("世界石油大会") == "世界\u200b石油\u200b大会"
-    assert set(PEER_SYSTEMS) == {"solr-cjk", "solr-smartcn", "solr-icu", "solr-standard", "jieba"}
-
-
-def test_the_comparison_takes_terms_that_the_base_dictionary_cuts() -> None:
-    terms = [
-        Term("世界石油大会", 9, 9, 5),
-        Term("石油", 8, 9, 5),
-        Term("页岩气井", 7, 3, 2),
-        Term("shale gas", 6, 9, 9),
-    ]
-    assert looked_for(terms, base_segmenter()) == ["世界石油大会"]
-
-
-def test_the_comparison_takes_the_longest_chinese_texts() -> None:
-    def collection(name: str, text: str, count: int) -> Collection:
-        return Collection(name, [Document(f"{name}{n}", "", text) for n in range(count)], [], {})
-
-    short, long = collection("short", "油价", 1000), collection("long", "油价上涨", 1000)
-    few, english = collection("few", "油价上涨了很多", 999), collection("english", "the price of oil", 1000)
-    assert articles([short, english, long, few]) == long.documents
-    with pytest.raises(PlumblineError, match="Chinese"):
-        articles([english, few])
-
-
-def test_tables_set_ours_beside_the_best_peer_and_what_is_asked() -> None:
-    figures = [
-        Figure("zh_web", OURS, "ndcg10", 0.82),
-        Figure("zh_web", f"{OURS}+lexicon", "ndcg10", 0.9),
-        Figure("zh_web", "solr-icu", "ndcg10", 0.8),
-        Figure("zh_web", "solr-cjk", "ndcg10", 0.7),
-    ]
-    *_, peers, targets = tables(figures)
-    assert list(peers.columns[3].cells) == ["solr-icu"] and list(peers.columns[4].cells) == ["1.025"]
-    assert list(targets.columns[2].cells) == ["0.8200"]
 
 
 @pytest.fixture(autouse=True)

@@ -19,13 +19,10 @@ from benchmarks.terms_systems import SYSTEMS as MINERS
 from domain.errors import PlumblineError
 
 FOLDER = Path(results.__file__).parent
-CHEAP = ("conformance", "documents", "extract", "focus", "focus_webs", "similarity_urls", "terms")
-LONG = (
-    "crawl",
-    "findable",
-    "search",
+BENCHMARKS = (
+    *("conformance", "crawl", "documents", "extract", "findable"),
+    *("focus", "glossary", "papers", "search", "terms"),
 )
-LONG += ("glossary", "papers", "similarity_words")
 
 
 def commands() -> dict[str, BenchmarkCommand]:
@@ -43,15 +40,15 @@ def run_smoke(name: str, folder: Path) -> Result:
 
 @pytest.mark.shared
 @pytest.mark.process
-@pytest.mark.parametrize("name", [*CHEAP, *(pytest.param(name, marks=pytest.mark.exhaustive) for name in LONG)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_smoke_form_runs(name: str, tmp_path: Path) -> None:
     result = run_smoke(name, tmp_path)
     assert result.exit_code == 0, result.output
     assert [path.name for path in tmp_path.iterdir()] == ["smoke"], "the measured figures are not touched"
     written = tmp_path / "smoke" / f"{name}.jsonl"
-    if name != "focus_webs":  # it makes data, not figures
-        rows = [json.loads(line) for line in written.read_text("utf-8").splitlines()]
-        assert rows and all(row.keys() == {"set", "system", "metric", "value"} for row in rows)
+    rows = [json.loads(line) for line in written.read_text("utf-8").splitlines()]
+    assert rows and all(row.keys() == {"set", "system", "metric", "value"} for row in rows)
 
 
 @pytest.mark.shared
@@ -88,7 +85,7 @@ def test_systems_with_figures_pass() -> None:
 
 def test_every_benchmark_has_a_smoke_form() -> None:
     tools = {"sample_floors"}  # it writes floors.json
-    assert commands().keys() - tools == {*CHEAP, *LONG}
+    assert commands().keys() - tools == {*BENCHMARKS}
     for name, command in commands().items():
         assert command.name == name and any(option.name == "smoke" for option in command.params)
 
