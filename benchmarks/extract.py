@@ -21,13 +21,10 @@ from benchmarks.extract_pages import GoldSet, Run, load_scorer, load_sets, run_s
 from benchmarks.extract_pool import two_process_gain
 from benchmarks.extract_scores import ALL, GAIN, QUALITY, score
 from benchmarks.extract_systems import ABLATION, OURS, SYSTEMS
-from benchmarks.extract_tables import tables
-from benchmarks.results import SHARED, Figure, check_floors, check_systems, sample, values_by_name, write
+from benchmarks.results import SHARED, Figure, check_floors, check_systems, publish, sample, values_by_name
 from domain.article import Article
 from domain.errors import PlumblineError
 from extractor import extract
-
-WIDE = 150  # columns of the tables without a terminal
 
 
 @benchmark("extract", systems=",".join(ABLATION), set_names="zh-news,zh-short", pages=2, rounds=1)
@@ -42,11 +39,7 @@ def main(data: Path, systems: list[str], set_names: list[str], rounds: int, page
     """Measure the extractor and its peers."""
     chosen = systems or list(SYSTEMS)
     figures, complaints = measure(data, chosen, set_names, rounds, pages)
-    write("extract", figures)
-    console = Console(width=None if Console().is_terminal else WIDE)
-    for table in tables(figures):
-        if table.row_count:
-            console.print(table)
+    publish("extract", figures)
     for line in complaints:
         click.echo(line)
     check_systems(figures, chosen, QUALITY)

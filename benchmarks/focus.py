@@ -20,7 +20,6 @@ from functools import cache, partial
 from pathlib import Path
 
 import click
-from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from benchmarks.command import benchmark, data_option, names
@@ -35,12 +34,8 @@ from benchmarks.focus_figures import (
     figures_of,
     gains,
     kept_of,
-    plotted,
-    reliability,
-    tables,
 )
 from benchmarks.focus_graph import Graph, load, stored_in
-from benchmarks.focus_person import ASSISTED, PROPOSED, confirmed, proposed
 from benchmarks.focus_prior import priors_without
 from benchmarks.focus_replay import Person, replay
 from benchmarks.focus_scores import BUDGET, Score, mean, score
@@ -48,7 +43,7 @@ from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.focus_site import TOPICS, Shape, generated
 from benchmarks.focus_worth import WebIndex, questions_of
 from benchmarks.focus_zhou import Collected, MakeFocus, Sweep, curve_of, informed, run, sweeps_of
-from benchmarks.results import SHARED, Figure, check_systems, out_folder, publish
+from benchmarks.results import SHARED, Figure, check_systems, publish
 from crawler.focused_policy import FocusedStrategy, TopicWords
 from domain.errors import PlumblineError
 from domain.paper_settings import ZhouKunSettings
@@ -75,7 +70,6 @@ class Task:
 
 REACHES = "fused"
 ASKED_AT = (0.25, 0.75)  # shares of the budget after which `fused_judged` asks for labels, each time the same number
-_is_confirmed = False  # topic words confirmed by a simulated person (`focus_person.py`)
 _graph: Graph  # per process: workers inherit it, because a graph is too large to send
 _index: WebIndex  # the same, of its pages
 _informed: MakeFocus  # the same, of its words' vectors
@@ -91,9 +85,6 @@ SMOKE = {"set_names": "wikispeedia", "nodes": 1500}
 @click.option("--topics", default=1, type=click.IntRange(1), help="Use only every n-th topic.")
 @click.option("--draws", default=DRAWS, type=click.IntRange(1), help="Draws of seeds per topic.")
 @click.option("--reach/--no-reach", default=True, help="Also fetch until 90% of the pages are found.")
-@click.option(
-    "--confirm", type=click.Choice(("none", "oracle")), default="none", help="How words are confirmed before the crawl."
-)
 @click.option("--processes", default=2, type=click.IntRange(1))
 @click.option("--nodes", default=0, type=click.IntRange(0), help="Number of pages to read from a graph; 0: all.")
 def main(
@@ -103,26 +94,19 @@ def main(
     topics: int,
     draws: int,
     reach: bool,
-    confirm: str,
     processes: int,
     nodes: int,
 ) -> None:
     """Replay the strategies and print their harvest."""
     figures = measure(
-        *(data, set_names, systems, topics, draws, processes, out_folder()),
+        *(data, set_names, systems, topics, draws, processes),
         reach=reach,
-        is_confirmed=confirm == "oracle",
         nodes=nodes,
     )
-    console = Console(width=None if Console().is_terminal else 150)
-    for table in tables(figures):
-        console.print(table)
     for system, claim in CLAIMS:
-        console.print(f"{system} claims {claim}")
+        click.echo(f"{system} claims {claim}")
     publish("focus", figures)
     check_systems(figures, [OURS if name == FUSED else name for name in systems or SYSTEMS], ("harvest",))
-    for path in sorted(out_folder().glob("focus_*.svg")):
-        console.print(f"plot: {path}")
 
 
 def measure(
@@ -132,29 +116,23 @@ def measure(
     every: int,
     draws: int,
     processes: int,
-    plots: Path | None = None,
     shape: Shape | None = None,
     reach: bool = True,
-    is_confirmed: bool = False,
     nodes: int = 0,
 ) -> list[Figure]:
     """Return all figures. Raises PlumblineError for an unknown strategy or set.
 
     Args:
-        plots: folder for the plots
         shape: size of the generated web
         reach: continue `fused` until 90% of the pages are found
-        is_confirmed: a simulated person confirms words for the strategies of the papers
         nodes: pages to read from each graph; 0: all
     """
-    global _is_confirmed
-    _is_confirmed = is_confirmed
     unknown = [name for name in systems if name not in SYSTEMS]
     if unknown:
         raise PlumblineError(f"no strategy {', '.join(unknown)}; there are {', '.join(SYSTEMS)}")
     figures: list[Figure] = []
     for graph in graphs_of(data, set_names, shape, nodes):
-        figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, plots, reach)
+        figures += measure_set(graph, systems or list(SYSTEMS), every, draws, processes, reach)
     if not figures:
         raise PlumblineError(f"no web graph in {data}: give DATA=DIR, a folder like ../shared/data/webgraph")
     return [*figures, *gains(figures), *compared(figures)]
@@ -180,7 +158,6 @@ def measure_set(
     every: int,
     draws: int,
     processes: int,
-    plots: Path | None,
     reach: bool,
 ) -> list[Figure]:
     """Yield the figures of one graph: means over topics of means over draws."""
@@ -188,7 +165,6 @@ def measure_set(
     _graph, _index = graph, WebIndex(graph)
     relevant_of.cache_clear()
     search_of.cache_clear()
-    words_confirmed.cache_clear()
     topics = list(graph.topics)[::every]
     tasks = [Task(system, topic, draw) for topic in topics for draw in range(draws) for system in systems]
     scores: dict[str, list[Score]] = {system: [] for system in systems}
@@ -203,19 +179,10 @@ def measure_set(
         shares = pool.map(share_at_90, [Task(REACHES, topic, 0) for topic in far])
         collected = pool.map(run_sweep, sweeps)
     print(file=sys.stderr)
-    if plots is not None:
-        plotted(plots, graph.name, scores)
-        reliability(plots, graph.name, scores)
     figures = [figure for system in systems for figure in figures_of(graph.name, system, scores)]
     figures += [*ahead_of(graph.name, scores, draws), *kept_of(graph.name, scores)]
     figures += [Figure(graph.name, OURS, SHARE, mean(shares))] if shares else []
-    if _is_confirmed:
-        words = [len(words_confirmed(topic, draw)) for topic in topics for draw in range(draws)]
-        figures += [
-            Figure(graph.name, OURS, "words_asked", PROPOSED),
-            Figure(graph.name, OURS, "words_confirmed", mean(words)),
-        ]
-    return [*figures, *(curve_of(graph.name, sweeps, collected, plots) if sweeps else [])]
+    return [*figures, *(curve_of(graph.name, sweeps, collected) if sweeps else [])]
 
 
 def run_sweep(sweep: Sweep) -> Collected:
@@ -239,8 +206,7 @@ def start_of(task: Task) -> tuple[FocusedStrategy, Sequence[str], int]:
     seeds = _graph.seeds(task.topic, task.draw)
     reachable = sum(url in relevant for url in _graph.reachable(seeds)) - len(seeds)
     examples = tuple(_graph.nodes[url].page for url in seeds)
-    words = words_confirmed(task.topic, task.draw) if _is_confirmed and task.system in ASSISTED else ()
-    topic = TopicWords(_graph.cut(task.topic), examples, subject=words)
+    topic = TopicWords(_graph.cut(task.topic), examples)
     return SYSTEMS[task.system](topic, task.topic), seeds, reachable
 
 
@@ -249,13 +215,6 @@ def search_of(topic: str) -> Callable[[Collection[str]], float] | None:
     """Return a function that scores a search over some pages of a topic; None for a topic without queries."""
     questions = questions_of(_graph, topic)
     return partial(_index.ndcg, questions) if questions else None
-
-
-@cache
-def words_confirmed(topic: str, draw: int) -> tuple[str, ...]:
-    """Return the words that a simulated person confirms, from the examples of a task."""
-    examples = [_graph.nodes[url].page for url in _graph.seeds(topic, draw)]
-    return confirmed(_graph, relevant_of(topic), proposed(examples))
 
 
 def share_at_90(task: Task) -> float:

@@ -1,13 +1,9 @@
-"""Figures of `make bench-focus` from the scores of replays: means, gains claimed by the papers, tables, plots."""
+"""Figures of `make bench-focus` from the scores of replays: means, and gains claimed by the papers."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
-from rich.table import Table
-
-from benchmarks.focus_plots import write_lines
-from benchmarks.focus_scores import BUDGET, FOUND_PARTS, PARTS, STEPS, Score, by_probability, calibration_error, mean
+from benchmarks.focus_scores import FOUND_PARTS, PARTS, Score, calibration_error, mean
 from benchmarks.focus_site import NAME as GENERATED
 from benchmarks.results import Figure
 
@@ -122,18 +118,6 @@ def kept_of(name: str, scores: Mapping[str, Sequence[Score]]) -> Iterator[Figure
             yield Figure(name, OURS, "kept_again", mean([one.again for one in every]))
 
 
-def reliability(folder: Path, name: str, scores: Mapping[str, Sequence[Score]]) -> None:
-    """Return the reliability diagram: share of relevant pages by probability, and the diagonal."""
-    lines: dict[str, list[tuple[float, float]]] = {"calibrated": [(0.0, 0.0), (1.0, 1.0)]}
-    for system in (FUSED, JUDGED):
-        judged = [one for some in scores.get(system, ()) for one in some.judged]
-        if judged:
-            lines[system] = [(said, came) for said, came, _ in by_probability(judged)]
-    if len(lines) > 1:
-        title = f"{name}: how often pages of a probability are of the topic"
-        write_lines(folder / f"focus_{name}_reliability.svg", title, "probability", lines)
-
-
 def harvest(scores: Sequence[Score]) -> float:
     """Return the mean harvest@R."""
     return mean([one.harvest_r for one in scores])
@@ -160,41 +144,3 @@ def figures_of(name: str, system: str, scores: Mapping[str, Sequence[Score]]) ->
             yield Figure(name, system, f"seconds_to_{part:.0%}", mean(times))
     reached = [one.fetches_at_90 < float("inf") for one in own]
     yield Figure(name, system, "reached_90", mean([float(value) for value in reached]))
-
-
-def tables(figures: Sequence[Figure]) -> Iterator[Table]:
-    """Yield two tables per graph with a row per strategy: at the full budget, and at parts of it."""
-    for name in dict.fromkeys(figure.set for figure in figures):
-        own = [figure for figure in figures if figure.set == name]
-        parts = [figure for figure in own if "_at_" in figure.metric and "%" in figure.metric]
-        yield table_of(name, [figure for figure in own if figure not in parts])
-        if parts:
-            yield table_of(f"{name}, at parts of the budget", parts)
-
-
-def table_of(title: str, figures: Sequence[Figure]) -> Table:
-    """Build a table with a row per strategy and a column per metric; transposed if one strategy has many metrics."""
-    metrics = list(dict.fromkeys(figure.metric for figure in figures))
-    values = {(figure.system, figure.metric): figure.value for figure in figures}
-    systems = list(dict.fromkeys(figure.system for figure in figures))
-    table = Table("metric", *systems, title=title, title_justify="left")
-    for metric in metrics:
-        shown = (values.get((system, metric)) for system in systems)
-        table.add_row(metric, *("" if value is None else f"{value:.3f}" for value in shown))
-    return table
-
-
-def plotted(folder: Path, name: str, scores: Mapping[str, Sequence[Score]]) -> None:
-    """Plot harvest and recall over fetches, a line per strategy."""
-    for place, metric in enumerate(("harvest", "recall")):
-        lines = {
-            system: [
-                (BUDGET * step / STEPS, mean([one.curve[step - 1][place] for one in own]))
-                for step in range(1, STEPS + 1)
-            ]
-            for system, own in scores.items()
-        }
-        title = f"{name}: {metric} over fetches"
-        write_lines(
-            folder / f"focus_{name}_{metric}.svg", title, "fetches, in pages of the topic that there are", lines
-        )

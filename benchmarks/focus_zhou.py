@@ -8,10 +8,8 @@ not link lists. The vectors are trained beforehand on the words of the complete 
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from benchmarks.focus_graph import SEEDS, Graph
-from benchmarks.focus_plots import write_lines
 from benchmarks.focus_replay import replay
 from benchmarks.focus_scores import mean
 from benchmarks.focus_site import host_of, is_portal
@@ -89,25 +87,19 @@ def site_of(graph: Graph, host: str) -> Graph:
     return replace(graph, name=host, nodes=inside)
 
 
-def curve_of(
-    name: str, sweeps: Sequence[Sweep], collected: Sequence[Collected], plots: Path | None
-) -> Iterator[Figure]:
+def curve_of(name: str, sweeps: Sequence[Sweep], collected: Sequence[Collected]) -> Iterator[Figure]:
     """Return mean precision and amount at each threshold; crawls without collected texts have no precision."""
-    lines: dict[str, list[tuple[float, float]]] = {"domain": [], "portal": []}
     for threshold in THRESHOLDS:
-        for hosts, line in lines.items():
+        for hosts in ("domain", "portal"):
             own = [
                 one
                 for sweep, one in zip(sweeps, collected, strict=True)
                 if sweep.threshold == threshold and is_portal(f"http://{sweep.host}/") == (hosts == "portal")
             ]
             precision = mean([one.relevant / one.texts for one in own if one.texts])
-            line.append((threshold, precision))
             yield Figure(name, "semantic", f"precision_{hosts}_above_{threshold:.2f}", precision)
             yield Figure(
                 name, "semantic", f"texts_{hosts}_above_{threshold:.2f}", mean([float(one.texts) for one in own])
             )
             if threshold == PAPERS:
                 yield Figure(name, "semantic", f"semantic_precision_{hosts}", precision)
-    if plots is not None:
-        write_lines(plots / f"focus_{name}_zk_e3.svg", f"{name}: precision by threshold (ZK-E3)", "threshold", lines)

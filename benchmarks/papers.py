@@ -215,7 +215,7 @@ def harvests(data: Data) -> Iterator[Figure]:
     figures: list[Figure] = []
     for web in webs:
         chosen = replace(web, topics=dict(list(web.topics.items())[:TOPICS]))
-        figures += focus.measure_set(chosen, systems, 1, 1, 2, None, False)
+        figures += focus.measure_set(chosen, systems, 1, 1, 2, False)
     values = {(figure.set, figure.system, figure.metric): figure.value for figure in figures}
     for strategy, baseline in PAPERS:
         name = PAPER_SETS[strategy]

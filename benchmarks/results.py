@@ -17,6 +17,7 @@ OUT = Path(__file__).parent / "out"
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 FLOORS = Path(__file__).parent / "floors.json"
 OURS = "plumbline"
+WIDE = 150  # columns of the table without a terminal
 T = TypeVar("T")
 
 
@@ -105,11 +106,20 @@ def write(name: str, figures: Sequence[Figure]) -> Path:
 
 
 def publish(name: str, figures: Sequence[Figure]) -> Path:
-    """Write the rows and print the table. Returns the file."""
+    """Write the rows and print a table with a column for each system. Returns the file."""
     path = write(name, figures)
-    table = Table("set", "system", "metric", title=name, title_justify="left")
-    table.add_column("value", justify="right")
-    for figure in figures:
-        table.add_row(figure.set, figure.system, figure.metric, f"{figure.value:,.3f}".rstrip("0").rstrip("."))
-    Console().print(table)
+    values = {(figure.set, figure.metric, figure.system): figure.value for figure in figures}
+    table = Table("set", "metric", title=name, title_justify="left")
+    systems = list(dict.fromkeys(figure.system for figure in figures))
+    for system in systems:
+        table.add_column(system, justify="right")
+    for row in dict.fromkeys((figure.set, figure.metric) for figure in figures):
+        table.add_row(*row, *(shown(values.get((*row, system))) for system in systems))
+    if systems:
+        Console(width=None if Console().is_terminal else WIDE).print(table)
     return path
+
+
+def shown(value: float | None) -> str:
+    """Return a value with three decimals at most; "" for None."""
+    return "" if value is None else f"{value:,.3f}".rstrip("0").rstrip(".")

@@ -19,10 +19,9 @@ from pathlib import Path
 from types import ModuleType
 
 import click
-from rich.console import Console
 
 from benchmarks.command import benchmark, data_option, names
-from benchmarks.results import Figure, check_systems, write
+from benchmarks.results import Figure, check_systems, publish
 from benchmarks.search_answers import ANSWERS, ANSWERS_EN, RELATED, answer_figures
 from benchmarks.search_bulk import BULK, bulk_figures, generated
 from benchmarks.search_compare import accepted, compare_figures, mined
@@ -31,7 +30,6 @@ from benchmarks.search_load import LOAD, load_figures
 from benchmarks.search_meaning import WithMeaning
 from benchmarks.search_partial import PARTIAL, partial_figures
 from benchmarks.search_systems import OURS, PEER_SYSTEMS, WORDS, Maker, System, ours, running_solr
-from benchmarks.search_tables import tables
 from benchmarks.search_typos import TYPOS, TYPOS_PRESENT, typo_figures
 from domain.errors import PlumblineError
 from domain.term import Lexicon
@@ -40,7 +38,6 @@ WITH_LEXICON = f"{OURS}+lexicon"
 ALL_SYSTEMS = (OURS, WORDS, WITH_LEXICON, *PEER_SYSTEMS)
 COMPARE = "compare"
 WARM_UP = 50  # warm-up queries, not timed
-WIDE = 150  # columns of the tables without a terminal
 METRICS = {"ndcg10": 0, "mrr10": 1, "r100": 2}  # name -> place in what score_ir.py gives of a query
 MINED = 5_000  # documents of a collection whose terms make its lexicon
 CHINESE = "zh_"  # how the names of the Chinese collections begin: articles are generated from those
@@ -62,10 +59,7 @@ def main(data: Path, systems: list[str], set_names: list[str], documents: int, e
             click.echo(f"{figure.set} {figure.system} {figure.metric} {figure.value:.4f}", err=True)
             figures.append(figure)
     finally:
-        write("search", figures)  # also the figures of an interrupted run
-    console = Console(width=None if Console().is_terminal else WIDE)
-    for table in tables(figures):
-        console.print(table)
+        publish("search", figures)  # also the figures of an interrupted run
     if any(figure.metric in METRICS for figure in figures):
         check_systems(figures, systems or ALL_SYSTEMS, METRICS)
 

@@ -95,8 +95,7 @@ def test_tables_rows_and_a_peer_that_raises(data: Path, tmp_path: Path, monkeypa
     with output_to(tmp_path / "out"):
         said = CliRunner().invoke(bench.main, ["--data", str(data), "--systems", "plumbline,stand-in", *limits])
     assert said.exit_code == 0, said.output
-    for title in ("Body, F1", "Pages per CPU second", "Ours and the best peer", "List accuracy"):
-        assert title in said.output
+    assert "pages_per_cpu_s" in said.output and "stand-in" in said.output
     assert "stand-in raised on 1 pages, which count as empty; first: ValueError: no such language" in said.output
     rows = [json.loads(line) for line in (tmp_path / "out" / "extract.jsonl").read_text().splitlines()]
     value = {(row["set"], row["system"], row["metric"]): row["value"] for row in rows}

@@ -13,7 +13,6 @@ from benchmarks.sample_floors import search_figures
 from benchmarks.search_compare import compare_figures
 from benchmarks.search_data import Collection, load_collections, load_scorer, sample
 from benchmarks.search_systems import OURS, WORDS
-from benchmarks.search_tables import TARGETS
 from benchmarks.search_typos import typo_figures
 from indexer.embedded_solr import EmbeddedSolr
 from tests.conftest import SHARED
@@ -22,6 +21,7 @@ FLOORS = read_floors("search")
 SAMPLE_FLOORS = read_floors("search sample")
 DATA = SHARED / "data"
 LARGE = 5_000  # documents
+MAX_FALSE_OFFERS = 0.01
 SMALLEST = "en_cran"  # 1,400 documents: to make vectors of all collections takes the better part of an hour
 TEXTS = ("世界石油大会在北京召开，页岩气是主题。", "钻井液由膨润土和水组成。", "The wells' pumps failed.", "油价上涨。")
 
@@ -76,7 +76,7 @@ def test_ours_holds_its_floor(name: str, measured: dict[str, float]) -> None:
 @pytest.mark.slow
 @pytest.mark.exhaustive
 def test_correct_queries_are_seldom_corrected(measured: dict[str, float]) -> None:
-    assert measured["typos false_offers"] <= TARGETS["typos", "false_offers"]
+    assert measured["typos false_offers"] <= MAX_FALSE_OFFERS
 
 
 @pytest.fixture
