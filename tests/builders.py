@@ -1,14 +1,26 @@
-"""What tests of several packages make: stored articles, an index of them, and pages of the site as parsed HTML."""
+"""What tests of several packages make: pages, articles and terms of a store, an index, parsed pages of the site."""
 
-from collections.abc import Iterable, Iterator
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from math import log
 from typing import Any
 
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
+from sqlalchemy import func, select
 
+from docstore.articles.extraction_writer import PageExtraction
+from docstore.schema.article_tables import vectors
+from docstore.schema.crawl_tables import outcomes, urls
+from docstore.store import Store
 from domain.article import Article, StoredArticle, document_id
-from domain.term import Lexicon, LexiconEntry
+from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.outcome import Outcome, Reason, Stage
+from domain.page import Page
+from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from search_ui.query.solr_client import SolrSearchClient
 from tests.solr_fixture import SHARDS, index_at
@@ -51,3 +63,108 @@ def page_at(client: FlaskClient, url: str, **query: str) -> BeautifulSoup:
     response = client.get(url, query_string=query or None)
     assert response.status_code == 200, (url, response.status_code, response.text)
     return BeautifulSoup(response.text, "lxml")
+
+
+# -- pages and articles of a store
+
+
+def new_url(url: str, **changes: object) -> NewUrl:
+    """Return a URL of the host a.test that a crawl has found."""
+    return replace(NewUrl(url, "a.test", 3, 0, UrlKind.UNKNOWN, 0.0), **changes)  # type: ignore[arg-type]
+
+
+def stored_page(url: str, body: bytes = b"<p>one</p>", **changes: object) -> Page:
+    made = Page(0, url, url, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1_000.0, etag='"1"')
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def fetched(entry: FrontierEntry, body: bytes = b"<p>one</p>", **changes: object) -> Visit:
+    visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, 5_000.0, 4_000.0, page=stored_page(entry.url, body))
+    return replace(visit, **changes)  # type: ignore[arg-type]
+
+
+def one_entry(store: Store, url: str = "http://a.test/1") -> FrontierEntry:
+    store.frontier.add_urls([new_url(url)])
+    return store.frontier.find_entries([url])[url]
+
+
+def keep_page(store: Store, url: str = "http://a.test/1", body: bytes = b"<p>one</p>") -> FrontierEntry:
+    entry = one_entry(store, url)
+    store.frontier.record_visits([fetched(entry, body)])
+    return entry
+
+
+def extract_all(store: Store, result: Article | Outcome) -> list[Reason]:
+    return store.articles.save([PageExtraction(p, result) for p in store.articles.iter_pending()])
+
+
+def extract_each(store: Store, article: Article) -> list[Reason]:
+    """Every page has an article of its own: pages of one text would be doubles."""
+    pending = store.articles.iter_pending()
+    return store.articles.save([PageExtraction(p, replace(article, title=f"题目 {p.url}")) for p in pending])
+
+
+ARTICLE = Article("http://a.test/1", "题目", "正文，第一段。", "2024-05-06", "url", "zh", "blocks")
+
+
+def save_article(store: Store, number: int, body: str, title: str = "", published: str = "2024-05-01") -> None:
+    """Keep a page and its article."""
+    article = Article(f"http://a.test/{number}", title or f"文章{number}", body, published, language="zh")
+    keep_page(store, article.url, body.encode())
+    extract_all(store, article)
+
+
+def urls_with_outcome(store: Store, stage: Stage, reason: Reason) -> list[tuple[str, str]]:
+    """(URL, detail) of the URLs with an outcome, newest first."""
+    query = (
+        select(urls.c.url, outcomes.c.detail)
+        .join(urls, urls.c.url_id == outcomes.c.url_id)
+        .where(outcomes.c.stage == stage, outcomes.c.reason == reason)
+        .order_by(outcomes.c.at.desc())
+    )
+    with store._database.read() as connection:
+        return [(row.url, row.detail) for row in connection.execute(query)]
+
+
+def embedded_text_counts(store: Store) -> dict[str, int]:
+    """The number of embedded texts by model id."""
+    query = select(vectors.c.model, func.count()).where(vectors.c.passage == 0).group_by(vectors.c.model)
+    with store._database.read() as connection:
+        return {row[0]: row[1] for row in connection.execute(query)}
+
+
+# -- terms
+
+
+def decide(store: Store, texts: Sequence[str], status: TermStatus, by: str = "") -> ReviewDecision:
+    return store.review_history.apply(
+        ReviewDecisionKind.DECIDE, [TermEdit(text, status) for text in dict.fromkeys(texts)], by
+    )
+
+
+def add(store: Store, texts: Sequence[str], by: str = "") -> ReviewDecision:
+    edits = [TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True) for text in dict.fromkeys(texts)]
+    return store.review_history.apply(ReviewDecisionKind.ADD, edits, by)
+
+
+def propose(store: Store, text: str, by: str = "") -> ReviewDecision:
+    return store.review_history.apply(
+        ReviewDecisionKind.PROPOSE, [TermEdit(text, create_if_missing=True, keep_existing=True)], by
+    )
+
+
+def set_synonyms(store: Store, text: str, synonyms: Sequence[str], by: str = "") -> ReviewDecision:
+    return store.review_history.apply(ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=tuple(synonyms))], by)
+
+
+def make_candidate(
+    text: str,
+    score: float = 0.9,
+    frequency: int = 30,
+    documents: int = 10,
+    neighbour_count: int = 6,
+    per_million: int = 1,
+) -> Term:
+    """Return a candidate whose most frequent neighbour stands beside `neighbour_count` of its occurrences."""
+    parts = {"independent": log(frequency + 0.5 - neighbour_count), "association": 3.0, "specific": log(per_million)}
+    return Term(text, score, frequency, documents, score_components=tuple(parts.items()))

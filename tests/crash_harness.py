@@ -15,16 +15,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from docstore.warc_archive import WarcArchive
+from domain.article import document_id
 from domain.page import WarcPointer
 from indexer.embedded_solr import open_solr
 from indexer.solr_index import SolrIndex
-from pipeline.demo.site import SITE_NAMES, ConditionalHeaders, DemoResponse, DemoServer
+from pipeline.demo.site import SITE_NAMES, ConditionalHeaders, DemoResponse, DemoServer, write_sites
 from pipeline.settings import load_settings
 from pipeline.settings_template import toml_value
+from tests.local_workers import local_workers
 from tests.plumb_call import Said as Said
 from tests.plumb_call import call_plumb
 from tests.web_fixture import PATIENCE
@@ -55,7 +58,7 @@ class Vertical:
         self.program: tuple[str, ...] = (PLUMB,)
         self._started: list[subprocess.Popen[str]] = []
 
-    def write(self, sections: Mapping[str, Mapping[str, Any]]) -> "Vertical":
+    def write(self, sections: Mapping[str, Mapping[str, Any]]) -> Self:
         """Write the settings and return this vertical."""
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = []
@@ -64,10 +67,20 @@ class Vertical:
         self.config.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return self
 
-    def copy_to(self, folder: Path) -> "Vertical":
+    def copy_to(self, folder: Path) -> Self:
         """Copy the vertical to another folder and return the copy."""
         shutil.copytree(self.folder, folder)
-        return Vertical(folder)
+        return type(self)(folder)
+
+    @contextmanager
+    def copied(self, folder: Path) -> Iterator[Self]:
+        """Yield a copy; kill its processes at the end."""
+        shutil.rmtree(folder, ignore_errors=True)
+        copy = self.copy_to(folder)
+        try:
+            yield copy
+        finally:
+            copy.end()
 
     # -- the command
 
@@ -212,6 +225,14 @@ class Vertical:
             yield SolrIndex(url, settings.collection, settings.request_timeout)
 
 
+class LocalVertical(Vertical):
+    """Like `Vertical`, but only `start` starts a real process: the other commands run in the test process."""
+
+    def plumb(self, *arguments: str, environment: Mapping[str, str] | None = None) -> Said:
+        """Run `plumb` in this process and wait for its end."""
+        return self.call(*arguments, environment=environment)
+
+
 def indexed_ids(index: SolrIndex) -> list[str]:
     """Return the ids of all documents in Solr."""
     answer = index.search({"q": "*:*", "fl": "id", "rows": 10_000})["response"]
@@ -287,3 +308,80 @@ class PausableSites(DemoServer):
         index = {"batch": 5, "start_timeout": PATIENCE, "request_timeout": PATIENCE}
         own = {"seeds": [self.seed], "depth": 6, "delay": 0.001, "per_host": 4, "inside_hosts": [f"{HOST}:{self.port}"]}
         return {"crawl": {**own, **crawl}, "index": index, "search": {"port": 0}}
+
+
+class Undisturbed:
+    """A vertical after each stage of an undisturbed run. Later stages are run on first use."""
+
+    def __init__(self, site: PausableSites, folder: Path) -> None:
+        self.site, self._folder = site, folder
+        self.new = Vertical(folder / "new").write(site.sections())
+        self.begun = self._copy_after(self.new, "begun", "crawl", "--max-pages", "40")
+        self.crawled = self._copy_after(self.begun, "crawled", "crawl")
+
+    @cached_property
+    def extracted(self) -> Vertical:
+        """After extraction of every page."""
+        with local_workers():
+            return self._copy_after(self.crawled, "extracted", "extract")
+
+    @cached_property
+    def mined(self) -> Vertical:
+        """After mining of candidate terms."""
+        return self._copy_after(self.extracted, "mined", "lexicon", "build")
+
+    @cached_property
+    def published(self) -> Vertical:
+        """After a run to the end of the lexicon stage, which published terms."""
+        with local_workers():
+            vertical = self._copy_after(self.extracted, "published", "run", "--until", "lexicon")
+        assert vertical.kept().versions
+        return vertical
+
+    @cached_property
+    def decided(self) -> Vertical:
+        """After acceptance of the best thirty terms and another mining."""
+        vertical = self._copy_after(self.mined, "decided", "lexicon", "accept", "--top", "30")
+        call_successfully(vertical, "lexicon", "build")
+        assert len(vertical.kept().articles) > 80
+        return vertical
+
+    @cached_property
+    def indexed(self) -> Vertical:
+        """After indexing to an embedded Solr of its own, which is stopped."""
+        return self._copy_after(self.decided, "indexed", "index")
+
+    @property
+    def ids(self) -> set[str]:
+        """The expected ids of the index."""
+        return {document_id(url) for url in self.decided.kept().articles}
+
+    def end(self) -> None:
+        """Kill all remaining processes."""
+        if "indexed" in vars(self):
+            self.indexed.end()
+
+    def _copy_after(self, source: Vertical, name: str, *command: str) -> Vertical:
+        """Copy `source` to the folder `name` and run a command in the copy."""
+        vertical = source.copy_to(self._folder / name)
+        call_successfully(vertical, *command)
+        return vertical
+
+
+def call_successfully(vertical: Vertical, *command: str) -> Said:
+    """Run `plumb` in this process and expect exit status 0."""
+    said = vertical.call(*command)
+    assert said.status == 0 and "Traceback" not in said.err, said
+    return said
+
+
+@contextmanager
+def undisturbed_run(folder: Path) -> Iterator[Undisturbed]:
+    """Yield the reference vertical, with its sites served."""
+    write_sites(folder / "sites")
+    with PausableSites(folder / "sites") as site:
+        made = Undisturbed(site, folder)
+        try:
+            yield made
+        finally:
+            made.end()

@@ -60,7 +60,7 @@ from search_ui.review.topic_interfaces import TopicReviewState
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
-from tests.terms import decide
+from tests.builders import decide
 from text.segment import RjiebaSegmenter, Segmenter
 
 PASSWORD = "correct horse"

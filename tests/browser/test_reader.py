@@ -31,8 +31,8 @@ from tests.browser_fixture import (
     vocabulary,
     weak_contrasts,
 )
+from tests.builders import decide
 from tests.conftest import SHARED
-from tests.terms import decide
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 

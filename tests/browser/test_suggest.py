@@ -8,7 +8,7 @@ from playwright.sync_api import CDPSession, Page, Request, expect
 from pipeline.engine import Engine
 from pipeline.search_site.review_service import StoreReview
 from tests.browser_fixture import Visit, faults, wait_for
-from tests.terms import add
+from tests.builders import add
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 

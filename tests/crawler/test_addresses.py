@@ -110,7 +110,12 @@ def test_a_name_that_does_not_resolve_is_an_oserror() -> None:
         resolve_by_dns("a" * 70 + ".invalid", 80)
 
 
-@pytest.mark.shared
+WAYS_INSIDE = (
+    *("http://127.0.0.1/", "http://0177.1/", "http://[::ffff:10.0.0.1]/", "http://2130706433/", "http://localhost./"),
+    *("http://[64:ff9b::7f00:1]/", "http://169.254.169.254/", "http://0x7f.1/", "http://[fd00::1]/", "http://10.1/"),
+)
+
+
 def test_hostile_rows_never_reach_the_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both as we make addresses canonical and as a careless client would read them."""
     numeric = socket.getaddrinfo
@@ -124,8 +129,11 @@ def test_hostile_rows_never_reach_the_inside(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket, "getaddrinfo", no_dns)
     policy = PublicOnlyPolicy()
-    rows = [json.loads(line)["text"] for line in (HOSTILE / "urls_ssrf.jsonl").read_text("utf-8").splitlines()]
-    for text in rows:
+    files = [HOSTILE / "urls_ssrf.jsonl", HOSTILE / "urls_redirect.jsonl"]
+    rows = [
+        json.loads(line)["text"] for file in files if file.exists() for line in file.read_text("utf-8").splitlines()
+    ]
+    for text in (*WAYS_INSIDE, *rows):
         url = canonicalize_url(text, "http://site.test/a")
         hosts = [] if isinstance(url, Reason) else [host_of(url).rpartition(":")[0] or host_of(url), host_of(url)]
         with contextlib.suppress(ValueError):

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -486,13 +486,6 @@ def test_the_seed_of_the_template_is_refused_by_name(seed: str) -> None:
         check_addresses(build_crawl_plan(made))
 
 
-def test_a_plan() -> None:
-    plan = build_crawl_plan(CrawlSettings(seeds=("news.test", "HTTP://News.test/#top", "http://b.test/x/")))
-    assert plan.seeds == ("http://news.test/", "http://b.test/x/")
-    assert [scope.host for scope in plan.url_rules.scopes] == ["news.test", "www.news.test", "b.test", "www.b.test"]
-    assert plan.queue_policy_name == "hflp/100"
-
-
 @pytest.mark.parametrize("policy", QUEUE_POLICIES)
 def test_a_plan_goes_to_other_processes_as_it_is(policy: str) -> None:
     plan = build_crawl_plan(settings("http://a.test/", queue_policy=policy, processes=3, quiet_hours="08:00-9:30"))
@@ -528,10 +521,6 @@ def test_a_seed_may_redirect_to_www(tmp_path: Path) -> None:
         run(table, settings(home, inside_hosts=inside), tmp_path)
         assert {"/home", "/a"} <= set(site.asked())
     assert table.rows[table.ids[www]].kind is UrlKind.SEED
-
-
-def test_every_setting_has_a_line_of_help() -> None:
-    assert all(one.metadata["help"] for one in fields(CrawlSettings))
 
 
 def test_entries_outside_changed_rules_are_not_fetched(tmp_path: Path) -> None:

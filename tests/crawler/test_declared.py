@@ -1,13 +1,11 @@
 """What answers and pages declare: Content-Type, charset, refresh, directives."""
 
-import codecs
-
 import pytest
 
 from crawler.http.content_type import ContentType, parse_content_type
 from crawler.parsing.meta_refresh import MetaRefresh, parse_meta_refresh
 from crawler.robots.page_directives import Directives, parse_directives, parse_meta_robots, parse_x_robots_tag
-from text.decoding.encoding_labels import _CODEC_BY_NAME, python_codec, standard_encoding_name
+from text.decoding.encoding_labels import python_codec, standard_encoding_name
 from text.decoding.meta_charset import detect_bom, find_meta_charset
 
 
@@ -57,12 +55,6 @@ def test_content_type(header: str, want: ContentType) -> None:
 def test_labels(label: str, name: str, codec: str) -> None:
     assert standard_encoding_name(label) == name
     assert python_codec(label) == codec
-
-
-def test_every_codec_exists() -> None:
-    assert len(_CODEC_BY_NAME) >= 40
-    for codec in _CODEC_BY_NAME.values():
-        codecs.lookup(codec)
 
 
 @pytest.mark.parametrize(

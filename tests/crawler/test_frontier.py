@@ -1,6 +1,5 @@
 """Whose turn it is: queues, hosts, windows. On a fake table, with a clock that stands still."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,8 +11,6 @@ from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason
 from tests.crawler_fakes import MemoryTable, ended, make_throttle
-
-URLS = Sequence[tuple[str, int, float]]
 
 
 def table_of(*rows: tuple[str, int, float]) -> MemoryTable:
@@ -40,11 +37,6 @@ def end(frontier: Frontier, gate: HostThrottle, entry: FrontierEntry, *links: Ne
     gate.finish_request(entry.host, now, ended())
     frontier.finish(entry)
     return Visit(entry, Outcome(Reason.FETCHED), 200.0, 300.0, 0.0, discovered_urls=links)
-
-
-def test_nothing_due_is_none() -> None:
-    frontier, _ = frontier_of(table_of())
-    assert frontier.take_next(0.0) is None
 
 
 def test_best_first_within_a_queue_and_one_at_a_time() -> None:

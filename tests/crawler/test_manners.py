@@ -7,12 +7,11 @@ import pytest
 
 from crawler.crawl_plan import build_crawl_plan
 from crawler.schedule.quiet_hours import parse_quiet_hours, quiet_seconds_left
-from crawler.schedule.revisit_policy import SECONDS_PER_HOUR, RevisitPolicy, build_revisit_policy
+from crawler.schedule.revisit_policy import SECONDS_PER_HOUR, RevisitPolicy
 from crawler.schedule.throttle import (
     FAILURES_BEFORE_SUSPEND,
     MAX_BACKOFF_SECONDS,
     MAX_RETRY_AFTER_SECONDS,
-    NO_KNOWN_START,
     HostThrottle,
 )
 from domain.errors import SettingsError
@@ -21,13 +20,6 @@ from domain.outcome import Reason
 from tests.crawler_fakes import ended, entry, make_throttle, settings
 
 H = "site.test"
-
-
-def test_starts_are_spaced_per_host() -> None:
-    gate = make_throttle(delay=2.0, per_host=2)
-    gate.start_request(H, 10.0)
-    assert gate.earliest_start(H, 10.5) == 12.0
-    assert gate.earliest_start("other.test", 10.5) == 10.5
 
 
 def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
@@ -64,15 +56,6 @@ def test_a_site_gets_no_request_in_its_quiet_hours() -> None:
 def test_invalid_settings_of_sites_are_named(invalid: dict[str, tuple[str, ...]]) -> None:
     with pytest.raises(SettingsError, match=r"crawl\.(site_delays|site_quiet_hours|paused_sites)"):
         build_crawl_plan(settings(**invalid))
-
-
-def test_no_more_under_way_than_allowed() -> None:
-    gate = make_throttle(delay=0.0, per_host=2)
-    gate.start_request(H, 1.0)
-    gate.start_request(H, 1.0)
-    assert gate.earliest_start(H, 5.0) == NO_KNOWN_START
-    gate.finish_request(H, 5.0, ended(5.0))
-    assert gate.earliest_start(H, 5.0) == 5.0
 
 
 def test_without_an_answer_the_gap_counts_from_the_end() -> None:
@@ -112,15 +95,6 @@ def test_a_withdrawn_request_costs_nothing() -> None:
     assert gate.earliest_start(H, 12.0) == 12.0
 
 
-def test_crawl_delay_only_slows_down() -> None:
-    gate = make_throttle(delay=2.0, per_host=1)
-    gate.raise_crawl_delay(H, 5.0)
-    gate.raise_crawl_delay(H, 1.0)
-    gate.start_request(H, 0.0)
-    gate.finish_request(H, 0.5, ended())
-    assert gate.earliest_start(H, 1.0) == 5.5
-
-
 @pytest.mark.parametrize(("asked", "start"), [(30.0, 130.0), (0.0, 102.0), (1e9, 100.0 + MAX_RETRY_AFTER_SECONDS)])
 def test_retry_after_is_granted_within_bounds(asked: float, start: float) -> None:
     gate = make_throttle(delay=1.0, per_host=1)
@@ -144,19 +118,6 @@ def test_a_host_that_has_too_much_to_do_is_asked_half_as_often_from_then_on() ->
     gate.start_request(H, 10.0)
     gate.finish_request(H, 10.0, ended(responded_at=10.0))
     assert gate.earliest_start(H, 10.0) == 12.0
-
-
-def test_hosts_of_one_address_share_its_limit() -> None:
-    gate = make_throttle(delay=0.0, per_host=4, per_ip=2)
-    for host in ("a.test", "b.test", "c.test"):
-        gate.set_ip(host, "192.0.2.1")
-    gate.start_request("a.test", 0.0)
-    assert gate.earliest_start("c.test", 0.0) == 0.0
-    gate.start_request("b.test", 0.0)
-    assert gate.earliest_start("c.test", 0.0) > 0.0
-    assert gate.earliest_start("elsewhere.test", 0.0) == 0.0
-    gate.finish_request("a.test", 1.0, ended())
-    assert gate.earliest_start("c.test", 1.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -316,14 +277,6 @@ def test_intervals_of_list_pages_keep_the_settings() -> None:
     assert RevisitPolicy(0.0, DAY, 2.0).next_visit(unchanged, Reason.UNCHANGED, NOW).revisit_seconds == 2.0
 
 
-@pytest.mark.parametrize("kind", [UrlKind.ARTICLE, UrlKind.UNKNOWN])
-@pytest.mark.parametrize(
-    "reason", [Reason.FETCHED, Reason.UNCHANGED, Reason.GONE, Reason.NOT_HTML, Reason.REDIRECTED_TO_KNOWN_URL]
-)
-def test_new_only_never_asks_an_article_again(kind: UrlKind, reason: Reason) -> None:
-    assert NEW_ONLY.next_visit(entry("http://h/x", kind=kind), reason, NOW).due_at is None
-
-
 def test_failures_are_retried_with_growing_gaps_and_then_rarely() -> None:
     waits = []
     known = entry("http://h/x", gap=5.0)
@@ -337,10 +290,3 @@ def test_failures_are_retried_with_growing_gaps_and_then_rarely() -> None:
 @pytest.mark.parametrize("reason", [Reason.GONE, Reason.ROBOTS_FORBIDDEN, Reason.NOT_HTML, Reason.OUT_OF_SCOPE])
 def test_lasting_refusals_are_asked_after_the_longest_gap(reason: Reason) -> None:
     assert POLICY.next_visit(entry("http://h/x"), reason, NOW).due_at == NOW + 30 * DAY
-
-
-def test_policy_of_settings_is_in_seconds() -> None:
-    made = build_revisit_policy(
-        settings("http://h/", revisit_shortest=1.0, revisit_longest=2.0, hub_gap=3.0, incremental="new_only")
-    )
-    assert made == RevisitPolicy(SECONDS_PER_HOUR, 2 * SECONDS_PER_HOUR, 3 * SECONDS_PER_HOUR, True)

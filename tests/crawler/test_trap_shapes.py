@@ -156,7 +156,7 @@ CASES = [
     pytest.param("two", "base64", "the same", 60, False, marks=pytest.mark.exhaustive),
     pytest.param("two", "words", "something new", 10, True, marks=pytest.mark.exhaustive),
     pytest.param("query", "hex", "the same", 60, True, marks=pytest.mark.exhaustive),
-    ("query", "words", "something new", 10, False),
+    pytest.param("query", "words", "something new", 10, False, marks=pytest.mark.exhaustive),
     pytest.param("among real ones", "words", "the same", 10, False, marks=pytest.mark.exhaustive),
     ("among real ones", "words", "something new", 2, False),
     pytest.param("path", "numbers", "the same", 10, True, marks=pytest.mark.exhaustive),

@@ -1,11 +1,9 @@
 """Spider traps: decisions as tables, and crawls of sites in memory that are full of them."""
 
-import json
 import random
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +19,6 @@ from crawler.traps.trap_detector import (
 from crawler.traps.url_patterns import url_pattern
 from crawler.urls.canonical import UrlForms, parse_url_forms
 
-HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
 H = "http://site.test"
 
 
@@ -203,57 +200,6 @@ def crawl(serve: Serve, start: str, limit: int = 6000) -> list[str]:
             seen.add(url)
             queue.append(UrlForms(url, url))
     return fetched
-
-
-def real_page(number: int) -> Answer:
-    """One of 200 real pages, each of which leads to a few others."""
-    rng = random.Random(number)
-    return f"real {number}", [f"/real/{rng.randrange(200)}.html" for _ in range(20)] + [
-        f"/real/{(number + 1) % 200}.html"
-    ]
-
-
-def trap_links(row: dict[str, object], rng: random.Random) -> Iterator[str]:
-    """URLs of the trap's pattern."""
-    text = str(row["text"])
-    for _ in range(int(str(row["links_per_page"]))):
-        yield (
-            text.replace("{n}", str(rng.randrange(10**9)))
-            .replace("{rand}", f"{rng.randrange(10**9):x}")
-            .replace("{referer}", f"r{rng.randrange(10**9)}")
-            .replace("{y}", str(rng.randrange(1990, 2028)))
-            .replace("{m}", str(rng.randrange(1, 13)))
-            .replace("{case}", "".join(rng.choice((c, c.upper())) for c in "abcdefghijklmn"))
-            .replace("{a}", str(rng.randrange(50)))
-            .replace("{b}", str(rng.randrange(50)))
-            .replace("{c}", str(rng.randrange(50)))
-        )
-
-
-def trap_text(row: dict[str, object], path: str) -> str:
-    # A calendar without events says nothing but its dates, and the crawl compares texts without digits.
-    same = ("same body", "fragment", "tracking", "referer", "case", "slash", "endless calendar")
-    return "same" if str(row["why"]).startswith(same) else f"text of {path}"
-
-
-@pytest.mark.shared
-def test_hostile_traps_cost_a_hundred_pages_and_no_real_one() -> None:
-    rows = [json.loads(line) for line in (HOSTILE / "traps.jsonl").read_text("utf-8").splitlines()]
-    assert rows
-    for row in rows:
-        rng = random.Random(1)
-
-        def serve(path: str, row: dict[str, object] = row, rng: random.Random = rng) -> Answer:
-            if path.startswith("/real/"):
-                return real_page(int(path[6:-5]))
-            if path == "/":
-                return "home", ["/real/1.html", *trap_links(row, rng)]
-            return trap_text(row, path), ["/", *trap_links(row, rng)]
-
-        fetched = crawl(serve, H + "/")
-        real = {path for path in fetched if path.startswith("/real/")}
-        assert len(real) == 200, row
-        assert len(fetched) - len(real) - 1 <= 100, row
 
 
 def test_a_chain_of_real_pages_is_followed_to_its_end() -> None:

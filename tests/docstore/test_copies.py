@@ -57,7 +57,9 @@ def groups(store: Store, issues: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", SERIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.exhaustive] if number else []) for number, name in enumerate(SERIES)]
+)
 def test_a_series_is_shown_whole_and_its_copies_once_in_any_order(name: str, tmp_path: Path) -> None:
     made = issues_of(SERIES[name])
     issues = {one.url: issue for issue, one in made}

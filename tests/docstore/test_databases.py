@@ -16,7 +16,7 @@ from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
 from domain.search_log import Click, LoggedSearch
 from domain.term import Term
-from tests.docstore.test_store import ARTICLE, extract_each, fetched, keep_page, new_url, one_entry
+from tests.builders import ARTICLE, extract_each, fetched, keep_page, new_url, one_entry
 
 DAY = 86_400.0
 

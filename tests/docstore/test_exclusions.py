@@ -10,7 +10,7 @@ from domain.administration import PendingAction
 from domain.frontier import NewUrl, UrlExclusion, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Host
-from tests.docstore.test_store import ARTICLE, extract_all, fetched, keep_page, one_entry
+from tests.builders import ARTICLE, extract_all, fetched, keep_page, one_entry
 
 URL, HOST = "http://a.test/1", Host("a.test")
 

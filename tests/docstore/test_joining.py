@@ -11,8 +11,6 @@ from docstore.articles.row_mapping import (
     block_from_list,
     blocks_from_json,
     blocks_to_lists,
-    signature_from_bytes,
-    signature_to_bytes,
 )
 from domain.article import Article, Block, BlockKind, text_hash64
 from domain.pagination import (
@@ -38,9 +36,6 @@ FIRST = page("导语一句。\n第一页。", Block(H, "大庆油田", 1), PICTU
 
 
 class TestJoin:
-    def test_one_page_is_itself(self) -> None:
-        assert join_pages([FIRST]) is FIRST
-
     def test_title_and_lead_stand_once(self) -> None:
         later = page("大庆油田\n导语 一句。\n第二页。", Block(H, "大庆油田", 1), PICTURE, Block(P, "第二页。"))
         joined = join_pages([FIRST, later])
@@ -145,10 +140,6 @@ def test_is_a_page_what_its_original_says(changes: dict[str, object], alike: boo
     assert is_same_content(replace(original, **changes), original) is alike  # type: ignore[arg-type]
 
 
-def test_two_pages_without_title_are_not_alike_for_that() -> None:
-    assert not is_same_content(page("甲。", title=""), page("乙。", title=""))
-
-
 def test_likeness() -> None:
     assert estimate_jaccard((1, 2, 3, 4), (1, 2, 3, 5)) == 0.75
     assert estimate_jaccard((), ()) == estimate_jaccard((1,), (1, 2)) == 0.0
@@ -195,12 +186,6 @@ def test_blocks_refer_to_lines_of_the_body() -> None:
     row = article_row(1, FULL.url, article, 0.0)
     assert blocks_from_json(row["blocks"], row["body"]) == (blocks[0], Block(P, "二\ufffd"), *blocks[2:])
     assert blocks_from_json('[["heading","一",2],["item","项",1,true]]', "一")[1].ordered, "rows of older programs"
-
-
-def test_signatures_as_bytes() -> None:
-    assert signature_from_bytes(signature_to_bytes(FULL.signature)) == FULL.signature
-    assert signature_to_bytes(()) is None
-    assert signature_from_bytes(None) == ()
 
 
 def test_line_hashes_do_not_see_white_space() -> None:

@@ -15,7 +15,7 @@ from domain.focused_decision import (
 )
 from domain.frontier import NewUrl, UrlKind
 from domain.outcome import Outcome, Reason
-from tests.docstore.test_store import fetched, new_url
+from tests.builders import fetched, new_url
 
 SEED = "http://a.test/1"
 

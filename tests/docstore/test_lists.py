@@ -19,9 +19,9 @@ from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
 from pipeline.explain.url_explanation import UrlExplanation
 from pipeline.explain.url_report_text import iter_sentences
+from tests.builders import urls_with_outcome
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_settling import CrawledPages, seeds, url
-from tests.store_queries import urls_with_outcome
 
 store_url = logic_store_url
 LIST = Outcome(Reason.LIST_PAGE, "links")

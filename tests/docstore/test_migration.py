@@ -25,9 +25,8 @@ from domain.recognized_page import RecognizedLine, RecognizedPage
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import DefinitionSource, TermStatus
 from lexicon.concepts.concept_groups import group_terms
+from tests.builders import ARTICLE, add, keep_page
 from tests.docstore.test_rebuild import new_url
-from tests.docstore.test_store import ARTICLE, keep_page
-from tests.terms import add
 
 # As version 1 had it.
 ARTICLES_1 = """

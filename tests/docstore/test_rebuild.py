@@ -19,7 +19,7 @@ from domain.outcome import Reason
 from domain.page import Host
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
-from tests.docstore.test_store import ARTICLE, keep_page
+from tests.builders import ARTICLE, keep_page
 
 pytestmark = pytest.mark.slow
 

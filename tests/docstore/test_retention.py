@@ -12,7 +12,7 @@ from docstore.store import Store
 from domain.article import Article, document_id
 from domain.frontier import NewUrl, UrlKind
 from domain.page import Host
-from tests.docstore.test_store import ARTICLE, keep_page
+from tests.builders import ARTICLE, keep_page
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC).timestamp()
 PUBLISHED = {

@@ -318,7 +318,6 @@ for line in sys.stdin:
 """
 
 
-@on_both
 def test_a_kill_loses_nothing_and_doubles_nothing(nights: Nights, store_url: str, tmp_path: Path) -> None:
     """Kill the compaction at one statement after another until it completes."""
     nights.add(*(article(str(n), signature(n)) for n in range(36)))

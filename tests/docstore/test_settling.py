@@ -21,8 +21,8 @@ from domain.frontier import NewUrl, UrlKind, Visit
 from domain.index_change import IndexOperation
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Page
+from tests.builders import urls_with_outcome
 from tests.conftest import logic_store_url, on_both
-from tests.store_queries import urls_with_outcome
 
 store_url = logic_store_url
 HOST = "a.test"

@@ -16,7 +16,7 @@ from domain.frontier import NewUrl, UrlKind, Visit
 from domain.message import Message
 from domain.outcome import Outcome, Reason, Stage
 from domain.run import SiteRun
-from tests.docstore.test_store import extract_all, keep_page
+from tests.builders import extract_all, keep_page
 
 EXPIRED = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate has expired (_ssl.c:1006)"
 

@@ -10,7 +10,7 @@ from docstore.store import Store, open_sqlite_store
 from domain.article import Article
 from domain.frontier import UrlKind
 from domain.outcome import Reason
-from tests.docstore.test_store import ARTICLE, extract_all, fetched, keep_page
+from tests.builders import ARTICLE, extract_all, fetched, keep_page
 
 URL = "http://a.test/1"
 GAP, LONGEST = 4_000.0, 9_000.0

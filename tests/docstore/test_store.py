@@ -23,54 +23,28 @@ from docstore.store import Store
 from docstore.terms.term_changes import MAX_SYNONYM_CHARS, MAX_SYNONYMS
 from docstore.warc_archive import WarcArchive, WarcRecordLostError, gzip_member, response_record
 from docstore.warc_reader import read_warc
-from domain.article import Article, document_id
+from domain.article import document_id
 from domain.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
-from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
+from domain.frontier import StoredRobots, UrlKind, Visit
 from domain.index_change import IndexOperation, IndexResult
 from domain.outcome import Outcome, Reason, Stage, StageReport
 from domain.page import Page
 from domain.run import RunState, StageRun
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
-from tests.store_queries import urls_with_outcome
-from tests.terms import add, decide, set_synonyms
-
-
-def new_url(url: str, **changes: object) -> NewUrl:
-    return replace(NewUrl(url, "a.test", 3, 0, UrlKind.UNKNOWN, 0.0), **changes)  # type: ignore[arg-type]
-
-
-def page(url: str, body: bytes = b"<p>one</p>", **changes: object) -> Page:
-    made = Page(0, url, url, 200, "text/html", body, hashlib.sha256(body).hexdigest(), 1_000.0, etag='"1"')
-    return replace(made, **changes)  # type: ignore[arg-type]
-
-
-def fetched(entry: FrontierEntry, body: bytes = b"<p>one</p>", **changes: object) -> Visit:
-    visit = Visit(entry, Outcome(Reason.FETCHED), 1_000.0, 5_000.0, 4_000.0, page=page(entry.url, body))
-    return replace(visit, **changes)  # type: ignore[arg-type]
-
-
-def one_entry(store: Store, url: str = "http://a.test/1") -> FrontierEntry:
-    store.frontier.add_urls([new_url(url)])
-    return store.frontier.find_entries([url])[url]
-
-
-def keep_page(store: Store, url: str = "http://a.test/1", body: bytes = b"<p>one</p>") -> FrontierEntry:
-    entry = one_entry(store, url)
-    store.frontier.record_visits([fetched(entry, body)])
-    return entry
-
-
-def extract_all(store: Store, result: Article | Outcome) -> list[Reason]:
-    return store.articles.save([PageExtraction(p, result) for p in store.articles.iter_pending()])
-
-
-def extract_each(store: Store, article: Article) -> list[Reason]:
-    """Every page has an article of its own: pages of one text would be doubles."""
-    pending = store.articles.iter_pending()
-    return store.articles.save([PageExtraction(p, replace(article, title=f"题目 {p.url}")) for p in pending])
-
-
-ARTICLE = Article("http://a.test/1", "题目", "正文，第一段。", "2024-05-06", "url", "zh", "blocks")
+from tests.builders import (
+    ARTICLE,
+    add,
+    decide,
+    extract_all,
+    extract_each,
+    fetched,
+    keep_page,
+    new_url,
+    one_entry,
+    set_synonyms,
+    stored_page,
+    urls_with_outcome,
+)
 
 
 class TestFrontier:
@@ -99,10 +73,6 @@ class TestFrontier:
         assert store.status.outcome_counts() == {Stage.CRAWL: {Reason.FETCHED: 1}}
         [pending] = store.articles.iter_pending()
         assert store.articles.read_page_body(pending) == b"<p>one</p>"
-
-    def test_no_visit_is_no_change(self, store: Store) -> None:
-        store.frontier.record_visits([])
-        assert store.frontier.add_urls([]) == 0
 
     def test_unchanged_makes_no_work(self, store: Store) -> None:
         entry = keep_page(store)
@@ -367,11 +337,6 @@ class TestLexicon:
             decide(store, ["钻井", "没有的词"], TermStatus.ACCEPTED)
         assert store.lexicons.accepted_terms() == []
 
-    def test_terms_brought_by_people(self, store: Store) -> None:
-        add(store, ["PDC钻头"])
-        store.lexicons.replace_candidates([])
-        assert [t.text for t in store.lexicons.accepted_terms()] == ["PDC钻头"]
-
     def test_versions_are_published_in_order_and_applied_with_their_work(self, store: Store) -> None:
         entry = keep_page(store)
         assert store.lexicons.load_latest() == Lexicon()
@@ -458,10 +423,6 @@ def test_a_store_keeps_its_id_and_no_other_has_it(store_url: str, tmp_path: Path
             assert other.store_id != first.store_id
 
 
-def test_explain_of_an_unknown_address_is_empty(store: Store) -> None:
-    assert store.status.url_report("http://never.test/") is None
-
-
 def test_urls_with_a_reason(store: Store) -> None:
     keep_page(store)
     assert urls_with_outcome(store, Stage.CRAWL, Reason.FETCHED) == [("http://a.test/1", "")]
@@ -471,7 +432,7 @@ class TestArchive:
     def test_files_are_whole_warc_1_1_and_rotate(self, tmp_path: Path) -> None:
         with WarcArchive(tmp_path, rotate_bytes=10) as archive:
             headers = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("X-Odd", "a\r\nb é 中"))
-            pointers = [archive.append_page(page(f"http://a.test/{n}", headers=headers)) for n in range(3)]
+            pointers = [archive.append_page(stored_page(f"http://a.test/{n}", headers=headers)) for n in range(3)]
         assert len({pointer.file_name for pointer in pointers}) == 3
         with (tmp_path / pointers[0].file_name).open("rb") as file:
             records = [(r.rec_type, r.rec_headers.protocol) for r in ArchiveIterator(file)]
@@ -483,13 +444,13 @@ class TestArchive:
 
     def test_a_record_that_is_not_the_kept_one_is_lost(self, tmp_path: Path) -> None:
         with WarcArchive(tmp_path) as archive:
-            pointer = archive.append_page(page("http://a.test/"))
+            pointer = archive.append_page(stored_page("http://a.test/"))
             with pytest.raises(WarcRecordLostError, match="does not match its digest"):
                 archive.read_body(pointer, "0" * 64)
 
     def test_a_full_disk_leaves_no_half_record(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with WarcArchive(tmp_path) as archive:
-            first = archive.append_page(page("http://a.test/1"))
+            first = archive.append_page(stored_page("http://a.test/1"))
 
             def full(*_: object) -> None:
                 archive._current_file.write(b"half a rec")  # type: ignore[union-attr]
@@ -497,8 +458,8 @@ class TestArchive:
 
             with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
                 patch.setattr("docstore.warc_archive.response_record", full)
-                archive.append_page(page("http://a.test/2"))
-            archive.append_page(page("http://a.test/3"))
+                archive.append_page(stored_page("http://a.test/2"))
+            archive.append_page(stored_page("http://a.test/3"))
         found = [p.url for p in read_warc(tmp_path / first.file_name) if isinstance(p, Page)]
         assert found == [
             "http://a.test/1",
@@ -514,8 +475,10 @@ class TestArchive:
 
     def test_a_warc_file_that_is_cut_anywhere_in_its_last_record_is_not_whole(self, tmp_path: Path) -> None:
         with WarcArchive(tmp_path) as archive:
-            archive.append_page(page("http://a.test/1"))
-            pointer = archive.append_page(page("http://a.test/2", random.Random(5).randbytes(300).hex().encode()))
+            archive.append_page(stored_page("http://a.test/1"))
+            pointer = archive.append_page(
+                stored_page("http://a.test/2", random.Random(5).randbytes(300).hex().encode())
+            )
         whole = (tmp_path / pointer.file_name).read_bytes()
         cut = tmp_path / "cut.warc.gz"
         cut.write_bytes(whole[: pointer.offset])
@@ -526,11 +489,11 @@ class TestArchive:
                 list(read_warc(cut))
 
     def test_a_record_in_the_body_of_a_damaged_record_is_not_read(self, tmp_path: Path) -> None:
-        forged = gzip_member(response_record(page("http://victim.test/", b"forged")))
+        forged = gzip_member(response_record(stored_page("http://victim.test/", b"forged")))
         noise = random.Random(5).randbytes(40_000)  # not compressible, so it is stored as it is
         with WarcArchive(tmp_path) as archive:
-            pointers = [archive.append_page(page("http://a.test/1", noise + forged + noise))]
-            pointers.append(archive.append_page(page("http://a.test/2")))
+            pointers = [archive.append_page(stored_page("http://a.test/1", noise + forged + noise))]
+            pointers.append(archive.append_page(stored_page("http://a.test/2")))
         data = bytearray((tmp_path / pointers[0].file_name).read_bytes())
         assert forged in data
         data[data.index(noise[:100]) + 50] ^= 1
@@ -544,7 +507,9 @@ class TestArchive:
     def test_a_damaged_warc_file_brings_pages_or_the_one_error(self, tmp_path: Path) -> None:
         chance = random.Random(5)
         with WarcArchive(tmp_path) as archive:
-            pointer = [archive.append_page(page(f"http://a.test/{n}", chance.randbytes(900))) for n in range(5)][-1]
+            pointer = [archive.append_page(stored_page(f"http://a.test/{n}", chance.randbytes(900))) for n in range(5)][
+                -1
+            ]
         packed = (tmp_path / pointer.file_name).read_bytes()
         damaged = tmp_path / "damaged.warc"
         for whole in (packed, gzip.decompress(packed)):
@@ -593,7 +558,7 @@ class TestErrors:
 WRITER = """
     import sys
     from pathlib import Path
-    from tests.docstore.test_store import keep_page, extract_each, ARTICLE
+    from tests.builders import keep_page, extract_each, ARTICLE
     from docstore.store import Store
     url, warc = sys.argv[1], Path(sys.argv[2])
     with Store(url, warc) as store:

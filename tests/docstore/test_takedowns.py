@@ -12,9 +12,8 @@ from domain.outcome import Outcome, Reason
 from domain.page import Host
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Definition, DefinitionChoice, Term, TermStatus
+from tests.builders import ARTICLE, add, keep_page
 from tests.conftest import logic_store_url, on_both
-from tests.docstore.test_store import ARTICLE, keep_page
-from tests.terms import add
 
 store_url = logic_store_url
 

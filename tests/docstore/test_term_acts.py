@@ -27,10 +27,9 @@ from domain.term import AUTOMATIC_ACTOR, ConceptTerm, Term, TermClass, TermStatu
 from domain.term_relation import RelatedPair
 from lexicon.publishing import build_next_version
 from pipeline.search_site.review_service import StoreReview
+from tests.builders import add, extract_all, keep_page, propose, set_synonyms
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_rebuild import new_url
-from tests.docstore.test_store import extract_all, keep_page
-from tests.terms import add, propose, set_synonyms
 from text.scripts import LANGUAGE_PATTERNS, language_of_term
 
 store_url = logic_store_url

@@ -13,7 +13,7 @@ from docstore.articles.vectors import (
 from docstore.store import Store
 from domain.article import Article
 from domain.outcome import Outcome, Reason
-from tests.docstore.test_store import keep_page
+from tests.builders import keep_page
 
 MODEL, ZH = "m", ("zh",)
 

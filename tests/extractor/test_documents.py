@@ -10,14 +10,13 @@ import pytest
 
 from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from domain.article import Article, BlockKind, PageType
-from domain.file_formats import FORMATS_BY_NAME
-from domain.message import Message
+from domain.coded_message import CodedMessage
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedLine, RecognizedPage
-from extractor.documents import ofd, plain_text, reader
+from extractor.documents import ofd, plain_text
 from extractor.documents.content import MAX_BLOCKS, MAX_PAGES
 from extractor.documents.pdf import find_unreadable_pages
-from extractor.documents.reader import READERS, detect_format, extract_document, read_document
+from extractor.documents.reader import detect_format, extract_document, read_document
 from tests.conftest import SHARED
 from tests.extractor import document_files as files
 
@@ -242,15 +241,6 @@ def test_rules_of_markdown_are_not_text() -> None:
 def test_a_cut_text_says_so(is_markdown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_text, "MAX_BYTES", 3_000_000)
     assert plain_text.read(b"<!--" + b" " * 3_000_000 + b"-->", is_markdown).truncation == "3 MB read"
-
-
-def test_the_size_limit_is_stated_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "MAX_BYTES", 3_000_000)
-    assert outcome(b"a" * 3_000_001, "txt").detail == "The file is larger than the limit of 3 MB"
-
-
-def test_every_format_that_is_known_is_read() -> None:
-    assert set(READERS) == set(FORMATS_BY_NAME)
 
 
 # -- which format

@@ -1,7 +1,5 @@
 """The whole stage: a page becomes an article or an outcome with the reason."""
 
-import pickle
-
 import pytest
 
 from domain.article import Article, Block, BlockKind
@@ -76,13 +74,6 @@ def test_a_page_that_is_no_article_keeps_its_day(html: str, reason: Reason) -> N
     assert (found.reason, found.published_date) == (reason, "2024-05-01")
 
 
-@pytest.mark.parametrize("method", ["blocks", "two_pass", "tag_path_ratio"])
-def test_the_article_names_its_method(method: str) -> None:
-    found = ArticleExtractor(ExtractSettings(method=method)).extract(PAGE, URL)
-    assert isinstance(found, Article)
-    assert found.method == method
-
-
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(KeyError, match="nope"):
         ArticleExtractor(ExtractSettings(method="nope"))
@@ -146,11 +137,6 @@ def test_no_article_is_published_after_its_fetch() -> None:
     found = ArticleExtractor().extract(PAGE, URL, fetched_at=1_000_000_000.0)  # in 2001
     assert isinstance(found, Article)
     assert (found.published, found.date_source) == ("", "")
-
-
-def test_an_extractor_can_be_sent_to_another_process() -> None:
-    extractor = pickle.loads(pickle.dumps(ArticleExtractor(ExtractSettings(method="two_pass"))))
-    assert isinstance(extractor.extract(PAGE, URL), Article)
 
 
 @pytest.mark.parametrize("html", ["<" * 3000, '"' * 3000, "<p>" + "。" * 300], ids=["signs", "quotes", "marks"])

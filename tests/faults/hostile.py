@@ -1,24 +1,14 @@
-"""Hostile servers and pages: one real crawl of all of them, its extraction, and the memory of both."""
+"""Hostile servers: one real crawl of all of them, its extraction, and the memory of both."""
 
-import base64
 import json
-import random
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from domain.article import Article
-from domain.outcome import Outcome
-from extractor import ExtractSettings
-from extractor.article_extractor import ArticleExtractor
-from extractor.fields.dates.date_parsing import find_date_in_text
 from tests.crash_harness import Vertical
-from tests.faults.servers import SENTENCE, HostileServer, Recipe
+from tests.faults.servers import HostileServer, Recipe
 from tests.faults.tally import Tally
 from tests.web_fixture import serving
-from text.decoding.decode import decode_page
 
 DEADLINE = 12.0  # maximum seconds of one fetch in these crawls
 MAX_ABOVE_IDLE = 256.0  # MB
@@ -127,137 +117,8 @@ def memory_of(pid: int) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
-# -- rows of the data folder, and generated ones
-
-
-def rows(data: Path | None, name: str) -> list[dict[str, Any]]:
-    """Return the rows of a file of the data folder; an empty list if it is missing."""
-    file = data / "hostile" / f"{name}.jsonl" if data else None
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file and file.exists() else []
-
-
 def http_recipes(data: Path | None) -> list[Recipe]:
-    """Return the recipes of the data folder and our own."""
-    return [json.loads(row["text"]) for row in rows(data, "http")] + list(OWN + LARGE)
-
-
-def date_faults(data: Path | None) -> Tally:
-    """Texts similar to dates give no date or one ISO date, in less than 0.5 s of CPU time each."""
-    tally, chance = Tally("dates"), random.Random(5)
-    texts = [text_of(json.loads(row["text"])) for row in rows(data, "dates")]
-    units = ["12:", "am pm ", "2019年", "1/", "-", "十", "May ", "2024-01-", "日", "GMT+8 ", "0"]
-    texts += ["".join(chance.choices(units, k=chance.choice((5, 50, 5000)))) for _ in range(100)]
-    for text in texts:
-        with tally.trying(text[:40]):
-            began = time.thread_time()
-            day = find_date_in_text(text)
-            seconds = time.thread_time() - began
-            assert day == "" or (len(day) == 10 and "1990" <= day[:4] <= "2099"), day
-            assert seconds < 0.5, f"{seconds:.2f} s"
-    return tally
-
-
-def text_of(recipe: Mapping[str, Any]) -> str:
-    """Return the text of a row, or generate it from its recipe."""
-    return str(recipe.get("text") or recipe["pre"] + recipe["repeat"] * recipe["times"] + recipe["post"])
-
-
-def charset_faults(data: Path | None) -> Tally:
-    """Pages with wrong charset labels are decoded correctly, for each encoding and wrong label."""
-    tally = Tally("charset")
-    for row in rows(data, "enc_pages"):
-        with tally.trying(row["id"]):
-            label = f"text/html; charset={row['header']}" if row["header"] else ""
-            assert row["truth"] in text_read(base64.b64decode(row["b64"]), label)
-    text = f"<html><title>石油</title><p>{SENTENCE * 6}</p>"
-    for coding in ("gbk", "gb18030", "big5", "utf-8", "utf-16", "utf-8-sig"):
-        for lie in ("", "iso-8859-1", "utf-8", "gb2312", "nonsense"):
-            with tally.trying(f"{coding} said to be {lie}"):
-                body = text.encode(coding, "ignore")
-                assert "今天宣布" in text_read(body, f"text/html; charset={lie}" if lie else "")
-    return tally
-
-
-def text_read(body: bytes, label: str) -> str:
-    """Return the text of a page, or an empty string if it cannot be decoded."""
-    found = decode_page(body, label)
-    return found.text if found else ""
-
-
-def xml_faults(data: Path | None) -> Tally:
-    """Sitemaps and feeds with entity bombs or external entities raise nothing and read no file."""
-    from crawler.sitemaps.sitemap_parser import parse_sitemap
-
-    tally = Tally("xml", connections=0)
-    own = [
-        '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
-        + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
-        + "]><urlset><url><loc>&j;</loc></url></urlset>",
-        '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><urlset><url><loc>&f;</loc></url></urlset>',
-        "<urlset>" + "<url>" * 100_000,
-        "<urlset>" + "<url><loc>http://a.test/</loc></url>" * 60_000,
-    ]
-    bodies = [payload(row) for row in rows(data, "xml")] + [one.encode() for one in own]
-    for number, body in enumerate(bodies):
-        with tally.trying(f"xml {number}"):
-            began = time.thread_time()
-            found = str(parse_sitemap(body, "http://a.test/sitemap.xml"))
-            assert "root:" not in found
-            assert time.thread_time() - began < 5
-    return tally
-
-
-def payload(row: Mapping[str, str]) -> bytes:
-    """Return the bytes of a row."""
-    return base64.b64decode(row["b64"]) if "b64" in row else row["text"].encode("utf-8", "surrogatepass")
-
-
-def page_faults(data: Path | None, names: Iterable[str] = ("html_tree", "html_tok", "xss", "strings")) -> Tally:
-    """Broken pages give an article or an outcome."""
-    tally, extractor = Tally("pages"), ArticleExtractor(ExtractSettings())
-    for name in names:
-        for row in rows(data, name):
-            with tally.trying(str(row["id"])):
-                assert isinstance(extractor.extract(payload(row), "http://a.test/1.html"), Article | Outcome)
-    return tally
-
-
-def ssrf_faults(data: Path | None) -> Tally:
-    """URLs of internal addresses, raw and canonicalized, cause no connection."""
-    from urllib.parse import urljoin, urlsplit
-
-    from crawler.http.ip_policy import PrivateAddressError, PublicOnlyPolicy, is_public_ip
-    from crawler.urls.canonical import canonicalize_url, host_of
-    from domain.outcome import Reason
-
-    tally, policy = Tally("ssrf", connections=0), PublicOnlyPolicy()
-    own = [
-        "http://127.0.0.1/",
-        "http://0177.1/",
-        "http://[::ffff:10.0.0.1]/",
-        "http://2130706433/",
-        "http://localhost./",
-    ]
-    own += [
-        "http://[64:ff9b::7f00:1]/",
-        "http://169.254.169.254/",
-        "http://0x7f.1/",
-        "http://[fd00::1]/",
-        "http://10.1/",
-    ]
-    for text in [*(row["text"] for name in ("urls_ssrf", "urls_redirect") for row in rows(data, name)), *own]:
-        with tally.trying(text):
-            url = canonicalize_url(text, "http://site.test/a")
-            hosts: list[str] = [] if isinstance(url, Reason) else [host_of(url)]
-            with suppress(ValueError):
-                hosts.append(urlsplit(urljoin("http://site.test/a", text)).hostname or "")
-            for host in filter(None, hosts):
-                if not any(sign.isdecimal() or sign == "[" for sign in host) and "localhost" not in host:
-                    continue  # a host name: no DNS lookups here
-                try:
-                    targets = policy.resolve_allowed(host, 80)
-                except (PrivateAddressError, OSError):
-                    continue
-                tally.connections = (tally.connections or 0) + sum(not is_public_ip(one) for one, _ in targets)
-                assert all(is_public_ip(one) for one, _ in targets)
-    return tally
+    """Return the recipes of the data folder (hostile/http.jsonl) and our own."""
+    file = data / "hostile" / "http.jsonl" if data else None
+    rows = file.read_text("utf-8").splitlines() if file and file.exists() else []
+    return [json.loads(json.loads(row)["text"]) for row in rows] + list(OWN + LARGE)

@@ -1,4 +1,4 @@
-"""Faults of processes: kill -9 in every stage, Solr down or killed, clock changes, full disks."""
+"""Faults of processes: Solr down or killed, clock changes, full disks."""
 
 import os
 import shutil
@@ -6,114 +6,14 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from tests.crash_harness import Vertical, indexed_ids, until
-from tests.faults.comparison import Content, compare_content, compare_requests, content_of, successful_requests
+from tests.crash_harness import Undisturbed, Vertical, indexed_ids, until
+from tests.faults.comparison import compare_content, content_of
+from tests.faults.kill9 import JAVA
 from tests.faults.tally import Tally
-from tests.faults.verticals import Undisturbed, call_successfully
-
-JAVA = "org.eclipse.jetty"
-POINTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # fractions of the undisturbed duration of the stage
-MAX_BACK = 60.0  # maximum seconds of recovery
-
-
-@contextmanager
-def copied(source: Vertical, folder: Path) -> Iterator[Vertical]:
-    """Yield a copy of a vertical; kill its processes at the end."""
-    shutil.rmtree(folder, ignore_errors=True)
-    vertical = source.copy_to(folder)
-    try:
-        yield vertical
-    finally:
-        vertical.end()
-
-
-# -- kill -9
-
-STAGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    # stage: (name of the source vertical, command)
-    "crawl": ("new", ("crawl",)),
-    "extract": ("crawled", ("extract",)),
-    "mine": ("extracted", ("lexicon", "build")),
-    "review_write": ("mined", ("lexicon", "accept", "--top", "30")),
-    "publish": ("decided", ("lexicon", "publish")),
-    "swap_dictionary": ("indexed", ("index", "--full")),
-    "index": ("decided", ("index",)),
-    "backup": ("decided", ("backup", "{folder}/backups")),
-}
-
-
-def kill9_faults(made: Undisturbed, folder: Path, stages: Mapping[str, tuple[float, ...]]) -> Tally:
-    """Kill each stage with all its processes at several points, run it again, and compare the results."""
-    tally = Tally("kill9")
-    for stage, points in stages.items():
-        source, command = STAGES[stage]
-        command = tuple(part.format(folder=folder) for part in command)
-        with copied(getattr(made, source), folder / "v") as whole:
-            made.site.log.clear()
-            began = time.monotonic()
-            whole.done(*command)
-            seconds, expected = time.monotonic() - began, StageResult.read(whole, made)
-        for point in points:
-            with tally.trying(f"{stage} at {point}"), copied(getattr(made, source), folder / "v") as vertical:
-                made.site.log.clear()
-                killed_at(vertical, command, seconds * point)
-                began = time.monotonic()
-                repeat(vertical, command)
-                tally.worst_s = max(tally.worst_s, time.monotonic() - began)
-                account(tally, made, vertical, expected, stage)
-    return tally
-
-
-def repeat(vertical: Vertical, command: tuple[str, ...]) -> None:
-    """Run a killed command again. It succeeds, or says that the killed one had already published the version."""
-    said = vertical.plumb(*command)
-    assert said.status == 0 or "Nothing to publish" in said.complaint, said
-    assert "Traceback" not in said.err, said
-
-
-@dataclass(frozen=True)
-class StageResult:
-    """What a stage left in the store and the archive, and what it requested of the sites."""
-
-    content: Content
-    requests: Counter[str]
-
-    @classmethod
-    def read(cls, vertical: Vertical, made: Undisturbed) -> "StageResult":
-        """Read the result of a stage that ran since `made.site.log` was cleared."""
-        return cls(content_of(vertical), successful_requests(made.site.log))
-
-
-def killed_at(vertical: Vertical, command: tuple[str, ...], seconds: float) -> None:
-    """Start a command and kill all its processes after `seconds`, unless it has ended."""
-    running = vertical.start(*command)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and running.poll() is None:
-        time.sleep(0.002)
-    vertical.kill()
-    running.communicate()
-
-
-# Acceptances without acknowledgement are repeated in another order.
-IGNORED_TABLES = {"review_write": frozenset({"terms", "term_acts", "term_changes", "row_sums"})}
-
-
-def account(tally: Tally, made: Undisturbed, vertical: Vertical, expected: StageResult, stage: str) -> None:
-    """Assert that an undisturbed stage has the same result, and that the index contains each article once."""
-    found = StageResult.read(vertical, made)
-    compare_content(tally, expected.content, found.content, stage, IGNORED_TABLES.get(stage, frozenset()))
-    compare_requests(tally, expected.requests, found.requests, found.content, stage)
-    assert vertical.check_archive() == vertical.number("SELECT count(*) FROM pages")
-    if stage in ("index", "swap_dictionary"):
-        with vertical.solr() as index:
-            tally.account(made.ids, indexed_ids(index), stage)
-
 
 # -- Solr
 
@@ -122,7 +22,7 @@ def solr_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) ->
     """After each fault of Solr and another run, the index contains exactly the expected ids."""
     tally = Tally("solr", detected=0)
     for name in names or tuple(SOLR):
-        with tally.trying(name), copied(made.decided, folder / "v") as vertical:
+        with tally.trying(name), made.decided.copied(folder / "v") as vertical:
             tally.said(SOLR[name](vertical))
             began = time.monotonic()
             vertical.done("index")
@@ -215,11 +115,11 @@ def clock_faults(made: Undisturbed, folder: Path) -> Tally:
     tally = Tally("clock")
     for command in (("crawl",), ("extract",), ("lexicon", "build"), ("backup", f"{folder}/backups"), ("status",)):
         for name, seconds in CLOCK_CHANGES.items():
-            with tally.trying(f"{name} {command[0]}"), copied(made.decided, folder / "v") as vertical:
+            with tally.trying(f"{name} {command[0]}"), made.decided.copied(folder / "v") as vertical:
                 move_times(vertical, seconds)
                 due_urls = {url for (url,) in vertical.ask(DUE_URLS)}
                 visited_urls = visits_of(vertical, made, command)
-                with copied(made.decided, folder / "whole") as whole:
+                with made.decided.copied(folder / "whole") as whole:
                     make_due(whole, due_urls)
                     expected_urls = visits_of(whole, made, command)
                     compare_content(tally, content_of(whole), content_of(vertical), f"{name} {command[0]}")
@@ -315,44 +215,3 @@ def small_disk(folder: Path) -> Iterator[Vertical]:
 def mounted(*arguments: str) -> bool:
     """Run `mount`; return True on success."""
     return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
-
-
-# -- restore and import
-
-
-def import_faults(made: Undisturbed, folder: Path, names: tuple[str, ...] = ()) -> Tally:
-    """Import truncated and damaged WARC files: intact records are imported once, damage is reported."""
-    tally = Tally("import", detected=0)
-    source = folder / "source.warc.gz"
-    source.write_bytes(b"".join(file.read_bytes() for file in sorted((made.crawled.data / "warc").iterdir())))
-    whole = source.read_bytes()
-    recipes = {
-        "twice": whole,
-        "half": whole[: len(whole) // 2],
-        "one_byte_short": whole[:-1],
-        "flipped": whole[: len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 1]) + whole[len(whole) // 2 + 1 :],
-        "zeroed": whole[:20_000] + bytes(2000) + whole[22_000:],
-        "empty": b"",
-        "no_warc": b"hello " * 1000,
-    }
-    for name, data in recipes.items():
-        if names and name not in names:
-            continue
-        with tally.trying(name), copied(made.new, folder / "v") as vertical:
-            file = folder / "damaged.warc.gz"
-            file.write_bytes(data)
-            said = vertical.call("import", str(file))
-            again = vertical.call("import", str(file))
-            assert "Traceback" not in said.err + again.err
-            tally.said(said.status == (0 if name == "twice" else 1))
-            assert said.status == (0 if name == "twice" else 1), said
-            if name not in ("empty", "no_warc"):
-                call_successfully(vertical, "import", str(source))
-                tally.account(set(digests(made.crawled)), list(digests(vertical)), name)
-            vertical.check_archive()
-    return tally
-
-
-def digests(vertical: Vertical) -> list[str]:
-    """Return the digests of all pages."""
-    return [digest for (digest,) in vertical.ask("SELECT DISTINCT digest FROM pages")]

@@ -10,9 +10,8 @@ from pipeline.index_stage import wait_for_solr
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
-from tests.crash_harness import Vertical
+from tests.crash_harness import Vertical, call_successfully
 from tests.faults.tally import Tally
-from tests.faults.verticals import call_successfully
 
 Answers = dict[str, Any]
 

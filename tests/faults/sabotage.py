@@ -14,10 +14,9 @@ from docstore.warc_archive import WarcArchive
 from domain.frontier import Visit
 from domain.page import Page, WarcPointer
 from pipeline.cli.main import main
-from tests.crash_harness import Vertical, until
-from tests.faults.processes import StageResult, account, copied
+from tests.crash_harness import Undisturbed, Vertical, call_successfully, until
+from tests.faults.kill9 import StageResult, account
 from tests.faults.tally import Tally
-from tests.faults.verticals import Undisturbed, call_successfully
 
 DELAY_SECONDS = 60.0  # between the commit of a visit and that of its page: long enough for a kill
 EVERY = 10  # one visit of so many is damaged
@@ -109,16 +108,16 @@ def sabotage_faults(made: Undisturbed, folder: Path, names: Sequence[str] = tupl
     The figure `noticed` is the share of the defects that the comparison notices; without a defect it must find nothing.
     """
     tally, noticed = Tally("sabotage"), 0
-    with copied(made.new, folder / "v") as whole:
+    with made.new.copied(folder / "v") as whole:
         made.site.log.clear()
         call_successfully(whole, "crawl")
         expected = StageResult.read(whole, made)
-    with tally.trying("no defect"), copied(made.new, folder / "v") as vertical:
+    with tally.trying("no defect"), made.new.copied(folder / "v") as vertical:
         made.site.log.clear()
         call_successfully(vertical, "crawl")
         account(tally, made, vertical, expected, "crawl")
     for name in names:
-        with tally.trying(name), copied(made.new, folder / "v") as vertical:
+        with tally.trying(name), made.new.copied(folder / "v") as vertical:
             made.site.log.clear()
             crawl_sabotaged(vertical, name)
             differences = Tally(name)

@@ -15,24 +15,22 @@ from urllib.parse import urlsplit
 import requests
 
 from pipeline.runs.run_figures import folder_bytes
-from tests.crash_harness import Vertical, all_processes, indexed_ids
+from tests.crash_harness import Undisturbed, Vertical, all_processes, indexed_ids
 from tests.faults.comparison import compare_content, compare_requests
-from tests.faults.processes import JAVA, StageResult, copied
+from tests.faults.kill9 import JAVA, RUN_TABLES, StageResult
 from tests.faults.tally import Tally
-from tests.faults.verticals import Undisturbed
 
 SLOW, FEW_SLOW = 500, 60
 MINUTES, FEW_SECONDS = 120.0, 8.0
 ASKED = 40  # searches whose latency is measured
 SETTLING_RUNS = 2  # the first one publishes terms, the second one counts with them and visits the seeds again
-RUN_TABLES = frozenset({"runs", "site_runs"})  # contain the killed runs too
 
 
 def slow_faults(source: Vertical, folder: Path, is_short: bool) -> Tally:
     """Open many connections that send headers or a body byte by byte, or read nothing; measure other clients."""
     tally = Tally("slow")
     count, seconds = (FEW_SLOW, FEW_SECONDS) if is_short else (SLOW, MINUTES)
-    with copied(source, folder / "v") as vertical:
+    with source.copied(folder / "v") as vertical:
         url = served(vertical)
         latency(url)  # warm up caches and the index
         quiet = statistics.quantiles(latency(url), n=20)[-1]
@@ -92,13 +90,13 @@ def drip(clients: list[socket.socket], done: threading.Event) -> None:
 def soak_faults(made: Undisturbed, folder: Path, rounds: int) -> Tally:
     """Repeat whole runs, each with a random fault. After each, store and index must be those of undisturbed runs."""
     tally, chance = Tally("soak"), random.Random(31)
-    with copied(made.new, folder / "v") as whole:
+    with made.new.copied(folder / "v") as whole:
         made.site.log.clear()
         for _ in range(SETTLING_RUNS):
             whole.done("run")
         expected = StageResult.read(whole, made)
     made.site.log.clear()  # once: the visits of all rounds count
-    with copied(made.new, folder / "v") as vertical:
+    with made.new.copied(folder / "v") as vertical:
         sizes = []
         for number in range(rounds):
             with tally.trying(f"round {number}"):

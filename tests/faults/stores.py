@@ -1,4 +1,4 @@
-"""Damage to saved data: bits of the database, its logs, the seen filter, WARC and state files, dictionaries.
+"""Damage to saved data: bits of the database, its logs, the seen filter, WARC and state files.
 
 Only faults that need processes start them: two hundred stores are damaged, checked and repaired in the time of a few
 runs.
@@ -21,9 +21,9 @@ from pipeline.maintenance.preflight import check_all
 from pipeline.maintenance.repair import RepairStep, repair_vertical
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
+from tests.builders import add
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
-from tests.terms import add
 
 PAGE_BYTES = 4096
 
@@ -252,31 +252,3 @@ def check_archive(tally: Tally, made: Damaged) -> None:
             except Exception:
                 tally.lost += 1
                 raise
-
-
-DICTIONARIES: Mapping[str, bytes] = {
-    "empty": b"",
-    "half_written": "油气田 5 n\n钻井".encode()[:-1],
-    "not_utf8": "油气田 5 n\n".encode("gbk"),
-    "columns": "油气田 5 n\n坏 行 多 太 了\n".encode(),
-    "frequency": "油气田 5 n\n抽油机 many n\n".encode(),
-    "nul": "油气田 5 n\n\0\0\0 3 n\n".encode(),
-    "bom_utf16": "油气田 5 n\n".encode("utf-16"),
-}
-
-
-def dictionary_faults(source: Vertical, folder: Path) -> Tally:
-    """Invalid dictionaries are rejected with one line, and none of their words is imported."""
-    tally = Tally("dictionary", detected=0)
-    vertical = source.copy_to(folder / "vertical")
-    before = vertical.kept()
-    for name, data in DICTIONARIES.items():
-        with tally.trying(name):
-            file = folder / "dictionary.txt"
-            file.write_bytes(data)
-            said = vertical.call("lexicon", "import", str(file))
-            assert "Traceback" not in said.err, said.err
-            tally.said(said.status == 1 or name == "empty")
-            assert said.status == 1 or name == "empty", said
-            assert vertical.kept() == before
-    return tally

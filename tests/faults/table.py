@@ -13,39 +13,26 @@ import click
 
 from benchmarks.results import SHARED, Figure, publish
 from tests.conftest import new_database
+from tests.crash_harness import undisturbed_run
 from tests.faults import hostile, processes, serving, stores
 from tests.faults.fencing import PROCESS_COUNTS, fence_faults
+from tests.faults.kill9 import kill9_faults
 from tests.faults.restoring import restore_faults
 from tests.faults.sabotage import sabotage_faults
 from tests.faults.stalling import pattern_faults, stall_faults
 from tests.faults.tally import Tally
-from tests.faults.traps import trap_faults
 from tests.faults.upgrading import upgrade_faults
-from tests.faults.verticals import undisturbed_run
 from tests.shared_server import EMPTY_STORE, shared_server
 
 STORES, FEW_STORES = 200, 10
-NEEDS_RUN = (
-    "sabotage",
-    "kill9",
-    "solr",
-    "disk",
-    "clock",
-    "sqlite",
-    "bloom",
-    "dictionary",
-    "import",
-    "restore",
-    "upgrade",
-    "soak",
-    "slow",
+NEEDS_RUN = frozenset(
+    ["sabotage", "kill9", "solr", "disk", "clock", "sqlite", "bloom", "restore", "upgrade", "soak", "slow"]
 )
 ROUNDS, FEW_ROUNDS = 10, 1
 
 
 def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Path) -> Iterator[Tally]:
     """Yield one tally for each class, as it finishes."""
-    yield from pages(data, only)
     if recipes := [recipe for recipe in hostile.http_recipes(data) if not only or hostile.class_of(recipe) in only]:
         yield from hostile.hostile_servers(recipes[:: 8 if is_short else 1], folder / "hostile")
     if not only or "patterns" in only:
@@ -55,21 +42,18 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
     if not only or "fence" in only:
         (folder / "fence").mkdir()
         yield fence_faults_of_all(folder / "fence")
-    if only and not only & frozenset(NEEDS_RUN):
+    if only and not only & NEEDS_RUN:
         return
     (folder / "run").mkdir()
     with undisturbed_run(folder / "run") as made:
-        points = processes.POINTS[2:3] if is_short else processes.POINTS
         few = ("kill9_after_ack",) if is_short else ()
         classes: dict[str, Callable[[Path], Tally]] = {
             "sqlite": lambda at: stores.sqlite_faults(made.indexed, at, FEW_STORES if is_short else STORES),
             "bloom": lambda at: stores.bloom_faults(made.decided, at),
-            "dictionary": lambda at: stores.dictionary_faults(made.mined, at),
-            "import": lambda at: processes.import_faults(made, at),
             "clock": lambda at: processes.clock_faults(made, at),
             "disk": lambda at: processes.disk_faults(made, at),
             "sabotage": lambda at: sabotage_faults(made, at),
-            "kill9": lambda at: processes.kill9_faults(made, at, dict.fromkeys(processes.STAGES, points)),
+            "kill9": lambda at: kill9_faults(made, at, is_short),
             "solr": lambda at: processes.solr_faults(made, at, few),
             "upgrade": lambda at: upgrade_faults(made.decided, at),
             "restore": lambda at: restore_faults(made.indexed, at),
@@ -90,21 +74,6 @@ def fence_faults_of_all(folder: Path) -> Tally:
             with new_database(server, EMPTY_STORE) as url:
                 tally.add(fence_faults(url, folder / str(process_count), process_count))
     return tally
-
-
-def pages(data: Path | None, only: frozenset[str]) -> Iterator[Tally]:
-    """Run the classes that need no process."""
-    classes: dict[str, Callable[[Path | None], Tally]] = {
-        "ssrf": hostile.ssrf_faults,
-        "xml": hostile.xml_faults,
-        "dates": hostile.date_faults,
-        "charset": hostile.charset_faults,
-        "pages": hostile.page_faults,
-        "traps": trap_faults,
-    }
-    for name, tried in classes.items():
-        if not only or name in only:
-            yield tried(data)
 
 
 @click.command()

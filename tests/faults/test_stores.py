@@ -28,11 +28,10 @@ from pipeline.maintenance.preflight import check_all, check_before_run, raise_if
 from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings, load_settings
+from tests.builders import add, decide, keep_page
 from tests.crash_harness import Vertical
-from tests.docstore.test_store import keep_page
 from tests.faults.stores import Damaged, bloom_faults, content, sqlite_faults
 from tests.local_workers import local_workers
-from tests.terms import add, decide
 
 pytestmark = pytest.mark.slow
 

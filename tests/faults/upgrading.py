@@ -11,11 +11,10 @@ from domain.article import document_id
 from indexer import solr_index, sync
 from indexer.document_mapping import to_solr_document
 from locks.file_locks import stage_lock
-from tests.crash_harness import Vertical, until
+from tests.crash_harness import Vertical, call_successfully, until
 from tests.earlier_versions import extract_configsets, to_earlier_document
 from tests.faults.restoring import use_collection
 from tests.faults.tally import Tally
-from tests.faults.verticals import call_successfully
 from tests.web_fixture import PATIENCE
 
 NEW_FIELD = "page_type"  # every document of this version has it

@@ -19,9 +19,11 @@ from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_query import QueryVariant
 from search_ui.query.solr_requests import hits_params
-from tests.docstore.test_store import extract_all, keep_page, new_url
+from tests.builders import extract_all, keep_page, new_url
+from tests.conftest import logic_store_url
 from text.segment import base_segmenter
 
+store_url = logic_store_url
 LAW = "http://law.test/9"
 PLAIN = "http://local.test/rule"
 

@@ -14,7 +14,7 @@ from indexer.affected_articles import find_url_ids_containing, iter_texts_contai
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.solr_index import SolrIndex
 from indexer.sync import flush_changes
-from tests.docstore.test_store import extract_all, keep_page
+from tests.builders import extract_all, keep_page
 from text.segment import RjiebaSegmenter, base_segmenter
 
 WORDS = [
@@ -22,7 +22,7 @@ WORDS = [
     *("привет", "don't", "foo_bar", "hp1010", "IoT", "日本", "カタカナ", "한국", "e.g"),
 ]
 SIGNS = [*string.punctuation, *" \t\n\u00a0\u3000\u200b\u200d\u00ad\ufeff·‧：．＇’“、，。", "́"]
-TEXTS, TERMS = 100, 30
+TEXTS, TERMS = 60, 20
 
 
 @pytest.mark.parametrize("text", ["image xlink:href", "see image xlink.", "IMAGE\u00a0XLINK_b", "x-image xlink's"])

@@ -13,7 +13,7 @@ from domain.article_relations import NewsItem
 from domain.outcome import Outcome, Reason
 from indexer.article_relations import event_similarity, to_news_item, update_relations
 from pipeline.demo.articles import generate_articles
-from tests.docstore.test_store import extract_all, keep_page
+from tests.builders import extract_all, keep_page
 from text.segment import base_segmenter
 
 DOHA = (

@@ -14,9 +14,8 @@ from indexer.document_mapping import TextAnalysis
 from indexer.solr_index import CommitWithin, SolrIndex
 from indexer.sync import apply_lexicon, flush_changes, remove_orphans
 from solr_client import solr_fields
-from tests.docstore.test_store import extract_all, keep_page
+from tests.builders import extract_all, keep_page, urls_with_outcome
 from tests.solr_fixture import SHARDS
-from tests.store_queries import urls_with_outcome
 from text.segment import RjiebaSegmenter, base_segmenter
 
 pytestmark = pytest.mark.solr

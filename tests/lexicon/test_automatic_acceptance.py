@@ -20,7 +20,7 @@ from lexicon.mining import mine_terms
 from lexicon.publishing import add_terms
 from lexicon.settings import LexiconSettings
 from lexicon.word_lists import FORMATTERS, parse_word_list
-from tests.terms import make_candidate
+from tests.builders import make_candidate
 from text.segment import base_segmenter
 
 SHALE_GAS = make_candidate("页岩气")

@@ -23,7 +23,7 @@ from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
 from pipeline.site_admin.current_settings import CurrentSettings
-from tests.terms import add
+from tests.builders import add
 
 
 @pytest.fixture

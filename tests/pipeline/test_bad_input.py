@@ -22,8 +22,7 @@ from typing import Any
 import pytest
 
 from docstore.warc_reader import read_warc
-from tests.crash_harness import Said
-from tests.local_vertical import LocalVertical
+from tests.crash_harness import LocalVertical, Said
 from tests.local_workers import local_workers
 from tests.web_fixture import PATIENCE, Answer, Request, Site, page, refusing_port
 

@@ -10,8 +10,7 @@ import pytest
 
 from pipeline.cli.config_argument import VerticalCommand, first_positional_index
 from pipeline.cli.main import COMMANDS, cli, read_summary
-from tests.crash_harness import Said
-from tests.local_vertical import LocalVertical
+from tests.crash_harness import LocalVertical, Said
 from tests.plumb_call import call_plumb
 from tests.web_fixture import Site, page
 

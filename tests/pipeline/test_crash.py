@@ -12,7 +12,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -26,16 +25,26 @@ from crawler.sitemaps.origin_sitemaps import default_sitemap_urls
 from domain.article import document_id
 from locks.file_locks import stage_lock
 from pipeline.search_site.serve import open_listening_socket
-from tests.crash_harness import Kept, PausableSites, Said, Vertical, indexed_ids, until
-from tests.faults.verticals import Undisturbed, undisturbed_run
-from tests.local_vertical import LocalVertical
+from tests.crash_harness import (
+    Kept,
+    LocalVertical,
+    Said,
+    Undisturbed,
+    Vertical,
+    indexed_ids,
+    undisturbed_run,
+    until,
+)
+from tests.faults.kill9 import JAVA, MOMENTS, STAGES, Expected, kill_and_repeat
+from tests.faults.restoring import use_collection
+from tests.faults.tally import Tally
 from tests.local_workers import local_workers
 from tests.plumb_call import call_plumb
+from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")]
 
-JAVA = "org.eclipse.jetty"
 GUARD = "indexer.solr_supervisor"
 ACCOUNT = "管理员"
 PASSWORD = "石油 password"
@@ -63,18 +72,38 @@ def copy(source: Vertical, vertical: Vertical) -> None:
     source.copy_to(vertical.folder)
 
 
-class TestCrawl:
-    @pytest.mark.parametrize("pages", [pytest.param(1, marks=pytest.mark.exhaustive), 60])
-    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, pages: int) -> None:
-        copy(undisturbed.new, vertical)
-        kill_crawl(undisturbed.site, vertical, pages)
-        acknowledged = set(page_digests(vertical))
-        assert pages <= len(acknowledged) < 110
-        undisturbed.site.log.clear()
-        vertical.done("crawl")
-        assert [url for url, status in undisturbed.site.log if status == 200 and url in acknowledged] == []
-        check_crawled(undisturbed, vertical)
+QUICK = {
+    *(("crawl", "60 pages"), ("extract", "some articles"), ("mine", "computing")),
+    *(("lexicon", f"transaction {number}") for number in (1, 2, 4, 7, 13)),
+    *(("index", "some are written"), ("publish", "half segmented again"), ("backup", "copying")),
+}
 
+
+@pytest.fixture(scope="module")
+def expected(undisturbed: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Expected]:
+    with local_workers():
+        yield Expected(undisturbed, tmp_path_factory.mktemp("expected"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "moment"),
+    [
+        pytest.param(
+            *point,
+            marks=[
+                *([] if point in QUICK else [pytest.mark.exhaustive]),
+                *([pytest.mark.solr] if STAGES[point[0]].has_index else []),
+            ],
+        )
+        for point in MOMENTS
+    ],
+)
+def test_killed(expected: Expected, vertical: Vertical, stage: str, moment: str) -> None:
+    copy(expected.source(stage), vertical)
+    kill_and_repeat(Tally("kill9"), expected, stage, STAGES[stage].moments[moment], vertical)
+
+
+class TestCrawl:
     def test_a_second_crawl_is_refused(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.new, vertical)
         with undisturbed.site.paused_after(responses=20):
@@ -117,14 +146,6 @@ class TestCrawl:
         check_crawled(undisturbed, vertical)
 
 
-def kill_crawl(site: PausableSites, vertical: Vertical, pages: int) -> None:
-    """Kill a crawl that has kept so many pages."""
-    with site.paused_after(responses=pages + 20):
-        running = vertical.start("crawl")
-        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") >= pages, running)
-        vertical.kill()
-
-
 def check_crawled(undisturbed: Undisturbed, vertical: Vertical) -> None:
     """The crawl is where the undisturbed one is; each page's record can be read; the seen filter holds each address.
 
@@ -144,15 +165,6 @@ def page_digests(vertical: Vertical) -> dict[str, str]:
 
 
 class TestExtract:
-    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.crawled, vertical)
-        running = vertical.start("extract")
-        until(lambda: vertical.number("SELECT COUNT(*) FROM articles") > 0, running)
-        vertical.kill()
-        assert 0 < len(vertical.kept().articles) < len(undisturbed.extracted.kept().articles)
-        vertical.done("extract")
-        assert vertical.kept() == undisturbed.extracted.kept()
-
     def test_its_workers_end_with_it(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         """Where only the main process is killed, as the kernel does when memory is short."""
         copy(undisturbed.crawled, vertical)
@@ -192,23 +204,6 @@ class TestImport:
         vertical.done("extract")
         assert vertical.kept().articles == undisturbed.extracted.kept().articles
 
-
-class TestMine:
-    @pytest.mark.parametrize("moment", ["computing", pytest.param("writing", marks=pytest.mark.exhaustive)])
-    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
-        copy(undisturbed.decided, vertical)
-        before = vertical.kept()
-        running = vertical.start("lexicon", "build", "--probability", "0.8")
-        wal = vertical.data / "store.db-wal"
-        if moment == "computing":
-            until(lambda: (vertical.data / "locks" / "lexicon").read_text() == f"{running.pid}\n", running)
-        else:
-            until(lambda: wal.exists() and wal.stat().st_size > 30_000, running)
-        vertical.kill()
-        assert vertical.kept().terms in (before.terms, few_terms(before))
-        vertical.done("lexicon", "build")
-        assert vertical.kept() == before
-
     def test_a_clock_set_back_leaves_no_stale_candidates(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.decided, vertical)
         change(vertical, "UPDATE terms SET mined_at = mined_at + 86400 WHERE mined_at IS NOT NULL")
@@ -231,23 +226,6 @@ def test_a_run_killed_before_it_mined_mines_the_next_time(undisturbed: Undisturb
     assert "lexicon" not in said.out  # nothing has changed since
 
 
-@pytest.mark.parametrize(
-    "number", [pytest.param(n, marks=[] if n in (1, 2, 4, 7, 13) else pytest.mark.exhaustive) for n in range(1, 15)]
-)
-def test_a_run_killed_between_two_steps_of_the_lexicon_stage_does_the_rest_the_next_time(
-    undisturbed: Undisturbed, vertical: Vertical, number: int
-) -> None:
-    copy(undisturbed.extracted, vertical)
-    vertical.program = (sys.executable, "-m", "tests.faults.kill_at_commit", str(number))
-    killed = vertical.finished(vertical.start("run", "--until", "lexicon"))
-    assert killed.status == -signal.SIGKILL
-    assert vertical.number("SELECT COUNT(*) FROM runs WHERE finished_at IS NULL") == 1
-    vertical.done("run", "--until", "lexicon")
-    assert lexicon_results(vertical) == lexicon_results(undisturbed.published)
-    host_counts = vertical.ask("SELECT stage, reason, urls FROM site_runs WHERE run_id = 1")
-    assert host_counts == undisturbed.published.ask("SELECT stage, reason, urls FROM site_runs WHERE run_id = 1") != []
-
-
 @pytest.mark.solr
 def test_a_run_killed_before_it_related_terms_relates_them_the_next_time(
     undisturbed: Undisturbed, vertical: Vertical
@@ -261,18 +239,6 @@ def test_a_run_killed_before_it_related_terms_relates_them_the_next_time(
     assert "lexicon" in vertical.done("run").out
     assert vertical.number(mark) == vertical.number("SELECT value FROM meta WHERE key = 'mined_version'") > 0
     assert "lexicon" not in vertical.done("run").out
-
-
-LEXICON_QUERIES = (
-    "SELECT term, text, score FROM definitions ORDER BY 1, 2",
-    "SELECT kind, term, other FROM relation_proposals ORDER BY 1, 2, 3",
-    "SELECT key, value FROM meta WHERE key LIKE '%_version' OR key = 'rising_terms' ORDER BY key",
-)
-
-
-def lexicon_results(vertical: Vertical) -> tuple[object, ...]:
-    """Return what the lexicon stage leaves in the store."""
-    return vertical.kept(), *map(vertical.ask, LEXICON_QUERIES)
 
 
 def few_terms(kept: Kept) -> dict[str, tuple[str, float]]:
@@ -304,33 +270,7 @@ def test_a_clock_set_back_does_not_keep_the_crawl_waiting(undisturbed: Undisturb
 
 @pytest.mark.solr
 class TestIndex:
-    @pytest.mark.parametrize(
-        "moment", [pytest.param("Solr is starting", marks=pytest.mark.exhaustive), "some are written"]
-    )
-    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
-        copy(undisturbed.decided, vertical)
-        running = vertical.start("index")
-        if moment == "Solr is starting":
-            until(lambda: JAVA in " ".join(vertical.processes().values()), running)
-        else:
-            until(lambda: vertical.number("SELECT COUNT(*) FROM indexed") >= 20, running)
-        vertical.kill()
-        assert vertical.number("SELECT COUNT(*) FROM changes") > 0
-        check_indexed_by("index", undisturbed, vertical)
-
-    @pytest.mark.exhaustive  # in `make test`, Solr is killed under the search site and in a cluster
-    def test_solr_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.decided, vertical)
-        running = vertical.start("index")
-        until(lambda: vertical.number("SELECT COUNT(*) FROM indexed") >= 20, running)
-        os.kill(running.pid, signal.SIGSTOP)
-        vertical.kill(JAVA)
-        os.kill(running.pid, signal.SIGCONT)
-        said = vertical.finished(running)
-        assert said.status == 1
-        assert "Solr" in said.complaint and "run the same command again" in said.complaint
-        check_indexed_by("index", undisturbed, vertical)
-
+    @pytest.mark.exhaustive
     def test_a_lost_store_leaves_the_index_as_it_is(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         """The database is gone, as a wrong path or a lost disk has it; then it is put back."""
         copy(undisturbed.indexed, vertical)
@@ -381,13 +321,6 @@ class TestIndex:
             assert index.get_owner() == store_id
             assert "nothing to do" in said.out
 
-    @pytest.mark.exhaustive
-    def test_a_deleted_solr_is_filled_again(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.indexed, vertical)
-        shutil.rmtree(vertical.data / "solr")
-        said = check_indexed_by("index", undisturbed, vertical)
-        assert "Solr has lost documents" in said.out
-
 
 def lose_store(vertical: Vertical) -> None:
     """Delete the database and move the WARC files away, as with a wrong path. Beside them no store would be created."""
@@ -416,25 +349,6 @@ def check_indexed_by(command: str, undisturbed: Undisturbed, vertical: Vertical)
     assert (kept.urls, kept.articles, kept.terms) == (wanted.urls, wanted.articles, wanted.terms)
     assert vertical.number("SELECT COUNT(*) FROM indexed") == len(wanted.articles)
     return said
-
-
-@pytest.mark.solr
-@pytest.mark.parametrize("moment", [pytest.param("published", marks=pytest.mark.exhaustive), "half segmented again"])
-def test_publish_killed(undisturbed: Undisturbed, vertical: Vertical, moment: str) -> None:
-    copy(undisturbed.indexed, vertical)
-    running = vertical.start("lexicon", "publish")
-    if moment == "published":
-        until(lambda: vertical.number("SELECT COUNT(*) FROM lexicons"), running)
-    else:
-        until(lambda: vertical.number("SELECT COUNT(*) FROM indexed WHERE lexicon_version = 1") > 5, running)
-    vertical.kill()
-    said = check_indexed_by("lexicon publish", undisturbed, vertical)
-    assert "version 1 is already published" in said.out
-    assert vertical.kept().versions == {1: 30}
-    assert vertical.number("SELECT COUNT(*) FROM lexicons WHERE applied_at > 0") == 1
-    assert vertical.number("SELECT COUNT(*) FROM indexed WHERE lexicon_version = 1") > 20
-    again = vertical.plumb("lexicon", "publish")
-    assert (again.status, "Nothing to publish" in again.complaint) == (1, True)
 
 
 class Administrator:
@@ -491,9 +405,10 @@ def served_at(running: "subprocess.Popen[str]") -> str:
 
 
 @pytest.mark.solr
-def test_review_killed(undisturbed: Undisturbed, vertical: Vertical) -> None:
+def test_review_killed(undisturbed: Undisturbed, vertical: Vertical, solr_node: RunningSolr) -> None:
     """Decisions and a publication that the browser saw acknowledged are kept; one more decision at most."""
-    copy(undisturbed.indexed, vertical)
+    copy(undisturbed.decided, vertical)
+    use_collection(vertical, solr_node.url, "review_killed")
     candidates = [text for text, (status, _) in vertical.kept().terms.items() if status == "candidate"]
     administrator, acknowledged = Administrator(vertical), []
 
@@ -518,6 +433,8 @@ def test_review_killed(undisturbed: Undisturbed, vertical: Vertical) -> None:
     vertical.done("index")
     assert vertical.number("SELECT COUNT(*) FROM lexicons WHERE applied_at > 0") == 1
     assert vertical.kept().changes == 0
+    with vertical.solr() as index:
+        index.delete_all()
 
 
 @pytest.mark.solr
@@ -582,6 +499,7 @@ def java_of(vertical: Vertical) -> int:
     return next((pid for pid, command in vertical.processes().items() if JAVA in command and GUARD not in command), 0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.solr
 def test_a_solr_that_does_not_start_costs_a_run_nothing_but_its_index(
     undisturbed: Undisturbed, vertical: Vertical

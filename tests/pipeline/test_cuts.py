@@ -7,7 +7,7 @@ from pathlib import Path
 from docstore.store import Store
 from domain.term import Lexicon, LexiconEntry
 from indexer.sync import apply_lexicon
-from tests.docstore.test_store import keep_page
+from tests.builders import keep_page
 
 NEW = Lexicon(2, (LexiconEntry("世界石油大会"),))
 

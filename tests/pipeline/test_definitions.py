@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from docstore.articles.extraction_writer import PageExtraction
 from docstore.store import Store, open_sqlite_store
-from domain.article import Article, document_id
+from domain.article import document_id
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
@@ -15,8 +14,7 @@ from domain.review import TermQuery
 from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
 from pipeline.lexicon_stage.definitions import update_definitions
 from pipeline.search_site.review_service import StoreReview
-from tests.docstore.test_store import keep_page, one_entry
-from tests.terms import add
+from tests.builders import add, one_entry, save_article
 
 DEFINITION = "页岩气是指赋存于富有机质泥页岩中的非常规天然气。"
 OTHER = "页岩气是一种清洁高效的非常规天然气资源，主要成分为甲烷。"
@@ -27,12 +25,6 @@ MENTION = "今年第一口页岩气井在川南投产，日产量创新高。"
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_sqlite_store(tmp_path) as opened:
         yield opened
-
-
-def save_article(store: Store, number: int, body: str, title: str = "", published: str = "2024-05-01") -> None:
-    article = Article(f"http://a.test/{number}", title or f"文章{number}", body, published, language="zh")
-    keep_page(store, article.url, body.encode())
-    store.articles.save([PageExtraction(page, article) for page in store.articles.iter_pending()])
 
 
 def publish(store: Store, *terms: str) -> None:

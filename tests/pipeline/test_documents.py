@@ -31,11 +31,11 @@ from pipeline.topic.page_reader import PageReader
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import WarcSource
 from search_ui.query.solr_client import SolrSearchClient
+from tests.builders import urls_with_outcome
 from tests.document_files import docx, pdf, pdf_bomb
 from tests.local_workers import extract_pages, local_workers
 from tests.search_ui_fakes import site_app
 from tests.solr_fixture import RunningSolr
-from tests.store_queries import urls_with_outcome
 from tests.web_fixture import PATIENCE, Answer, Site, page
 
 REPORT = [

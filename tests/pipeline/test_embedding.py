@@ -34,10 +34,9 @@ from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import Settings
 from search_ui.interfaces import EmbeddingBacklog
 from search_ui.settings import SearchSettings
+from tests.builders import embedded_text_counts, keep_page
 from tests.crash_harness import Vertical, until
-from tests.docstore.test_store import keep_page
 from tests.small_model import small_model_settings
-from tests.store_queries import embedded_text_counts
 from tests.web_fixture import PATIENCE
 from text.embedding.model_spec import ModelSpec
 
@@ -226,8 +225,9 @@ VECTORS = "SELECT COUNT(*) FROM vectors"
 TEXTS = 170
 
 
-def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
-    vertical = Vertical(tmp_path / "vertical").write({"embed": {"model": "default", "processes": 2}})
+def test_killed_it_goes_on_where_it_was(tmp_path: Path, small_model: Path) -> None:
+    embed = {**small_model_settings(small_model), "processes": 2}
+    vertical = Vertical(tmp_path / "vertical").write({"embed": embed})
     made = [Article(f"http://a.test/{n}", f"井{n}", f"第{n}口井完钻。" * 12, language="zh") for n in range(TEXTS)]
     with open_sqlite_store(vertical.data) as store:
         fill(store, made)
@@ -398,6 +398,7 @@ class TestBadInput:
             [note] = stages.embed_if_possible(engine).notes
             assert "Keyword search only" in note
 
+    @pytest.mark.exhaustive
     def test_a_full_disk_loses_nothing(self, tmp_path: Path, small_model: Path) -> None:
         vertical = Vertical(tmp_path / "vertical").write(
             {"embed": {"processes": 1, **small_model_settings(small_model)}}

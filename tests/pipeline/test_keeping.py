@@ -30,9 +30,9 @@ from pipeline.maintenance.integrity_check import iter_state_file_faults
 from pipeline.maintenance.repair import restore_or_delete_state_file
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
-from tests.docstore.test_store import keep_page
+from tests.builders import keep_page
+from tests.crash_harness import LocalVertical
 from tests.faults.stores import add_account, content
-from tests.local_vertical import LocalVertical
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from pipeline.search_site.review_order import update_review_order
 from pipeline.search_site.review_service import StoreReview, substrings
 from pipeline.search_site.version_changes import format_entry
 from pipeline.settings import load_settings
+from tests.builders import decide
 from tests.plumb_call import call_plumb
-from tests.terms import decide
 
 TEXTS = ("页岩气", "页岩", "页岩气井", "钻井", "钻头")
 

@@ -20,8 +20,7 @@ from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
 from pipeline.progress import NullProgress
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
-from tests.docstore.test_store import keep_page
-from tests.terms import make_candidate
+from tests.builders import keep_page, make_candidate
 
 CANDIDATES = [make_candidate("页岩气"), make_candidate("水平井压裂"), make_candidate("作业", 0.5)]
 CONFIDENT = {"页岩气", "水平井压裂"}

@@ -12,8 +12,8 @@ from pipeline.index_stage import wait_for_solr
 from pipeline.progress import NullProgress
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
+from tests.crash_harness import LocalVertical
 from tests.earlier_versions import extract_archive
-from tests.local_vertical import LocalVertical
 
 pytestmark = pytest.mark.solr
 
@@ -70,6 +70,7 @@ def test_the_index_gives_the_same_results(vertical: LocalVertical, answers: dict
                 assert now["total"] == before["total"]
 
 
+@pytest.mark.exhaustive
 def test_a_backup_is_restored(vertical: LocalVertical, tmp_path: Path) -> None:
     restored = LocalVertical(tmp_path)
     restored.config.write_bytes((vertical.folder / "backup" / "vertical.toml").read_bytes())

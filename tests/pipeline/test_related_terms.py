@@ -14,7 +14,7 @@ from indexer.embedded_solr import EmbeddedSolr
 from pipeline.lexicon_stage.related_terms import find_common_sentences, save_related_terms
 from search_ui.query.solr_query import Params
 from search_ui.review.name_usage import name_usage_params, parse_name_usage
-from tests.pipeline.test_definitions import save_article
+from tests.builders import save_article
 from tests.pipeline.test_relations import accept, open_pairs
 from tests.search_ui_fakes import BASE
 from tests.solr_fixture import index_at

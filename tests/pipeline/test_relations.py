@@ -5,7 +5,8 @@ from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import ProposalState, RelationKind
 from pipeline.lexicon_stage.relations import propose_relations
-from tests.pipeline.test_definitions import publish, save_article, store
+from tests.builders import save_article
+from tests.pipeline.test_definitions import publish, store
 
 __all__ = ["store"]
 

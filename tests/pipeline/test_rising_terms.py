@@ -19,7 +19,7 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
-from tests.docstore.test_store import keep_page
+from tests.builders import keep_page
 
 TODAY = date(2024, 5, 20)
 

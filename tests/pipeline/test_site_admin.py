@@ -22,7 +22,7 @@ from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.interfaces.sites import SiteEdit, SiteOptionKind
 from search_ui.i18n import translate_message_to
-from tests.docstore.test_store import ARTICLE, keep_page
+from tests.builders import ARTICLE, keep_page
 
 A, B = "a.test", "b.test"
 CONFIG = """

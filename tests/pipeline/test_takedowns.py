@@ -12,8 +12,8 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import store_page
-from tests.docstore.test_store import keep_page
-from tests.local_vertical import LocalVertical
+from tests.builders import keep_page
+from tests.crash_harness import LocalVertical
 
 URL = "http://a.test/1.html"
 

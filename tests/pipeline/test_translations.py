@@ -9,7 +9,7 @@ from lexicon.word_lists import FORMATTERS
 from pipeline.search_site.review_service import StoreReview
 from search_ui.query.query_parser import parse_query
 from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups, list_synonyms
-from tests.docstore.test_store import extract_all, keep_page
+from tests.builders import extract_all, keep_page
 from text.segment import base_segmenter
 
 CHINESE = ("四川盆地", "我国加快开发页岩气（shale gas）。四川也在勘探页岩气 (shale gas)。", "zh")

@@ -15,8 +15,8 @@ from locks.file_locks import stage_lock
 from pipeline.engine import open_store
 from pipeline.maintenance.upgrade import check_extractor, check_index, check_schema
 from pipeline.settings import build_settings, load_settings
+from tests.crash_harness import LocalVertical
 from tests.earlier_versions import extract_archive
-from tests.local_vertical import LocalVertical
 
 FIRST_VERSION_WITH_BACKUPS = 7
 

@@ -27,8 +27,8 @@ from pipeline.settings import build_settings
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
+from tests.builders import save_article
 from tests.earlier_versions import extract_archive, extract_configsets, to_earlier_document
-from tests.pipeline.test_definitions import save_article
 from tests.search_ui_fakes import BASE, FakeActions, site_app
 from tests.solr_fixture import embedded, index_at
 from text.segment import RjiebaSegmenter
