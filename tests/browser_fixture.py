@@ -41,20 +41,10 @@ ACCOUNT, PASSWORD = "operator", "demo administrator"
 PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)  # cheap: this is a test
 PATIENCE = 300_000  # timeout in milliseconds for pages and the index
 FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--in-process-gpu",
-    "--disable-software-rasterizer",
-    "--disable-gpu-compositing",
-    "--renderer-process-limit=1",
-    "--process-per-site",
-]
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--in-process-gpu",
+    "--disable-software-rasterizer", "--disable-gpu-compositing", "--renderer-process-limit=1", "--process-per-site",
+]  # fmt: skip
 
 Visit = Callable[..., Page]
 # Session cookies by account, for each browser.

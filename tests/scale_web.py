@@ -9,33 +9,10 @@ from types import TracebackType
 from typing import Self
 
 WORDS = [
-    "reservoir",
-    "pressure",
-    "valve",
-    "drilling",
-    "mud",
-    "gradient",
-    "seismic",
-    "survey",
-    "porosity",
-    "core",
-    "sample",
-    "fracture",
-    "proppant",
-    "logging",
-    "wellbore",
-    "casing",
-    "cement",
-    "turbine",
-    "rotor",
-    "bearing",
-    "lubricant",
-    "corrosion",
-    "inhibitor",
-    "pipeline",
-    "compressor",
-    "separator",
-]
+    "reservoir", "pressure", "valve", "drilling", "mud", "gradient", "seismic", "survey", "porosity", "core",
+    "sample", "fracture", "proppant", "logging", "wellbore", "casing", "cement", "turbine", "rotor", "bearing",
+    "lubricant", "corrosion", "inhibitor", "pipeline", "compressor", "separator",
+]  # fmt: skip
 PARAGRAPHS, SENTENCES, LONGEST = 4, 5, 14
 
 

@@ -27,66 +27,14 @@ PROSE = "The valve, which was opened in 2024, is closed again. 该阀门于二�
 LINK, MATH = '<a href="/x">go</a> ', "http://schemas.openxmlformats.org/officeDocument/2006/math"
 
 PAGE_PIECES = (
-    *(
-        "<p>",
-        "<b>",
-        "<a href=/x>y</a> ",
-        "<div class=a>",
-        "<div hidden>",
-        "<span>",
-        "<br>",
-        "<table><tr><td>x",
-        "<li>x",
-    ),
-    *(
-        "<td>",
-        "<h1>x",
-        "<h2>x</h2>",
-        "<pre>x\n",
-        "<!--",
-        "<!-- x -->",
-        "<![CDATA[",
-        "<!",
-        "<?",
-        "</",
-        "</p>",
-        "<a ",
-        "< ",
-    ),
-    *(
-        "<script>",
-        "<script>x</script>",
-        "<style>",
-        "<noscript>",
-        "<noscript><p>x",
-        "<template>",
-        "<svg>",
-        "<img src=x>",
-    ),
-    *(
-        "<meta name=a content=b>",
-        "<meta charset=x",
-        "<title>",
-        "<iframe>",
-        "<textarea>",
-        "<form>",
-        "<article>",
-        "<body>",
-    ),
-    *(
-        "<p>0 day ",
-        "<p>habilit",
-        "&amp;",
-        "&",
-        "<p>2024-01-01 ",
-        "<p>作者：",
-        "By A ",
-        "<time>",
-        "<blockquote>x",
-        "<x-y>",
-    ),
-    *(f"<p>{PROSE}", PROSE, f"<li>{LINK}{PROSE}", "<!--$?--><template id=B:0></template>", '<script>$RC("B:0","S:0")'),
-)
+    "<p>", "<b>", "<a href=/x>y</a> ", "<div class=a>", "<div hidden>", "<span>", "<br>", "<table><tr><td>x", "<li>x",
+    "<td>", "<h1>x", "<h2>x</h2>", "<pre>x\n", "<!--", "<!-- x -->", "<![CDATA[", "<!", "<?", "</", "</p>", "<a ",
+    "< ", "<script>", "<script>x</script>", "<style>", "<noscript>", "<noscript><p>x", "<template>", "<svg>",
+    "<img src=x>", "<meta name=a content=b>", "<meta charset=x", "<title>", "<iframe>", "<textarea>", "<form>",
+    "<article>", "<body>", "<p>0 day ", "<p>habilit", "&amp;", "&", "<p>2024-01-01 ", "<p>作者：", "By A ", "<time>",
+    "<blockquote>x", "<x-y>", f"<p>{PROSE}", PROSE, f"<li>{LINK}{PROSE}", "<!--$?--><template id=B:0></template>",
+    '<script>$RC("B:0","S:0")',
+)  # fmt: skip
 PAGE_TEXTS: tuple[LinearText, ...] = (
     *(("<html><body><h1>A title</h1>", piece, end) for piece in PAGE_PIECES for end in ("", f"<p>{PROSE * 9}")),
     ("<p>", LINK, "</p>"),  # links of one paragraph
@@ -106,204 +54,53 @@ PAGE_TEXTS: tuple[LinearText, ...] = (
     ("<p class='", "no-space ", "'>x"),
 )
 MARKDOWN_PIECES = (
-    *(
-        "-",
-        "- ",
-        "---\n",
-        "# ",
-        "#",
-        "\n# a\n",
-        " ",
-        "\t",
-        "*",
-        "**a ",
-        "_",
-        "_a ",
-        "`",
-        "```\n",
-        "~~~\n",
-        "<!--",
-        "-->",
-    ),
-    *(
-        "<!-- a -->",
-        "<",
-        "<a ",
-        "[",
-        "![",
-        "[a](",
-        "[a](b) ",
-        "> ",
-        "1. ",
-        "|",
-        "|-",
-        "| - ",
-        "a|b\n",
-        "=\n",
-        "a\n---\n",
-    ),
-    *("+++\n", "title: a\n", "title:  ", "\\", "a  \n", "a\n", "\n", "[^1]: ", "  - a\n", "&", "a-b "),
-)
+    "-", "- ", "---\n", "# ", "#", "\n# a\n", " ", "\t", "*", "**a ", "_", "_a ", "`", "```\n", "~~~\n", "<!--",
+    "-->", "<!-- a -->", "<", "<a ", "[", "![", "[a](", "[a](b) ", "> ", "1. ", "|", "|-", "| - ", "a|b\n", "=\n",
+    "a\n---\n", "+++\n", "title: a\n", "title:  ", "\\", "a  \n", "a\n", "\n", "[^1]: ", "  - a\n", "&", "a-b ",
+)  # fmt: skip
 MARKDOWN_TEXTS: tuple[LinearText, ...] = tuple(
     (start, piece, end) for start in ("", "a\n", "---\n", "# a ") for piece in MARKDOWN_PIECES for end in ("", "x\n")
 )
 RTF_PIECES = (
-    *(
-        "{",
-        "}",
-        "\\",
-        "{\\*",
-        "{\\*\\x ",
-        "\\par ",
-        "\\'c4",
-        "\\'c4\\'e3",
-        "\\u20320 ",
-        "\\u20320?",
-        "a",
-        "\xc4",
-        "\xc4\\",
-    ),
-    *("0123456789abcdef" * 16, "{\\pict ", "{\\pict 00}", "\\cell ", "a\\cell \\row ", "\\f1 ", "{\\f1\\fcharset134 "),
-    *("{\\footnote a}", "{\\info{\\title a}}", "{\\title ", "{\\fldinst EQ \\\\f(a,b)}", "\\v ", "{\\v a}", "\\bin9 "),
-    *("{\\listtext 1.}", "\\ansicpg936 ", "\\uc9 ", "{\\upr a{\\*\\ud b}}", "\r\n", "\\-", "\\~", "\\intbl "),
-)
+    "{", "}", "\\", "{\\*", "{\\*\\x ", "\\par ", "\\'c4", "\\'c4\\'e3", "\\u20320 ", "\\u20320?", "a", "\xc4",
+    "\xc4\\", "0123456789abcdef" * 16, "{\\pict ", "{\\pict 00}", "\\cell ", "a\\cell \\row ", "\\f1 ",
+    "{\\f1\\fcharset134 ", "{\\footnote a}", "{\\info{\\title a}}", "{\\title ", "{\\fldinst EQ \\\\f(a,b)}", "\\v ",
+    "{\\v a}", "\\bin9 ", "{\\listtext 1.}", "\\ansicpg936 ", "\\uc9 ", "{\\upr a{\\*\\ud b}}", "\r\n", "\\-", "\\~",
+    "\\intbl ",
+)  # fmt: skip
 RTF_TEXTS: tuple[LinearText, ...] = tuple(
     (start, piece, "")
     for start in ("{\\rtf1 ", "{\\rtf1\\ansicpg936 ", "{\\rtf1{\\fldinst EQ ")
     for piece in RTF_PIECES
 )
 XML_PIECES = (
-    *(
-        "<![CDATA[",
-        "<![CDATA[a]]>",
-        "<!ENTITY",
-        "<!ENTITY a 'b'>",
-        "<!DOCTYPE",
-        "<!DOCTYPE a [",
-        "<!--",
-        "<!-- a -->",
-        "<?",
-    ),
-    *(
-        "<url>",
-        "<url><loc>http://a.test/</loc></url>",
-        "<loc>",
-        "<loc> ",
-        "<loc><![CDATA[",
-        "<a:loc>",
-        "<sitemap>",
-        "&",
-        "]]>",
-    ),
-    *(
-        "<item>",
-        "<item><link>http://a.test/</link></item>",
-        "<entry>",
-        "<link href='",
-        "<link href='/a' ",
-        "\0",
-        " ",
-        "<",
-    ),
-    *("http://a.test/\n", "<lastmod>2024", "<pubDate>Mon, ", "<a ", "<a b='", "<guid>", "<x:y xmlns:x='z'>"),
-)
+    "<![CDATA[", "<![CDATA[a]]>", "<!ENTITY", "<!ENTITY a 'b'>", "<!DOCTYPE", "<!DOCTYPE a [", "<!--", "<!-- a -->",
+    "<?", "<url>", "<url><loc>http://a.test/</loc></url>", "<loc>", "<loc> ", "<loc><![CDATA[", "<a:loc>",
+    "<sitemap>", "&", "]]>", "<item>", "<item><link>http://a.test/</link></item>", "<entry>", "<link href='",
+    "<link href='/a' ", "\0", " ", "<", "http://a.test/\n", "<lastmod>2024", "<pubDate>Mon, ", "<a ", "<a b='",
+    "<guid>", "<x:y xmlns:x='z'>",
+)  # fmt: skip
 XML_STARTS = ("", "<?xml version='1.0'?><urlset>", "<rss><channel>", "<?xml version='1.0' ?><!DOCTYPE a [")
 XML_TEXTS: tuple[LinearText, ...] = (
     *((start, piece, "") for start in XML_STARTS for piece in XML_PIECES),
     ('{"version":"https://jsonfeed.org/version/1","items":[', '{"url":"/a"},', ""),
 )
 PROSE_PIECES = (
-    *(
-        "A",
-        "ACGT",
-        "a",
-        "2024-",
-        "0x",
-        "①",
-        "½",
-        "-",
-        "+",
-        "a.",
-        "a.b",
-        "a_",
-        "_",
-        "Ab",
-        "a::",
-        "/a",
-        "\\a",
-        "~/",
-        "http://",
-        "@",
-    ),
-    *(
-        "a@",
-        "a@b.",
-        "www.",
-        "<a",
-        "<a ",
-        "a=",
-        'a="',
-        "a='",
-        "--a",
-        "$",
-        "${",
-        "(",
-        "a(",
-        "a(b,",
-        "v1.",
-        "1.2.",
-        "0a",
-        " ",
-        "é",
-    ),
-    *(PROSE, "a b ", "中", "中a", "。", ",", "\t", "NAME ", "…", "“", "https://a.b/c?d=e&"),
-)
+    "A", "ACGT", "a", "2024-", "0x", "①", "½", "-", "+", "a.", "a.b", "a_", "_", "Ab", "a::", "/a", "\\a", "~/",
+    "http://", "@", "a@", "a@b.", "www.", "<a", "<a ", "a=", 'a="', "a='", "--a", "$", "${", "(", "a(", "a(b,", "v1.",
+    "1.2.", "0a", " ", "é", PROSE, "a b ", "中", "中a", "。", ",", "\t", "NAME ", "…", "“", "https://a.b/c?d=e&",
+)  # fmt: skip
 PROSE_TEXTS: tuple[LinearText, ...] = tuple(
     (start, piece, end) for start in ("", PROSE) for piece in PROSE_PIECES for end in ("", PROSE)
 )
-FORMULA_TEXTS: tuple[LinearText, ...] = tuple(
-    ("EQ ", piece, end)
-    for piece in (
-        "\\f(",
-        "\\f(a,b)",
-        "(",
-        ")",
-        ",",
-        "a,",
-        "\\",
-        "\\*",
-        '\\*"',
-        "\\* ",
-        "\\s ",
-        "\\s1",
-        " ",
-        "\\r(",
-        "a",
-    )
-    for end in ("", ")")
-)
-FORMAT_TEXTS: tuple[LinearText, ...] = tuple(
-    ("", piece, "")
-    for piece in (
-        "0",
-        "#",
-        "0,",
-        '"',
-        '"a"',
-        "[",
-        "[red]",
-        "_",
-        "*",
-        "\\",
-        ";",
-        "?/",
-        "yy",
-        "General",
-        "@",
-        "E+",
-        "上午/",
-    )
-)
+FORMULA_PIECES = (
+    "\\f(", "\\f(a,b)", "(", ")", ",", "a,", "\\", "\\*", '\\*"', "\\* ", "\\s ", "\\s1", " ", "\\r(", "a",
+)  # fmt: skip
+FORMULA_TEXTS: tuple[LinearText, ...] = tuple(("EQ ", piece, end) for piece in FORMULA_PIECES for end in ("", ")"))
+FORMAT_PIECES = (
+    "0", "#", "0,", '"', '"a"', "[", "[red]", "_", "*", "\\", ";", "?/", "yy", "General", "@", "E+", "上午/",
+)  # fmt: skip
+FORMAT_TEXTS: tuple[LinearText, ...] = tuple(("", piece, "") for piece in FORMAT_PIECES)
 OFFICE_TEXTS: tuple[LinearText, ...] = tuple(("", piece, "") for piece in (PROSE, "1", "- ", "第一章", "A.", " a"))
 
 

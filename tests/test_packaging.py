@@ -19,21 +19,9 @@ DEBIANS = Path("/usr/bin/python3")
 check_python = runpy.run_path(str(ROOT / "deploy" / "check_python.py"))
 BOUNDS = check_python["supported_versions"]((ROOT / "setup.cfg").read_text())
 TOP = {
-    "domain",
-    "locks",
-    "solr_client",
-    "maven_jars",
-    "docstore",
-    "text",
-    "crawler",
-    "focused",
-    "extractor",
-    "lexicon",
-    "indexer",
-    "search_ui",
-    "solr_conf",
-    "pipeline",
-}
+    "domain", "locks", "solr_client", "maven_jars", "docstore", "text", "crawler", "focused", "extractor", "lexicon",
+    "indexer", "search_ui", "solr_conf", "pipeline",
+}  # fmt: skip
 
 
 def listed_packages() -> list[str]:

@@ -26,21 +26,9 @@ SUBJECTS = {
     "sport": ["goal", "team", "match", "league", "player", "stadium", "trophy", "coach", "season", "referee"],
 }
 FILLER = [
-    "people",
-    "year",
-    "place",
-    "found",
-    "large",
-    "known",
-    "part",
-    "used",
-    "time",
-    "many",
-    "made",
-    "first",
-    "world",
+    "people", "year", "place", "found", "large", "known", "part", "used", "time", "many", "made", "first", "world",
     "called",
-]
+]  # fmt: skip
 PAGES = 80  # a subject
 
 

@@ -38,23 +38,11 @@ ARTICLES_1 = """
     )
 """
 NEW_TABLES = (
-    *(
-        "bands",
-        "sealed_leaders",
-        "sealed_keys",
-        "key_parts",
-        "parts",
-        "ties",
-        "sites",
-        "site_pages",
-        "site_lines",
-        "site_tails",
-    ),
-    *("citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses"),
-    *("accounts", "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages"),
-    *("definitions", "relation_proposals"),
-    *("actions", "takedowns", "alert_mutes", "api_tokens", "term_comments", "term_assignments"),
-)
+    "bands", "sealed_leaders", "sealed_keys", "key_parts", "parts", "ties", "sites", "site_pages", "site_lines",
+    "site_tails", "citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses", "accounts",
+    "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages", "definitions",
+    "relation_proposals", "actions", "takedowns", "alert_mutes", "api_tokens", "term_comments", "term_assignments",
+)  # fmt: skip
 CONCEPT_COLUMNS = ("concept_id", "source_ids", "concept_terms")
 NEW_COLUMNS = {
     "terms": (

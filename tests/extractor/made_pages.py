@@ -20,21 +20,8 @@ TEXTS = (
 )
 NAMES = ("content", "nav", "sidebar-right", "post-body", "footer", "comments", "related", "caption", "byline", "x")
 BLOCKS = (
-    "p",
-    "div",
-    "li",
-    "ul",
-    "ol",
-    "section",
-    "article",
-    "blockquote",
-    "h2",
-    "h3",
-    "pre",
-    "aside",
-    "figure",
-    "x-note",
-)
+    "p", "div", "li", "ul", "ol", "section", "article", "blockquote", "h2", "h3", "pre", "aside", "figure", "x-note",
+)  # fmt: skip
 INLINE = ("a", "b", "strong", "span", "em", "time", "code")
 MAX_PIECES = 60
 
