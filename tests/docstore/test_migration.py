@@ -15,13 +15,11 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.integrity.rebuild import rebuild_store
 from docstore.schema import metadata, migrations
 from docstore.store import Store
-from domain.account import Role
 from domain.article import Article, Block, BlockKind, StoredArticle
 from domain.errors import StoreError
 from domain.outcome import Reason
 from domain.packed_text import pack_text, unpack_text
 from domain.page import Origin
-from domain.recognized_page import RecognizedLine, RecognizedPage
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import DefinitionSource, TermStatus
 from lexicon.concepts.concept_groups import group_terms
@@ -211,27 +209,6 @@ def test_urls_are_compared_by_bytes_whatever_the_locale(postgres_store: str, tmp
     engine.dispose()
 
 
-def test_a_store_from_before_ocr_keeps_its_articles(store_url: str, tmp_path: Path) -> None:
-    with Store(store_url, tmp_path / "warc") as store:
-        keep_page(store)
-        store.articles.save([PageExtraction(p, ARTICLE) for p in store.articles.iter_pending()])
-    engine = create_engine(store_url)
-    with engine.begin() as connection:
-        connection.execute(text("DROP TABLE recognized_pages"))
-        connection.execute(text("ALTER TABLE articles DROP COLUMN text_source"))
-        drop_definition_columns(connection)
-        connection.execute(text("UPDATE meta SET value = '10' WHERE key = 'schema_version'"))
-        connection.execute(text("DELETE FROM meta WHERE key = 'tables'"))
-    engine.dispose()
-    page = RecognizedPage(2, 595.0, 842.0, (RecognizedLine("港口", 10.0, 40.0, 700.0, 690.0, 0.97),))
-    with Store(store_url, tmp_path / "warc") as store:
-        [stored] = store.articles.iter_all()
-        assert stored.article == ARTICLE and not stored.article.text_source
-        store.recognized_pages.save_page(stored.url_id, "d", page)
-    with Store(store_url, tmp_path / "warc") as store:
-        assert store.articles.load_recognized_pages(stored.url_id, "d") == (page,)
-
-
 def test_terms_from_before_concepts_keep_their_words_and_their_history(store_url: str, tmp_path: Path) -> None:
     with Store(store_url, tmp_path / "warc") as store:
         for term, synonyms in (("页岩气", ("shale gas", "SG")), ("钻井", ()), ("页岩瓦斯", ())):
@@ -266,46 +243,6 @@ def test_terms_from_before_concepts_keep_their_words_and_their_history(store_url
         assert words == {("SG", "shale gas", "页岩气"), ("钻井",), ("页岩瓦斯",)}
     with Store(store_url, tmp_path / "warc") as store:
         assert ids < {group.concept.concept_id for group in group_terms(store.lexicons.accepted_terms())}
-
-
-def test_a_store_from_before_the_administration_gets_its_tables(store_url: str, tmp_path: Path) -> None:
-    with Store(store_url, tmp_path / "warc") as store:
-        keep_page(store)
-        store.articles.save([PageExtraction(p, ARTICLE) for p in store.articles.iter_pending()])
-    engine = create_engine(store_url)
-    with engine.begin() as connection:
-        for name in ("actions", "takedowns", "alert_mutes"):
-            connection.execute(text(f"DROP TABLE {name}"))
-        connection.execute(text("UPDATE meta SET value = '13' WHERE key = 'schema_version'"))
-        connection.execute(text("DELETE FROM meta WHERE key = 'tables'"))
-    with Store(store_url, tmp_path / "warc") as store:
-        assert store.actions.find() == [] and store.takedowns.list_all() == [] and store.alert_mutes.active() == []
-        assert store.articles.count() == 1
-    with engine.begin() as connection:
-        version = connection.scalar(text("SELECT value FROM meta WHERE key = 'schema_version'"))
-        assert version == str(migrations.SCHEMA_VERSION)
-    engine.dispose()
-
-
-def test_accounts_from_before_temporary_passwords_keep_theirs(store_url: str, tmp_path: Path) -> None:
-    with Store(store_url, tmp_path / "warc") as store:
-        store.accounts.create("anna", "hash", [Role.REVIEWER])
-    engine = create_engine(store_url)
-    with engine.begin() as connection:
-        for name in ("api_tokens", "term_comments", "term_assignments"):
-            connection.execute(text(f"DROP TABLE {name}"))
-        connection.execute(text("ALTER TABLE accounts DROP COLUMN password_is_temporary"))
-        connection.execute(text("UPDATE meta SET value = '14' WHERE key = 'schema_version'"))
-        connection.execute(text("DELETE FROM meta WHERE key IN ('tables', 'row_sums_form')"))
-    engine.dispose()
-    with Store(store_url, tmp_path / "warc") as store:
-        account = store.accounts.find("anna")
-        assert account is not None and (account.password_hash, account.password_is_temporary) == ("hash", False)
-        store.accounts.reset_password("anna", "other", password_is_temporary=True)
-        assert [account.password_is_temporary for account in store.accounts.list_accounts()] == [True]
-        store.accounts.set_password("anna", "own")
-        assert [account.password_is_temporary for account in store.accounts.list_accounts()] == [False]
-        assert store.api_tokens.list_all() == []
 
 
 def test_a_definition_that_was_superseded_is_current(store_url: str, tmp_path: Path) -> None:
@@ -376,8 +313,3 @@ def test_packed_texts_are_unpacked(content: str) -> None:
     packed = pack_text(content)
     assert unpack_text(packed) == content
     assert packed[:1] == (b"u" if "\ue5e5" in content else b"g")
-
-
-def test_every_step_is_there() -> None:
-    assert sorted(migrations.MIGRATIONS_BY_VERSION) == list(range(1, migrations.SCHEMA_VERSION))
-    assert sqlite3.sqlite_version_info >= (3, 35)
