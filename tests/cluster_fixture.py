@@ -6,9 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-import distributed
 import pytest
 
 from indexer.embedded_solr import find_free_port
@@ -33,7 +31,6 @@ class Cluster:
         self.folder, self.has_dashboard = folder, has_dashboard
         self._environment = {**os.environ, **SOON, **(environment or {})}
         self.port = find_free_port()
-        self._orphans: list[subprocess.Popen[bytes]] = []
         self.scheduler = self.start_scheduler()
         self.workers = [self.start_worker() for _ in range(workers)]
 
@@ -58,31 +55,14 @@ class Cluster:
             command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]]
             return subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
 
-    @property
-    def is_working(self) -> bool:
-        """True if a worker is running a task."""
-        client_of: Any = distributed.Client
-        try:
-            with client_of(self.address, timeout=PATIENCE, set_as_default=False) as client:
-                return any(client.processing().values())
-        except OSError:
-            return False
-
     def kill_worker(self, number: int = 0) -> None:
         """kill -9 a worker, and start another worker."""
         end(self.workers.pop(number))
         self.workers.append(self.start_worker())
 
-    def restart_scheduler(self) -> None:
-        """kill -9 the scheduler, then start it with new workers; the old workers detect the loss by themselves."""
-        end(self.scheduler)
-        self._orphans += self.workers
-        self.scheduler, count = self.start_scheduler(), len(self.workers)
-        self.workers = [self.start_worker() for _ in range(count)]
-
     def close(self) -> None:
         """Kill all processes."""
-        for process in (*self._orphans, *self.workers, self.scheduler):
+        for process in (*self.workers, self.scheduler):
             end(process)
 
 

@@ -23,7 +23,6 @@ from tests.web_fixture import Answer, Site, page
 ALL = DocumentRules(frozenset(FORMATS_BY_NAME), 1_000_000)
 PDF = pdf([["Rivers of the north", "Nineteen of them were measured."]])
 DOCX = docx("Minutes", ["The council met on Monday."])
-BINARY = {"Content-Type": "application/octet-stream"}
 
 
 def typed(body: bytes, kind: str, **headers: str) -> Answer:
