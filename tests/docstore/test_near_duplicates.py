@@ -15,8 +15,8 @@ from domain.index_change import IndexOperation
 from domain.outcome import Reason
 from domain.pagination import estimate_jaccard
 from tests.conftest import logic_store_url, on_both
-from tests.docstore.test_settling import Web as AnyWeb
-from tests.docstore.test_settling import url
+from tests.docstore.test_resolve_roles import Web as AnyWeb
+from tests.docstore.test_resolve_roles import url
 
 store_url = logic_store_url
 PLACES = 128

@@ -8,7 +8,7 @@ from docstore.store import Store
 from domain.article import PageTraits, SiteTemplate
 from domain.outcome import Outcome, Reason
 from tests.conftest import logic_store_url, on_both
-from tests.docstore.test_settling import Web, article, url
+from tests.docstore.test_resolve_roles import Web, article, url
 
 store_url = logic_store_url
 FOOTER = 77

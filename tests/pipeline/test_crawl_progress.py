@@ -21,7 +21,7 @@ from pipeline.crawl_stage.crawl_progress import format_progress, line_reporter, 
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress, TerminalProgress
 from pipeline.settings import Settings, build_settings, load_settings
-from tests.crawler.test_reach import run
+from tests.crawler.test_crawl_loop import run
 from tests.crawler_fakes import settings
 from tests.web_fixture import Site, page
 

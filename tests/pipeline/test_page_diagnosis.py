@@ -1,4 +1,4 @@
-"""Which step stops a page, and why: decisions on recorded facts. `test_chain.py` has pages of a real crawl."""
+"""Which step stops a page, and why: decisions on recorded facts. `test_stages.py` has pages of a real crawl."""
 
 from dataclasses import replace
 from pathlib import Path

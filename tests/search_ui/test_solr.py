@@ -39,7 +39,7 @@ ARTICLES = [
 def client(request: pytest.FixtureRequest) -> Iterator[FlaskClient]:
     """The site with `ARTICLES`, in one shard and in two shards on two nodes.
 
-    tests/indexer/test_solr_cluster.py compares scores and hits of one and two shards.
+    tests/indexer/test_cluster.py compares scores and hits of one and two shards.
     """
     solr = request.getfixturevalue("solr_node" if request.param == 1 else "solr_cluster")
     url = solr.url if request.param == 1 else solr.solr_url

@@ -29,7 +29,7 @@ from docstore.schema.crawl_tables import urls
 from docstore.store import Store
 from domain.errors import StoreError
 from tests.conftest import logic_store_url, on_both
-from tests.docstore.test_migration import drop_definition_columns
+from tests.docstore.test_migrations import drop_definition_columns
 from tests.docstore.test_near_duplicates import GROUPING, Web, article, groups, series, signature
 
 store_url = logic_store_url

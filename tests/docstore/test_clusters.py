@@ -15,8 +15,8 @@ from extractor.settings import ExtractSettings
 from pipeline.explain.url_explanation import copy_verdicts
 from pipeline.explain.url_report_text import relation_sentences
 from tests.conftest import logic_store_url, on_both
-from tests.docstore.test_settling import Web as AnyWeb
-from tests.text.test_copies import NOTICES, OTHER_NOTICES, SERIES, framed, language_of, prices_zh
+from tests.docstore.test_resolve_roles import Web as AnyWeb
+from tests.text.test_duplicates import NOTICES, OTHER_NOTICES, SERIES, framed, language_of, prices_zh
 from text.similarity.duplicates import ComparedArticle
 
 store_url = logic_store_url

@@ -21,7 +21,7 @@ from pipeline.explain.url_explanation import UrlExplanation
 from pipeline.explain.url_report_text import iter_sentences
 from tests.builders import urls_with_outcome
 from tests.conftest import logic_store_url, on_both
-from tests.docstore.test_settling import CrawledPages, seeds, url
+from tests.docstore.test_resolve_roles import CrawledPages, seeds, url
 
 store_url = logic_store_url
 LIST = Outcome(Reason.LIST_PAGE, "links")

@@ -1,11 +1,21 @@
 """The whole stage: a page becomes an article or an outcome with the reason."""
 
+import base64
+import gc
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
 import pytest
 
 from domain.article import Article, Block, BlockKind
 from domain.outcome import Outcome, Reason
 from extractor import ExtractSettings, extract
-from extractor.article_extractor import ArticleExtractor
+from extractor.article_extractor import ArticleExtractor, gc_paused
+from extractor.body_methods import BODY_METHODS
+from extractor.fields.dates.date_parsing import find_date_in_text
+from text.decoding.decode import decode_page
 
 URL = "http://news.cnpc.com.cn/system/2016/05/09/001591599.shtml"
 SENTENCE = "大庆油田今天宣布，今年前三个季度的原油产量超过去年同期，创下五年来的新高。"
@@ -149,3 +159,166 @@ def test_marks_without_a_word_are_no_article(html: str) -> None:
 def test_many_open_drawings_are_looked_for_once() -> None:
     """Each without an end, which the first has shown."""
     assert isinstance(extract("<svg>" * 200_000 + f"<p>{SENTENCE * 3}", URL), Article | Outcome)
+
+
+# -- Parsing a page creates no reference cycles, so pausing the cycle collector leaks no memory.
+
+
+LARGE_PAGE = (
+    "<html><head><title>大庆油田增产 - 新闻网</title></head><body><h1>大庆油田增产</h1><ul>"
+    + "<li><a href='/a'>首页</a></li>" * 20
+    + "<div class='content'>"
+    + "<p>大庆油田今天宣布，今年产量超过去年同期，创下新高。<a href='/b'>详细</a></p>" * 20
+    + "<table><tr><td>原油</td><td>10</td></tr></table><pre>a = 1\n b = 2\n</pre></div></body></html>"
+)
+
+
+@pytest.fixture
+def searching() -> Iterator[None]:
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("searching")
+def test_a_page_leaves_no_cycles_behind() -> None:
+    reader = ArticleExtractor()
+    assert isinstance(reader.extract_with_site(LARGE_PAGE, "http://a.test/1.html").result, Article)
+    gc.disable()
+
+    def cycles_of_three_pages() -> int:
+        gc.collect()
+        for _ in range(3):
+            reader.extract_with_site(LARGE_PAGE, "http://a.test/1.html")
+        return gc.collect()
+
+    # Cycles of a page would be there each time, those that threads of other tests leave meanwhile are not.
+    assert 0 in (cycles_of_three_pages() for _ in range(50))
+
+
+@pytest.mark.usefixtures("searching")
+def test_the_search_goes_on_afterwards_even_where_something_was_raised_and_stays_off_where_it_was() -> None:
+    with pytest.raises(ValueError, match="inside"), gc_paused():
+        assert not gc.isenabled()
+        raise ValueError("inside")
+    assert gc.isenabled()
+    gc.disable()
+    with gc_paused():
+        pass
+    assert not gc.isenabled()
+
+
+# -- Broken, hostile and adversarial input gives an article or an outcome, never an exception.
+
+
+HOSTILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "hostile"
+OIL_SENTENCE = "大庆油田今天宣布，今年产量超过去年同期，创下新高。"
+
+
+def rows(name: str) -> Iterator[dict[str, str]]:
+    with (HOSTILE / f"{name}.jsonl").open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def payload(row: dict[str, str]) -> bytes | str:
+    return base64.b64decode(row["b64"]) if "b64" in row else row["text"]
+
+
+DEFAULT = ExtractSettings().method
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("method", "every"),
+    [
+        (DEFAULT, 1),
+        *((method, 8) for method in BODY_METHODS if method != DEFAULT),
+        *(pytest.param(method, 1, marks=pytest.mark.exhaustive) for method in BODY_METHODS if method != DEFAULT),
+    ],
+)
+@pytest.mark.parametrize("name", ["html_tree", "html_tok", "xss", "strings", "xml", "feeds", "enc_sniff"])
+def test_every_hostile_row_is_an_article_or_an_outcome(name: str, method: str, every: int) -> None:
+    """All rows with the default method, one in eight with each other method; `exhaustive`: all with all."""
+    extractor = ArticleExtractor(ExtractSettings(method=method))
+    found = [extractor.extract(payload(row), "http://a.test/1.html") for row in islice(rows(name), 0, None, every)]
+    assert found
+    assert all(isinstance(one, Article | Outcome) for one in found)
+    assert not any(isinstance(one, Article) and not one.body.strip() for one in found)
+
+
+@pytest.mark.shared
+def test_cjk_pages_with_wrong_labels_are_decoded() -> None:
+    found = [
+        row["truth"] in (read.text if (read := decode_page(base64.b64decode(row["b64"]), header_of(row))) else "")
+        for row in rows("enc_pages")
+    ]
+    assert sum(found) / len(found) > 0.98
+
+
+def header_of(row: dict[str, str]) -> str:
+    return f"text/html; charset={row['header']}" if row["header"] else ""
+
+
+@pytest.mark.shared
+def test_date_look_alikes_are_none_or_one_iso_date() -> None:
+    for row in rows("dates"):
+        recipe = json.loads(row["text"])
+        text = recipe.get("text") or recipe["pre"] + recipe["repeat"] * recipe["times"] + recipe["post"]
+        day = find_date_in_text(text)
+        assert day == "" or (len(day) == 10 and "1990" <= day[:4] <= "2099")
+        found = ArticleExtractor().extract(f"<p>{text}</p><p>{OIL_SENTENCE}</p>", f"http://a.test/{text}")
+        assert isinstance(found, Article | Outcome)
+
+
+@pytest.mark.parametrize("method", BODY_METHODS)
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 100_000 + OIL_SENTENCE * 5 + "</div>" * 100_000,
+        "<a href=x>" * 30_000 + OIL_SENTENCE,
+        "<table><tr><td>" * 20_000 + OIL_SENTENCE,
+        "".join(f"<a href=/{n}>{n}</a>" for n in range(30_000)) + OIL_SENTENCE,
+        "<br>" * 50_000 + OIL_SENTENCE,
+        "<p>" + " " * 2_000_000 + OIL_SENTENCE,
+        "<p>" + "1" * 1_000_000 + OIL_SENTENCE,
+        "<title>" + "标题" * 300_000 + "</title><h1>" + "标题" * 300_000 + f"</h1><p>{OIL_SENTENCE}",
+        "".join(f'<div class="article-content nav-{n}">{OIL_SENTENCE}</div>' for n in range(3_000)),
+        '<div class="comments">' * 300 + '<p class="article-body">x，y。</p>' * 3_000,
+        "<script type='application/ld+json'>" + '"datePublished":"' * 20_000 + f"</script><p>{OIL_SENTENCE}",
+        "\x00\ufeff\ud800<p \x00=>" + OIL_SENTENCE,
+    ],
+    ids=[
+        "deep",
+        "links",
+        "numbers",
+        "tables",
+        "breaks",
+        "spaces",
+        "digits",
+        "title",
+        "names",
+        "asides",
+        "json",
+        "control",
+    ],
+)
+def test_sizes_that_hurt_are_survived(html: str, method: str) -> None:
+    found = ArticleExtractor(ExtractSettings(method=method)).extract(html, "http://a.test/1.html")
+    assert isinstance(found, Article | Outcome)
+
+
+def test_text_below_100_000_tags_is_found() -> None:
+    html = "<title>x</title>" + "<div>" * 100_000 + f"<p>{OIL_SENTENCE}</p>" * 3
+    found = ArticleExtractor().extract(html, "http://a.test/1.html")
+    assert isinstance(found, Article)
+    assert found.body.count(OIL_SENTENCE) == 3
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "http://[", "http://a.test:99999999/", "x" * 100_000, "http://a.test/\ud800\x00"],
+    ids=lambda url: url[:15],
+)
+def test_no_url_hurts(url: str) -> None:
+    found = ArticleExtractor().extract(f"<p>{OIL_SENTENCE}</p>", url)
+    assert isinstance(found, Article)
+    assert found.url == url

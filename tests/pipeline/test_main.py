@@ -1,17 +1,41 @@
-"""Packages that commands load: help and errors in settings wait for none, work waits only for the packages it uses."""
+"""A signal stops the program wherever it arrives."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.pipeline.test_cli_grammar import VERBS, arguments_of
-from tests.web_fixture import Site, page
+from pipeline.cli.main import StopSignalHandler
+from tests.pipeline.test_config_argument import VERBS, arguments_of
+from tests.web_fixture import PATIENCE, Site, page
 
-pytestmark = pytest.mark.process
+
+class Interrupted:
+    """Receives a signal in its finalizer, where Python ignores exceptions."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_signal_in_a_finalizer_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    handler = StopSignalHandler()
+    monkeypatch.setattr(sys, "unraisablehook", handler.handle_unraisable)
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Interrupted()
+            time.sleep(PATIENCE)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+# -- Packages that commands load: help and errors in settings wait for none, work waits only for the packages it uses.
+
 
 MODELS = ("scipy", "sklearn", "numpy", "jieba", "rjieba", "pypinyin")
 SITE = ("flask", "babel", "gunicorn", "prometheus_client", "argon2", "mcp", "httpx2")
@@ -57,6 +81,7 @@ def run_in_turn(folder: Path, command_lines: list[list[str]], packages: tuple[st
     return [(error, loaded) for error, loaded in json.loads(run.stdout.splitlines()[-1])]
 
 
+@pytest.mark.process
 def test_help_and_settings_errors_of_every_verb_load_no_package_of_a_stage(tmp_path: Path) -> None:
     (tmp_path / "wrong.toml").write_text("[crawl]\nthread = 8\n")
     (tmp_path / "7").write_text("页岩气\n", encoding="utf-8")  # for verbs that take a file
@@ -78,6 +103,7 @@ def test_help_and_settings_errors_of_every_verb_load_no_package_of_a_stage(tmp_p
     assert {name: error for name, error in errors.items() if "crawl.thread" not in error} == {}
 
 
+@pytest.mark.process
 def test_a_verb_loads_the_packages_that_it_works_with(tmp_path: Path) -> None:
     with Site({"/": page("/a"), "/a": page(text="<p>页岩气</p>")}) as site:
         settings = f'seeds = ["{site.url("/")}"]\ninside_hosts = ["{site.host}"]\ndelay = 0.001\n'
@@ -91,6 +117,7 @@ def test_a_verb_loads_the_packages_that_it_works_with(tmp_path: Path) -> None:
     assert loads == {"crawl": sorted({*CRAWLER, "warcio"} - {"bs4"})}  # only broken pages need bs4
 
 
+@pytest.mark.process
 def test_the_extractor_alone_loads_no_store_site_or_model(tmp_path: Path) -> None:
     html = "<title>页岩气</title>" + "<p>页岩气水平井压裂技术在四川盆地取得重大突破，日产量达到十万立方米。</p>" * 9
     packages = [*MODELS, *SITE, *SOLR, *STORE, *OUR_PACKAGES]
@@ -106,6 +133,7 @@ print(extract({html!a}, "http://a.test/1").title, *sorted(set(sys.modules) & set
     assert run.stdout.split() == ["页岩气"]
 
 
+@pytest.mark.process
 def test_the_site_starts_without_the_packages_of_mcp() -> None:
     code = "import sys, pipeline.search_site.search_app; print(*sys.modules.keys() & {'mcp', 'httpx2', 'pydantic'})"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

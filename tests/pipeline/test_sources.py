@@ -22,7 +22,7 @@ from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import ImportFilter, SourceFailure, WarcSource, read_sources, resolve_sources
 from tests.pipeline.dying_reader import die_of_the_first
-from tests.pipeline.test_chain import warc
+from tests.pipeline.test_stages import warc
 from tests.web_fixture import PATIENCE
 
 HTML = b"<html><title>t</title><p>text of a page</p></html>"

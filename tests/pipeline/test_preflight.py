@@ -20,8 +20,8 @@ from pipeline.maintenance.repair import repair_vertical
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
 from tests.crash_harness import Vertical
+from tests.docstore.test_key_compaction import Nights
 from tests.docstore.test_near_duplicates import article, groups, signature
-from tests.docstore.test_sealing import Nights
 from text.segment import base_segmenter
 
 

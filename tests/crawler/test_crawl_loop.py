@@ -21,7 +21,7 @@ from docstore.locking.leases import LeaseHeartbeat
 from docstore.store import Store, open_sqlite_store
 from domain.frontier import HostBacklog, NewUrl, UrlKind, Visit
 from domain.outcome import Outcome, Reason, StageReport
-from tests.crawler.test_trap_shapes import sentence
+from tests.crawler.test_trap_detector import sentence
 from tests.crawler_fakes import settings
 from tests.web_fixture import Answer, Site, page
 
