@@ -343,6 +343,7 @@ def test_issues_of_a_series_are_shown_and_lead_to_each_other(visit: Visit, verti
     expect(page.locator("#series")).to_be_in_viewport()
 
 
+@pytest.mark.exhaustive
 def test_one_can_page_to_the_last_result(visit: Visit) -> None:
     page = visit()
     page.goto("/search?q=公司")  # more than a hundred full matches
@@ -572,6 +573,7 @@ def test_hostile_documents_are_shown_as_text(visit: Visit, hostile_documents: li
         assert odd_addresses(page) == [], address
 
 
+@pytest.mark.exhaustive
 @pytest.mark.shared
 def test_hostile_queries_are_echoed_as_text(visit: Visit) -> None:
     known = set().union(*(vocabulary(open_page(visit, name)) for name in ("results", "narrowed", "weak", "nothing")))
@@ -586,6 +588,7 @@ def test_hostile_queries_are_echoed_as_text(visit: Visit) -> None:
             expect(page.locator("#q")).to_have_value(text)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.shared
 def test_hostile_terms_are_looked_for_as_text(visit: Visit) -> None:
     page = sign_in(visit())

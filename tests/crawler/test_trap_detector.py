@@ -184,6 +184,7 @@ def test_a_refused_probe_is_no_sign_that_a_trap_is_finite(tmp_path: Path) -> Non
     assert len(others) <= 100
 
 
+@pytest.mark.exhaustive
 def test_a_site_that_is_slow_to_deny_what_cannot_exist_is_crawled_to_its_end(tmp_path: Path) -> None:
     """While a probe is the only request allowed in flight, no page is fetched. Afterwards the crawl continues."""
     served = SlowToDeny(SHAPES["session"], ALPHABETS["hex"], "the same", 10, True)

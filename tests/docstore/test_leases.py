@@ -25,6 +25,7 @@ from docstore.schema.base import store_meta
 from docstore.store import Store
 from domain.errors import BusyError, LeaseLostError, StoreError
 from locks.fences import check_request, hold_fence, in_this_context, shared_fences
+from tests.faults.fencing import fence_faults
 from tests.web_fixture import PATIENCE
 
 LONG = 600.0  # seconds
@@ -184,3 +185,13 @@ def test_a_report_sees_one_moment(store_url: str) -> None:
             assert connection.scalar(count) == before
         with database.snapshot() as connection:
             assert connection.scalar(count) == (before or 0) + 1
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
+def test_a_crawl_that_lost_its_lease_commits_and_requests_nothing(postgres_store: str, tmp_path: Path) -> None:
+    tally = fence_faults(postgres_store, tmp_path, process_count=2)
+    assert tally.complaints == [] and tally.survived == tally.tried == 1
+    assert tally.figures == {"commits_after_loss": 0, "requests_after_loss": 0}

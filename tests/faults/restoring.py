@@ -39,20 +39,15 @@ def queries_of(vertical: Vertical, count: int) -> list[str]:
     return chance.sample([*titles, *parts], count // 2) + (terms * count)[: count - count // 2]
 
 
-def restore_faults(source: Vertical, folder: Path, count: int = 24, solr_url: str = "") -> Tally:
+def restore_faults(source: Vertical, folder: Path, count: int = 24) -> Tally:
     """Back up and restore a vertical, and compare the results of queries.
 
-    Some documents are written twice, so that the original index contains deleted documents. With `solr_url` the
-    indexes are
-    collections of that Solr, otherwise each vertical has an embedded one.
+    Some documents are written twice, so that the original index contains deleted documents.
     """
     tally = Tally("restore")
     original, restored = source.copy_to(folder / "original"), Vertical(folder / "restored")
     restored.folder.mkdir()
     restored.config.write_text(original.config.read_text())
-    if solr_url:
-        for vertical in (original, restored):
-            use_collection(vertical, solr_url, f"restore_{vertical.folder.name}")
     try:
         with original.solr() as index:
             for command in ("index", "lexicon accept --top 10", "lexicon publish", "index"):
@@ -76,9 +71,3 @@ def restore_faults(source: Vertical, folder: Path, count: int = 24, solr_url: st
         original.end()
         restored.end()
     return tally
-
-
-def use_collection(vertical: Vertical, solr_url: str, collection: str) -> None:
-    """Configure a vertical to use a collection of a running Solr."""
-    lines = f'[index]\nsolr_url = "{solr_url}"\ncollection = "{collection}"\n'
-    vertical.config.write_text(vertical.config.read_text().replace("[index]\n", lines))

@@ -76,6 +76,7 @@ def test_random_bits_and_lost_pages_are_detected_and_put_right(small: Vertical, 
     assert tally.complaints == [] and tally.survived == tally.tried == tally.detected
 
 
+@pytest.mark.exhaustive
 def test_small_files_are_detected_and_made_anew(small: Vertical, tmp_path: Path) -> None:
     tally = bloom_faults(small, tmp_path)
     assert tally.complaints == [] and tally.lost == 0 and tally.survived == tally.tried == tally.detected

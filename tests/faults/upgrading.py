@@ -13,7 +13,6 @@ from indexer.document_mapping import to_solr_document
 from locks.file_locks import stage_lock
 from tests.crash_harness import Vertical, call_successfully, until
 from tests.earlier_versions import extract_configsets, to_earlier_document
-from tests.faults.restoring import use_collection
 from tests.faults.tally import Tally
 from tests.web_fixture import PATIENCE
 
@@ -22,23 +21,18 @@ QUERY = "油田"
 SEARCHES_BEFORE = 5  # answered before this version begins its own index
 
 
-def upgrade_faults(source: Vertical, folder: Path, solr_url: str = "") -> Tally:
+def upgrade_faults(source: Vertical, folder: Path) -> Tally:
     """Index with the earlier schema, start this version's site, and search until its own index is in use.
 
-    The figure `errors` counts responses without results since Solr has started. With `solr_url` the index is a
-    collection of that Solr, otherwise the vertical has an embedded one.
+    The figure `errors` counts responses without results since Solr has started.
     """
     tally = Tally("upgrade", figures={"errors": 0})
     vertical = source.copy_to(folder / "v")
-    if solr_url:
-        use_collection(vertical, solr_url, "upgrade")
     with tally.trying("earlier schema"), ExitStack() as stack:
         with earlier_version(folder):
             call_successfully(vertical, "index")
         index = stack.enter_context(vertical.solr())
-        if solr_url:
-            stack.callback(index.delete_all)
-        stack.callback(vertical.end)  # before its collections are deleted
+        stack.callback(vertical.end)
         doc_id = document_id(next(iter(vertical.kept().articles)))
         assert NEW_FIELD not in (index.get(doc_id) or {})
         statuses: list[int] = []

@@ -126,6 +126,7 @@ def one_worker(site: Site, strategy: str, **changes: object) -> tuple[CrawlSetti
     ), seeds
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "strategy",
     ["breadth_first", *(pytest.param(one, marks=exhaustive_unless_chosen(one)) for one in FOCUSED_STRATEGIES)],

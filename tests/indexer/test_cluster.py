@@ -155,6 +155,7 @@ def test_more_shards_without_an_outage(solr_cluster: LocalSolrCluster) -> None:
     two.delete_all()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.solr
 def test_a_killed_node_costs_no_search_and_no_document(solr_cluster: LocalSolrCluster) -> None:
     """The killed node is the first in the order of requests."""

@@ -163,6 +163,7 @@ def listening(pid: int) -> set[tuple[str, int]]:
     return found
 
 
+@pytest.mark.exhaustive
 @LINUX
 @pytest.mark.solr
 @pytest.mark.process

@@ -203,6 +203,7 @@ class TestPorts:
     def test_a_host_that_is_not_ours(self, crawled: LocalVertical) -> None:
         refused(crawled.plumb("serve", "--host", "nowhere.invalid"), "cannot listen", "search.host")
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("offset", [0, 1000], ids=["solr", "zookeeper"])
     def test_of_solr(self, crawled: LocalVertical, offset: int) -> None:
         with taken_port() as port:

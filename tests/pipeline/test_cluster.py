@@ -132,6 +132,7 @@ def test_the_cluster_makes_what_one_machine_makes(
     assert web.two_at_a_host == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.process
 def test_a_killed_worker_costs_nothing(
     web: ScaleWeb, databases: dict[str, str], local: Outcome, cluster: Cluster, tmp_path: Path

@@ -36,7 +36,6 @@ from tests.crash_harness import (
     until,
 )
 from tests.faults.kill9 import JAVA, MOMENTS, STAGES, Expected, kill_and_repeat
-from tests.faults.restoring import use_collection
 from tests.faults.tally import Tally
 from tests.local_workers import local_workers
 from tests.plumb_call import call_plumb
@@ -212,6 +211,7 @@ class TestImport:
         assert vertical.kept().terms == few_terms(before)
 
 
+@pytest.mark.exhaustive
 def test_a_run_killed_before_it_mined_mines_the_next_time(undisturbed: Undisturbed, vertical: Vertical) -> None:
     """Although then no article is new."""
     copy(undisturbed.crawled, vertical)
@@ -408,7 +408,8 @@ def served_at(running: "subprocess.Popen[str]") -> str:
 def test_review_killed(undisturbed: Undisturbed, vertical: Vertical, solr_node: RunningSolr) -> None:
     """Decisions and a publication that the browser saw acknowledged are kept; one more decision at most."""
     copy(undisturbed.decided, vertical)
-    use_collection(vertical, solr_node.url, "review_killed")
+    lines = f'[index]\nsolr_url = "{solr_node.url}"\ncollection = "review_killed"\n'
+    vertical.config.write_text(vertical.config.read_text().replace("[index]\n", lines))
     candidates = [text for text, (status, _) in vertical.kept().terms.items() if status == "candidate"]
     administrator, acknowledged = Administrator(vertical), []
 

@@ -44,6 +44,7 @@ def plumb(*arguments: str, code: int = 0) -> str:
     return said.out + said.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("model", "number"),

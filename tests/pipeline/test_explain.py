@@ -136,6 +136,7 @@ class TestPage:
         assert all(address.startswith("#l") for address in drawn.xpath("//@href"))
         assert "url(" not in html and "@import" not in html
 
+    @pytest.mark.exhaustive
     @pytest.mark.shared
     def test_hostile_pages_are_text(self) -> None:
         rows = [json.loads(row)["text"] for row in (HOSTILE / "xss.jsonl").read_text(encoding="utf-8").splitlines()]

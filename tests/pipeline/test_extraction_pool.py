@@ -218,6 +218,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.exhaustive
 def test_no_shape_takes_time_that_grows_with_its_square() -> None:
     """Two megabytes of each took more than a minute, which is what a page has: time is not asserted, the result is."""
     shapes = dict(enumerate(HOSTILE))

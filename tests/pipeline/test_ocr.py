@@ -257,6 +257,7 @@ def test_columns_are_read_one_after_the_other_and_tables_by_rows() -> None:
 SAVED_PAGES = "SELECT number, at FROM recognized_pages"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.process
 @pytest.mark.slow
 def test_killed_it_continues_with_the_next_page(tmp_path: Path) -> None:
