@@ -17,13 +17,9 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 CI = os.environ.get("CI") == "true"
 
 pytest_plugins = [
-    "tests.suite_plugin",
-    "tests.solr_fixture",
-    "tests.browser_fixture",
-    "tests.cluster_fixture",
-    "tests.object_store",
-    "tests.small_model",
-]
+    "tests.suite_plugin", "tests.solr_fixture", "tests.browser_fixture", "tests.cluster_fixture",
+    "tests.object_store", "tests.small_model",
+]  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

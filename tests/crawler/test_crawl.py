@@ -225,13 +225,8 @@ def test_redirects_make_the_target_an_address_of_its_own(tmp_path: Path) -> None
         run(table, settings(site.url(), max_redirects=5), tmp_path)
         assert site.asked().count("/home") == 1
         assert sorted(path for path in site.asked() if path.startswith("/e")) == [
-            "/e1",
-            "/e2",
-            "/e3",
-            "/e4",
-            "/e5",
-            "/endless",
-        ]
+            "/e1", "/e2", "/e3", "/e4", "/e5", "/endless",
+        ]  # fmt: skip
     reasons = table.reasons()
     assert [reasons[path] for path in ("/", "/home", "/old", "/off", "/loop", "/e4", "/e5", "/file.zip-alias")] == [
         *("duplicate", "fetched", "duplicate", "redirected_off_scope", "too_many_redirects"),

@@ -78,15 +78,11 @@ def test_encodings(codec: str) -> None:
 @pytest.mark.parametrize(
     "fault",
     [
-        b"f&ecirc;te &nbsp; filters & fc",
-        b"\x00\x0b\x1f",
-        b'\xba\xc3\xb4" t\xff',
-        b"<b>x<br></i>",
-        b"a</p><img src=x>",
-        b"&#xFFFF;&#0;&;",
+        b"f&ecirc;te &nbsp; filters & fc", b"\x00\x0b\x1f", b'\xba\xc3\xb4" t\xff', b"<b>x<br></i>",
+        b"a</p><img src=x>", b"&#xFFFF;&#0;&;",
     ],
     ids=["entities", "control characters", "invalid bytes", "markup", "ends", "references"],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("encoding", ["UTF-8", "gb2312", "unknown"])
 def test_a_fault_in_a_field_leaves_the_entries(fault: bytes, encoding: str) -> None:
     items = b"".join(b"<item><title>%s</title><link>http://site.test/%d</link></item>" % (fault, n) for n in (1, 2))

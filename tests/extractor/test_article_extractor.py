@@ -287,20 +287,10 @@ def test_date_look_alikes_are_none_or_one_iso_date() -> None:
         "\x00\ufeff\ud800<p \x00=>" + OIL_SENTENCE,
     ],
     ids=[
-        "deep",
-        "links",
-        "numbers",
-        "tables",
-        "breaks",
-        "spaces",
-        "digits",
-        "title",
-        "names",
-        "asides",
-        "json",
+        "deep", "links", "numbers", "tables", "breaks", "spaces", "digits", "title", "names", "asides", "json",
         "control",
     ],
-)
+)  # fmt: skip
 def test_sizes_that_hurt_are_survived(html: str, method: str) -> None:
     found = ArticleExtractor(ExtractSettings(method=method)).extract(html, "http://a.test/1.html")
     assert isinstance(found, Article | Outcome)

@@ -59,20 +59,10 @@ def test_cleaning_keeps_readable_text(html: str, text: str) -> None:
         ("<script type='application/ld+json'>{}</script><script>x = 'application/ld+json'</script>", "", ("{}",)),
     ],
     ids=[
-        "each",
-        "in a comment",
-        "comment in a script",
-        "end tags",
-        "no script",
-        "open",
-        "open comment",
-        "short",
-        "drawing",
-        "open drawings",
-        "not shown",
-        "data",
+        "each", "in a comment", "comment in a script", "end tags", "no script", "open", "open comment", "short",
+        "drawing", "open drawings", "not shown", "data",
     ],
-)
+)  # fmt: skip
 def test_scripts_end_where_browsers_end_them(html: str, left: str, linked_data: tuple[str, ...]) -> None:
     source = decode_page(html)
     assert source is not None

@@ -31,18 +31,13 @@ PAGE_BYTES = 4096
 CONTENT = (
     "SELECT url, a.doc_id, title, body, published, a.digest, blocks FROM articles a JOIN urls USING (url_id)",
     "SELECT text, status, category, synonyms, broader, weight, tag, version, decided_by FROM terms",
-    "SELECT * FROM term_acts",
-    "SELECT * FROM term_changes",
-    "SELECT version, text, frequency, tag, synonyms FROM lexicon_entries",
-    "SELECT * FROM accounts",
-    "SELECT * FROM actions",
-    "SELECT * FROM alert_mutes",
-    "SELECT * FROM api_tokens",
-    "SELECT * FROM term_comments",
+    "SELECT * FROM term_acts", "SELECT * FROM term_changes",
+    "SELECT version, text, frequency, tag, synonyms FROM lexicon_entries", "SELECT * FROM accounts",
+    "SELECT * FROM actions", "SELECT * FROM alert_mutes", "SELECT * FROM api_tokens", "SELECT * FROM term_comments",
     "SELECT * FROM term_assignments",
     "SELECT url, p.digest, warc_file, warc_offset FROM pages p JOIN urls USING (url_id)",
     "SELECT url, host FROM urls",
-)
+)  # fmt: skip
 
 
 class Damaged:

@@ -352,13 +352,9 @@ def test_a_small_heap_follows_the_index(heap: str, user_options: str, follows_th
 def test_java_command_carries_heap_and_address(tmp_path: Path) -> None:
     command = solr_java_command(tmp_path, "localhost:18983", "700m", tmp_path / "jars", ["-XX:+VerifySharedSpaces"])
     assert {
-        "-XX:+VerifySharedSpaces",
-        "-Xmx700m",
-        "-Ddisable.v2.api=true",
-        "-Djetty.port=18983",
-        "-Dhost=localhost",
+        "-XX:+VerifySharedSpaces", "-Xmx700m", "-Ddisable.v2.api=true", "-Djetty.port=18983", "-Dhost=localhost",
         "-DzkRun",
-    } <= set(command)
+    } <= set(command)  # fmt: skip
 
 
 class System(BaseHTTPRequestHandler):

@@ -81,14 +81,9 @@ def test_the_scheduler_is_asked_once_a_minute_and_only_where_that_is_needed() ->
 
 
 WRONG = [
-    "javascript:alert(1)",
-    "//dask.example.org/",
-    "dask.example.org",
-    "ftp://a/",
-    "http://",
-    "http://[",
+    "javascript:alert(1)", "//dask.example.org/", "dask.example.org", "ftp://a/", "http://", "http://[",
     "http://a b/",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", WRONG)

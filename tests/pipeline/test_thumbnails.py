@@ -120,22 +120,10 @@ def test_a_picture_is_made_small_and_asked_for_once(made: ThumbnailCache, site: 
 @pytest.mark.parametrize(
     "path",
     [
-        "/private/p.png",
-        "/away.png",
-        "/inside.png",
-        "/round.png",
-        "/icon.png",
-        "/banner.png",
-        "/drawing.svg",
-        "/page.png",
-        "/half.png",
-        "/bomb.png",
-        "/scans.jpg",
-        "/coefficients.jpg",
-        "/heavy.png",
-        "/missing.png",
+        "/private/p.png", "/away.png", "/inside.png", "/round.png", "/icon.png", "/banner.png", "/drawing.svg",
+        "/page.png", "/half.png", "/bomb.png", "/scans.jpg", "/coefficients.jpg", "/heavy.png", "/missing.png",
     ],
-)
+)  # fmt: skip
 def test_what_may_not_be_had_or_is_no_picture_is_none_and_not_asked_for_again(
     made: ThumbnailCache, site: Site, path: str
 ) -> None:

@@ -46,30 +46,11 @@ def test_the_script_of_a_character(char: str, script: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "β-内酰胺",
-        "α粒子",
-        "T细胞",
-        "Wi-Fi",
-        "pH值",
-        "Москва",
-        "Ελλάδα",
-        "TNFα",
-        "IκBα",
-        "NF-κB",
-        "PPARγ",
-        "μm级",
-        "Σ-Δ调制器",
-        "Ω定理",
-        "エネルギー管理",
-        "한국어AI",
-        "LED照明",
-        "naïve",
-        "3D打印",
-        "𬭼合金",
-        "100%",
+        "β-内酰胺", "α粒子", "T细胞", "Wi-Fi", "pH值", "Москва", "Ελλάδα", "TNFα", "IκBα", "NF-κB", "PPARγ", "μm级",
+        "Σ-Δ调制器", "Ω定理", "エネルギー管理", "한국어AI", "LED照明", "naïve", "3D打印", "𬭼合金", "100%",
     ],
     ids=ascii,
-)
+)  # fmt: skip
 def test_letters_that_may_stand_together(text: str) -> None:
     assert mixed_script_reason(text) == ""
 
