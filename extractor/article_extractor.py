@@ -47,7 +47,7 @@ DEFAULT_SETTINGS = ExtractSettings()
 def gc_paused() -> Iterator[None]:
     """Disable the cycle collector inside the block, if it is enabled.
 
-    Parsing a page creates some hundred thousand small objects and no reference cycle (tests/extractor/test_article_extractor.py).
+    Parsing a page creates some hundred thousand small objects and no reference cycle (a test counts them).
     Reference counting frees them all. Repeated searches for cycles took about 5% of the CPU time.
 
     Thread-safe: only the thread that disabled the collector enables it again. The pause applies to the whole process;

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
 from domain.article import Article, BlockKind, PageType
-from domain.coded_message import CodedMessage
+from domain.message import Message
 from domain.outcome import Outcome, Reason
 from domain.recognized_page import RecognizedLine, RecognizedPage
 from extractor.documents import ofd, plain_text

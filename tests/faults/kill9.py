@@ -184,7 +184,7 @@ def kill_and_repeat(tally: Tally, expected: Expected, name: str, moment: Moment,
     kept, requested, began = vertical.number(rows), len(made.site.log), time.monotonic()
     with vertical.solr() if stage.has_index else nullcontext() as index:
         said = vertical.plumb(*command)
-        assert said.status == 0 or "nothing to publish" in said.complaint, said
+        assert said.status == 0 or "Nothing to publish" in said.complaint, said
         assert "Traceback" not in said.err, said
         assert kept in (before, vertical.number(rows)), f"{kept} rows of {stage.atomic_table}"
         tally.worst_s = max(tally.worst_s, time.monotonic() - began)

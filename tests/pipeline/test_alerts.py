@@ -32,7 +32,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
-from search_ui.i18n import LANGUAGES, has_message
+from search_ui.i18n import LANGUAGES, has_name
 from tests.crash_harness import LocalVertical
 from tests.web_fixture import Answer, Site, page
 
