@@ -9,9 +9,9 @@ import socket
 import stat
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -23,6 +23,7 @@ from crawler.memory_budget import release_free_memory
 from docstore.articles.vectors import EmbeddingPart
 from docstore.database import sqlite_url
 from docstore.locking.cluster_locks import cluster_stage_holder, cluster_stage_lock
+from docstore.schema_state import read_schema_state
 from docstore.store import Store
 from domain.errors import BusyError, EmbeddingError, PlumblineError, SolrUnavailableError, StoreError
 from domain.outcome import Reason, Stage
@@ -393,6 +394,30 @@ def replace_damaged_store(file: Path, rebuilt: Path | None) -> None:
             with suppress(FileNotFoundError):
                 file.with_name(f"{file.name}{suffix}").replace(file.with_name(f"{file.name}.damaged-{stamp}{suffix}"))
         fresh.replace(file)
+
+
+@contextmanager
+def lock_stage(settings: Settings, stage: str) -> Iterator[None]:
+    """Lock `stage` as `Engine.lock` does, for work that opens engines itself. A store file may be damaged.
+
+    Raises BusyError if another process holds the lock.
+    """
+    folder, seconds = settings.data_dir, settings.cluster.heartbeat_seconds
+    if not settings.store.is_shared:
+        with stage_lock(folder, stage):
+            yield
+    else:
+        with open_store(settings) as store, cluster_stage_lock(folder, store.leases, stage, seconds):
+            yield
+
+
+def active_stages(settings: Settings) -> dict[str, int]:
+    """Return the process ids that hold locks, by stage, without upgrading the store. Raises StoreError."""
+    if settings.store.is_shared:
+        state = read_schema_state(settings.store.url)
+        return dict(state.pid_by_stage) if state else {}
+    stages = [path.name for path in (settings.data_dir / "locks").glob("*")]
+    return {stage: pid for stage in stages if (pid := stage_lock_holder(settings.data_dir, stage)) is not None}
 
 
 def ensure_private_file(file: Path) -> None:

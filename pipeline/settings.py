@@ -97,6 +97,11 @@ class StoreSettings:
         effect=SettingEffect.NEXT_RUN,
     )
 
+    @property
+    def is_shared(self) -> bool:
+        """True if other machines can open the store too."""
+        return self.url.startswith("postgresql")
+
     def __post_init__(self) -> None:
         """Raise SettingsError if a line of `keep_days_by_site` is invalid."""
         self.days_by_host()

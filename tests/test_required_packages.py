@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,13 +95,16 @@ def crawl_a_site(folder: Path) -> None:
 
 
 def wait_for_the_daily_run(folder: Path) -> None:
-    """`pipeline.runs.scheduler.wake_queue`, in `plumb schedule` and `plumb start`."""
-    from pipeline.runs.scheduler import wake_queue
-    from pipeline.runs.timetable import configured_appointments
+    """`pipeline.runs.scheduler.Scheduler`, in `plumb schedule` and `plumb up`."""
+    from pipeline.engine import Engine
+    from pipeline.progress import NullProgress
+    from pipeline.runs.scheduler import Scheduler
     from pipeline.settings import Settings
 
-    with wake_queue(configured_appointments(Settings(folder).schedule)) as wakeups:
-        assert wakeups.empty()
+    settings = Settings(folder)
+    with closing(Scheduler(lambda: settings, lambda: Engine(settings, NullProgress()), print)) as scheduler:
+        scheduler.start()
+        scheduler.wait(0.0)
 
 
 def answer_a_request(folder: Path) -> None:

@@ -108,9 +108,7 @@ class LeaseTable:
     def holders_by_key(self, kind: str) -> dict[str, str]:
         """Return the current holders of leases of a kind, by key."""
         with self._database.read() as connection:
-            is_held = and_(leases.c.kind == kind, leases.c.holder != "", leases.c.until > database_now(connection))
-            rows = connection.execute(select(leases.c.key, leases.c.holder).where(is_held))
-            return {row.key: row.holder for row in rows}
+            return select_holders(connection, kind)
 
     def seconds_left_by_key(self, kind: str) -> dict[str, float]:
         """Return the seconds until each held lease of a kind ends unless it is renewed, by key."""
@@ -119,6 +117,13 @@ class LeaseTable:
             is_held = and_(leases.c.kind == kind, leases.c.holder != "", leases.c.until > now)
             rows = connection.execute(select(leases.c.key, (leases.c.until - now).label("seconds")).where(is_held))
             return {row.key: row.seconds for row in rows}
+
+
+def select_holders(connection: Connection, kind: str) -> dict[str, str]:
+    """Return the current holders of leases of a kind, by key."""
+    is_held = and_(leases.c.kind == kind, leases.c.holder != "", leases.c.until > database_now(connection))
+    rows = connection.execute(select(leases.c.key, leases.c.holder).where(is_held))
+    return {row.key: row.holder for row in rows}
 
 
 LEASE_COLUMNS = (leases.c.kind, leases.c.key, leases.c.token)

@@ -7,12 +7,13 @@ its last stage. Only the lock of a run shows whether an unfinished run is active
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 
+from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
 from docstore.schema.operation_tables import runs
 from domain.message import parse_message, serialize_message
@@ -20,6 +21,7 @@ from domain.outcome import StageReport
 from domain.run import PipelineRun, RunState, StageRun
 
 MAX_ERROR_CHARS = 1000  # longer error messages are cut
+PLANS_KEY = "planned_runs"  # JSON: daily time and command of each planned run -> first planned at
 
 
 class RunTable:
@@ -47,6 +49,33 @@ class RunTable:
     def _update_run(self, run_id: int, **values: Any) -> None:
         with self._database.write() as connection:
             connection.execute(runs.update().where(runs.c.run_id == run_id).values(**values))
+
+    def has_started(self, commands: Collection[str], start: float, end: float) -> bool:
+        """Return True if a run of one of the commands began in this time, `end` excluded."""
+        is_match = runs.c.command.in_(commands), runs.c.started_at >= start, runs.c.started_at < end
+        with self._database.read() as connection:
+            return connection.scalar(select(runs.c.run_id).where(*is_match).limit(1)) is not None
+
+    def save_plans(self, plans: Collection[str]) -> None:
+        """Save what is planned, each a daily time and a command (`02:30 schedule`). A new plan counts from now.
+
+        A store of earlier programs has no plans: there a plan counts from the first run of its command.
+        """
+        with self._database.write() as connection:
+            text, now = read_meta(connection, PLANS_KEY), self._clock()
+            since = json.loads(text or "{}")
+            if not text:
+                first_starts = select(runs.c.command, func.min(runs.c.started_at)).group_by(runs.c.command)
+                start_by_command = {row[0]: row[1] for row in connection.execute(first_starts)}
+                since = {plan: start_by_command.get(plan.partition(" ")[2], now) for plan in plans}
+            planned = {plan: min(since.get(plan, now), now) for plan in plans}
+            write_meta(self._database, connection, PLANS_KEY, json.dumps(planned))
+
+    def planned_since(self, plan: str) -> float | None:
+        """Return when the scheduler first planned this (`save_plans`); None if it does not."""
+        with self._database.read() as connection:
+            since: float | None = json.loads(read_meta(connection, PLANS_KEY) or "{}").get(plan)
+            return since
 
     def list_newest(self, limit: int = 5, before_id: int | None = None) -> list[PipelineRun]:
         """Return the last `limit` runs, or the last ones before the run `before_id`, newest first."""

@@ -6,11 +6,9 @@ from crawler.rendered_sites import can_render_automatically
 from pipeline.alerts.rules import AlertInputs, BadRun, SiteInputs
 from pipeline.crawl_stage.rendered_sites import count_unrendered_pages
 from pipeline.engine import Engine
-from pipeline.runs.run_history import load_run_history
-from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
+from pipeline.runs.run_history import load_run_history, missed_time
+from pipeline.runs.timetable import LATE_AFTER_SECONDS, configured_appointments
 
-START_GRACE_SECONDS = 900.0  # a run that starts later than this counts as missed
-MAX_RUNS_READ = 500
 RECENT_RUNS = 20
 
 
@@ -41,8 +39,6 @@ def newest_bad_run(engine: Engine) -> BadRun | None:
 
 
 def missed_run_time(engine: Engine, now: float) -> float | None:
-    """Return the scheduled time (epoch seconds) of a missed run; None if no run was missed."""
-    runs = engine.store.runs.list_newest(MAX_RUNS_READ)
-    scheduled_starts = [run.started_at for run in runs if run.command == SCHEDULE_COMMAND]
-    starts = scheduled_starts and scheduled_starts + [run.started_at for run in runs if run.command == "run"]
-    return nightly_timetable(engine.settings.schedule).missed_since(now, starts, START_GRACE_SECONDS)
+    """Return the scheduled time (epoch seconds) of the daily run if it was missed; otherwise None."""
+    scheduled_at = missed_time(engine, configured_appointments(engine.settings.schedule)[0], now)
+    return scheduled_at if scheduled_at is not None and now - scheduled_at > LATE_AFTER_SECONDS else None

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 from domain.errors import PlumblineError
 from indexer.class_data_sharing import JAVA_PATH
-from locks.file_locks import stage_lock_holder
+from pipeline.engine import active_stages
+from pipeline.local_time import local_minute
 from pipeline.maintenance.backup import find_known_backup
-from pipeline.runs.timetable import nightly_timetable
+from pipeline.runs.timetable import SCHEDULE_COMMAND, next_planned_time
 from pipeline.settings import Settings
 from solr_client.session import auth_headers, node_urls
 
@@ -234,9 +235,9 @@ def check_clock(settings: Settings) -> Iterator[CheckResult]:
 
 def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
     """Check that `plumb schedule` is running and that a recent backup exists."""
-    is_scheduler_running = stage_lock_holder(settings.data_dir, "schedule") is not None
-    text = f"next run at {settings.schedule.at}" if is_scheduler_running else "no scheduler is running"
-    nightly_timetable(settings.schedule)  # raises SettingsError for an invalid time
+    is_scheduler_running = SCHEDULE_COMMAND in active_stages(settings)
+    next_at = local_minute(next_planned_time(settings.schedule, time.time()))
+    text = f"next run {next_at}" if is_scheduler_running else "no scheduler is running"
     yield CheckResult(
         "schedule", is_scheduler_running, text, "start `plumb schedule` (deploy/plumbline-schedule.service)"
     )

@@ -33,9 +33,8 @@ from docstore.warc_reader import read_warc
 from domain.batches import batched
 from domain.errors import StoreError
 from domain.frontier import NewUrl, UrlKind
-from locks.file_locks import stage_lock
 from pipeline import stages
-from pipeline.engine import Engine, OpenEngine, ensure_private_file, replace_damaged_store
+from pipeline.engine import Engine, OpenEngine, ensure_private_file, lock_stage, replace_damaged_store
 from pipeline.maintenance.backup import DATABASE_FILE, STATE_DIR, WARC_DIR, find_intact_copies, restore_file
 from pipeline.maintenance.file_checksums import delete_if_damaged
 from pipeline.maintenance.integrity_check import (
@@ -91,7 +90,7 @@ def repair_vertical(
     a server is damaged.
     """
     data_dir, components = settings.data_dir, {fault.component for fault in faults}
-    with stage_lock(data_dir, "run"):
+    with lock_stage(settings, "run"):
         if components & BLOCKING_COMPONENTS:
             if settings.store.url:
                 raise StoreError("the store is not a file in data_dir: restore its last dump, then run the check again")

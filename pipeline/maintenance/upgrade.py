@@ -19,14 +19,13 @@ from domain.errors import SolrUnavailableError
 from extractor.settings import EXTRACTOR_VERSION
 from indexer.cluster.zookeeper import ZOOKEEPER_SCHEME, live_node_urls
 from indexer.solr_index import collection_pattern, current_collection
-from locks.file_locks import stage_lock_holder
+from pipeline.engine import active_stages
 from pipeline.maintenance.backup import find_known_backup, read_manifest
 from pipeline.maintenance.doctor import CheckResult
 from pipeline.settings import Settings
 from solr_client.session import SolrSession
 
 MAX_BACKUP_AGE_SECONDS = 86400.0
-STAGES = ("run", "crawl", "extract", "embed", "lexicon", "index", "ocr", "schedule")
 BACKUP_ADVICE = "run `plumb backup FOLDER`: an earlier program cannot open the store after the upgrade"
 
 
@@ -106,7 +105,7 @@ def find_collections(settings: Settings) -> Iterator[str]:
 
 def check_safety(settings: Settings, file: Path | None) -> Iterator[CheckResult]:
     """Check what a change of the tables needs. `file` is the database file, None for PostgreSQL."""
-    running = {stage: holder for stage in STAGES if (holder := stage_lock_holder(settings.data_dir, stage)) is not None}
+    running = active_stages(settings)
     text = ", ".join(f"{stage} (pid {holder})" for stage, holder in running.items())
     advice = "stop the earlier program, also `plumb serve`"
     yield CheckResult("processes", not running, f"active: {text}" if running else "no stage is active", advice)

@@ -2,11 +2,11 @@
 
 import json
 import re
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from pipeline.local_time import local_second
 from pipeline.logs import LOG_BACKUP_COUNT, create_masker
 
 MAX_EXCERPT_LINES = 200
@@ -65,8 +65,3 @@ def line_time(line: str) -> str:
         except (ValueError, AttributeError):
             return ""
     return ""
-
-
-def local_second(seconds: float) -> str:
-    """Format epoch seconds as the log does."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

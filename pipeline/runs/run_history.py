@@ -10,7 +10,7 @@ from statistics import median
 from domain.errors import SettingsError
 from domain.run import PipelineRun, RunHistory, RunState, RunSummary, StageSummary
 from pipeline.engine import Engine
-from pipeline.runs.timetable import SCHEDULE_COMMAND, nightly_timetable
+from pipeline.runs.timetable import SCHEDULE_COMMAND, Appointment, next_planned_time
 from pipeline.settings import ScheduleSettings, Settings, load_settings
 
 ESTIMATE_RUNS = 10  # earlier runs from which the end of the active run is estimated
@@ -61,7 +61,22 @@ def next_run_time(engine: Engine) -> float | None:
     """Return the time of the next scheduled run in epoch seconds; None if `plumb schedule` is not running."""
     if engine.lock_holder_pid(SCHEDULE_COMMAND) is None:
         return None
-    return nightly_timetable(load_current_schedule(engine.settings)).period(time.time())[1]
+    return next_planned_time(load_current_schedule(engine.settings), time.time())
+
+
+def missed_time(engine: Engine, appointment: Appointment, now: float, made_after: float = 0.0) -> float | None:
+    """Return the last scheduled time (epoch seconds) of an appointment if its run was not made; otherwise None.
+
+    A time counts from when the scheduler first planned it. A `plumb run` replaces the daily run. Starts before
+    `made_after` do not count.
+    """
+    scheduled_at, end = appointment.trigger.period(now)  # a start after the end, by a clock that was ahead, is none
+    planned_at = engine.store.runs.planned_since(appointment.plan)
+    if planned_at is None or planned_at > scheduled_at:
+        return None
+    commands = {appointment.command, "run"} if appointment.command == SCHEDULE_COMMAND else {appointment.command}
+    is_made = engine.store.runs.has_started(commands, max(scheduled_at, made_after), end)
+    return None if is_made else scheduled_at
 
 
 def load_current_schedule(settings: Settings) -> ScheduleSettings:

@@ -1,41 +1,45 @@
-"""The scheduler: starts the daily run and the other scheduled runs, one at a time.
+"""The scheduler: starts the daily run and the other planned runs, one at a time.
 
-APScheduler wakes the program at each scheduled time. timetable.py decides from the clock and the stored runs whether a
-run is due, at each wake-up and every POLL_SECONDS. A clock change, a sleeping machine or a stopped scheduler therefore
-causes neither a duplicate nor a lost run. Runs execute in the main thread, where a signal can interrupt them. A killed
-run is resumed at the next start.
+APScheduler decides when: a trigger for each planned time, with one start for all times that passed during a run
+(coalescing) and none later than `schedule.grace_hours` (misfire). It only queues a run. The main thread executes it,
+where a signal can interrupt it, unless the store shows that it was made. When planning, the store also shows which runs
+were missed before; APScheduler then starts them. A killed run is resumed at the next start.
 """
 
 import logging
 import queue
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import closing, suppress
+from datetime import UTC, datetime
 
 from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.triggers.cron import CronTrigger
 
 from domain.errors import BusyError, PlumblineError, SettingsError
 from domain.outcome import StageReport
-from locks.file_locks import stage_lock
 from pipeline import stages
 from pipeline.alerts.service import notify_operator
-from pipeline.engine import Engine, OpenEngine
-from pipeline.runs.run_history import should_resume
+from pipeline.engine import Engine, OpenEngine, lock_stage
+from pipeline.local_time import local_minute
+from pipeline.runs.run_history import missed_time, should_resume
 from pipeline.runs.run_output import write_error
 from pipeline.runs.run_stop import RunStopRequest, StopRequests
 from pipeline.runs.systemd_notify import Liveness, WatchdogFeeder, notify_systemd
-from pipeline.runs.timetable import SCHEDULE_COMMAND, Appointment, configured_appointments
-from pipeline.settings import ScheduleSettings, Settings
+from pipeline.runs.timetable import (
+    LATE_AFTER_SECONDS,
+    SCHEDULE_COMMAND,
+    Appointment,
+    configured_appointments,
+    next_planned_time,
+)
+from pipeline.settings import Settings
 
 log = logging.getLogger(__name__)
 
 ReportProgress = Callable[[str], None]
 POLL_SECONDS = 20.0
 RETRY_SECONDS = 300.0  # before a run that could not start is retried
-LATE_AFTER_SECONDS = 900.0  # a run that starts later than this is reported as a missed run
-MAX_RUNS_READ = 500  # newest runs that are searched for starts
+MAX_GRACE_HOURS = 72.0  # the last scheduled time is never older
 IDLE_STATUS = "STATUS=waiting for the next run"
 
 RESUME_REASON = "the last run was interrupted"
@@ -43,53 +47,13 @@ MISSED_REASON = "the last scheduled run was missed"
 FIRST_RUN_REASON = "no run has ended yet"
 
 
-@dataclass(frozen=True)
-class DueRun:
-    """An appointment that is due; `reason` explains a start outside its scheduled time, otherwise ""."""
-
-    appointment: Appointment
-    reason: str = ""
-
-
-def find_due_run(
-    appointments: Iterable[Appointment], now: float, starts: Mapping[str, Sequence[float]], program_started_at: float
-) -> DueRun | None:
-    """Return the first appointment that is due, or None. Times are epoch seconds.
-
-    Args:
-        appointments: Candidates, by priority.
-        now: Current time.
-        starts: Command -> start times of earlier runs.
-        program_started_at: Start time of this program.
-    """
-    for appointment in appointments:
-        scheduled_at = appointment.timetable.due_since(now, starts_for(appointment, starts), program_started_at)
-        if scheduled_at is not None:
-            return DueRun(appointment, MISSED_REASON if now - scheduled_at > LATE_AFTER_SECONDS else "")
-    return None
-
-
-def starts_for(appointment: Appointment, starts: Mapping[str, Sequence[float]]) -> list[float]:
-    """Return the start times of runs that satisfy the appointment.
-
-    After the first daily run, runs of `plumb run` count as daily runs too.
-    """
-    command_starts = list(starts.get(appointment.command, ()))
-    return (
-        [*command_starts, *starts.get("run", ())]
-        if command_starts and appointment.command == SCHEDULE_COMMAND
-        else command_starts
-    )
-
-
 class Scheduler:
-    """Starts the scheduled runs of one vertical.
+    """Starts the planned runs of one vertical.
 
     Args:
-        settings: The settings of the vertical.
+        current_settings: Returns the settings as they are now.
         open_engine: Opens the vertical; called for each run.
         report_progress: Receives one line about each start and end of a run.
-        now: Returns epoch seconds.
         first_pages: If not 0, a vertical without a successful run is run at the start, and makes this many pages per
             seed searchable before the complete crawl.
 
@@ -99,115 +63,127 @@ class Scheduler:
 
     def __init__(
         self,
-        settings: Settings,
+        current_settings: Callable[[], Settings],
         open_engine: OpenEngine,
         report_progress: ReportProgress,
-        now: Callable[[], float] = time.time,
         first_pages: int = 0,
     ) -> None:
         self.liveness = Liveness()
         self.stop_requests = StopRequests()
+        self._current_settings = current_settings
         self._open_engine = open_engine
         self._report_progress = report_progress
-        self._now = now
         self._first_pages = first_pages
-        self._data_dir = settings.data_dir
-        self._appointments = configured_appointments(settings.schedule)
-        self._started_at = now()
-        self._retry_after: dict[str, float] = {}  # command -> monotonic seconds
-        self._starts: Mapping[str, Sequence[float]] = {}
+        self._planned = current_settings().schedule
+        self._last_wait = 0.0
+        self._postponed_at: dict[str, float] = {}  # command -> last time at which another process prevented its run
+        self._due: queue.SimpleQueue[Appointment] = queue.SimpleQueue()
+        self._timer = BackgroundScheduler(timezone=UTC)
+        self._timer.start(paused=True)  # it only works while `wait` waits
+
+    def close(self) -> None:
+        """Plan no further runs."""
+        self._timer.shutdown(wait=False)
 
     def start(self) -> None:
-        """Send alerts, then resume an interrupted run, or start the first run or a missed one."""
+        """Plan and send alerts, then resume an interrupted run or start the first one. A missed one is due at once."""
         with self._open_engine() as engine:
+            self._plan(engine)
             notify_operator(engine)
-            self._read_starts(engine)
             is_unfinished = should_resume(engine)
             is_first = bool(self._first_pages) and engine.store.runs.since_last_success()[0] is None
         if is_unfinished or is_first:
-            self._run(DueRun(self._appointments[0], RESUME_REASON if is_unfinished else FIRST_RUN_REASON))
-        else:
-            self.run_if_due()
+            [daily, *_] = configured_appointments(self._current_settings().schedule)
+            self._run(daily, RESUME_REASON if is_unfinished else FIRST_RUN_REASON)
 
-    def set_timetable(self, settings: ScheduleSettings) -> None:
-        """Use other scheduled times instead of the present ones."""
-        self._appointments = configured_appointments(settings)
+    def wait(self, seconds: float = POLL_SECONDS) -> None:
+        """Execute the next run that is due within `seconds`. Changed times apply before."""
+        self.liveness.touch()
+        was_clock_set_back = time.time() < self._last_wait
+        if was_clock_set_back or self._current_settings().schedule != self._planned:
+            try:
+                with self._open_engine() as engine:
+                    self._plan(engine)
+            except PlumblineError as error:
+                log.error("changed times apply later: %s", error)
+        self._timer.resume()  # it reads the clock again, which may have been set
+        try:
+            appointment = self._due.get(timeout=seconds)
+        except queue.Empty:
+            return
+        finally:
+            self._timer.pause()
+            self._last_wait = time.time()
+        self._run(appointment)
 
-    def run_if_due(self) -> bool:
-        """Start the run that is due, if any; returns True if a run was started."""
-        if self._find_due() is None:  # by the run history of the last read: avoids opening the store
-            return False
-        with self._open_engine() as engine:
-            self._read_starts(engine)
-        due = self._find_due()
-        if due is not None:
-            self._run(due)
-        return due is not None
+    def _plan(self, engine: Engine) -> None:
+        """Plan all runs of the settings, and only these. One that was missed is due at once."""
+        schedule = self._current_settings().schedule
+        appointments = configured_appointments(schedule)
+        engine.store.runs.save_plans([appointment.plan for appointment in appointments])
+        missed_times = [self._missed_time(engine, appointment) for appointment in appointments]
+        self._planned = schedule
+        self._timer.remove_all_jobs()
+        for appointment, missed_at in zip(appointments, missed_times, strict=True):
+            self._add_job(appointment, missed_at or appointment.trigger.period(time.time())[1])
 
-    def _find_due(self) -> DueRun | None:
-        now = time.monotonic()
-        retryable = (
-            appointment for appointment in self._appointments if now >= self._retry_after.get(appointment.command, 0.0)
+    def _add_job(self, appointment: Appointment, start_at: float) -> None:
+        """Plan the next start of a run; the later ones follow from its trigger."""
+        self._timer.add_job(
+            self._due.put,
+            appointment.trigger,
+            [appointment],
+            id=appointment.command,
+            next_run_time=datetime.fromtimestamp(start_at, UTC),
+            misfire_grace_time=round(min(self._planned.grace_hours, MAX_GRACE_HOURS) * 3600) or 1,
+            coalesce=True,
+            replace_existing=True,
         )
-        return find_due_run(retryable, self._now(), self._starts, self._started_at)
 
-    def _read_starts(self, engine: Engine) -> None:
-        starts_by_command: dict[str, list[float]] = {}
-        for run in engine.store.runs.list_newest(MAX_RUNS_READ):
-            starts_by_command.setdefault(run.command, []).append(run.started_at)
-        self._starts = starts_by_command
+    def _missed_time(self, engine: Engine, appointment: Appointment) -> float | None:
+        return missed_time(engine, appointment, time.time(), self._postponed_at.get(appointment.command, 0.0))
 
-    def _run(self, due: DueRun) -> None:
-        """Execute a run and report it. Errors are logged and reported, not raised."""
-        if due.reason:
-            log.warning("%s: running now", due.reason)
-            self._report_progress(f"{due.reason}: running now")
-        self._report_progress(f"run started {time.strftime('%Y-%m-%d %H:%M:%S')}")
-        notify_systemd(f"STATUS={due.appointment.command} since {time.strftime('%H:%M')}")
-        self._retry_after[due.appointment.command] = time.monotonic() + RETRY_SECONDS
-        self._report_progress(self._run_and_describe(due.appointment))
-        notify_systemd(IDLE_STATUS)
-
-    def _run_and_describe(self, appointment: Appointment) -> str:
-        """Execute a run; returns one line about its result."""
+    def _run(self, appointment: Appointment, reason: str = "") -> None:
+        """Execute a run and report it; without a `reason` only if it was not made. Errors are reported, not raised."""
         try:
             with self._open_engine() as engine:
+                if not reason:
+                    missed_at = self._missed_time(engine, appointment)
+                    if missed_at is None:
+                        return
+                    reason = MISSED_REASON if time.time() - missed_at > LATE_AFTER_SECONDS else ""
+                if reason:
+                    log.warning("%s: running now", reason)
+                    self._report_progress(f"{reason}: running now")
+                self._report_progress(f"run started {time.strftime('%Y-%m-%d %H:%M:%S')}")
+                notify_systemd(f"STATUS={appointment.command} since {time.strftime('%H:%M')}")
                 engine.progress = self.liveness.wrap(engine.progress)
                 try:
                     with self.stop_requests.during_run():
                         reports = run_appointment(engine, appointment, self._first_pages)
                 except (Exception, RunStopRequest):
-                    self._after_run(engine)
+                    notify_operator(engine)  # not after Ctrl-C
                     raise
-                self._after_run(engine)
-            return "; ".join(f"{report.stage} {report.total}" for report in reports)
+                notify_operator(engine)
+            self._report_progress("; ".join(f"{report.stage} {report.total}" for report in reports))
         except RunStopRequest:
             log.warning("scheduled run stopped by an operator")
-            return "run stopped by an operator"
+            self._report_progress("run stopped by an operator")
         except BusyError as error:
             log.warning("scheduled run postponed: %s", error)
-            return f"run postponed: {error}; retrying in {RETRY_SECONDS:.0f} s"
-        except PlumblineError as error:
-            log.error("scheduled run failed: %s", error)
-            self._write_error(str(error))
-            return f"run failed: {error}"
+            self._report_progress(f"run postponed: {error}; retrying in {RETRY_SECONDS:.0f} s")
+            self._postponed_at[appointment.command] = time.time()
+            self._add_job(appointment, time.time() + RETRY_SECONDS)
         except Exception as error:  # the scheduler must survive any error of a run
-            log.exception("scheduled run failed")
-            message = f"run failed with an internal error ({type(error).__name__}: {error}): see logs/plumb.log"
-            self._write_error(message)
-            return message
-
-    def _write_error(self, message: str) -> None:
-        """Write why a run failed to the file that `/admin/run` reads if the run has no record in the store."""
-        try:
-            write_error(self._data_dir, message)
-        except OSError as error:
-            log.error("cannot write the output of the run: %s", error)
-
-    def _after_run(self, engine: Engine) -> None:
-        """Reload the run history and send alerts, after a run that ended by itself. Not called after Ctrl-C."""
-        self._read_starts(engine)
-        notify_operator(engine)
+            is_expected = isinstance(error, PlumblineError)
+            log.error("scheduled run failed: %s", error, exc_info=not is_expected)
+            internal = f"an internal error ({type(error).__name__}: {error}): see logs/plumb.log"
+            message = str(error) if is_expected else internal
+            self._report_progress(f"run failed: {message}")
+            with suppress(OSError):  # `/admin/run` has nothing else if the store has no record of the run
+                write_error(self._current_settings().data_dir, message)
+            self._add_job(appointment, time.time() + RETRY_SECONDS)  # only executed if this one has no record
+        notify_systemd(IDLE_STATUS)
 
 
 def run_appointment(engine: Engine, appointment: Appointment, first_pages: int = 0) -> list[StageReport]:
@@ -247,46 +223,21 @@ def run_scheduler(
     current_settings: Callable[[], Settings],
     open_engine: OpenEngine,
     report_progress: ReportProgress,
-    now: Callable[[], float] = time.time,
     first_pages: int = 0,
 ) -> None:
     """Start runs at their scheduled times until interrupted, and the first run at once if `first_pages` is not 0.
 
-    A failed run is logged, recorded in the store and reported; the scheduler continues. A changed timetable applies
-    within POLL_SECONDS. Raises BusyError if another scheduler of the vertical is running.
+    A failed run is logged, recorded in the store and reported; the scheduler continues. Changed times apply within
+    POLL_SECONDS. Raises BusyError if another scheduler of the vertical is running, on any machine.
     """
-    settings = current_settings()
     with (
-        stage_lock(settings.data_dir, SCHEDULE_COMMAND),
-        wake_queue(configured_appointments(settings.schedule)) as wakeups,
+        lock_stage(current_settings(), SCHEDULE_COMMAND),
+        closing(Scheduler(current_settings, open_engine, report_progress, first_pages)) as scheduler,
     ):
-        schedule = Scheduler(settings, open_engine, report_progress, now, first_pages)
         notify_systemd("READY=1", IDLE_STATUS)
-        with schedule.stop_requests, WatchdogFeeder(schedule.liveness.is_alive):
-            schedule.start()
-            report_progress(f"next run daily at {settings.schedule.at}; Ctrl-C stops")
+        with scheduler.stop_requests, WatchdogFeeder(scheduler.liveness.is_alive):
+            scheduler.start()
+            next_at = next_planned_time(current_settings().schedule, time.time())
+            report_progress(f"next run {local_minute(next_at)}; Ctrl-C stops")
             while True:
-                schedule.liveness.touch()
-                with suppress(queue.Empty):
-                    wakeups.get(timeout=POLL_SECONDS)
-                schedule.set_timetable(current_settings().schedule)
-                schedule.run_if_due()
-
-
-def daily_trigger(appointment: Appointment) -> CronTrigger:
-    """Create the APScheduler trigger for the scheduled time of each day."""
-    return CronTrigger(hour=appointment.timetable.time_of_day.hour, minute=appointment.timetable.time_of_day.minute)
-
-
-@contextmanager
-def wake_queue(appointments: Iterable[Appointment]) -> Iterator["queue.SimpleQueue[None]"]:
-    """Yield a queue that receives an entry at each scheduled time."""
-    wakeups: queue.SimpleQueue[None] = queue.SimpleQueue()
-    scheduler = BackgroundScheduler()
-    for appointment in appointments:
-        scheduler.add_job(lambda: wakeups.put(None), daily_trigger(appointment), misfire_grace_time=None, coalesce=True)
-    scheduler.start()
-    try:
-        yield wakeups
-    finally:
-        scheduler.shutdown(wait=False)
+                scheduler.wait()

@@ -1,34 +1,33 @@
-"""The timetable: decides which runs are due. Pure functions that read neither clock nor store.
+"""The planned runs: the daily run, single stages and single sites, each at one time of the day.
 
-Times are epoch seconds. There is one scheduled time per day. In a repeated hour (end of daylight saving time) the first
-one counts; a time in a skipped hour is shifted by the length of the gap. If a time zone skips a whole day, two days
-share one scheduled time and one run.
+Times are epoch seconds. In a repeated hour (end of daylight saving time) the first one counts; a time in a skipped hour
+is shifted by the length of the gap. If a time zone skips a whole day, two days share one scheduled time and one run.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta, tzinfo
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from zlib import crc32
+
+from apscheduler.triggers.base import BaseTrigger
 
 from pipeline.settings import ScheduleSettings, parse_hosts, parse_times_of_day
 
 SCHEDULE_COMMAND = "schedule"  # lock of `plumb schedule`, and command in the records of daily runs
+LATE_AFTER_SECONDS = 900.0  # a run that starts later than this counts as missed
 FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
 MAX_COMMAND_LENGTH = 64  # characters
 
 
 @dataclass(frozen=True)
-class Timetable:
-    """One scheduled time per day.
+class DailyTrigger(BaseTrigger):  # type: ignore[misc]  # untyped library
+    """A trigger of APScheduler for each day. Its `CronTrigger` repeats a run in autumn, and skips one in spring.
 
     Attributes:
         time_of_day: Local time.
-        grace_seconds: A missed run may start this many seconds after the scheduled time.
         zone: Time zone; None: that of the machine.
     """
 
     time_of_day: time
-    grace_seconds: float
     zone: tzinfo | None = None
 
     def timestamp_on(self, day: date) -> float:
@@ -43,36 +42,9 @@ class Timetable:
             timestamp for timestamp in timestamps if timestamp > now
         )
 
-    def has_run(self, now: float, starts: Collection[float]) -> bool:
-        """True if one of `starts` is in the period of `now`. Later starts (after a clock change) do not count."""
-        first, end = self.period(now)
-        return any(first <= start < end for start in starts)
-
-    def due_since(self, now: float, starts: Collection[float], program_started_at: float) -> float | None:
-        """Return the scheduled time whose run has not started; None if there is none or the grace time is over.
-
-        Args:
-            now: Current time.
-            starts: Start times of earlier runs.
-            program_started_at: Without earlier runs, scheduled times before this one do not count.
-        """
-        scheduled_at, _ = self.period(now)
-        if (
-            (not starts and scheduled_at < program_started_at)
-            or now - scheduled_at > self.grace_seconds
-            or self.has_run(now, starts)
-        ):
-            return None
-        return scheduled_at
-
-    def missed_since(self, now: float, starts: Collection[float], grace_seconds: float) -> float | None:
-        """Return the last scheduled time if it passed more than `grace_seconds` ago without a run; otherwise None.
-
-        Without a start before the scheduled time nothing counts as missed.
-        """
-        scheduled_at, _ = self.period(now)
-        is_late = now - scheduled_at > grace_seconds and any(start < scheduled_at for start in starts)
-        return scheduled_at if is_late and not self.has_run(now, starts) else None
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
+        """Return the next scheduled time after the previous one, or after `now`."""
+        return datetime.fromtimestamp(self.period((previous_fire_time or now).timestamp())[1], UTC)
 
 
 @dataclass(frozen=True)
@@ -81,43 +53,41 @@ class Appointment:
 
     Attributes:
         command: Command in the records of its runs.
-        timetable: Its scheduled time.
+        trigger: Its scheduled time.
         stage: The only stage to run; "" for all.
         hosts: The only hosts to crawl; empty for all.
     """
 
     command: str
-    timetable: Timetable
+    trigger: DailyTrigger
     stage: str = ""
     hosts: tuple[str, ...] = ()
 
-
-def nightly_timetable(settings: ScheduleSettings) -> Timetable:
-    """Return the timetable of the daily run (`schedule.at`)."""
-    [time_of_day] = parse_times_of_day(settings.at, "schedule.at")
-    return Timetable(time_of_day, settings.grace_hours * 3600)
+    @property
+    def plan(self) -> str:
+        """The daily time and the command: what the store says to be planned."""
+        return f"{self.trigger.time_of_day:%H:%M} {self.command}"
 
 
 def configured_appointments(settings: ScheduleSettings) -> list[Appointment]:
     """Return all appointments of the settings, the daily run first."""
-    nightly = nightly_timetable(settings)
-    appointments = [Appointment(SCHEDULE_COMMAND, nightly)]
+    [daily] = parse_times_of_day(settings.at, "schedule.at")
+    appointments = [Appointment(SCHEDULE_COMMAND, DailyTrigger(daily))]
     for stage, text in settings.stages.items():
         for start_time in parse_times_of_day(text, stage):
-            appointments.append(
-                Appointment(
-                    f"{SCHEDULE_COMMAND} {stage} {start_time:%H:%M}", replace(nightly, time_of_day=start_time), stage
-                )
-            )
+            command = f"{SCHEDULE_COMMAND} {stage} {start_time:%H:%M}"
+            appointments.append(Appointment(command, DailyTrigger(start_time), stage))
     for names, text in settings.sites.items():
+        hosts = parse_hosts(names)
         for start_time in parse_times_of_day(text, names):
-            command = f"{SCHEDULE_COMMAND} {start_time:%H:%M} {' '.join(parse_hosts(names))}"
-            appointments.append(
-                Appointment(
-                    shorten_command(command), replace(nightly, time_of_day=start_time), hosts=parse_hosts(names)
-                )
-            )
+            command = shorten_command(f"{SCHEDULE_COMMAND} {start_time:%H:%M} {' '.join(hosts)}")
+            appointments.append(Appointment(command, DailyTrigger(start_time), hosts=hosts))
     return appointments
+
+
+def next_planned_time(settings: ScheduleSettings, now: float) -> float:
+    """Return the earliest scheduled time after `now`."""
+    return min(appointment.trigger.period(now)[1] for appointment in configured_appointments(settings))
 
 
 def shorten_command(command: str) -> str:

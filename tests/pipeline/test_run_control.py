@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -64,9 +65,9 @@ def test_the_scheduler_reports_a_stopped_run_and_continues(tmp_path: Path, monke
         time.sleep(PATIENCE)
 
     monkeypatch.setattr(scheduler, "run_appointment", stopped_run)
-    schedule = Scheduler(settings, lambda: Engine(settings, NullProgress()), messages.append, lambda: 0.0)
-    with schedule.stop_requests:
-        schedule._run(scheduler.DueRun(schedule._appointments[0]))
+    schedule = Scheduler(lambda: settings, lambda: Engine(settings, NullProgress()), messages.append, first_pages=20)
+    with closing(schedule), schedule.stop_requests:
+        schedule.start()
     assert messages[-1] == "run stopped by an operator"
 
 
@@ -106,7 +107,9 @@ def test_a_scheduled_run_without_a_record_says_why_it_failed(tmp_path: Path, mon
 
     settings = Settings(tmp_path)
     monkeypatch.setattr("pipeline.maintenance.preflight.check_before_run", fail)
-    Scheduler(settings, lambda: Engine(settings, NullProgress()), lambda line: None, first_pages=20).start()
+    schedule = Scheduler(lambda: settings, lambda: Engine(settings, NullProgress()), lambda line: None, first_pages=20)
+    with closing(schedule):
+        schedule.start()
     with Engine(settings, NullProgress()) as engine:
         assert engine.store.runs.list_newest(1) == []
         assert EngineRunControl(engine).status().failure == "the disk is full"

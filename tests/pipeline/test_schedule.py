@@ -6,51 +6,44 @@ import random
 import signal
 import subprocess
 import threading
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from pathlib import Path
 from time import time as now
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from apscheduler.triggers.date import DateTrigger
-from sqlalchemy import update
 
 import pipeline.runs.scheduler
-from docstore.schema.operation_tables import runs
+from docstore.reports.runs import RunTable
 from docstore.store import open_sqlite_store
-from domain.errors import SettingsError
+from domain.errors import BusyError, SettingsError
 from domain.outcome import Reason, Stage, StageReport
 from domain.run import RunState, StageRun
 from pipeline import stages
+from pipeline.alerts.inputs import missed_run_time
 from pipeline.demo.site import write_sites
 from pipeline.engine import Engine
+from pipeline.index_stage import run_index_stage
+from pipeline.maintenance.doctor import check_schedule_and_backup
+from pipeline.maintenance.repair import repair_vertical
+from pipeline.maintenance.upgrade import check_safety
 from pipeline.progress import NullProgress
-from pipeline.runs.run_history import load_run_history, should_resume
+from pipeline.runs.run_history import load_run_history, missed_time, should_resume
 from pipeline.runs.run_record import RunRecord
-from pipeline.runs.scheduler import (
-    MISSED_REASON,
-    CurrentSettings,
-    DueRun,
-    Scheduler,
-    daily_trigger,
-    find_due_run,
-    run_appointment,
-    run_scheduler,
-)
-from pipeline.runs.timetable import Timetable, configured_appointments, nightly_timetable
-from pipeline.settings import ScheduleSettings, Settings, build_settings, load_settings
+from pipeline.runs.scheduler import CurrentSettings, Scheduler, run_appointment, run_scheduler
+from pipeline.runs.timetable import Appointment, DailyTrigger, configured_appointments, next_planned_time
+from pipeline.settings import ScheduleSettings, build_settings, load_settings
 from tests.crash_harness import PausableSites, Vertical, until
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
 
 NIGHT = time(2, 30)
 HOUR, DAY = 3600.0, 86_400.0
-TABLE = Timetable(NIGHT, 24 * HOUR)
 # Two hours that change at different times, half an hour, at midnight, the other way about, and a day that was left out.
 ZONES = (
     "Europe/Berlin",
@@ -66,56 +59,33 @@ def at(text: str, zone: str = "UTC") -> float:
     return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp()
 
 
-# -- decisions
-
-
-@pytest.mark.parametrize(
-    ("last", "now", "due"),
-    [
-        ("2026-11-20 02:30", "2026-11-21 03:00", True),
-        ("2026-11-21 02:30", "2026-11-21 03:00", False),
-        ("2026-11-20 02:30", "2026-11-21 08:31", False),
-        ("2026-11-20 02:30", "2026-11-21 02:29", False),
-        ("2026-11-19 02:30", "2026-11-21 02:30", True),
-        ("2027-11-21 02:30", "2026-11-21 02:30", True),
-        (None, "2026-11-21 03:00", False),
-    ],
-    ids=["within grace", "already ran", "too late", "not yet", "on time", "by a clock that was ahead", "never ran"],
-)
-def test_a_missed_run_is_made_up_for_once(last: str | None, now: str, due: bool) -> None:
-    table = Timetable(NIGHT, 6 * HOUR, ZoneInfo("UTC"))
-    starts = [at(last)] if last else []
-    assert (table.due_since(at(now), starts, program_started_at=at(now)) is not None) is due
-
-
-def test_one_that_was_there_at_the_time_begins_also_where_nothing_ever_ran() -> None:
-    table = Timetable(NIGHT, DAY, ZoneInfo("UTC"))
-    assert table.due_since(at("2026-11-21 02:30:01"), [], program_started_at=at("2026-11-20 15:00")) == at(
-        "2026-11-21 02:30"
-    )
+# -- times
 
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("night", [time(0, 0), time(2, 30), time(23, 59)])
-def test_exactly_one_run_a_night_through_every_change_of_the_clock(zone: str, night: time) -> None:
-    """A year by a clock of ours (2011: Apia left a day out), asked at odd times; the program is killed, is not there
-    for hours, the machine sleeps, the clock steps back and forth by less than the run is away."""
-    table, chance = Timetable(night, DAY, ZoneInfo(zone)), random.Random(f"{zone}{night}")
-    now, end = at("2011-01-01 12:00", zone), at("2012-01-04 12:00", zone)
-    starts: list[float] = [table.period(now)[0]]
-    nights: Counter[float] = Counter()
-    while (now := now + chance.choice((600.0, 5 * HOUR, 8 * HOUR, 11 * HOUR, -40.0, -HOUR / 2))) < end:
-        if table.due_since(now, starts[-20:], program_started_at=now) is not None:
-            starts.append(now)
-            nights[table.period(now)[0]] += 1
-    days = {table.timestamp_on(date(2011, 1, 2) + timedelta(days=n)) for n in range(365)}
-    assert days <= set(nights) and set(nights.values()) == {1}
+def test_a_trigger_fires_once_a_day_through_every_change_of_the_clock(zone: str, night: time) -> None:
+    """A year (2011: Apia left a day out), as APScheduler goes through it; at each firing time the next one is planned,
+    and also at odd times between."""
+    trigger, chance = DailyTrigger(night, ZoneInfo(zone)), random.Random(f"{zone}{night}")
+    now, end = datetime.fromtimestamp(at("2011-01-01 12:00", zone), UTC), at("2012-01-04 12:00", zone)
+    times: list[float] = []
+    while (fires_at := trigger.get_next_fire_time(None, now)).timestamp() < end:
+        assert trigger.get_next_fire_time(now, now + timedelta(days=9)) == fires_at
+        if chance.random() < 0.5:
+            now += (fires_at - now) / 2
+        else:
+            now = fires_at
+            times.append(fires_at.timestamp())
+            assert trigger.period(times[-1])[0] == times[-1]
+    days = {trigger.timestamp_on(date(2011, 1, 2) + timedelta(days=n)) for n in range(365)}
+    assert days <= set(times) and len(set(times)) == len(times)
     assert len(days) == (364 if zone == "Pacific/Apia" else 365)
 
 
 @pytest.mark.parametrize("zone", ZONES)
 def test_the_time_of_a_night_is_the_one_on_the_wall_where_there_is_such_a_one(zone: str) -> None:
-    table = Timetable(NIGHT, DAY, ZoneInfo(zone))
+    table = DailyTrigger(NIGHT, ZoneInfo(zone))
     for n in range(800):
         day = date(2011, 1, 1) + timedelta(days=n)
         shown = datetime.fromtimestamp(table.timestamp_on(day), ZoneInfo(zone))
@@ -125,18 +95,10 @@ def test_the_time_of_a_night_is_the_one_on_the_wall_where_there_is_such_a_one(zo
 
 
 def test_the_last_and_the_next_scheduled_time() -> None:
-    table = Timetable(NIGHT, DAY, ZoneInfo("UTC"))
+    table = DailyTrigger(NIGHT, ZoneInfo("UTC"))
     assert table.period(at("2026-03-01 02:29"))[0] == at("2026-02-28 02:30")
     assert table.period(at("2026-02-28 02:29"))[1] == at("2026-02-28 02:30")
     assert table.period(at("2026-02-28 02:30"))[1] == at("2026-03-01 02:30")
-
-
-def test_a_night_without_a_run_is_missed_after_a_while_and_no_longer_once_it_is_made_up() -> None:
-    table, now, before = Timetable(NIGHT, 6 * HOUR, ZoneInfo("UTC")), at("2026-11-21 15:00"), at("2026-11-20 02:30")
-    assert table.missed_since(now, [before], 900) == at("2026-11-21 02:30")
-    assert table.missed_since(at("2026-11-21 02:40"), [before], 900) is None
-    assert table.missed_since(now, [before, at("2026-11-21 14:59")], 900) is None
-    assert table.missed_since(now, [], 900) is None
 
 
 def test_the_settings_make_the_timetable() -> None:
@@ -146,15 +108,21 @@ def test_the_settings_make_the_timetable() -> None:
         {"crawl": "08:00 14:00"},
         {"a.example, b.example:8080": "06:00", ",".join(["c.example"] * 9): "07:00"},
     )
-    assert nightly_timetable(asked) == Timetable(time(23, 5), 1.5 * HOUR)
     found = configured_appointments(asked)
-    assert [(one.command, one.stage, one.hosts) for one in found[:4]] == [
-        ("schedule", "", ()),
-        ("schedule crawl 08:00", "crawl", ()),
-        ("schedule crawl 14:00", "crawl", ()),
-        ("schedule 06:00 a.example b.example:8080", "", ("a.example", "b.example:8080")),
+    assert [(one.command, one.stage, one.hosts, one.trigger) for one in found[:4]] == [
+        ("schedule", "", (), DailyTrigger(time(23, 5))),
+        ("schedule crawl 08:00", "crawl", (), DailyTrigger(time(8))),
+        ("schedule crawl 14:00", "crawl", (), DailyTrigger(time(14))),
+        ("schedule 06:00 a.example b.example:8080", "", ("a.example", "b.example:8080"), DailyTrigger(time(6))),
     ]
     assert all(len(one.command) <= 64 for one in found) and found[4].hosts == ("c.example",) * 9
+
+
+def test_the_next_run_is_the_earliest_of_all_planned_ones() -> None:
+    settings = ScheduleSettings("00:33", stages={"crawl": "03:03"}, sites={"a.example": "04:00"})
+    times = [datetime(2026, 11, 21, *of_day).timestamp() for of_day in ((2, 33), (3, 3), (4, 0))]
+    assert [next_planned_time(settings, now) for now in times[:2]] == times[1:]
+    assert next_planned_time(settings, times[2]) == datetime(2026, 11, 22, 0, 33).timestamp()
 
 
 @pytest.mark.parametrize(
@@ -172,33 +140,83 @@ def test_a_timetable_that_cannot_be_followed_is_refused(tmp_path: Path, schedule
         build_settings({"schedule": schedule}, tmp_path)
 
 
-def test_a_run_by_hand_is_as_good_as_the_nights_once_there_are_nights() -> None:
-    nightly, now = configured_appointments(ScheduleSettings())[0], time_of_day(3)
-    assert find_due_run([nightly], now, {"schedule": [now - DAY]}, now) == DueRun(nightly, "")
-    assert find_due_run([nightly], now, {"schedule": [now - DAY], "run": [now - 60]}, now) is None
-    assert find_due_run([nightly], now + 5 * HOUR, {"schedule": [now - DAY]}, now) == DueRun(nightly, MISSED_REASON)
+# -- what was missed
 
 
-def time_of_day(hour: int) -> float:
-    """Today at a quarter to this hour, by the machine's clock."""
-    return datetime.now().replace(hour=hour - 1, minute=40, second=0).timestamp()
+@pytest.mark.parametrize(
+    ("planned", "last", "now", "missed"),
+    [
+        ("2026-11-01 00:00", "2026-11-20 02:30", "2026-11-21 03:00", True),
+        ("2026-11-01 00:00", "2026-11-21 02:30", "2026-11-21 03:00", False),
+        ("2026-11-01 00:00", "2026-11-20 02:30", "2026-11-21 02:29", False),
+        ("2026-11-01 00:00", "2027-11-21 02:30", "2026-11-21 02:30", True),
+        ("2026-11-01 00:00", None, "2026-11-21 03:00", True),
+        ("2026-11-21 02:31", None, "2026-11-21 03:00", False),
+        ("2026-11-21 02:31", "2026-11-20 02:30", "2026-11-21 03:00", False),
+        (None, "2026-11-20 02:30", "2026-11-21 03:00", False),
+    ],
+    ids=["missed", "made", "later", "by a clock that was ahead", "never ran", "new", "changed", "not planned"],
+)
+def test_a_run_is_missed_that_was_planned_and_not_made(
+    engine: Engine, planned: str | None, last: str | None, now: str, missed: bool
+) -> None:
+    daily = Appointment("schedule", DailyTrigger(NIGHT, ZoneInfo("UTC")))
+    engine.store.runs = RunTable(engine.store.runs._database, lambda: at(planned or "2026-11-01 00:00"))
+    engine.store.runs.save_plans([daily.plan] if planned else [])
+    if last:
+        note_start(engine, "schedule", at(last))
+    assert (missed_time(engine, daily, at(now)) is not None) is missed
+
+
+def test_a_run_by_hand_is_as_good_as_the_nights(engine: Engine) -> None:
+    daily, crawl = configured_appointments(ScheduleSettings(stages={"crawl": "02:30"}))
+    scheduled_at = plan_yesterday(engine, [daily, crawl])
+    assert missed_time(engine, daily, now()) == missed_time(engine, crawl, now()) == scheduled_at
+    note_start(engine, "run", scheduled_at + 60)
+    assert missed_time(engine, daily, now()) is None and missed_time(engine, crawl, now()) == scheduled_at
+    assert missed_time(engine, daily, now(), scheduled_at + 61) == scheduled_at
+
+
+def test_a_plan_counts_from_when_it_was_made_and_in_an_earlier_store_from_its_first_run(engine: Engine) -> None:
+    runs = engine.store.runs
+    note_start(engine, "schedule", 1000.0)
+    runs.save_plans(["02:30 schedule", "03:00 schedule crawl 03:00"])
+    since = runs.planned_since("03:00 schedule crawl 03:00")
+    assert runs.planned_since("02:30 schedule") == 1000.0 and since is not None and now() - since < PATIENCE
+    runs.save_plans(["08:00 schedule", "03:00 schedule crawl 03:00"])
+    changed = runs.planned_since("08:00 schedule")
+    assert changed is not None and changed >= since == runs.planned_since("03:00 schedule crawl 03:00")
+    assert runs.planned_since("02:30 schedule") is None
+
+
+def plan_yesterday(engine: Engine, appointments: list[Appointment]) -> float:
+    """The plan of two days ago; the last time that it names for all."""
+    day_ago = RunTable(engine.store.runs._database, lambda: now() - 2 * DAY)
+    day_ago.save_plans([appointment.plan for appointment in appointments])
+    return appointments[0].trigger.period(now())[0]
+
+
+def note_start(engine: Engine, command: str, started_at: float) -> None:
+    table = RunTable(engine.store.runs._database, lambda: started_at)
+    table.finish(table.start(command), [])
 
 
 # -- runs on it
 
 
-class Clock:
-    """A clock of ours."""
-
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
+@contextmanager
+def scheduler(engine: Engine, said: list[str], first_pages: int = 0) -> Iterator[Scheduler]:
+    made = Scheduler(lambda: engine.settings, lambda: nullcontext(engine), said.append, first_pages)
+    with closing(made):
+        yield made
 
 
-def schedule_of(engine: Engine, said: list[str], clock: Clock) -> Scheduler:
-    return Scheduler(engine.settings, lambda: nullcontext(engine), said.append, clock)
+def is_run_due(schedule: Scheduler) -> bool:
+    """A run that is due now is executed."""
+    said: list[str] = []
+    schedule._report_progress = said.append
+    schedule.wait(0.3)
+    return bool(said)
 
 
 def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
@@ -212,34 +230,105 @@ def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
         return []
 
     monkeypatch.setattr(stages, "run", fails)
-    clock = Clock(nightly_timetable(engine.settings.schedule).period(now())[1] - DAY / 2)
-    schedule = schedule_of(engine, said, clock)
-    schedule.start()
-    assert said == []
-    clock.now = now()  # runs are noted by the machine's clock
-    schedule = Scheduler(everywhen(engine), lambda: nullcontext(engine), said.append, clock)
-    engine.store.runs.finish(engine.store.runs.start("schedule"), [])
-    change_start(engine, -2 * DAY)
-    schedule.start()
-    assert any("run failed with an internal error (ZeroDivisionError" in line for line in said), said
-    assert not schedule.run_if_due()
+    monkeypatch.setattr(pipeline.runs.scheduler, "RETRY_SECONDS", 0.0)
+    plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    with scheduler(engine, said) as schedule:
+        schedule.start()
+        schedule.wait(PATIENCE)
+        assert any("run failed: an internal error (ZeroDivisionError" in line for line in said), said
+        assert not is_run_due(schedule)
     assert [one.key.kind for one in engine.store.alerts.firing()] == ["run_failed"]
 
 
-def test_a_run_that_cannot_begin_is_tried_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one goes on at its time: it is no failure, and the night is not lost."""
+@pytest.mark.parametrize("prevented", ["run", "index"])
+def test_a_run_that_another_process_prevents_is_tried_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, prevented: str
+) -> None:
+    """Also if it began: it is no failure, and the night is not lost."""
     said: list[str] = []
     monkeypatch.setattr(pipeline.runs.scheduler, "RETRY_SECONDS", 0.0)
-    engine.store.runs.finish(engine.store.runs.start("schedule"), [])
-    change_start(engine, -2 * DAY)
-    schedule = Scheduler(everywhen(engine), lambda: nullcontext(engine), said.append, now)
-    with engine.lock("run"):
+    monkeypatch.setattr(stages, "crawl_with_index_opening", lambda *_: StageReport(Stage.CRAWL))
+    monkeypatch.setitem(stages.STAGES, "embed", lambda engine: StageReport(Stage.EMBED))
+    monkeypatch.setattr(stages, "wait_for_solr", lambda engine: StageReport(Stage.SOLR))
+    monkeypatch.setattr(stages, "index", partial(run_index_stage, wait=0.0))
+    plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    with scheduler(engine, said) as schedule:
         schedule.start()
-        assert schedule.run_if_due()
-    assert sum("run postponed: another process" in line for line in said) == 2, said
-    ran: list[str] = []
-    monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append(how["command"]) or [])
-    assert schedule.run_if_due() and ran == ["schedule"]
+        with engine.lock(prevented):
+            schedule.wait(PATIENCE)
+            schedule.wait(PATIENCE)
+        assert sum("run postponed: another process" in line for line in said) == 2, said
+        ran: list[str] = []
+        monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append(how["command"]) or [])
+        schedule.wait(PATIENCE)
+    assert ran == ["schedule"]
+
+
+def test_a_store_that_cannot_be_opened_at_the_time_is_tried_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pipeline.runs.scheduler, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(stages, "run", lambda engine, **how: [StageReport(Stage.CRAWL)])
+    plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    with scheduler(engine, said) as schedule:
+        schedule.start()
+        schedule._open_engine = lambda: Engine(
+            build_settings({"store": {"url": "sqlite:////"}}, Path()), NullProgress()
+        )
+        schedule.wait(PATIENCE)
+        schedule._open_engine = lambda: nullcontext(engine)
+        schedule.wait(PATIENCE)
+    assert said[0].startswith("run failed: the store") and said[-1] == "crawl 0"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"at": "HH:MM"},
+        {"stages": {"extract": "HH:MM"}},
+        {"sites": {"a.example": "HH:MM"}},
+    ],
+)
+def test_a_changed_or_new_time_begins_with_its_next_occurrence(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+) -> None:
+    """Nor does it alert, nor is it made up for after a restart."""
+    monkeypatch.setattr(stages, "run", lambda engine, **how: [])
+    hours_ago = f"{datetime.fromtimestamp(now() - 5 * HOUR):%H:%M}"
+    changed = json.loads(json.dumps(changed).replace("HH:MM", hours_ago))
+    scheduled_at = plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    note_start(engine, "schedule", scheduled_at)
+    with scheduler(engine, []) as schedule:
+        schedule.start()
+        assert not is_run_due(schedule)
+        engine.settings = replace(engine.settings, schedule=replace(engine.settings.schedule, **changed))
+        assert not is_run_due(schedule)
+        assert missed_run_time(engine, now()) is None
+    with scheduler(engine, []) as schedule:
+        schedule.start()
+        assert not is_run_due(schedule)
+    assert load_run_history(engine, 9).last_failed_run is None
+
+
+def test_a_missed_run_is_made_up_for_once_and_not_after_the_grace_time(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def run_once(engine: Engine, **how: Any) -> list[StageReport]:
+        engine.store.runs.finish(engine.store.runs.start(how["command"]), [])
+        return []
+
+    monkeypatch.setattr(stages, "run", run_once)
+    hours_ago = f"{datetime.fromtimestamp(now() - 5 * HOUR):%H:%M}"
+    for grace_hours, is_made in ((4.0, False), (6.0, True), (6.0, False)):
+        engine.settings = replace(engine.settings, schedule=ScheduleSettings(hours_ago, grace_hours))
+        plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+        with scheduler(engine, said) as schedule:
+            schedule.start()
+            assert is_run_due(schedule) is is_made
+    assert [run.command for run in engine.store.runs.list_newest()] == ["schedule"]
 
 
 def test_a_first_run_is_not_waited_for_until_the_night(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,13 +336,14 @@ def test_a_first_run_is_not_waited_for_until_the_night(engine: Engine, monkeypat
     ran: list[tuple[str, int]] = []
     monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append((how["command"], how["first_pages"])) or [])
     note_run(engine, RunState.FAILED)
-    clock = Clock(nightly_timetable(engine.settings.schedule).period(now())[1] - DAY / 2)
     said: list[str] = []
     for first_pages in (0, 20):
-        Scheduler(engine.settings, lambda: nullcontext(engine), said.append, clock, first_pages).start()
+        with scheduler(engine, said, first_pages) as schedule:
+            schedule.start()
     assert ran == [("schedule", 20)] and said[0] == "no run has ended yet: running now"
     note_run(engine, RunState.DONE)
-    Scheduler(engine.settings, lambda: nullcontext(engine), said.append, clock, 20).start()
+    with scheduler(engine, said, 20) as schedule:
+        schedule.start()
     assert len(ran) == 1
 
 
@@ -302,47 +392,51 @@ def test_solr_does_not_start_without_seeds(tmp_path: Path, monkeypatch: pytest.M
         assert [stage.stage for stage in run.stages] == [Stage.CRAWL]
 
 
-def everywhen(engine: Engine) -> Settings:
-    """The settings with a night that is just over."""
-    minute = datetime.fromtimestamp(now() - 60)
-    return replace(engine.settings, schedule=ScheduleSettings(f"{minute:%H:%M}"))
-
-
-def change_start(engine: Engine, seconds: float) -> None:
-    with engine.store.runs._database.write() as connection:
-        connection.execute(update(runs).values(started_at=runs.c.started_at + seconds))
-
-
-def test_a_trigger_fires_at_the_scheduled_time_of_each_day() -> None:
-    [nightly] = configured_appointments(ScheduleSettings("02:30"))
-    before = datetime(2026, 11, 21, 2, 29, 59).astimezone()
-    first = daily_trigger(nightly).get_next_fire_time(None, before)
-    second = daily_trigger(nightly).get_next_fire_time(first, first)
-    assert [f"{one:%d %H:%M:%S}" for one in (first, second)] == ["21 02:30:00", "22 02:30:00"]
-
-
 def test_the_scheduler_wakes_at_the_time_and_the_run_is_in_the_main_thread_where_a_stop_reaches_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The real scheduler, whose trigger fires at once; a run that ends with a Ctrl-C ends the timetable."""
-    settings, threads = build_settings({"schedule": {"at": "02:30"}}, tmp_path), []
+    """The real scheduler and a time that is just ahead; a run that ends with a Ctrl-C ends the timetable."""
+    settings, threads = build_settings({}, tmp_path), list[threading.Thread]()
     monkeypatch.setattr(pipeline.runs.scheduler, "POLL_SECONDS", PATIENCE)
-    monkeypatch.setattr(pipeline.runs.scheduler, "daily_trigger", lambda appointment: DateTrigger())
-    clock = Clock(nightly_timetable(settings.schedule).period(now())[1] - 1)
+    soon = Appointment("schedule", DailyTrigger(datetime.fromtimestamp(now() + 2).time()))
+    monkeypatch.setattr(pipeline.runs.scheduler, "configured_appointments", lambda settings: [soon])
 
     def run_once(engine: Engine, **how: Any) -> list[StageReport]:
         threads.append(threading.current_thread())
         raise KeyboardInterrupt
 
-    def pass_scheduled_time(line: str) -> None:
-        if line.startswith("next run"):
-            assert threads == []
-            clock.now += 2
-
     monkeypatch.setattr(stages, "run", run_once)
+    said: list[str] = []
     with pytest.raises(KeyboardInterrupt):
-        run_scheduler(lambda: settings, lambda: Engine(settings, NullProgress()), pass_scheduled_time, clock)
+        run_scheduler(lambda: settings, lambda: Engine(settings, NullProgress()), said.append)
     assert threads == [threading.main_thread()]
+    assert said[0].startswith("next run ") and said[1].startswith("run started")
+
+
+@pytest.mark.postgres
+def test_a_shared_store_has_one_scheduler_that_all_machines_see(
+    postgres_store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = (build_settings({"store": {"url": postgres_store}}, tmp_path / name) for name in ("one", "other"))
+
+    def look_from_the_other(engine: Engine, **how: Any) -> list[StageReport]:
+        with pytest.raises(BusyError, match="is in the schedule stage"):
+            run_scheduler(lambda: other, lambda: Engine(other, NullProgress()), print)
+        with Engine(other, NullProgress()) as opened:
+            assert load_run_history(opened, 1).next_run_at is not None
+        [found] = [result for result in check_schedule_and_backup(other) if result.name == "schedule"]
+        assert found.is_well and found.text.startswith("next run ")
+        [processes] = [result for result in check_safety(other, None) if result.name == "processes"]
+        assert processes.text == f"active: schedule (pid {os.getpid()})"
+        with engine.lock("run"), pytest.raises(BusyError, match="is in the run stage"):
+            next(repair_vertical(other, lambda: Engine(other, NullProgress()), [], []))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stages, "run", look_from_the_other)
+    with pytest.raises(KeyboardInterrupt):
+        run_scheduler(lambda: one, lambda: Engine(one, NullProgress()), print, first_pages=1)
+    with Engine(other, NullProgress()) as opened:
+        assert load_run_history(opened, 1).next_run_at is None
 
 
 def test_each_run_uses_the_settings_file_as_it_is_then_and_the_last_valid_one_if_it_is_invalid(tmp_path: Path) -> None:
@@ -411,7 +505,7 @@ def test_a_run_goes_on_as_long_as_its_lock_is_held_and_not_a_moment_longer(engin
     assert found.last_failed_run == found.runs[0]
     assert found.next_run_at is None
     with engine.lock("schedule"):
-        assert load_run_history(engine, 1).next_run_at == TABLE.period(now())[1]
+        assert load_run_history(engine, 1).next_run_at == next_planned_time(engine.settings.schedule, now())
 
 
 # -- the real program
