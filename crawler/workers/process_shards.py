@@ -6,6 +6,9 @@ added to the table, where that process finds it. Each process writes its own bat
 the writes, and each batch is atomic even if a process is killed.
 
 The crawl ends when every process has polled the table twice without finding work since any process last had work.
+
+A killed process holds nothing that the others wait for: each has a pipe of its own, and each shared number one writer,
+without a lock.
 """
 
 import logging
@@ -13,13 +16,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from logging.handlers import QueueHandler
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from queue import Empty
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Protocol, runtime_checkable
 
 from crawler.crawl_context import CrawlContext
@@ -49,51 +55,40 @@ class ReopenableTable(Protocol):
 
 @dataclass
 class ShardCoordinator(Coordinator):
-    """Coordinates one process with the others through shared counters.
+    """Coordinates one process with the others through shared numbers.
 
-    `reserved_pages` counts reserved pages. `busy_counts` and `idle_counts` count, per process, how often it had work
-    and how often it polled without finding any.
+    `reserved_pages`, `busy_counts` and `idle_counts` count, per process, its reserved pages, how often it had work, and
+    how often it polled without finding any. The starting process sets `is_stopped`. `check_peers` raises
+    PlumblineError if a process that this one needs has ended.
     """
 
     shard_index: int
-    shard_count: int
     max_pages: int
     reserved_pages: Any
     busy_counts: Any
     idle_counts: Any
-    stop_event: Any
-    report_queue: Any
-    parent_pid: int
+    is_stopped: Any
+    check_peers: Callable[[], None]
 
     def owns_queue(self, queue: int) -> bool:
         """True if the queue is in this process's shard. All queues of a host are in one shard."""
-        return find_shard(queue, self.shard_count) == self.shard_index
-
-    def check_peers(self) -> None:
-        """Raise PlumblineError if the process that started the crawl has ended."""
-        if os.getppid() != self.parent_pid:
-            raise PlumblineError("the process that started this crawl has ended")
+        return find_shard(queue, len(self.busy_counts)) == self.shard_index
 
     def has_page_budget(self) -> bool:
         """True if one more page may be fetched."""
         self.check_peers()
-        return not self.stop_event.is_set() and not (self.max_pages and self.reserved_pages.value >= self.max_pages)
+        return not self.is_stopped.value and not (self.max_pages and sum(self.reserved_pages) >= self.max_pages)
 
     def try_reserve_page(self) -> bool:
-        """Reserve one of the remaining pages. Returns False if none is left."""
-        if not self.max_pages:
-            return True
-        with self.reserved_pages.get_lock():
-            if self.reserved_pages.value >= self.max_pages:
-                return False
-            self.reserved_pages.value += 1
-        return True
+        """Reserve one of the remaining pages. Returns False if none is left, or if another process was as fast."""
+        self.reserved_pages[self.shard_index] += 1  # before the sum is read: two processes never get the last page
+        is_reserved = not self.max_pages or sum(self.reserved_pages) <= self.max_pages
+        self.reserved_pages[self.shard_index] -= not is_reserved
+        return is_reserved
 
     def finish_page(self, is_success: bool) -> None:
         """Uncount a page that was not fetched successfully."""
-        if self.max_pages and not is_success:
-            with self.reserved_pages.get_lock():
-                self.reserved_pages.value -= 1
+        self.reserved_pages[self.shard_index] -= not is_success
 
     def mark_busy(self) -> None:
         """Report that this process has work."""
@@ -102,24 +97,9 @@ class ShardCoordinator(Coordinator):
     def check_finished(self) -> bool:
         """Report that this process has no work and wait briefly. Returns True if the crawl has ended for all."""
         self.idle_counts[self.shard_index] += 1
-        self.stop_event.wait(_POLL_SECONDS)
+        time.sleep(_POLL_SECONDS)
         self.check_peers()
-        return bool(self.stop_event.is_set())
-
-    def report_progress(self, progress: CrawlProgress) -> None:
-        """Send the progress to the process that started the crawl."""
-        self.report_queue.put((self.shard_index, progress))
-
-
-@dataclass
-class LeaderCoordinator(ShardCoordinator):
-    """Coordinator of the process that started the crawl. It also monitors the other processes."""
-
-    poll_workers: Callable[[], None] = lambda: None
-
-    def check_peers(self) -> None:
-        """Handle the reports of the other processes. Raises their errors."""
-        self.poll_workers()
+        return bool(self.is_stopped.value)
 
 
 def crawl_in_processes(
@@ -161,30 +141,20 @@ class _WorkerGroup:
         fetcher_opener: Callable[[], Fetcher],
         on_progress: ProgressCallback | None,
     ) -> None:
-        context = get_context("spawn")
-        count = plan.settings.processes
-        self._stop_event = context.Event()
-        self._report_queue: Any = context.Queue()
-        self._busy_counts: Any = context.Array("q", count)
-        self._idle_counts: Any = context.Array("q", count)
-        shared = (
-            0,
-            count,
-            plan.settings.max_pages,
-            context.Value("q", 0),
-            self._busy_counts,
-            self._idle_counts,
-            self._stop_event,
-        )
-        worker = ShardCoordinator(*shared, self._report_queue, os.getpid())
-        self.leader = LeaderCoordinator(*shared, self._report_queue, os.getpid(), self._poll_reports)
-        self._process_by_shard: dict[int, BaseProcess] = {}
+        context, count = get_context("spawn"), plan.settings.processes
+        reserved_pages, self._busy_counts, self._idle_counts = (context.RawArray("q", count) for _ in range(3))
+        self._is_stopped = context.RawValue("b")
+        shared = (plan.settings.max_pages, reserved_pages, self._busy_counts, self._idle_counts, self._is_stopped)
+        self.leader = ShardCoordinator(0, *shared, self._poll_reports)
+        self._workers: dict[Connection, tuple[int, BaseProcess]] = {}
         for shard_index in range(1, count):
-            arguments = (replace(worker, shard_index=shard_index), plan, seen_path, table_opener, fetcher_opener)
-            self._process_by_shard[shard_index] = context.Process(
-                target=_run_shard, args=arguments, name=f"crawl-{shard_index}", daemon=True
-            )
-            self._process_by_shard[shard_index].start()
+            coordinator = ShardCoordinator(shard_index, *shared, partial(raise_if_orphaned, os.getpid()))
+            reader, writer = context.Pipe(duplex=False)
+            arguments = (writer, coordinator, plan, seen_path, table_opener, fetcher_opener)
+            process = context.Process(target=_run_shard, args=arguments, name=f"crawl-{shard_index}", daemon=True)
+            process.start()
+            writer.close()  # so that the end of the process ends the pipe
+            self._workers[reader] = shard_index, process
         self._on_progress = on_progress
         self._tallies: list[Tally] = []
         self._progress_by_shard: dict[int, CrawlProgress] = {}
@@ -201,104 +171,102 @@ class _WorkerGroup:
     def wait_for_tallies(self) -> list[Tally]:
         """Wait for the other processes after this one has finished. Returns their counts."""
         self._is_leader_finished = True
-        while self._process_by_shard:
-            self._handle_next_report(_POLL_SECONDS)
+        while self._workers:
+            self._handle_reports(_POLL_SECONDS)
         return self._tallies
 
     def stop(self) -> None:
         """Stop the other processes after they have recorded their pending visits."""
-        self._stop_event.set()
+        self._is_stopped.value = True
         deadline = time.monotonic() + _SHUTDOWN_SECONDS
-        for process in self._process_by_shard.values():
-            while process.is_alive() and time.monotonic() < deadline:
-                try:
-                    _, report = self._report_queue.get(timeout=_POLL_SECONDS)  # a full pipe would block their exit
-                except Empty:
-                    continue
-                if isinstance(report, logging.LogRecord):
-                    logging.getLogger(report.name).handle(report)
-            if process.is_alive():
-                process.kill()
+        while self._workers and time.monotonic() < deadline:
+            try:
+                self._handle_reports(_POLL_SECONDS)
+            except (PlumblineError, StoreError):  # the crawl has ended with its first error
+                continue
+        for _, process in self._workers.values():
+            process.kill()
 
     def _poll_reports(self) -> None:
         """Handle pending reports, at most every `_POLL_SECONDS`."""
         now = time.monotonic()
         if now - self._last_poll_at >= _POLL_SECONDS:
             self._last_poll_at = now
-            while self._handle_next_report(0.0):
-                pass
+            self._handle_reports(0.0)
 
-    def _handle_next_report(self, seconds: float) -> bool:
-        """Handle one report, waiting at most `seconds` for it. Returns False if there was none."""
+    def _handle_reports(self, seconds: float) -> None:
+        """Handle one report of each process that has sent one, waiting at most `seconds` for the first."""
         self._stop_when_all_idle()
-        try:
-            shard_index, report = (
-                self._report_queue.get(timeout=seconds) if seconds else self._report_queue.get_nowait()
-            )
-        except Empty:
-            self._check_alive()
-            return False
-        if isinstance(report, logging.LogRecord):
-            logging.getLogger(report.name).handle(report)
-            return True
-        if isinstance(report, CrawlProgress):
-            self._progress_by_shard[shard_index] = report
-            return True
-        self._process_by_shard.pop(shard_index).join()
-        if isinstance(report, BaseException):
-            raise report
-        self._tallies.append(report)
-        return True
+        ready = wait([*self._workers], seconds)
+        for reader in [reader for reader in self._workers if reader in ready]:
+            shard_index, process = self._workers[reader]
+            try:
+                report = reader.recv()
+            except (EOFError, OSError):  # also in the middle of a report
+                del self._workers[reader]
+                process.join()
+                raise PlumblineError(
+                    f"process {shard_index} of the crawl ended with status {process.exitcode}. "
+                    "Recorded visits are saved. Run the same command again."
+                ) from None
+            if isinstance(report, logging.LogRecord):
+                logging.getLogger(report.name).handle(report)
+            elif isinstance(report, CrawlProgress):
+                self._progress_by_shard[shard_index] = report
+            else:
+                del self._workers[reader]
+                process.join()
+                if isinstance(report, BaseException):
+                    raise report
+                self._tallies.append(report)
 
     def _stop_when_all_idle(self) -> None:
         """Stop the crawl when all running processes polled twice without work since any process last had work."""
         busy, idle = list(self._busy_counts), list(self._idle_counts)
-        running_shards = (*self._process_by_shard, *(() if self._is_leader_finished else (0,)))
+        running_shards = [index for index, _ in self._workers.values()] + [0] * (not self._is_leader_finished)
         if self._last_counts is None or self._last_counts[0] != busy:
             self._last_counts = (busy, idle)
         elif all(idle[shard_index] >= self._last_counts[1][shard_index] + 2 for shard_index in running_shards):
-            self._stop_event.set()
-
-    def _check_alive(self) -> None:
-        for shard_index, process in self._process_by_shard.items():
-            if not process.is_alive() and self._report_queue.empty():
-                raise PlumblineError(
-                    f"process {shard_index} of the crawl ended with status {process.exitcode}. "
-                    "Recorded visits are saved. Run the same command again."
-                )
+            self._is_stopped.value = True
 
 
-class _ReportHandler(QueueHandler):
-    """Sends log records to the starting process, which writes the log. A traceback becomes part of the message."""
-
-    def __init__(self, shard_index: int, report_queue: Any) -> None:
-        super().__init__(report_queue)
-        self._shard_index, self._report_queue = shard_index, report_queue
-
-    def enqueue(self, record: logging.LogRecord) -> None:
-        """Put the record on the report queue."""
-        self._report_queue.put((self._shard_index, record))
+def raise_if_orphaned(parent_pid: int) -> None:
+    """Raise PlumblineError if the process that started the crawl has ended."""
+    if os.getppid() != parent_pid:
+        raise PlumblineError("the process that started this crawl has ended")
 
 
 def _run_shard(
+    writer: Connection,
     coordinator: ShardCoordinator,
     plan: CrawlPlan,
     seen_path: Path,
     table_opener: TableOpener,
     fetcher_opener: Callable[[], Fetcher],
 ) -> None:
-    """Crawl one shard. Runs in its own process."""
-    logging.getLogger().addHandler(_ReportHandler(coordinator.shard_index, coordinator.report_queue))
+    """Crawl one shard. Runs in its own process. Sends progress and log records, at the end the counts or an error."""
+    reports: SimpleQueue[object] = SimpleQueue()
+    sender = Thread(target=_send_reports, args=(reports, writer), name="reports", daemon=True)
+    sender.start()  # in a thread, where no Ctrl-C cuts a report
+    logging.getLogger().addHandler(QueueHandler(reports))
     try:
         with table_opener() as table, closing(fetcher_opener()) as fetcher:
-            shared = (coordinator, coordinator.shard_index, coordinator.report_progress)
-            context = CrawlContext(table, fetcher, plan, seen_path, *shared)
+            context = CrawlContext(table, fetcher, plan, seen_path, coordinator, coordinator.shard_index, reports.put)
             CrawlLoop.from_context(context).run()
-        coordinator.report_queue.put((coordinator.shard_index, context.tally))
+        reports.put(context.tally)
     except (PlumblineError, StoreError) as error:
-        coordinator.report_queue.put((coordinator.shard_index, error))
+        reports.put(error)
     except KeyboardInterrupt:
-        coordinator.report_queue.put((coordinator.shard_index, PlumblineError("stopped")))
+        reports.put(PlumblineError("stopped"))
+    reports.put(None)
+    sender.join()
+
+
+def _send_reports(reports: "SimpleQueue[object]", writer: Connection) -> None:
+    """Send reports up to a None. Ends if the starting process has ended."""
+    with suppress(OSError):
+        while (report := reports.get()) is not None:
+            writer.send(report)
 
 
 def merge_progress(parts: Iterable[CrawlProgress]) -> CrawlProgress:

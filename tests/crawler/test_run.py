@@ -8,7 +8,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +36,7 @@ from crawler.workers.host_leases import LeaseCoordinator
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.locking.leases import LeaseHeartbeat
 from docstore.store import open_sqlite_store
-from domain.errors import StoreError
+from domain.errors import PlumblineError, StoreError
 from domain.frontier import LastVisit, StoredRobots
 from domain.lease import Lease
 from domain.outcome import Outcome, Reason, StageReport
@@ -277,6 +279,20 @@ def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
     assert [note for note in report.notes if note.startswith("stopped")] == [
         "Stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
     ]
+
+
+def die_in_a_report(writer: "Connection[Any, Any]", *_: object) -> None:
+    """A process that the kernel kills while it sends a report."""
+    os.write(writer.fileno(), (1000).to_bytes(4, "big") + b"half a report")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_that_is_killed_in_a_report_hangs_no_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.workers.process_shards._run_shard", die_in_a_report)
+    with Site({"/": page()}) as site, open_sqlite_store(tmp_path) as store:
+        made = settings(site.url(), processes=3, inside_hosts=(site.host,))
+        with pytest.raises(PlumblineError, match=r"process [12] of the crawl ended with status -9"):
+            run(store.frontier, made, tmp_path)
 
 
 # -- several machines
