@@ -83,11 +83,15 @@ class Engine:
         settings: The settings of the vertical.
         progress: Receives the progress of all stages.
         ip_policy: Decides which IP addresses may be fetched; by default public ones and `crawl.inside_hosts`.
+
+    Attributes:
+        touch: Called at each step of a run, which shows that it does not hang.
     """
 
     def __init__(self, settings: Settings, progress: Progress, ip_policy: IpPolicy | None = None) -> None:
         self.settings = settings
         self.progress = progress
+        self.touch: Callable[[], object] = lambda: None
         self.ip_policy = ip_policy or PublicOnlyPolicy(settings.crawl.inside_hosts)
         self._stack = ExitStack()
         self._lock = threading.RLock()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from domain.outcome import Stage, count_failures
 from locks.private_files import replace_file
 from pipeline.progress import Advance, Progress, ShowCrawlProgress
+from pipeline.runs.systemd_notify import notify_systemd
 from search_ui.admin.interfaces.runs import LiveRun
 
 if TYPE_CHECKING:
@@ -36,12 +37,20 @@ class LiveProgress:
         progress: The display of the run.
         path: The file.
         clock: Returns epoch seconds.
+        touch: Called at each step.
     """
 
-    def __init__(self, progress: Progress, path: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        progress: Progress,
+        path: Path,
+        clock: Callable[[], float] = time.time,
+        touch: Callable[[], object] = lambda: None,
+    ) -> None:
         self._progress = progress
         self._path = path
         self._clock = clock
+        self._touch = touch
         self._lock = threading.Lock()
         self._run_id, self._stage, self._stage_started_at = 0, "", 0.0
         self._written_at = 0.0
@@ -51,6 +60,7 @@ class LiveProgress:
         """Record that a stage of the run starts now."""
         self._run_id, self._stage, self._stage_started_at = run_id, stage.value, self._clock()
         self._samples.clear()
+        notify_systemd(f"STATUS={stage.value}")
         self._save(0, is_due=True)
 
     def report_crawl(self, current: "CrawlProgress") -> None:
@@ -63,6 +73,7 @@ class LiveProgress:
     def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
         """Record the steps of a task and delegate to `Progress.task`."""
         finished_count = 0
+        self._touch()
         self._samples.clear()
         with self._progress.task(label, total) as advance:
 
@@ -82,6 +93,7 @@ class LiveProgress:
 
     def note(self, text: str) -> None:
         """Delegate to `Progress.note`; the file has no notes."""
+        self._touch()
         self._progress.note(text)
 
     def _save(
@@ -94,6 +106,7 @@ class LiveProgress:
         is_due: bool = False,
     ) -> None:
         """Replace the file if it is old enough or `is_due`. Errors are ignored: the run must not fail because of it."""
+        self._touch()
         now = self._clock()
         if not is_due and 0 <= now - self._written_at < WRITE_SECONDS:
             return
@@ -137,7 +150,7 @@ def read_live_run(data_dir: Path) -> LiveRun | None:
 def live_progress(engine: "Engine") -> Iterator[LiveProgress]:
     """Record the progress of the engine in its data folder until the end of the context."""
     path, display = engine.settings.data_dir / LIVE_PROGRESS_FILE, engine.progress
-    recorder = LiveProgress(display, path)
+    recorder = LiveProgress(display, path, touch=engine.touch)
     engine.progress = recorder
     try:
         yield recorder

@@ -157,7 +157,7 @@ class Scheduler:
                     self._report_progress(f"{reason}: running now")
                 self._report_progress(f"run started {time.strftime('%Y-%m-%d %H:%M:%S')}")
                 notify_systemd(f"STATUS={appointment.command} since {time.strftime('%H:%M')}")
-                engine.progress = self.liveness.wrap(engine.progress)
+                engine.touch = self.liveness.touch
                 try:
                     with self.stop_requests.during_run():
                         reports = run_appointment(engine, appointment, self._first_pages)

@@ -8,15 +8,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING
-
-from pipeline.progress import Advance, Progress, ShowCrawlProgress
-
-if TYPE_CHECKING:
-    from crawler.progress import CrawlProgress
 
 MAX_SILENT_SECONDS = 7200.0  # without progress; some steps wait one hour for another process
 
@@ -79,52 +73,3 @@ class Liveness:
     def is_alive(self) -> bool:
         """True if the last progress is recent enough."""
         return time.monotonic() - self._last_seen < self._max_silent
-
-    def wrap(self, progress: Progress) -> Progress:
-        """Return a progress display that records each step and delegates to `progress`."""
-        return _LivenessProgress(progress, self.touch)
-
-
-class _LivenessProgress:
-    """Progress that calls `touch` at each step and delegates to another one."""
-
-    def __init__(self, progress: Progress, touch: Callable[[], None]) -> None:
-        self._progress = progress
-        self._touch = touch
-
-    @contextmanager
-    def task(self, label: str, total: int | None = None) -> Iterator[Advance]:
-        """Delegate to `Progress.task`; advancing records progress."""
-        self._touch()
-        notify_systemd(f"STATUS={label}")
-        with self._progress.task(label, total) as advance:
-
-            def touch_and_advance(steps: int) -> None:
-                self._touch()
-                advance(steps)
-
-            yield touch_and_advance
-
-    @contextmanager
-    def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:
-        """Delegate to `Progress.crawl_task`; without a display, the crawl reports by `note`."""
-        self._touch()
-        notify_systemd("STATUS=crawl")
-        with self._progress.crawl_task() as show:
-            yield show and self._wrap_show(show)
-
-    def _wrap_show(self, show: ShowCrawlProgress) -> ShowCrawlProgress:
-        def touch_and_advance(line: str, done: int, total: int) -> None:
-            self._touch()
-            show(line, done, total)
-
-        return touch_and_advance
-
-    def report_crawl(self, current: "CrawlProgress") -> None:
-        """Delegate to `Progress.report_crawl` without recording progress."""
-        self._progress.report_crawl(current)
-
-    def note(self, text: str) -> None:
-        """Delegate to `Progress.note` and record progress."""
-        self._touch()
-        self._progress.note(text)

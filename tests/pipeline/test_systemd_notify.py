@@ -4,13 +4,16 @@ import os
 import socket
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
 
+from crawler.progress import CrawlProgress
+from domain.outcome import Stage
 from pipeline.progress import NullProgress
+from pipeline.runs.live_progress import LiveProgress
 from pipeline.runs.systemd_notify import Liveness, WatchdogFeeder, notify_systemd, watchdog_interval
 from tests.crash_harness import Vertical
 from tests.web_fixture import PATIENCE
@@ -105,25 +108,23 @@ def drained(manager: Manager) -> int:
             return count
 
 
-def test_each_step_of_the_work_is_a_sign_of_life() -> None:
-    signs = Liveness(max_silent=0.0)
-    assert not signs.is_alive()
+def test_each_step_of_the_work_is_a_sign_of_life(tmp_path: Path) -> None:
+    assert not Liveness(max_silent=0.0).is_alive()
     signs = Liveness(max_silent=PATIENCE)
-    steps: list[Callable[[], object]] = []
-    watched = signs.wrap(NullProgress())
-    signs._last_seen = 0.0
-    watched.note("line")
-    assert signs.is_alive()
-    for begin in (lambda: watched.task("extract", 3), watched.crawl_task):
-        signs._last_seen = 0.0
-        with begin() as advance:
+    watched = LiveProgress(NullProgress(), tmp_path / "progress.json", touch=signs.touch)
+
+    def begin_task() -> None:
+        with watched.task("extract", 3) as advance:
             assert signs.is_alive()
             signs._last_seen = 0.0
-            if callable(advance):
-                advance(1)  # type: ignore[call-arg]
-                assert signs.is_alive()
-                steps.append(advance)  # type: ignore[arg-type]
-    assert len(steps) == 1  # nobody watches a quiet crawl: it says lines
+            advance(1)
+
+    crawl = CrawlProgress({}, 0, 1, 1.0, {}, 0, 3, 0.0)
+    steps = (lambda: watched.note("line"), begin_task, lambda: watched.report_crawl(crawl))
+    for step in (*steps, lambda: watched.start_stage(7, Stage.CRAWL)):
+        signs._last_seen = 0.0
+        step()
+        assert signs.is_alive()
 
 
 @pytest.mark.process
