@@ -36,7 +36,7 @@ from crawler.progress import CrawlProgress, HostProgress, ProgressCallback, Tall
 from crawler.schedule.frontier import CrawlTable
 from crawler.schedule.queues import find_shard
 from crawler.workers.coordinator import Coordinator
-from domain.errors import PlumblineError, StoreError
+from domain.errors import PlumblineError
 from domain.outcome import Reason
 
 _POLL_SECONDS = 0.1  # interval of table and process polls
@@ -182,7 +182,7 @@ class _WorkerGroup:
         while self._workers and time.monotonic() < deadline:
             try:
                 self._handle_reports(_POLL_SECONDS)
-            except (PlumblineError, StoreError):  # the crawl has ended with its first error
+            except PlumblineError:  # the crawl has ended with its first error
                 continue
         for _, process in self._workers.values():
             process.kill()
@@ -192,10 +192,11 @@ class _WorkerGroup:
         now = time.monotonic()
         if now - self._last_poll_at >= _POLL_SECONDS:
             self._last_poll_at = now
-            self._handle_reports(0.0)
+            while self._handle_reports(0.0):
+                pass
 
-    def _handle_reports(self, seconds: float) -> None:
-        """Handle one report of each process that has sent one, waiting at most `seconds` for the first."""
+    def _handle_reports(self, seconds: float) -> bool:
+        """Handle the next report of each process, waiting at most `seconds`. Returns False if there was none."""
         self._stop_when_all_idle()
         ready = wait([*self._workers], seconds)
         for reader in [reader for reader in self._workers if reader in ready]:
@@ -219,6 +220,7 @@ class _WorkerGroup:
                 if isinstance(report, BaseException):
                     raise report
                 self._tallies.append(report)
+        return bool(ready)
 
     def _stop_when_all_idle(self) -> None:
         """Stop the crawl when all running processes polled twice without work since any process last had work."""
@@ -254,7 +256,7 @@ def _run_shard(
             context = CrawlContext(table, fetcher, plan, seen_path, coordinator, coordinator.shard_index, reports.put)
             CrawlLoop.from_context(context).run()
         reports.put(context.tally)
-    except (PlumblineError, StoreError) as error:
+    except PlumblineError as error:
         reports.put(error)
     except KeyboardInterrupt:
         reports.put(PlumblineError("stopped"))
