@@ -284,7 +284,7 @@ def test_a_host_that_asks_for_a_long_pause_does_not_keep_the_run_waiting(tmp_pat
     with Site({"/": page("/a", "/b"), "/a": busy, "/b": busy}) as site:
         report = run(MemoryTable(), settings(site.url(), minutes=30, per_host=1), tmp_path)
         assert len(site.asked()) == 2
-    assert "stopped early" in report.notes[0]
+    assert "Stopped early" in report.notes[0]
 
 
 def test_one_dead_seed_is_a_note_and_all_dead_are_an_error(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
     assert len(broken_seeds) == 2
     assert all(f"LookupError: {host_of(url)}" in caplog.text for url in broken_seeds.values())
     assert report.outcome_counts[Reason.FETCHED] == 3
-    assert [note for note in report.notes if note.startswith("stopped")] == [
+    assert [note for note in report.notes if note.startswith("Stopped")] == [
         "Stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
     ]
 

@@ -476,7 +476,7 @@ def test_two_accounts_accept_a_term(
 
 def test_nobody_confirms_their_own_acceptance() -> None:
     edit = TermEdit("页岩气", TermStatus.ACCEPTED)
-    with pytest.raises(LexiconError, match="another account"):
+    with pytest.raises(LexiconError, match="Another account"):
         status_with_two_reviewers(ReviewDecisionKind.DECIDE, edit, TermStatus.PROVISIONAL, "ann", "ann")
 
 

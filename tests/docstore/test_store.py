@@ -374,7 +374,7 @@ class TestLexicon:
                 [f"w{n}" for n in range(MAX_SYNONYMS + 1)],
                 f"has too many synonyms or broader terms. Maximum: {MAX_SYNONYMS}",
             ),
-            ("页岩气", ["长" * (MAX_SYNONYM_CHARS + 1)], "at most 64 characters"),
+            ("页岩气", ["长" * (MAX_SYNONYM_CHARS + 1)], "Maximum: 64 characters"),
         ],
     )
     def test_synonyms_that_cannot_be_kept(self, store: Store, text: str, synonyms: list[str], message: str) -> None:

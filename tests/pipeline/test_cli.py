@@ -500,8 +500,8 @@ BAD_PAGES: dict[str, tuple[Answer | Callable[[Request], Answer], str, str]] = {
     # path: what is served, the reason that the crawl gives, and extraction where it comes so far
     "/empty": (html(b""), "empty", ""),
     "/blank": (html(b" \r\n\t "), "empty", ""),
-    "/noise": (html(NOISE.randbytes(20_000)), "fetched", "forbidden character"),
-    "/utf16": (html(b"\xff\xfe" + NOISE.randbytes(20_001)), "fetched", "forbidden character"),
+    "/noise": (html(NOISE.randbytes(20_000)), "fetched", "undecodable"),
+    "/utf16": (html(b"\xff\xfe" + NOISE.randbytes(20_001)), "fetched", "undecodable"),
     "/zeros": (html(bytes(5000)), "fetched", "unparsable"),
     "/script": (html(b"<html><script>" + b"a" * 5000), "fetched", "no_body"),
     "/copyright": (html("<html><p>版权所有 Copyright 2024 石油网 京ICP备123号".encode()), "fetched", "copyright_only"),

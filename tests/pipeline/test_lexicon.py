@@ -162,7 +162,7 @@ def test_a_bad_file_of_concepts_changes_nothing(plumb: Plumb, tmp_path: Path) ->
     with plumb.store() as store:
         assert store.review_queue.find_terms(["干热岩"]) == {}
     said = plumb("import", str(file), "--leave-out-bad")
-    assert "1 new" in said.stdout and said.stderr.startswith("line 3: concept k2")
+    assert "1 new" in said.stdout and said.stderr.startswith("line 3: Concept “k2”")
     with file.open("wb") as stream:
         stream.truncate(200 << 20)  # a sparse file
     assert "200 MB; at most 32 MB" in str(plumb("import", str(file)).exception)
@@ -196,7 +196,7 @@ def test_versions_are_compared_and_reverted(plumb: Plumb) -> None:
 
 
 def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
-    assert "Nothing to publish" in plumb.says("preview")
+    assert "nothing to publish" in plumb.says("preview")
     plumb.says("accept", "页岩气井")
     lines = [" ".join(line.split()) for line in plumb.says("preview").splitlines()]
     assert lines == [
