@@ -33,7 +33,7 @@ from domain.errors import PlumblineError
 SOURCE = SHARED.parent / "tools" / "crawlbench"
 PEERS = Path(__file__).resolve().parents[1] / ".venv-crawlers" / "bin" / "python"
 SETS = ("crawlbench", "manners", "incremental")
-OURS = ("plumbline", "plumbline-2-processes")
+OURS = "plumbline"
 THEIRS = (
     *("scrapy-default", "scrapy-tuned", "crawlee-parsel-default"),
     *("requests-selectolax-8", "2x-requests-selectolax-8", "go-16"),
@@ -83,7 +83,7 @@ def main(
             site, ceiling = built(source, Path(folder))
         except (OSError, subprocess.CalledProcessError) as error:
             raise click.ClickException(f"crawlbench cannot be built, which takes Go 1.22: {error}") from error
-        chosen = systems or (*OURS, *(THEIRS if peers.exists() else ("go-16",)))
+        chosen = systems or (OURS, *(THEIRS if peers.exists() else ("go-16",)))
         if not peers.exists():
             click.echo(f"{peers} is not there: Scrapy, crawlee and the bare loops are left out", err=True)
         bench = Bench(site, ceiling, source, peers, Path(folder), systems=tuple(chosen), minutes=minutes, **sizes)
@@ -166,9 +166,8 @@ def one_run(bench: Bench, system: str, seeds: Path, folder: Path) -> dict[str, A
 
 def command_of(bench: Bench, system: str, folder: Path) -> list[str]:
     """Return the command line of a system."""
-    if system in OURS:
-        several = ["--set", "processes=2"] if system != OURS[0] else []
-        return [sys.executable, "-m", "benchmarks.crawl_ours", "--folder", str(folder), *several]
+    if system == OURS:
+        return [sys.executable, "-m", "benchmarks.crawl_ours", "--folder", str(folder)]
     if system.startswith("scrapy-"):
         script = Path(__file__).with_name("crawl_scrapy.py")
         return [str(bench.peers), str(script), system.removeprefix("scrapy-"), "--jobdir", str(folder)]

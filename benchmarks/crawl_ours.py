@@ -60,7 +60,7 @@ def measured(settings: CrawlSettings, folder: Path) -> dict[str, Any]:
         "pages": good,
         "wall_s": round(time.monotonic() - wall, 3),
         "cpu_s": round(cpu_seconds() - cpu, 3),
-        "rss_mb": round(peak_megabytes(settings), 1),
+        "rss_mb": round(peak_megabytes(), 1),
         "counts": {reason.value: count for reason, count in report.outcome_counts.items()},
         "notes": list(report.notes),
     }
@@ -86,10 +86,9 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
-def peak_megabytes(settings: CrawlSettings) -> float:
-    """Return the peak memory of this process, plus that of the largest child for each further process."""
-    own, child = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own + child * (settings.processes - 1)
+def peak_megabytes() -> float:
+    """Return the peak memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ Open `crawl.py` first, then `crawl_loop.py`. The folders follow the path of a UR
     dedup/      duplicate pages and DUST (different URLs, similar text)
     traps/      endless URL spaces
     sitemaps/   sitemaps and feeds, and how reliable their dates are
-    workers/    fetch threads, recorder thread, several processes or machines on one table
+    workers/    fetch threads, recorder thread, several machines on one table
 
 A focused crawl scores pages and links with a `FocusedPolicy` (`focused_policy.py`, `focused/`). Without one, the
 crawl is breadth first. docs/operate/crawling.md describes the rules.

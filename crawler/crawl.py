@@ -1,6 +1,6 @@
 """Entry point of the crawl stage: `crawl` visits every due URL once.
 
-`crawl_loop.py` contains the loop, `workers/process_shards.py` the crawl with several processes.
+`crawl_loop.py` contains the loop.
 """
 
 import time
@@ -15,10 +15,8 @@ from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.progress import CrawlProgress, ProgressCallback
 from crawler.schedule.frontier import CrawlTable
-from crawler.schedule.url_seen import UrlSeenTest
 from crawler.settings import CrawlSettings
 from crawler.workers.coordinator import Coordinator
-from crawler.workers.process_shards import ReopenableTable, crawl_in_processes
 from domain.errors import StoreError
 from domain.outcome import StageReport
 
@@ -36,7 +34,6 @@ def crawl(
 ) -> StageReport:
     """Crawl until no URL is due, or until the time limit or page limit is reached.
 
-    With `crawl.processes` above 1, several processes crawl a table that they can reopen. They use the system clock.
     After Ctrl-C, all fetched pages are recorded before the exception propagates.
 
     Args:
@@ -59,10 +56,6 @@ def crawl(
     started = time.monotonic()
     plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
     tally = begin_crawl(table, plan, FOCUSED_SEED_PRIORITY if focused_policy else DEFAULT_SEED_PRIORITY)
-    if plan.settings.processes > 1 and isinstance(table, ReopenableTable):
-        tally.merge(crawl_in_processes(table, fetcher, plan, seen_path, progress))
-        UrlSeenTest.load(seen_path, table).save(seen_path)
-        return tally.report(time.monotonic() - started)
     context = CrawlContext(
         table,
         fetcher,

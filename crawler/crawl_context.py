@@ -57,8 +57,7 @@ class SiteKnowledgeState:
 class CrawlContext:
     """Objects and state that all parts of one run share. Creating the context starts the run.
 
-    `seen_path` is the file of the URL-seen filter. The site knowledge is in the same folder. Processes that share a
-    folder have a `process_index`.
+    `seen_path` is the file of the URL-seen filter. The site knowledge is in the same folder.
     """
 
     table: CrawlTable
@@ -66,7 +65,6 @@ class CrawlContext:
     plan: CrawlPlan
     seen_path: Path
     coordinator: Coordinator
-    process_index: int | None = None
     on_progress: ProgressCallback | None = None
     now: Callable[[], float] = time.time  # epoch seconds
     clock: Callable[[], float] = time.monotonic
@@ -81,7 +79,7 @@ class CrawlContext:
 
     def __post_init__(self) -> None:
         self.url_seen = UrlSeenTest.load(self.seen_path, self.table)
-        self.state_path = state_path_factory(self.seen_path, self.process_index)
+        self.state_path = state_path_factory(self.seen_path)
         self.site_state = SiteKnowledgeState.load(self.state_path)
         self.started_at, self.due_before = self.clock(), self.now()
         self.deadline = self.started_at + self.plan.max_seconds

@@ -40,7 +40,7 @@ _DELAYS_NOTE = Message("Stopped early: crawl delays or retry delays of all remai
 
 
 class CrawlLoop:
-    """One run over a table that contains the seeds, or over one process's shard of it."""
+    """One run over a table that contains the seeds."""
 
     def __init__(
         self, context: CrawlContext, frontier: Frontier, throttle: HostThrottle, pool: FetchPool, results: ResultHandler
@@ -219,7 +219,6 @@ class CrawlLoop:
 
     def _start_entry(self, entry: FrontierEntry) -> None:
         """Fetch an entry, or first fetch a file of its origin. If the entry is rejected, record the reason."""
-        self.context.coordinator.mark_busy()
         if self._is_taken_down(entry.url):
             self.throttle.cancel_request(entry.host)
             self.frontier.abandon(entry)

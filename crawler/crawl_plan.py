@@ -8,7 +8,7 @@ from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
 from crawler.http.site_options import parse_paused_hosts, parse_site_delays, parse_site_options, parse_site_quiet_hours
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.robots.robots_txt import product_token
-from crawler.schedule.queues import QUEUE_POLICIES, QueueOf, make_sharded_queue_function
+from crawler.schedule.queues import QUEUE_POLICIES, QueueOf
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
@@ -57,8 +57,6 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     """Check the settings and build the plan. Raises SettingsError that names the invalid setting."""
     _check_values(settings)
     strategy, quiet = resolve_strategy(settings), _parse_quiet_setting(settings)
-    if strategy in FOCUSED_STRATEGIES and settings.processes > 1:
-        raise SettingsError("crawl.processes must be 1 when crawl.topic is set. A focused crawl runs in one process.")
     parse_site_delays(settings), parse_site_quiet_hours(settings), parse_paused_hosts(settings)  # checked only
     parse_site_options(settings)  # checked only: the fetcher, opened before the plan, sends them
     rendered_sites, inside = parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
@@ -167,10 +165,7 @@ def _queue_policy(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]
     # Best-first order needs all URLs of a host in one queue.
     policy = "host" if strategy in FOCUSED_STRATEGIES else settings.queue_policy
     name = "host" if policy == "host" else f"{policy}/{settings.queues}"
-    queue_of = QUEUE_POLICIES[policy](settings.queues)
-    if settings.processes > 1:
-        return f"{name}/{settings.processes}", make_sharded_queue_function(queue_of, settings.processes)
-    return name, queue_of
+    return name, QUEUE_POLICIES[policy](settings.queues)
 
 
 def _is_ip_address(name: str) -> bool:

@@ -94,7 +94,7 @@ class HostSuggestionStats:
 
 
 def load_host_suggestions(folder: Path) -> list[HostSuggestion]:
-    """Merge the suggestions of all processes in `folder`, without the hosts that were added."""
+    """Merge the suggestions in `folder`, one file for each process of earlier programs, without the added hosts."""
     merged = HostSuggestionStats({})
     for path in sorted(folder.glob("proposed*.json")):
         merged.merge(HostSuggestionStats.load(path))

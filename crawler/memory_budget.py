@@ -12,7 +12,7 @@ from collections import deque
 from contextlib import suppress
 from types import TracebackType
 
-MEMORY_BUDGET_BYTES = 64_000_000  # of one crawl; its processes share it
+MEMORY_BUDGET_BYTES = 64_000_000  # of one crawl
 UNCOUNTED_BYTES = 1 << 16  # smaller bodies are not counted, so ordinary pages neither wait nor lock
 LARGE_BODY_BYTES = 1 << 20  # parsing a body of this size is followed by `release_free_memory`
 _M_MMAP_THRESHOLD = -3  # of malloc.h

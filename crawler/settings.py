@@ -38,7 +38,6 @@ class CrawlSettings:
         group="what",
     )
     threads: int = setting(16, "number of pages fetched at the same time")
-    processes: int = setting(1, "number of processes; they share the hosts and the threads")
     minutes: float = setting(240.0, "maximum minutes of a run; `plumb status` estimates the number of runs needed")
     max_pages: int = setting(0, "maximum number of pages fetched in one run; 0: no limit", minimum=0)
     queue_policy: str = setting("hflp", "how URLs are assigned to queues: hflp, elf or host", names=QUEUE_POLICIES)

@@ -73,10 +73,6 @@ def write_state_or_raise(path: Path, state: dict[str, Any]) -> None:
     write_private_file(path, json.dumps(checked_state).encode())
 
 
-def state_path_factory(sibling_path: Path, process_index: int | None = None) -> Callable[[str], Path]:
-    """Return a function from the name of a state to its file, in the folder of `sibling_path`.
-
-    With `process_index`, the file names contain the number of the process.
-    """
-    suffix = "" if process_index is None else f"-{process_index}"
-    return lambda stem: sibling_path.with_name(f"{stem}{suffix}.json")
+def state_path_factory(sibling_path: Path) -> Callable[[str], Path]:
+    """Return a function from the name of a state to its file, in the folder of `sibling_path`."""
+    return lambda stem: sibling_path.with_name(f"{stem}.json")

@@ -4,19 +4,8 @@ The store implements both. The crawler and the workers use these types.
 """
 
 from collections.abc import Collection, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-
-class SharedFence(Protocol):
-    """A fence for another process of the same work. Can be pickled."""
-
-    def opened(self, database: Any, /) -> AbstractContextManager[None]:
-        """Return a context manager with the fence for the calling thread.
-
-        `database` is the `docstore.database.Database` of this process.
-        """
 
 
 class Fence(Protocol):
@@ -30,9 +19,6 @@ class Fence(Protocol):
 
     def check_request(self) -> None:
         """Raise LeaseLostError if the right is lost."""
-
-    def share(self) -> SharedFence:
-        """Return this fence for another process of the same work."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 `hold_fence` adds a fence to the context (contextvars) of the calling thread. Every write transaction calls
 `check_commit`, every request `check_request`. The other threads of the work have the same fences if they start with
-`start_thread` or run a function of `in_this_context`. Processes of the work get `shared_fences` and enter
-`SharedFence.opened`.
+`start_thread` or run a function of `in_this_context`.
 """
 
 import threading
@@ -13,7 +12,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from domain.lease import Fence, SharedFence
+from domain.lease import Fence
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,11 +41,6 @@ def check_request() -> None:
     """Check all fences immediately before a request. Raises LeaseLostError; the request must then not be sent."""
     for fence in _FENCES.get():
         fence.check_request()
-
-
-def shared_fences() -> tuple[SharedFence, ...]:
-    """Return the fences of this context for another process."""
-    return tuple(fence.share() for fence in _FENCES.get())
 
 
 def in_this_context(function: Callable[P, R]) -> Callable[P, R]:

@@ -39,6 +39,7 @@ DEPRECATED_SETTINGS: tuple[DeprecatedSetting, ...] = (
     DeprecatedSetting("search.glossary_origins", "", "0.1"),
     DeprecatedSetting("alerts.apprise_urls", "", "0.1", Secrecy.ALL),
     DeprecatedSetting("crawl.seen_filter", "", "0.1"),
+    DeprecatedSetting("crawl.processes", "", "0.1"),
 )
 
 

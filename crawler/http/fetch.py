@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from http.client import HTTPException, RemoteDisconnected
 
 import urllib3.exceptions as u3
@@ -179,7 +178,6 @@ class Fetcher:
     """Fetches pages. Thread-safe; all threads share its connections.
 
     Attributes:
-        opener: opens an equal fetcher that uses the system clock. Can be pickled for another process.
         user_agent: User-Agent header.
         total_timeout: maximum seconds of one request.
         max_page_bytes: maximum size of a page.
@@ -190,7 +188,6 @@ class Fetcher:
     """
 
     def __init__(self, settings: CrawlSettings, ip_policy: IpPolicy, now: Callable[[], float] = time.time) -> None:
-        self.opener = partial(Fetcher, settings, ip_policy)
         self.total_timeout = settings.total_timeout
         self.max_page_bytes = settings.max_bytes
         self.document_rules = parse_document_rules(settings)

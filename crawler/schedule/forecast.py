@@ -33,7 +33,7 @@ class HostPaces:
 
     @classmethod
     def load_all(cls, folder: Path) -> "HostPaces":
-        """Load the values of all processes of a crawl."""
+        """Load the values of all files of a crawl: earlier programs had one for each process."""
         paces = cls()
         for path in sorted(folder.glob(f"{PACES_STATE}*.json")):
             paces.seconds_by_host |= cls.load(path).seconds_by_host

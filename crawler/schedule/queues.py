@@ -5,7 +5,7 @@ host must then apply across queues (`throttle.py`).
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from operator import xor
 from struct import unpack
 from types import MappingProxyType
@@ -54,16 +54,6 @@ def make_host_queue_function(queues: int) -> QueueOf:
     return _queue_for_host
 
 
-def make_sharded_queue_function(queue_of: QueueOf, shards: int) -> QueueOf:
-    """Make a queue function for several processes. `find_shard(queue)` is equal for all URLs of a host."""
-    return partial(_queue_in_shard, queue_of, shards)
-
-
-def find_shard(queue: int, shards: int) -> int:
-    """Return the index of the process that owns the queue."""
-    return queue % shards
-
-
 def _hash_modulo(hash_url: QueueOf, queues: int, url: str) -> int:
     return hash_url(url) % queues
 
@@ -72,16 +62,6 @@ def _queue_for_host(url: str) -> int:
     return fold_hash(host_of(url))
 
 
-def _queue_in_shard(queue_of: QueueOf, shards: int, url: str) -> int:
-    return queue_of(url) * shards + _shard_index_of_host(host_of(url), shards)
-
-
-@lru_cache(maxsize=65_536)
-def _shard_index_of_host(host: str, shards: int) -> int:
-    return fold_hash(host) % _HOST_HASH_PRIME % shards
-
-
-_HOST_HASH_PRIME = 101  # the fold hash spreads host names unevenly over powers of two, evenly over a prime
 QUEUE_POLICIES: Mapping[str, Callable[[int], QueueOf]] = MappingProxyType(
     {"hflp": make_fold_hash_queue_function, "elf": make_elf_queue_function, "host": make_host_queue_function}
 )

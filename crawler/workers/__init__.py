@@ -1,1 +1,1 @@
-"""Concurrency of a crawl: fetch threads, the recorder thread, processes or machines on one table, and parsing."""
+"""Concurrency of a crawl: fetch threads, the recorder thread, machines on one table, and parsing."""

@@ -1,6 +1,6 @@
 """Coordination of crawlers on the same table: ownership of queues, remaining pages, and the end of the crawl.
 
-`Coordinator` serves a crawl with a single process. `process_shards` coordinates processes, `host_leases` machines.
+`Coordinator` serves a crawl of one machine. `host_leases` coordinates machines.
 """
 
 from collections.abc import Collection
@@ -41,9 +41,6 @@ class Coordinator:
     def finish_page(self, is_success: bool) -> None:
         """Finish a reserved page. A page that was not fetched successfully returns its reservation."""
         self.reserved_pages -= not is_success
-
-    def mark_busy(self) -> None:
-        """Report to the other crawlers that this one has work."""
 
     def attach_throttle(self, throttle: HostThrottle) -> None:
         """Pass the throttle, before the crawl starts."""

@@ -161,7 +161,7 @@ class JobRunner:
         request_slot: RequestSlot = lambda entry: nullcontext(True),
         throttle: HostThrottle | None = None,
     ) -> None:
-        workers = 1 + max(1, (os.cpu_count() or 1) // plan.settings.processes)  # one more than may stall at a time
+        workers = 1 + max(1, os.cpu_count() or 1)  # one more than may stall at a time
         self._parsers = WorkerPool(workers, PARSING_LIMITS, (parse_page.__module__, parse_sitemap.__module__))
         self._focused_policy = focused_policy
         self._request_slot = request_slot
@@ -172,7 +172,7 @@ class JobRunner:
         self._url_rules = rules = plan.url_rules
         self._product_token = plan.product_token
         self._now = now
-        self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES // plan.settings.processes)
+        self._memory_budget = MemoryBudget(MEMORY_BUDGET_BYTES)
         self._ip_limiter = IpLimiter(plan.settings.per_ip, fetcher.find_ip)
         # Cached, because most links of a site are on every page.
         self._cached_rejection_reason = lru_cache(maxsize=50_000)(lambda url: rejection_reason(url, rules))

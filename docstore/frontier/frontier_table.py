@@ -7,9 +7,8 @@ Visit          all results of one fetch                crawler -> frontier, save
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,13 @@ from docstore.locking.leases import lock_held_leases
 from docstore.schema.administration_tables import takedowns
 from docstore.schema.crawl_tables import pages, robots_files, urls
 from docstore.takedowns import load_takedowns
-from docstore.warc_archive import ROTATE_BYTES, WarcArchive
+from docstore.warc_archive import WarcArchive
 from domain.batches import batched
 from domain.frontier import FrontierEntry, LastVisit, NewUrl, StoredRobots, UrlExclusion, UrlKind, Visit
-from domain.lease import Lease, SharedFence
+from domain.lease import Lease
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Host, Origin, Page, WarcPointer
 from domain.storable_text import sanitize_text
-from locks.fences import shared_fences
 
 # SQLite takes at most 32,766 parameters in a statement, PostgreSQL 65,535.
 MAX_SQL_PARAMETERS = 10_000
@@ -72,21 +70,18 @@ class FrontierTable:
         """Administrator commands on this frontier."""
         return FrontierAdmin(self._database)
 
-    def make_opener(self) -> Callable[[], AbstractContextManager["FrontierTable"]]:
-        """Return a picklable function that opens this frontier in another process, with separate WARC files.
-
-        The thread that opens it gets the fences of the calling thread.
-        """
+    @contextmanager
+    def reopen(self) -> Iterator["FrontierTable"]:
+        """Open this frontier again, with separate WARC files."""
         object_store_url = self._archive.object_store.url if self._archive.object_store else ""
-        return partial(
-            open_frontier,
-            self._database.url,
-            self._archive.folder,
-            (self._hosts, self._excluded_hosts),
-            object_store_url,
-            self._archive.rotate_bytes,
-            shared_fences(),
-        )
+        with (
+            closing(Database(self._database.url)) as database,
+            WarcArchive(self._archive.folder, self._archive.rotate_bytes, object_store_url=object_store_url) as archive,
+        ):
+            table = FrontierTable(database, archive)
+            table.restrict_to_hosts(self._hosts)
+            table.exclude_hosts(self._excluded_hosts)
+            yield table
 
     def add_urls(self, new_urls: Sequence[NewUrl]) -> int:
         """Add URLs. Returns the number of new URLs.
@@ -353,33 +348,6 @@ class FrontierTable:
             next_interval: Maps the current revisit interval to the interval after an unchanged visit, both in seconds.
         """
         return discount_spurious_changes(self._database, next_interval)
-
-
-@contextmanager
-def open_frontier(
-    url: str,
-    warc_folder: Path,
-    host_selection: tuple[Sequence[str], Sequence[str]] = ((), ()),
-    object_store_url: str = "",
-    rotate_bytes: int = ROTATE_BYTES,
-    fences: Sequence[SharedFence] = (),
-) -> Iterator[FrontierTable]:
-    """Open the frontier of a store that other processes have open too.
-
-    `host_selection` has the arguments of `FrontierTable.restrict_to_hosts` and `exclude_hosts`. `fences` are those of
-    the work, for this thread. The other arguments are those of `WarcArchive`.
-    """
-    with (
-        closing(Database(url)) as database,
-        WarcArchive(warc_folder, rotate_bytes, object_store_url=object_store_url) as archive,
-        ExitStack() as stack,
-    ):
-        for fence in fences:
-            stack.enter_context(fence.opened(database))
-        table = FrontierTable(database, archive)
-        table.restrict_to_hosts(host_selection[0])
-        table.exclude_hosts(host_selection[1])
-        yield table
 
 
 ENTRY_COLUMNS = tuple(urls.c[name] for name in FrontierEntry.__dataclass_fields__)

@@ -14,9 +14,7 @@ tokens).
 
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import ColumnElement, Connection, Float, and_, cast, extract, func, select, tuple_, update
 from sqlalchemy.sql.dml import ReturningUpdate
@@ -26,7 +24,6 @@ from docstore.schema.operation_tables import leases
 from domain.batches import batched
 from domain.errors import LeaseLostError, StoreError
 from domain.lease import Lease
-from locks.fences import hold_fence
 
 MAX_KEYS_PER_STATEMENT = 1_000
 
@@ -251,10 +248,6 @@ class LeaseFence:
             self._heartbeat.renew()
             self._raise_if_lost(self._expired_leases())
 
-    def share(self) -> "SharedLeaseFence":
-        """Return this fence for another process of the same work."""
-        return SharedLeaseFence(self._leases_held, self._heartbeat.lease_seconds, self._heartbeat.interval_seconds)
-
     def _expired_leases(self) -> set[Lease]:
         return {lease for lease in self._leases_held if self._heartbeat.seconds_left(lease) <= 0}
 
@@ -267,23 +260,3 @@ class LeaseFence:
                 "lease in time: nothing recorded was lost; let the other process finish, and check that this machine "
                 "is not suspended or overloaded and that it reaches the database"
             )
-
-
-@dataclass(frozen=True)
-class SharedLeaseFence:
-    """A `LeaseFence` for another process of the same work, which renews the leases too. Can be pickled."""
-
-    leases_held: tuple[Lease, ...]
-    lease_seconds: float
-    interval_seconds: float
-
-    @contextmanager
-    def opened(self, database: Database) -> Iterator[None]:
-        """Fence the calling thread during the `with` block. Renews the leases and does not release them."""
-        heartbeat = LeaseHeartbeat(LeaseTable(database), self.lease_seconds, self.interval_seconds)
-        heartbeat.track(self.leases_held, time.monotonic() - self.lease_seconds)  # expired: the first request renews
-        try:
-            with hold_fence(LeaseFence(heartbeat, self.leases_held)):
-                yield
-        finally:
-            heartbeat.stop()

@@ -162,7 +162,7 @@ def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
     """Build the crawl plan of all crawlers from `crawler_settings`. Queues are per host: a lease covers one queue."""
     crawl = settings.crawl
     pages_per_crawler = -(-crawl.max_pages // settings.cluster.crawlers)
-    crawl = replace(crawl, processes=1, queue_policy=HOST_QUEUE_POLICY, max_pages=pages_per_crawler)
+    crawl = replace(crawl, queue_policy=HOST_QUEUE_POLICY, max_pages=pages_per_crawler)
     return build_crawl_plan(crawl)
 
 
@@ -184,7 +184,7 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
         closing(
             LeaseHeartbeat(worker.leases, host_lease_seconds(settings), settings.cluster.heartbeat_seconds)
         ) as heartbeat,
-        worker.store.frontier.make_opener()() as table,
+        worker.store.frontier.reopen() as table,
         closing(Fetcher(settings.crawl, ip_policy)) as fetcher,
         closing(
             LeaseCoordinator(

@@ -1,4 +1,4 @@
-"""What a run does beside fetching: retries, sitemaps, redirect loops, several processes, batches on their way."""
+"""What a run does beside fetching: retries, sitemaps, redirect loops, several machines, batches on their way."""
 
 import itertools
 import os
@@ -8,9 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,12 +17,11 @@ from crawler.crawl_context import CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher, FetchResult
-from crawler.http.ip_policy import PublicOnlyPolicy, resolve_by_dns
+from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.origin_requests import OriginRequests
 from crawler.result_handler import ResultHandler
 from crawler.robots.robots_cache import RobotsFetch
 from crawler.schedule.frontier import Frontier
-from crawler.schedule.queues import find_shard
 from crawler.schedule.throttle import NO_KNOWN_START, HostThrottle
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.lastmod_trust import UNCHANGED_TRUST_SECONDS, LastmodTrust, find_dropped_urls
@@ -36,7 +33,7 @@ from crawler.workers.host_leases import LeaseCoordinator
 from crawler.workers.visit_recorder import BATCH_SIZE, MAX_QUEUED_BATCHES, VisitRecorder
 from docstore.locking.leases import LeaseHeartbeat
 from docstore.store import open_sqlite_store
-from domain.errors import PlumblineError, StoreError
+from domain.errors import StoreError
 from domain.frontier import LastVisit, StoredRobots
 from domain.lease import Lease
 from domain.outcome import Outcome, Reason, StageReport
@@ -222,77 +219,6 @@ def test_pages_that_wait_for_robots_txt_do_not_reset_the_failures_of_their_host(
     origin_requests.handle_result(RobotsResult(job, unreachable))
     status = throttle.status_by_host()["a.test"]
     assert (status.failures, status.in_flight) == (1, 0)
-
-
-# -- several processes
-
-
-def test_two_processes_fetch_every_page_once_and_keep_the_limit(tmp_path: Path) -> None:
-    with Site({}) as one, Site({}) as two, Site({}) as three, open_sqlite_store(tmp_path) as store:
-        sites = (one, two, three)
-        for site in sites:
-            others = [other.url(f"/{n}") for other in sites for n in range(8)]
-            site.pages.update({"/": page(*others), **{f"/{n}": page(*others) for n in range(8)}})
-        made = settings(one.url(), scope=tuple(site.host for site in sites), processes=2, revisit_shortest=24.0)
-        made = CrawlSettings(**{**vars(made), "inside_hosts": made.scope})
-        first = run(store.frontier, CrawlSettings(**{**vars(made), "max_pages": 7}), tmp_path)
-        assert first.outcome_counts[Reason.FETCHED] == 7
-        assert "Stopped after 7 pages" in first.notes
-        run(store.frontier, made, tmp_path)
-        asked = [(site.host, path) for site in sites for path in site.asked() if "sitemap" not in path]
-        assert sorted(set(asked)) == sorted(
-            {(site.host, f"/{n}") for site in sites for n in range(8)} | {(one.host, "/")}
-        )
-        assert len(asked) - len(set(asked)) <= 1  # the seed, once a run
-        assert [[request.path for request in site.requests].count("/robots.txt") for site in sites] == [1, 1, 1]
-        assert store.frontier.url_count() == 25
-
-
-def resolve_or_fail(host: str, port: int) -> list[str]:
-    """A resolver with an unexpected error for some names."""
-    if host.endswith(".test"):
-        raise LookupError(host)
-    return resolve_by_dns(host, port)
-
-
-def test_a_process_that_ends_early_does_not_keep_the_others_waiting(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Its host asks for a long pause; the others are done at once, long before `minutes` are up.
-
-    The log contains the unexpected errors of both processes.
-    """
-    queue_of = build_crawl_plan(settings("http://a.test/", processes=2)).queue_of
-    broken_seeds = {find_shard(queue_of(url), 2): url for url in (f"http://{name}.test/" for name in "abcd")}
-    busy = Answer(503, b"", {"Retry-After": "3000"})
-    with ExitStack() as running, open_sqlite_store(tmp_path) as store:
-        first = running.enter_context(Site({"/": busy, "/1": busy}))
-        sites = [first, *(running.enter_context(Site({"/": page()})) for _ in range(3))]
-        hosts = tuple(site.host for site in sites)
-        seeds = (*(site.url() for site in sites), first.url("/1"), *broken_seeds.values())
-        made = settings(*seeds, processes=2, inside_hosts=hosts, minutes=30.0, per_host=1)
-        fetcher = Fetcher(made, PublicOnlyPolicy(hosts, resolve_or_fail))
-        report = crawl(store.frontier, fetcher, made, tmp_path / "seen")
-    assert len(broken_seeds) == 2
-    assert all(f"LookupError: {host_of(url)}" in caplog.text for url in broken_seeds.values())
-    assert report.outcome_counts[Reason.FETCHED] == 3
-    assert [note for note in report.notes if note.startswith("Stopped")] == [
-        "Stopped early: crawl delays or retry delays of all remaining URLs exceed the time left"
-    ]
-
-
-def die_in_a_report(writer: "Connection[Any, Any]", *_: object) -> None:
-    """A process that the kernel kills while it sends a report."""
-    os.write(writer.fileno(), (1000).to_bytes(4, "big") + b"half a report")
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_process_that_is_killed_in_a_report_hangs_no_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.workers.process_shards._run_shard", die_in_a_report)
-    with Site({"/": page()}) as site, open_sqlite_store(tmp_path) as store:
-        made = settings(site.url(), processes=3, inside_hosts=(site.host,))
-        with pytest.raises(PlumblineError, match=r"process [12] of the crawl ended with status -9"):
-            run(store.frontier, made, tmp_path)
 
 
 # -- several machines

@@ -138,10 +138,10 @@ def test_only_hosts_that_are_asked_for_are_due(store: Store) -> None:
         "b.test:8080",
         "[::1]:80",
     }
-    with table.make_opener()() as elsewhere:
+    with table.reopen() as elsewhere:
         assert len(elsewhere.due_entries(3, 1.0, 10)) == 2
     table.exclude_hosts(("[::1]:80", "a.test"))
-    for open_table in (nullcontext(table), table.make_opener()()):
+    for open_table in (nullcontext(table), table.reopen()):
         with open_table as frontier:
             assert [one.host for one in frontier.due_entries(3, 1.0, 10)] == ["b.test:8080"]
             assert frontier.due_counts_by_queue(1.0) == {3: 1}

@@ -153,7 +153,7 @@ class TestFrontier:
     def test_another_process_starts_new_warc_files_at_the_same_size(self, store_url: str, tmp_path: Path) -> None:
         with Store(store_url, tmp_path / "warc", rotate_bytes=1) as store:
             first, second = one_entry(store, "http://a.test/1"), one_entry(store, "http://a.test/2")
-            with store.frontier.make_opener()() as frontier:
+            with store.frontier.reopen() as frontier:
                 frontier.record_visits([fetched(first), fetched(second)])
         assert len(list((tmp_path / "warc").iterdir())) == 2
 

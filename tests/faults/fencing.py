@@ -20,7 +20,6 @@ HEARTBEAT_SECONDS = 1.0  # a lease lasts three times as long: a loaded machine m
 HOSTS, PAGES_PER_HOST = 4, 30
 PAGES_BEFORE_STOP = 5
 ANSWERED_REQUESTS = 40  # of all hosts; then each waits for an answer
-PROCESS_COUNTS = (1, 2)
 CLIENTS = ("holder", "successor")
 
 
@@ -47,18 +46,18 @@ class AttributedWeb(ScaleWeb):
         super().answer(request)
 
 
-def fence_faults(postgres_url: str, folder: Path, process_count: int) -> Tally:
+def fence_faults(postgres_url: str, folder: Path) -> Tally:
     """Stop a crawl until another process has taken over its lease, resume it, and count what it still does.
 
-    `postgres_url` is an empty database. The crawl has `process_count` processes.
+    `postgres_url` is an empty database.
     """
     tally = Tally("fence", figures={"commits_after_loss": 0, "requests_after_loss": 0})
     with (
-        tally.trying(f"{process_count} processes"),
+        tally.trying("a stopped crawl"),
         AttributedWeb() as web,
         two_machines(web, postgres_url, folder) as (holder, successor),
     ):
-        stopped = holder.start("-s", f"crawl.processes={process_count}", "crawl")
+        stopped = holder.start("crawl")
         until(lambda: count(postgres_url, "pages") >= PAGES_BEFORE_STOP, stopped)
         until(lambda: len(web.waiting_hosts) == HOSTS, stopped)
         os.killpg(stopped.pid, signal.SIGSTOP)

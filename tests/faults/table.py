@@ -15,7 +15,7 @@ from benchmarks.results import SHARED, Figure, publish
 from tests.conftest import new_database
 from tests.crash_harness import undisturbed_run
 from tests.faults import hostile, processes, serving, stores
-from tests.faults.fencing import PROCESS_COUNTS, fence_faults
+from tests.faults.fencing import fence_faults
 from tests.faults.kill9 import kill9_faults
 from tests.faults.restoring import restore_faults
 from tests.faults.sabotage import sabotage_faults
@@ -67,13 +67,9 @@ def tallies(data: Path | None, only: frozenset[str], is_short: bool, folder: Pat
 
 
 def fence_faults_of_all(folder: Path) -> Tally:
-    """Run the faults of fencing with one and with several processes, each on a new PostgreSQL store."""
-    tally = Tally("fence")
-    with shared_server("postgres", folder / "postgres") as server:
-        for process_count in PROCESS_COUNTS:
-            with new_database(server, EMPTY_STORE) as url:
-                tally.add(fence_faults(url, folder / str(process_count), process_count))
-    return tally
+    """Run the faults of fencing on a new PostgreSQL store."""
+    with shared_server("postgres", folder / "postgres") as server, new_database(server, EMPTY_STORE) as url:
+        return fence_faults(url, folder / "crawl")
 
 
 @click.command()

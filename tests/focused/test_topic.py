@@ -105,10 +105,9 @@ def test_the_names_of_the_strategies_are_those_of_their_table() -> None:
     ("changes", "said"),
     [
         ({"strategy": "semantic"}, "needs a topic: set crawl.topic"),
-        ({"topic": NAME, "processes": 2}, "crawl.processes must be 1"),
         ({"strategy": "best"}, "crawl.strategy must be one of auto, breadth_first, fused"),
     ],
-    ids=["no topic", "two processes", "unknown"],
+    ids=["no topic", "unknown"],
 )
 def test_settings_that_cannot_be_followed(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):

@@ -103,19 +103,6 @@ def test_killed(expected: Expected, vertical: Vertical, stage: str, moment: str)
 
 
 class TestCrawl:
-    def test_a_killed_process_of_several_ends_the_others(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.new, vertical)
-        several = ("-s", "crawl.processes=3", "crawl")
-        with undisturbed.site.paused_after(responses=80):
-            running = vertical.start(*several)
-            until(lambda: vertical.number("SELECT COUNT(*) FROM pages") >= 40, running)
-            vertical.kill("multiprocessing-fork")
-        said = vertical.finished(running)
-        assert said.status == 1 and "of the crawl ended with status -9" in said.complaint, said
-        assert not vertical.processes()
-        vertical.done(*several)
-        check_crawled(undisturbed, vertical)
-
     def test_a_second_crawl_is_refused(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
         copy(undisturbed.new, vertical)
         with undisturbed.site.paused_after(responses=20):
