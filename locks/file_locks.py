@@ -106,15 +106,22 @@ def acquire_lock(
     """
     deadline, has_reported = time.monotonic() + max(wait_seconds, POLL_SECONDS), False
     while not try_lock(descriptor):
-        held_by = f"another process (pid {path.read_text().strip() or 'unknown'}) is in the {stage} stage"
+        error = busy_error(stage, f"pid {path.read_text().strip() or 'unknown'}")
         if time.monotonic() >= deadline:
-            raise BusyError(
-                "Another process is in the “{stage}” stage of this vertical: wait for it, or stop it", stage=stage
-            )
+            raise error
         if not has_reported and wait_seconds > POLL_SECONDS:
-            report_wait(f"{held_by}: waiting for it")
+            report_wait(str(error))
         has_reported = True
         time.sleep(POLL_SECONDS)
+
+
+def busy_error(stage: str, holder: str) -> BusyError:
+    """Return the error for a stage that `holder` (`pid 12`) is in."""
+    return BusyError(
+        "Another process ({holder}) is in the “{stage}” stage of this vertical: wait for it, or stop it",
+        holder=holder,
+        stage=stage,
+    )
 
 
 def try_lock(descriptor: int) -> bool:

@@ -14,10 +14,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from docstore.locking.leases import LeaseFence, LeaseHeartbeat, LeaseTable
-from domain.errors import BusyError, StoreError
+from domain.errors import StoreError
 from domain.lease import Lease
 from locks.fences import hold_fence
-from locks.file_locks import stage_lock
+from locks.file_locks import busy_error, stage_lock
 from locks.private_files import open_private
 
 STAGE_LEASE_KIND = "stage"
@@ -117,10 +117,10 @@ def _acquire_stage_lease(
             return acquired_leases[0]
         name = heartbeat.lease_table.holders_by_key(STAGE_LEASE_KIND).get(stage, "")
         _, host, pid = name.split() if name else ("", "of another machine", "unknown")
-        held_by = f"another process ({host}, pid {pid}) is in the {stage} stage"
+        error = busy_error(stage, f"{host}, pid {pid}")
         if time.monotonic() >= deadline:
-            raise BusyError(f"{held_by} of this vertical: wait for it, or stop it")
+            raise error
         if not has_reported:
-            report_wait(f"{held_by}: waiting for it")
+            report_wait(str(error))
         has_reported = True
         time.sleep(POLL_SECONDS)

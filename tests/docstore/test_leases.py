@@ -131,7 +131,7 @@ def test_one_machine_at_a_time_in_a_stage(postgres_store: str, tmp_path: Path) -
         with cluster_stage_lock(tmp_path / "one", store.leases, "crawl", LONG):
             assert cluster_stage_holder(store.leases, "crawl") is not None
             with (
-                pytest.raises(BusyError, match=r"is in the crawl stage"),
+                pytest.raises(BusyError, match=r"is in the “crawl” stage"),
                 cluster_stage_lock(tmp_path / "other", store.leases, "crawl", LONG),
             ):
                 pass

@@ -111,7 +111,7 @@ class TestCrawl:
             said = vertical.plumb("crawl"), vertical.plumb("run", "--until", "crawl")
         assert [one.status for one in said] == [1, 1]
         for one in said:
-            assert f"another process (pid {running.pid}) is in the crawl stage" in one.complaint
+            assert f"Another process (pid {running.pid}) is in the “crawl” stage" in one.complaint
         assert vertical.finished(running).status == 0
         check_crawled(undisturbed, vertical)
 

@@ -257,7 +257,7 @@ def test_a_run_that_another_process_prevents_is_tried_again(
         with engine.lock(prevented):
             schedule.wait(PATIENCE)
             schedule.wait(PATIENCE)
-        assert sum("run postponed: another process" in line for line in said) == 2, said
+        assert sum("run postponed: Another process" in line for line in said) == 2, said
         ran: list[str] = []
         monkeypatch.setattr(stages, "run", lambda engine, **how: ran.append(how["command"]) or [])
         schedule.wait(PATIENCE)
@@ -279,7 +279,7 @@ def test_a_store_that_cannot_be_opened_at_the_time_is_tried_again(
         schedule.wait(PATIENCE)
         schedule._open_engine = lambda: nullcontext(engine)
         schedule.wait(PATIENCE)
-    assert said[0].startswith("run failed: the store") and said[-1] == "crawl 0"
+    assert said[0].startswith("run failed: The store") and said[-1] == "crawl 0"
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_a_shared_store_has_one_scheduler_that_all_machines_see(
     one, other = (build_settings({"store": {"url": postgres_store}}, tmp_path / name) for name in ("one", "other"))
 
     def look_from_the_other(engine: Engine, **how: Any) -> list[StageReport]:
-        with pytest.raises(BusyError, match="is in the schedule stage"):
+        with pytest.raises(BusyError, match="is in the “schedule” stage"):
             run_scheduler(lambda: other, lambda: Engine(other, NullProgress()), print)
         with Engine(other, NullProgress()) as opened:
             assert load_run_history(opened, 1).next_run_at is not None
@@ -428,7 +428,7 @@ def test_a_shared_store_has_one_scheduler_that_all_machines_see(
         assert found.is_well and found.text.startswith("next run ")
         [processes] = [result for result in check_safety(other, None) if result.name == "processes"]
         assert processes.text == f"active: schedule (pid {os.getpid()})"
-        with engine.lock("run"), pytest.raises(BusyError, match="is in the run stage"):
+        with engine.lock("run"), pytest.raises(BusyError, match="is in the “run” stage"):
             next(repair_vertical(other, lambda: Engine(other, NullProgress()), [], []))
         raise KeyboardInterrupt
 
@@ -632,4 +632,4 @@ def test_only_one_scheduler_at_a_time(vertical: Vertical) -> None:
     until(lambda: lock.exists() and lock.read_text() == f"{running.pid}\n", running)
     assert status(vertical)["next_run"] is not None
     said = vertical.call("schedule")
-    assert said.status == 1 and f"another process (pid {running.pid}) is in the schedule stage" in said.complaint
+    assert said.status == 1 and f"another process (pid {running.pid}) is in the “schedule” stage" in said.complaint
