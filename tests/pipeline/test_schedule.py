@@ -632,4 +632,4 @@ def test_only_one_scheduler_at_a_time(vertical: Vertical) -> None:
     until(lambda: lock.exists() and lock.read_text() == f"{running.pid}\n", running)
     assert status(vertical)["next_run"] is not None
     said = vertical.call("schedule")
-    assert said.status == 1 and f"another process (pid {running.pid}) is in the “schedule” stage" in said.complaint
+    assert said.status == 1 and f"Another process (pid {running.pid}) is in the “schedule” stage" in said.complaint
