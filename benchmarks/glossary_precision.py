@@ -34,8 +34,8 @@ from benchmarks.terms_models import mine_in_memory
 from domain.errors import PlumblineError
 from domain.term import Term
 from lexicon.automatic_acceptance import select_confident_terms
-from lexicon.definitions import iter_sentences
 from lexicon.model.term_model import load_shipped_models
+from lexicon.sentences import iter_sentences
 from pipeline.demo.featured import load_articles
 from text.scripts import language_of_term
 from text.segment import base_segmenter

@@ -30,10 +30,11 @@ from benchmarks.command import data_option
 from benchmarks.results import OURS, Figure
 from benchmarks.terms_models import count_in_memory, select_from_table
 from domain.term_relation import RelationKind
-from lexicon.definitions import iter_sentences
 from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows
 from lexicon.relations import RelationFinder
+from lexicon.sentences import match_sentences
 from pipeline.demo.featured import load_articles
+from text.mixed_terms import MixedTermMatcher
 
 JUDGEMENTS = Path(__file__).parent / "glossary_relations.tsv"
 TERM_SETS = ("petro", "scicn", "cmeee", "acl_rdtec2", "acter_en_htfl", "acter_en_wind")
@@ -93,7 +94,8 @@ def draw_pairs(data: Path, step: int = 1) -> tuple[list[Pair], list[Pair]]:
 def find_pairs(corpus: Corpus) -> set[Pair]:
     """Return the broader terms that a run would propose."""
     finder = RelationFinder(corpus.terms)
-    sentences = (sentence for text in corpus.texts for sentence in iter_sentences(text))
+    matcher = MixedTermMatcher(finder.term_by_key)
+    sentences = (sentence for text in corpus.texts for sentence in match_sentences(text, matcher))
     relations = (relation for sentence in sentences for relation in finder.find(sentence))
     return {
         Pair(corpus.name, relation.term, relation.other)

@@ -77,25 +77,6 @@ def write_cursor(database: Database, connection: Connection, key: str, work: str
     write_meta(database, connection, key, f"{work} {url_id}")
 
 
-def read_search_state(connection: Connection, subject: str) -> tuple[int, float]:
-    """Return how far articles were searched for `subject` ("definitions" or "relations").
-
-    Returns:
-        The version of the lexicon whose terms were searched in all articles, and the time in epoch seconds until which
-        extracted articles were searched; (0, 0.0) before the first search.
-    """
-    version, until = (read_meta(connection, f"{subject}_{name}") for name in ("lexicon", "until"))
-    return int(version or 0), float(until or 0)
-
-
-def write_search_state(
-    database: Database, connection: Connection, subject: str, lexicon_version: int, searched_until: float
-) -> None:
-    """Store how far articles were searched, as `read_search_state` returns it."""
-    write_meta(database, connection, f"{subject}_lexicon", lexicon_version)
-    write_meta(database, connection, f"{subject}_until", repr(searched_until))
-
-
 def log_index_changes(
     connection: Connection, operation: IndexOperation, url_ids: Iterable[int], logged_at: float
 ) -> None:

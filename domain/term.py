@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-LEXICON_STEPS = ("publish", "rising", "definitions", "relations")
+LEXICON_STEPS = ("publish", "rising")
 """Steps of the lexicon stage after term mining, in order."""
+SENTENCES_STEP = "relations"
+"""The step after indexing, or after term mining in a run without it."""
 RELATED_TERMS_STEP = "related_terms"
-"""The step after indexing."""
+"""The part of this step that needs the index."""
 AUTOMATIC_ACTOR = "(automatic)"
 """Actor of decisions and versions without a person. No account can have this name."""
 

@@ -24,14 +24,17 @@ class PhraseIndex(Protocol):
 
 def find_url_ids_containing(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
     """Return the `url_id` of all articles whose title or body contains one of `terms`."""
-    if not terms:
-        return set()
-    url_ids = [
+    url_ids = find_url_ids_matching(terms, store, index)
+    return set(iter_texts_containing(terms, store.articles.iter_plain_texts(sorted(url_ids)))) if terms else set()
+
+
+def find_url_ids_matching(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
+    """Return the `url_id` of all articles that may contain one of `terms`: Solr ignores punctuation."""
+    return {
         url_id
         for doc_ids in batched(index.iter_ids_containing(sorted(terms)), LOOKUP_BATCH_SIZE)
         for url_id in store.articles.find_url_ids(doc_ids)
-    ]
-    return set(iter_texts_containing(terms, store.articles.iter_plain_texts(url_ids)))
+    }
 
 
 def iter_texts_containing(terms: Iterable[str], texts: Iterable[tuple[int, str, str]]) -> Iterator[int]:

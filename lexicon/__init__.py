@@ -17,6 +17,7 @@ lexicon version, built from the accepted terms in the format of a jieba user dic
     word_lists.py         other import and export formats
     concepts/             concepts of the terms, and their formats TBX, SKOS and CSV
     example_sentences.py  sentences that show a term in use
+    sentences.py          sentences with the known terms in them, cut and matched once for the next two
     definitions.py        the sentence that defines a term; definition_weights.py has learned weights
     relations.py          broader terms and equivalents that sentences show
     similar_terms.py      known terms with similar spelling

@@ -1,20 +1,22 @@
 """Sentences that define a term: cue patterns and a logistic model choose among the sentences that contain the term."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from math import exp, log
 
+from domain.term import Definition
 from lexicon.definition_weights import THRESHOLD_BY_LANGUAGE, WEIGHTS_BY_LANGUAGE
+from lexicon.sentences import Sentence
+from text.folding import word_key
 from text.scripts import language_of_term
 
 MIN_SENTENCE_CHARS = 8
 MAX_SENTENCE_CHARS = 600
+MAX_ARTICLES_PER_TERM = 500
+MAX_CANDIDATES_PER_TERM = 3
 HEAD_CHARS = 2  # at the end of a Chinese term; they name the kind of thing that it is
-
-_SENTENCE_END = re.compile(
-    r"\n|(?<=[。！？!?])(?![”’」』）)])|(?<=[。！？!?][”’」』）)])|(?<=[a-z0-9)\]][.])\s+(?=[A-Z\"“])"
-)
 
 _BRACKETS = r"(?:\s*+[（(][^（）()]{1,60}[）)])?"
 _QUOTES = "“”\"'‘’「」『』《》"
@@ -121,6 +123,46 @@ _TRAIT_RES_ZH, _TRAIT_RES_EN = (
 _START_ZH, _START_EN = (re.compile(prefix + _PLACEHOLDER, re.IGNORECASE) for prefix in (_PREFIX_ZH, _PREFIX_EN))
 
 
+class DefinitionFinder:
+    """Collects the best definitions of terms in at most MAX_ARTICLES_PER_TERM articles with each term.
+
+    Attributes:
+        url_ids: The articles to read.
+        term_by_key: The terms.
+        best_by_term: Definitions without their sources, best first.
+    """
+
+    def __init__(self, terms: Iterable[str], url_ids: Set[int]) -> None:
+        self.url_ids = url_ids
+        self.term_by_key = {word_key(term): term for term in terms}
+        self.best_by_term: dict[str, list[Definition]] = {}
+        self._article_counts = Counter[str]()
+
+    def read(self, url_id: int, sentences: Iterable[Sentence]) -> None:
+        """Collect the definitions of an article."""
+        texts_by_key: defaultdict[str, list[str]] = defaultdict(list)
+        for sentence in sentences:
+            for key in {match.key for match in sentence.find_terms(self.term_by_key)}:
+                texts_by_key[key].append(sentence.text)
+        self._article_counts.update(texts_by_key.keys())
+        for key, texts in texts_by_key.items():
+            term = self.term_by_key[key]
+            if self._article_counts[key] <= MAX_ARTICLES_PER_TERM and (choice := choose_definitions(term, texts)):
+                language = language_of_term(term)
+                definitions = [
+                    Definition(term, language, texts[index], url_id, "", "", "", score, 0.0) for index, score in choice
+                ]
+                self.best_by_term[term] = _keep_best([*self.best_by_term.get(term, ()), *definitions])
+
+
+def _keep_best(definitions: Iterable[Definition]) -> list[Definition]:
+    """Return the best definitions, each sentence once."""
+    best_by_sentence: dict[str, Definition] = {}
+    for definition in sorted(definitions, key=lambda definition: (-definition.score, definition.url_id)):
+        best_by_sentence.setdefault(definition.sentence, definition)
+    return list(best_by_sentence.values())[:MAX_CANDIDATES_PER_TERM]
+
+
 def score_definition(term: str, sentence: str) -> float:
     """Return the probability, 0 to 1, that a sentence alone tells what the term is or does.
 
@@ -201,8 +243,3 @@ def _boundary_features(sentence: str, match: re.Match[str], is_chinese: bool) ->
         has_longer_start = word_before is not None and not _WORDS_BEFORE_EN.fullmatch(word_before[1])
         has_longer_end = word_after is not None and not _WORDS_AFTER_EN.fullmatch(word_after[1])
     return {"longer_start": float(has_longer_start), "longer_end": float(has_longer_end)}
-
-
-def iter_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, stripped. A line break ends a sentence."""
-    return (sentence for part in _SENTENCE_END.split(text) if (sentence := part.strip()))

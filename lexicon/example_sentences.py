@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 
-from text.folding import INSIDE_WORD_RE, fold_term, word_key
+from text.folding import INSIDE_WORD_RE, fold_term
 from text.mixed_terms import MixedTermMatcher
 
 _CLOSING_PUNCTUATION = "”’」』）)】》〉］]"
@@ -48,8 +48,7 @@ def _find_first_positions(
         else:
             missing.add(key)
     # Terms written with other spaces than their key: `PDC 钻头`.
-    for start, end in MixedTermMatcher(missing).iter_spans_of_folded(folded_text, overlapping=True):
-        key = word_key(folded_text[start:end])
+    for start, end, key in MixedTermMatcher(missing).iter_matches(folded_text, overlapping=True):
         if key in missing and is_eligible(start):
             missing.remove(key)
             yield key, start, end

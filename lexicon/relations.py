@@ -8,14 +8,14 @@ renaming  猴痘更名为猴痘病, mpox (formerly known as monkeypox), see lexi
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from domain.term_relation import RelationKind, TermRelation
+from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from lexicon.renamings import PLACEHOLDER, has_renaming_cue, iter_renamings
-from text.folding import fold_term, word_key
+from lexicon.sentences import Sentence
+from text.folding import word_key
 from text.glosses import iter_glosses, run_suffixes
-from text.mixed_terms import MixedTermMatcher
 from text.scripts import language_of_term
 from text.segment import cut_by_dictionary, is_in_dictionary
 
@@ -134,29 +134,34 @@ _PHRASES_BY_LANGUAGE = {
 
 
 class RelationFinder:
-    """Finds the relations of known terms in sentences.
+    """Finds the relations of known terms in sentences, and collects those of articles.
 
-    Args:
-        terms: The known terms in any spelling; English plurals are found too.
+    Attributes:
+        url_ids: The articles to read.
+        term_by_key: The known terms; English plurals are keys too.
+        best: The relations that articles show, by kind and terms, each with its best sentence, without its source.
     """
 
-    def __init__(self, terms: Iterable[str]) -> None:
-        self._term_by_key: dict[str, str] = {}
-        for term in terms:
-            self._term_by_key[word_key(term)] = term
-        for key, term in list(self._term_by_key.items()):
-            for plural in _plurals(key):
-                self._term_by_key.setdefault(plural, term)
-        self._matcher = MixedTermMatcher(self._term_by_key)
-        self._head_by_term = {term: head for term in self._term_by_key.values() if (head := self._find_head(term))}
+    def __init__(self, terms: Iterable[str], url_ids: Set[int] = frozenset()) -> None:
+        self.url_ids = url_ids
+        self.best: dict[tuple[str, str, str], RelationProposal] = {}
+        self.term_by_key = index_terms(terms)
+        self._head_by_term = {term: head for term in self.term_by_key.values() if (head := self._find_head(term))}
 
-    def find(self, sentence: str) -> list[TermRelation]:
+    def read(self, url_id: int, sentences: Iterable[Sentence]) -> None:
+        """Collect the relations of an article."""
+        for relation in (relation for sentence in sentences for relation in self.find(sentence)):
+            key = relation.kind, relation.term, relation.other
+            if key not in self.best or self.best[key].relation.score < relation.score:
+                self.best[key] = RelationProposal(relation, url_id, "", "", 0.0)
+
+    def find(self, matched_sentence: Sentence) -> list[TermRelation]:
         """Return the relations that a sentence shows, each once, the best pattern of each pair."""
+        sentence = matched_sentence.text
         if len(sentence) > MAX_SENTENCE_CHARS or _TERM in sentence:
             return []
-        folded_sentence = fold_term(sentence)
-        spans = list(self._matcher.iter_spans_of_folded(folded_sentence))
-        keys = [word_key(folded_sentence[start:end]) for start, end in spans]
+        matches = matched_sentence.find_terms(self.term_by_key)
+        spans, keys = [(start, end) for start, end, _ in matches], [match.key for match in matches]
         relations = [*self._iter_heads(keys, sentence), *self._iter_glosses(sentence)]
         if len(keys) > 1:
             relations += self._iter_phrases(_mask(sentence, spans), keys, sentence)
@@ -167,12 +172,12 @@ class RelationFinder:
 
     def _iter_heads(self, keys: Iterable[str], sentence: str) -> Iterator[TermRelation]:
         for key in keys:
-            term = self._term_by_key[key]
+            term = self.term_by_key[key]
             if head := self._head_by_term.get(term):
                 yield _relation(RelationKind.BROADER, term, head, "head", sentence)
 
     def _iter_phrases(self, masked_sentence: str, keys: Sequence[str], sentence: str) -> Iterator[TermRelation]:
-        language, terms = language_of_term(sentence), [self._term_by_key[key] for key in keys]
+        language, terms = language_of_term(sentence), [self.term_by_key[key] for key in keys]
         for phrase in _PHRASES_BY_LANGUAGE[language]:
             for match in phrase.regex.finditer(masked_sentence):
                 index = masked_sentence.count(_TERM, 0, match.start("broader"))
@@ -187,9 +192,9 @@ class RelationFinder:
     def _iter_glosses(self, sentence: str) -> Iterator[TermRelation]:
         for gloss in iter_glosses(sentence):
             equivalent = gloss.han if gloss.is_han_in_brackets else gloss.latin
-            end = next((key for end in run_suffixes(gloss) if (key := word_key(end)) in self._term_by_key), "")
+            end = next((key for end in run_suffixes(gloss) if (key := word_key(end)) in self.term_by_key), "")
             if end:
-                yield _relation(RelationKind.EQUIVALENT, self._term_by_key[end], equivalent, "gloss", sentence)
+                yield _relation(RelationKind.EQUIVALENT, self.term_by_key[end], equivalent, "gloss", sentence)
 
     def _iter_renamings(
         self, masked_sentence: str, keys: Sequence[str], spans: Sequence[tuple[int, int]], sentence: str
@@ -212,17 +217,23 @@ class RelationFinder:
         """Return the name in a span of a masked sentence, and whether it is a known term."""
         index, masked_name = masked_sentence.count(_TERM, 0, span[0]), masked_sentence[slice(*span)]
         if masked_name == _TERM:
-            return self._term_by_key[keys[index]], True
+            return self.term_by_key[keys[index]], True
         next_surfaces = iter(surfaces[index:])
         name = "".join(next(next_surfaces) if character == _TERM else character for character in masked_name)
-        return self._term_by_key.get(word_key(name), name), word_key(name) in self._term_by_key
+        return self.term_by_key.get(word_key(name), name), word_key(name) in self.term_by_key
 
     def _find_head(self, term: str) -> str:
         """Return the longest known term that is the head word of a term, or ""."""
         key = word_key(term)
         ends = _head_keys_zh(key) if language_of_term(term) == "zh" else _head_keys_en(key)
-        heads = (self._term_by_key[end] for end in ends if end in self._term_by_key)
+        heads = (self.term_by_key[end] for end in ends if end in self.term_by_key)
         return next((head for head in heads if word_key(head) not in _plurals(key) and head != term), "")
+
+
+def index_terms(terms: Iterable[str]) -> dict[str, str]:
+    """Return terms by their `word_key`s, and by those of their English plurals."""
+    term_by_key = {word_key(term): term for term in terms}
+    return {plural: term for key, term in term_by_key.items() for plural in _plurals(key)} | term_by_key
 
 
 def _head_keys_zh(key: str) -> Iterator[str]:

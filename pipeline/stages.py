@@ -29,7 +29,7 @@ from crawler.settings import FOCUSED_STRATEGIES, NEW_ONLY, CrawlSettings, resolv
 from domain.errors import BusyError, EmbeddingError, LexiconError, PlumblineError
 from domain.message import Message, error_message
 from domain.outcome import Reason, Stage, StageReport, has_common_cause
-from domain.term import LEXICON_STEPS, RELATED_TERMS_STEP, TermStatus
+from domain.term import LEXICON_STEPS, RELATED_TERMS_STEP, SENTENCES_STEP, TermStatus
 from extractor.settings import EXTRACTOR_VERSION
 from maven_jars.jar_cache import JarError
 from pipeline.crawl_stage.crawl_progress import show_crawl_progress
@@ -250,40 +250,24 @@ def mine_candidates(engine: "Engine") -> StageReport:
 
 
 def update_lexicon(engine: "Engine") -> StageReport:
-    """Mine terms and publish those that need no reviewer (`lexicon.auto_publish`).
+    """Mine terms, publish those that need no reviewer (`lexicon.auto_publish`), and find rising terms.
 
-    Then find rising terms, definitions and relations. After a kill, the next run continues with the first step that was
-    not finished. Raises BusyError.
+    After a kill, the next run continues with the first step that was not finished. Raises BusyError.
     """
-    from pipeline.lexicon_stage.definitions import update_definitions
     from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
-    from pipeline.lexicon_stage.relations import propose_relations
     from pipeline.lexicon_stage.rising_terms import update_rising_terms
 
     started, lexicons = time.monotonic(), engine.store.lexicons
     notes = [*mine_candidates(engine).notes] if lexicons.are_candidates_outdated() else []
-    functions = (
-        partial(publish_confident_terms, engine),
-        partial(update_rising_terms, engine),
-        partial(update_definitions, engine.store),
-        partial(propose_relations, engine.store),
-    )
     with engine.lock("lexicon"):
-        for step, function in zip(LEXICON_STEPS, functions, strict=True):
+        for step, function in zip(LEXICON_STEPS, (publish_confident_terms, update_rising_terms), strict=True):
             if lexicons.has_pending_step(step):
                 try:
-                    notes += function()
+                    notes += function(engine)
                     lexicons.finish_step(step)
                 except LexiconError as error:
                     notes.append(Message("No automatic lexicon version: {reason}", reason=error_message(error)))
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, tuple(notes))
-
-
-def relate_terms(engine: "Engine") -> StageReport:
-    """Propose related terms to reviewers, as the index shows them."""
-    from pipeline.lexicon_stage.related_terms import propose_related_terms
-
-    return propose_related_terms(engine)
 
 
 def load_review_state(store: "Store") -> "ReviewState":
@@ -360,8 +344,8 @@ def run(
             names = [name for name in names if name != "embed"]
         if first_pages and not engine.store.change_log.indexed_document_count():
             index_first_pages(engine, record, first_pages)
+        lexicons = engine.store.lexicons
         for name in names:
-            lexicons = engine.store.lexicons
             if name == "lexicon" and not (
                 lexicons.are_candidates_outdated() or lexicons.has_pending_step(*LEXICON_STEPS)
             ):
@@ -380,12 +364,15 @@ def run(
                 record.run_stage(Stage(name), partial(stage, engine))
             if name == "ocr" and Reason.RECOGNIZED in record.reports[-1].outcome_counts:
                 record.run_stage(Stage.EXTRACT, partial(extract, engine))
-        if "index" in names:
+        with_index = "index" in names
+        if "lexicon" in names and lexicons.has_pending_step(SENTENCES_STEP, *[RELATED_TERMS_STEP] * with_index):
+            from pipeline.lexicon_stage.sentence_scan import search_articles
+
+            record.run_stage(Stage.LEXICON, partial(search_articles, engine, with_index))
+        if with_index:
             if "embed" in names:
                 embed_remaining(engine, record)
             force_merge_index(engine)
-            if "lexicon" in names and engine.store.lexicons.has_pending_step(RELATED_TERMS_STEP):
-                record.run_stage(Stage.LEXICON, partial(relate_terms, engine))
         compact_store(engine)
         copy_decisions(engine, record)
         return record.reports

@@ -15,6 +15,7 @@ term, not by the number of terms:
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from text.folding import fold_term, word_key
 from text.scripts import ALPHABETIC, HAN
@@ -23,6 +24,14 @@ _HAN_TERM = re.compile("[\u4e00-\u9fd5]{2,}")  # one word of jieba
 _BREAK_IN_HAN = re.compile(f"(?<=[{HAN}])[ \r\n]{{1,3}}(?=[{HAN}])")  # as in solr_conf/schema.xml
 _ALPHABETIC = re.compile(ALPHABETIC)
 _UNIT = re.compile(f"( {{0,3}})({ALPHABETIC}+|[^ ])")  # bounded, so that a page of blanks costs nothing
+
+
+class TermMatch(NamedTuple):
+    """A term in a text: its span, and its `word_key`."""
+
+    start: int
+    end: int
+    key: str
 
 
 class MixedTermMatcher:
@@ -39,10 +48,10 @@ class MixedTermMatcher:
 
     def iter_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Iterate over start and end of each term in `text`, ascending, not overlapping, longest match first."""
-        return self.iter_spans_of_folded(fold_term(text))
+        return ((match.start, match.end) for match in self.iter_matches(fold_term(text)))
 
-    def iter_spans_of_folded(self, folded_text: str, overlapping: bool = False) -> Iterator[tuple[int, int]]:
-        """Iterate over the spans in a text that is already folded by `fold_term`.
+    def iter_matches(self, folded_text: str, overlapping: bool = False) -> Iterator[TermMatch]:
+        """Iterate over the terms in a text that is already folded by `fold_term`.
 
         Args:
             folded_text: The text.
@@ -50,15 +59,14 @@ class MixedTermMatcher:
         """
         start = 0
         while self._first_unit_pattern and (first := self._first_unit_pattern.search(folded_text, start)):
-            ends = self._term_ends(folded_text, first) if first[0] in self._is_term_by_prefix else ()
-            for end in ends if overlapping else ends[-1:]:
-                yield first.start(), end
-            start = ends[-1] if ends and not overlapping else first.end()
+            matches = self._matches_at(folded_text, first) if first[0] in self._is_term_by_prefix else ()
+            yield from matches if overlapping else matches[-1:]
+            start = matches[-1].end if matches and not overlapping else first.end()
 
-    def _term_ends(self, text: str, first: re.Match[str]) -> list[int]:
-        """Return the ends of the terms that start at the unit `first`, ascending."""
+    def _matches_at(self, text: str, first: re.Match[str]) -> list[TermMatch]:
+        """Return the terms that start at the unit `first`, the shortest first."""
         prefix, position = first[0], first.end()
-        ends = [position] if self._is_term_by_prefix[prefix] else []
+        matches = [TermMatch(first.start(), position, prefix)] if self._is_term_by_prefix[prefix] else []
         while unit := _UNIT.match(text, position):
             blank, chars = unit.groups()
             prefix += " " + chars if blank and not _is_script_boundary(prefix[-1], chars[0]) else chars
@@ -66,8 +74,8 @@ class MixedTermMatcher:
                 break
             position = unit.end()
             if is_term:
-                ends.append(position)
-        return ends
+                matches.append(TermMatch(first.start(), position, prefix))
+        return matches
 
 
 class TermFinder:
@@ -88,10 +96,7 @@ class TermFinder:
         """Return the distinct terms in a normalized text (`text.folding`), those of Chinese characters alone first."""
         folded_text = _BREAK_IN_HAN.sub("", fold_term(text))
         keys = [key for key in self._han_words.cut_all(folded_text) if key in self._han_keys]
-        keys += (
-            word_key(folded_text[start:end])
-            for start, end in self._mixed_matcher.iter_spans_of_folded(folded_text, True)
-        )
+        keys += (match.key for match in self._mixed_matcher.iter_matches(folded_text, overlapping=True))
         return [self._term_by_key[key] for key in dict.fromkeys(keys)]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from sqlalchemy import Row, and_, bindparam, delete, func, or_, select, update
 
-from docstore.bookkeeping import read_search_state, write_search_state
 from docstore.database import Database
 from docstore.schema.lexicon_tables import definitions, terms
 from docstore.terms.row_mapping import definition_choice_from_json
@@ -70,7 +69,7 @@ class DefinitionTable:
                     counts.pop(row.text, None)
         return counts
 
-    def iter_by_articles(self, url_ids: Sequence[int]) -> Iterable[Definition]:
+    def iter_by_articles(self, url_ids: Collection[int]) -> Iterable[Definition]:
         """Iterate over the definitions from these articles."""
         for batch in batched(sorted(url_ids), BATCH_SIZE):
             with self._database.read() as connection:
@@ -92,25 +91,12 @@ class DefinitionTable:
             with self._database.write() as connection:
                 connection.execute(statement, rows)
 
-    def search_state(self) -> tuple[int, float]:
-        """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""
-        with self._database.read() as connection:
-            return read_search_state(connection, "definitions")
-
-    def save(
-        self,
-        new_definitions: Iterable[Definition],
-        lost_definitions: Collection[Definition],
-        lexicon_version: int,
-        searched_until: float,
-    ) -> None:
+    def save(self, new_definitions: Iterable[Definition], lost_definitions: Collection[Definition]) -> None:
         """Add definitions and keep the best `MAX_DEFINITIONS_PER_TERM` of each term.
 
         Args:
             new_definitions: A definition replaces the one of the same term and article.
             lost_definitions: Stored definitions whose articles do not contain the sentence any more; they are marked.
-            lexicon_version: See `search_state`.
-            searched_until: See `search_state`.
         """
         rows_by_term: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for definition in new_definitions:
@@ -130,7 +116,6 @@ class DefinitionTable:
                     ]
                     for some_keys in batched(keys, BATCH_SIZE):
                         connection.execute(delete(definitions).where(or_(*some_keys)))
-            write_search_state(self._database, connection, "definitions", lexicon_version, searched_until)
 
 
 def _find_surplus_rows(rows: Sequence[Any]) -> list[tuple[str, int]]:

@@ -6,13 +6,13 @@ the proposal is open again. An accepted pair of related terms stays in this tabl
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func, literal, or_, select, update
 
 from docstore.actions import mark_undone, write_action
-from docstore.bookkeeping import read_meta, read_search_state, write_meta, write_search_state
+from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import actions
@@ -25,6 +25,7 @@ from domain.term_relation import ProposalState, RelationKind, RelationProposal, 
 
 BATCH_SIZE = 200
 NEXT_RELATED_TERM_KEY = "related_next"
+SEARCH_STATE_KEYS = ("relations_lexicon", "relations_until")
 BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, relation_proposals.c.other)
 
 ACTION_BY_STATE: Mapping[ProposalState, str] = {
@@ -43,9 +44,13 @@ class RelationTable:
         self._clock = clock
 
     def search_state(self) -> tuple[int, float]:
-        """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds)."""
+        """Return the lexicon version whose terms were searched, and until which time of extraction (epoch seconds).
+
+        (0, 0.0) before the first search. Definitions are searched and saved before relations.
+        """
         with self._database.read() as connection:
-            return read_search_state(connection, "relations")
+            version, until = (read_meta(connection, key) for key in SEARCH_STATE_KEYS)
+        return int(version or 0), float(until or 0)
 
     def save(
         self,
@@ -70,7 +75,8 @@ class RelationTable:
                 is_open = relation_proposals.c.state == ProposalState.PROPOSED
                 connection.execute(delete(relation_proposals).where(is_open, or_(*batch)))
             new_count = self._insert_missing(connection, new_proposals)
-            write_search_state(self._database, connection, "relations", lexicon_version, searched_until)
+            for key, value in zip(SEARCH_STATE_KEYS, (str(lexicon_version), repr(searched_until)), strict=True):
+                write_meta(self._database, connection, key, value)
         return new_count
 
     def _insert_missing(self, connection: Connection, proposals: Iterable[RelationProposal]) -> int:
@@ -108,7 +114,7 @@ class RelationTable:
         with self._database.read() as connection:
             return load_related(connection, sanitize_text(term))
 
-    def iter_open_by_articles(self, url_ids: Sequence[int]) -> Iterable[RelationProposal]:
+    def iter_open_by_articles(self, url_ids: Collection[int]) -> Iterable[RelationProposal]:
         """Iterate over the open proposals with evidence from these articles."""
         is_open = relation_proposals.c.state == ProposalState.PROPOSED
         for batch in batched(sorted(url_ids), BATCH_SIZE):

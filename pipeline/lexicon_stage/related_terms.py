@@ -1,29 +1,22 @@
-"""Proposes related terms to reviewers after indexing: published terms that articles use together unusually often.
+"""Finds related terms: published terms that articles use together more often than chance.
 
-Solr computes how related two terms are (`relatedness`). A sentence of an article that contains both is the evidence.
+The index finds the pairs. A sentence of an article that contains both is the evidence.
 """
 
-import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from collections.abc import Iterable, Set
+from typing import TYPE_CHECKING
 
-from domain.errors import SolrError
-from domain.message import Message, error_message
-from domain.outcome import Stage, StageReport
-from domain.term import RELATED_TERMS_STEP
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
-from lexicon.definitions import iter_sentences
-from pipeline.lexicon_stage.definitions import MAX_BODY_CHARS
+from lexicon.counting.incremental_count import ProgressTask
+from lexicon.sentences import Sentence
 from solr_client import solr_fields
-from text.folding import fold_term, word_key
-from text.mixed_terms import MixedTermMatcher
+from text.folding import word_key
 
 if TYPE_CHECKING:
     from docstore.store import Store
-    from domain.term import Lexicon
-    from pipeline.engine import Engine
-    from search_ui.query.solr_query import Params
+    from indexer.solr_index import SolrIndex
 
 MAX_TERMS_PER_RUN = 500  # the next run continues with the following terms
 MAX_RELATED_PER_TERM = 3
@@ -34,107 +27,82 @@ MIN_EVIDENCE_CHARS, MAX_EVIDENCE_CHARS = 15, 300
 SENTENCE_ENDS = ("。", "！", "？", ".", "!", "?")
 PATTERN = "together"
 
-Search = Callable[["Params"], dict[str, Any]]
+Pair = tuple[str, str]
 
 
-def propose_related_terms(engine: "Engine") -> StageReport:
-    """Search for related terms of published terms and store them as proposals. Without Solr, only the notes say so."""
-    started = time.monotonic()
-    try:
-        index = engine.index
-        count = save_related_terms(engine.store, lambda params: index.search(dict(params)), time.time())
-        engine.store.lexicons.finish_step(RELATED_TERMS_STEP)
-        notes = (Message("1 new related term to review", "{n} new related terms to review", n=count),) if count else ()
-    except SolrError as error:
-        notes = (Message("No related terms: {reason}", reason=error_message(error)),)
-    return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)
+class RelatedTermFinder:
+    """Asks the index for related terms of the next published terms, and finds a sentence with both terms of each pair.
 
-
-def save_related_terms(store: "Store", search: Search, found_at: float, limit: int = MAX_TERMS_PER_RUN) -> int:
-    """Propose the related terms of the next `limit` published terms, in alphabetical order. Returns their number.
-
-    Args:
-        store: The store.
-        search: Sends a select request to the index and returns the response. Raises SolrError.
-        found_at: Epoch seconds.
-        limit: Maximum number of terms.
+    Attributes:
+        term_by_key: The terms of the new pairs.
+        best: The pairs that a sentence contains, each with its shortest sentence, without its source.
+        next_term: The term with which the next search begins; "" for the first one.
     """
-    lexicon, known_pairs = store.lexicons.load_applied(), store.relations.related_pairs()
-    terms = sorted(entry.text for entry in lexicon.entries)
-    start = bisect_left(terms, store.relations.next_related_term())
-    terms = [*terms[start:], *terms[:start]]
-    has_stated_relation = _stated_relations(lexicon)
-    proposals: list[RelationProposal] = []
-    for term in terms[:limit]:
-        for other, relatedness in _find_related(term, frozenset(terms), search, has_stated_relation):
-            pair = (min(term, other), max(term, other))
-            if pair not in known_pairs:
-                known_pairs.add(pair)
-                proposals += _build_proposals(store, pair, relatedness, search, found_at)
-    return store.relations.add_related(proposals, terms[limit] if len(terms) > limit else "")
 
+    def __init__(self, store: "Store", index: "SolrIndex", progress_task: ProgressTask) -> None:
+        from search_ui.pages.term_usage import articles_with_both_params
 
-def _stated_relations(lexicon: "Lexicon") -> Callable[[str, str], bool]:
-    """Return a function that is true for two terms if one is a broader term or a synonym of the other."""
-    pairs = {
-        frozenset((word_key(entry.text), word_key(word)))
-        for entry in lexicon.entries
-        for word in (*entry.broader_terms, *entry.synonyms)
-    }
+        lexicon, known_pairs = store.lexicons.load_applied(), store.relations.related_pairs()
+        stated_pairs = {
+            frozenset((word_key(entry.text), word_key(word)))
+            for entry in lexicon.entries
+            for word in (*entry.broader_terms, *entry.synonyms)
+        }
+        terms = sorted(entry.text for entry in lexicon.entries)
+        start = bisect_left(terms, store.relations.next_related_term())
+        terms = [*terms[start:], *terms[:start]]
+        searched_terms = terms[:MAX_TERMS_PER_RUN]
+        self.next_term = "" if searched_terms == terms else terms[MAX_TERMS_PER_RUN]
+        self.best: dict[Pair, RelationProposal] = {}
+        self.term_by_key: dict[str, str] = {}
+        self._relatedness_by_pair_by_article: defaultdict[int, dict[Pair, float]] = defaultdict(dict)
+        with progress_task("lexicon: related terms", len(searched_terms)) as advance:
+            for term in searched_terms:
+                for other, relatedness in _find_related(term, frozenset(terms), stated_pairs, index):
+                    pair = (min(term, other), max(term, other))
+                    if pair not in known_pairs:
+                        known_pairs.add(pair)
+                        self.term_by_key |= {word_key(text): text for text in pair}
+                        response = index.search(dict(articles_with_both_params(*pair, MAX_EVIDENCE_ARTICLES)))
+                        doc_ids = [doc[solr_fields.ID] for doc in response["response"]["docs"]]
+                        for url_id in store.articles.find_url_ids(doc_ids):
+                            self._relatedness_by_pair_by_article[url_id][pair] = relatedness
+                advance(1)
 
-    def has_stated_relation(term: str, other: str) -> bool:
-        return frozenset((word_key(term), word_key(other))) in pairs
+    @property
+    def url_ids(self) -> Set[int]:
+        """The articles to read."""
+        return self._relatedness_by_pair_by_article.keys()
 
-    return has_stated_relation
+    def read(self, url_id: int, sentences: Iterable[Sentence]) -> None:
+        """Keep the shortest complete sentence with both terms of each pair."""
+        complete_sentences = [
+            sentence
+            for sentence in sentences
+            if MIN_EVIDENCE_CHARS <= len(sentence.text) <= MAX_EVIDENCE_CHARS and sentence.text.endswith(SENTENCE_ENDS)
+        ]
+        for pair, relatedness in self._relatedness_by_pair_by_article[url_id].items():
+            keys = frozenset(map(word_key, pair))
+            for sentence in complete_sentences:
+                is_shorter = pair not in self.best or len(sentence.text) < len(self.best[pair].relation.evidence)
+                if is_shorter and keys == {match.key for match in sentence.find_terms(keys)}:
+                    relation = TermRelation(RelationKind.RELATED, *pair, PATTERN, relatedness, sentence.text)
+                    self.best[pair] = RelationProposal(relation, url_id, "", "", 0.0)
 
 
 def _find_related(
-    term: str, terms: frozenset[str], search: Search, has_stated_relation: Callable[[str, str], bool]
+    term: str, terms: Set[str], stated_pairs: Set[frozenset[str]], index: "SolrIndex"
 ) -> list[tuple[str, float]]:
-    """Return the most related published terms with their relatedness, the most related first."""
+    """Return the most related of `terms` with their relatedness, the most related first, without `stated_pairs`."""
     from search_ui.pages.term_usage import cooccurring_terms_params, parse_cooccurring_terms
 
     cooccurring_terms = parse_cooccurring_terms(
-        search(cooccurring_terms_params(term)),
+        index.search(dict(cooccurring_terms_params(term))),
         term,
-        lambda other: other in terms and not has_stated_relation(term, other),
+        lambda other: other in terms and frozenset((word_key(term), word_key(other))) not in stated_pairs,
     )
     return [
         (other.text, other.relatedness)
         for other in cooccurring_terms[:MAX_RELATED_PER_TERM]
         if other.relatedness >= MIN_RELATEDNESS and other.article_count >= MIN_SHARED_ARTICLES
     ]
-
-
-def _build_proposals(
-    store: "Store", pair: tuple[str, str], relatedness: float, search: Search, found_at: float
-) -> Iterator[RelationProposal]:
-    """Yield the proposal to relate two terms; nothing if no sentence contains both."""
-    from search_ui.pages.term_usage import articles_with_both_params
-
-    response = search(articles_with_both_params(*pair, MAX_EVIDENCE_ARTICLES))
-    doc_ids = [doc[solr_fields.ID] for doc in response["response"]["docs"]]
-    url_ids = store.articles.find_url_ids(doc_ids)
-    sentences = [
-        (sentence, url_id)
-        for url_id, _, body in store.articles.iter_plain_texts(url_ids)
-        for sentence in find_common_sentences(body[:MAX_BODY_CHARS], pair)
-    ]
-    if sentences:
-        evidence, url_id = min(sentences, key=lambda sentence_and_id: len(sentence_and_id[0]))
-        article = store.articles.load_by_url_ids([url_id])[url_id].article
-        relation = TermRelation(RelationKind.RELATED, *pair, PATTERN, relatedness, evidence)
-        yield RelationProposal(relation, url_id, article.url, article.title, found_at)
-
-
-def find_common_sentences(body: str, terms: Sequence[str]) -> list[str]:
-    """Return the complete sentences of a text that contain all of `terms`, in any spelling."""
-    matcher, keys = MixedTermMatcher(terms), set(map(word_key, terms))
-    sentences = []
-    for sentence in iter_sentences(body):
-        if MIN_EVIDENCE_CHARS <= len(sentence) <= MAX_EVIDENCE_CHARS and sentence.endswith(SENTENCE_ENDS):
-            folded_sentence = fold_term(sentence)
-            spans = matcher.iter_spans_of_folded(folded_sentence)
-            if keys <= {word_key(folded_sentence[start:end]) for start, end in spans}:
-                sentences.append(sentence)
-    return sentences

@@ -83,7 +83,9 @@ class LiveProgress:
                 self._save(finished_count, total)
                 advance(steps)
 
+            self._save(0, total, is_due=True)
             yield record_and_advance
+            self._save(finished_count, total, is_due=True)
 
     @contextmanager
     def crawl_task(self) -> Iterator[ShowCrawlProgress | None]:

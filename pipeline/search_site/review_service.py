@@ -261,7 +261,7 @@ class StoreReview:
         return self._store.definitions.document_counts()
 
     def definitions_revision(self) -> tuple[int, float]:
-        return self._store.definitions.search_state()
+        return self._store.relations.search_state()
 
     def choose_definition(self, text: str, sentence: str, actor: str, expected_version: int | None) -> ReviewDecision:
         candidate_by_sentence = {candidate.sentence: candidate for candidate in self.definition_candidates(text)}

@@ -639,8 +639,9 @@ def open_defined_article(visit: Visit, vertical: Vertical, **options: object) ->
     term = next(entry.text for entry in vertical.engine.store.lexicons.load_latest().entries if len(entry.text) > 3)
     url = "https://elsewhere.example/definition"
     definition = Definition(term, "zh", f"{term}是一种<b>东西</b>。", 1, url, "来源", "2024-05-01", 0.9, 1.0)
-    _, until = vertical.engine.store.definitions.search_state()
-    vertical.engine.store.definitions.save([definition], (), 1, until + 1)
+    store = vertical.engine.store
+    store.definitions.save([definition], ())
+    store.relations.save((), (), 1, store.relations.search_state()[1] + 1)
     page = visit(**options)
     page.goto(f"/search?q=“{term}”")
     page.goto(address_of(page.locator("#hits .reason").first))

@@ -236,8 +236,6 @@ def save_candidates(vertical: Vertical) -> Term:
             for one, sentence in zip(articles, ("第一句。", "第二句。", HOSTILE), strict=True)
         ],
         (),
-        0,
-        0.0,
     )
     return found
 

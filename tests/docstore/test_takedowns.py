@@ -52,7 +52,7 @@ def test_nothing_of_the_page_stays(store: Store) -> None:
     sentence, other_sentence = ARTICLE.body.partition("。")[0], "别的文章的句子"
     store.lexicons.replace_candidates([Term("石油", 1.0, 2, 2, contexts=(sentence, other_sentence))])
     quote = Definition("抽油机", "zh", "抽油机是一种机械。", stored.url_id, URL, "标题", "", 1.0, NOW)
-    store.definitions.save([quote], [], 1, NOW)
+    store.definitions.save([quote], [])
     taken_down = store.takedowns.take_down(URL, "anna", "the owner asked for it")
     assert [takedown.url for takedown in taken_down] == [URL, "https://a.test/1.html"]
     assert [item.doc_id for item in store.articles.iter_all()] == [document_id(OTHER_URL)]

@@ -351,7 +351,7 @@ def test_words_of_several_terms_stay_importable(review: StoreReview) -> None:
 def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
     review.apply(ReviewDecisionKind.ADD, [TermEdit("页岩气", TermStatus.ACCEPTED, create_if_missing=True)], "b")
     definition = Definition("页岩气", "zh", "页岩气是页岩中的天然气。", 1, "http://a.test/1", "t", "", 0.9, 1.0)
-    review._store.definitions.save([definition], [], 1, 1.0)
+    review._store.definitions.save([definition], [])
     content = review.export_concepts("csv")
     assert "页岩气是页岩中的天然气。,http://a.test/1" in content.decode()
     assert review.plan_concepts(content, "csv").changes == ()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lexicon.definitions import choose_definitions, iter_sentences, score_definition
+from lexicon.definitions import choose_definitions, score_definition
+from lexicon.sentences import iter_sentences
 
 
 @pytest.mark.parametrize(

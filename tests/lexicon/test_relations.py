@@ -2,8 +2,10 @@
 
 import pytest
 
-from domain.term_relation import RelationKind
+from domain.term_relation import RelationKind, TermRelation
 from lexicon.relations import RelationFinder
+from lexicon.sentences import match_sentences
+from text.mixed_terms import MixedTermMatcher
 
 TERMS = (
     *("页岩气", "煤层气", "天然气", "非常规天然气", "致密砂岩气藏", "气藏", "大气层", "气层", "发动机", "动机"),
@@ -12,12 +14,17 @@ TERMS = (
     *("degree of freedom", "freedom", "degree", "oil and gas"),
 )
 FINDER = RelationFinder(TERMS)
+MATCHER = MixedTermMatcher(FINDER.term_by_key)
+
+
+def find(text: str) -> list[TermRelation]:
+    return [relation for sentence in match_sentences(text, MATCHER) for relation in FINDER.find(sentence)]
 
 
 def broader_terms(sentence: str) -> set[tuple[str, str, str]]:
     return {
         (relation.pattern, relation.term, relation.other)
-        for relation in FINDER.find(sentence)
+        for relation in find(sentence)
         if relation.kind is RelationKind.BROADER
     }
 
@@ -70,7 +77,7 @@ def test_head_words_are_whole_words() -> None:
 
 
 def test_glosses_name_equivalents_in_both_directions() -> None:
-    relations = [*FINDER.find("川南页岩气（shale gas）增产。"), *FINDER.find("the shale gas（页岩气） boom")]
+    relations = [*find("川南页岩气（shale gas）增产。"), *find("the shale gas（页岩气） boom")]
     equivalents = [relation for relation in relations if relation.kind is RelationKind.EQUIVALENT]
     assert [(relation.term, relation.other) for relation in equivalents] == [
         ("页岩气", "shale gas"),

@@ -12,7 +12,7 @@ from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
 from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
-from pipeline.lexicon_stage.definitions import update_definitions
+from pipeline.lexicon_stage.sentence_scan import update_from_sentences
 from pipeline.search_site.review_service import StoreReview
 from tests.builders import add, one_entry, save_article
 
@@ -40,7 +40,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
     save_article(store, 1, f"{MENTION}\n{OTHER}")
     save_article(store, 2, f"{MENTION}{DEFINITION}")
     publish(store, "页岩气", "川南")
-    assert update_definitions(store) == ("Definitions found for 1 term",)
+    assert update_from_sentences(store, None) == ("Definitions found for 1 term",)
     best, other = store.definitions.find_by_term("页岩气", "zh")
     assert (best.sentence, best.url, best.title, best.published) == (
         DEFINITION,
@@ -58,38 +58,38 @@ def test_copies_count_once_and_three_are_kept(store: Store) -> None:
             store, number, DEFINITION if number < 2 else f"第{number}页。页岩气是一种{'好' * number}的天然气资源。"
         )
     publish(store, "页岩气")
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert len(sentences(store, "页岩气")) == len(set(sentences(store, "页岩气"))) == 3
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert len(sentences(store, "页岩气")) == 3
 
 
 def test_new_articles_and_new_terms_are_searched(store: Store) -> None:
     save_article(store, 1, DEFINITION)
     publish(store, "天然气")
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert sentences(store, "页岩气") == []
     publish(store, "天然气", "页岩气")
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert sentences(store, "页岩气") == [DEFINITION]
     save_article(store, 2, OTHER)
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert sorted(sentences(store, "页岩气")) == sorted([DEFINITION, OTHER])
 
 
 def test_a_definition_whose_sentence_is_gone_is_marked(store: Store) -> None:
     save_article(store, 1, DEFINITION)
     publish(store, "页岩气")
-    update_definitions(store)
+    update_from_sentences(store, None)
     save_article(store, 1, MENTION)
-    update_definitions(store)
+    update_from_sentences(store, None)
     [definition] = store.definitions.find_by_term("页岩气")
     assert definition.needs_recheck and definition.sentence == DEFINITION
 
 
 def test_a_store_without_a_lexicon_has_no_definitions(store: Store) -> None:
     save_article(store, 1, DEFINITION)
-    assert update_definitions(store) == () and sentences(store, "页岩气") == []
+    assert update_from_sentences(store, None) == () and sentences(store, "页岩气") == []
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def review(store: Store) -> StoreReview:
     save_article(store, 2, DEFINITION)
     add(store, ["页岩气"])
     publish(store, "页岩气")
-    update_definitions(store)
+    update_from_sentences(store, None)
     return StoreReview(store)
 
 
@@ -110,13 +110,13 @@ def shown(review: StoreReview) -> list[str]:
 def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: StoreReview) -> None:
     assert shown(review) == [DEFINITION, OTHER]
     decision = review.choose_definition("页岩气", OTHER, "anna", 1)
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert shown(review) == [OTHER, DEFINITION] and review.definitions("页岩气")[0].url == "http://a.test/1"
     assert (decision.by, decision.kind.value) == ("anna", "define") and review.history("页岩气", "anna", 0, 9)[0] == 1
     with pytest.raises(ConcurrentEditError):
         review.choose_definition("页岩气", "", "bert", 1)
     review.choose_definition("页岩气", "", "bert", 2)
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert shown(review) == []
     review.undo("bert", None)
     assert shown(review) == [OTHER, DEFINITION]
@@ -128,7 +128,7 @@ def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: St
 
 def test_a_reviewer_writes_a_definition(store: Store, review: StoreReview) -> None:
     review.write_definition("页岩气", " 赋存于<b>页岩</b>\n的天然气。 ", "anna", None)
-    update_definitions(store)
+    update_from_sentences(store, None)
     [own, *_] = review.definitions("页岩气")
     assert (own.sentence, own.url_id, own.url) == ("赋存于<b>页岩</b> 的天然气。", 0, "")
     assert shown(review)[1:] == [DEFINITION, OTHER]
@@ -144,17 +144,17 @@ def test_a_reviewer_writes_a_definition(store: Store, review: StoreReview) -> No
 def test_a_chosen_definition_follows_its_article(store: Store, review: StoreReview) -> None:
     review.choose_definition("页岩气", OTHER, "anna", None)
     save_article(store, 1, MENTION)
-    assert "1 chosen definition changed in the source" in update_definitions(store)
-    assert update_definitions(store) == ("Definitions found for 1 term",)  # a change is reported once
+    assert "1 chosen definition changed in the source" in update_from_sentences(store, None)
+    assert update_from_sentences(store, None) == ("Definitions found for 1 term",)  # a change is reported once
     [term] = review.find_page(TermQuery(None, is_definition_outdated=True))[1]
     assert term.text == "页岩气" and term.definition_source is DefinitionSource.CHANGED
     chosen = review.definitions("页岩气")[0]
     assert chosen.sentence == OTHER and chosen.needs_recheck and not chosen.is_source_gone
     save_article(store, 1, f"{MENTION}{OTHER}")
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
     save_article(store, 1, MENTION)
-    update_definitions(store)
+    update_from_sentences(store, None)
     review.choose_definition("页岩气", DEFINITION, "anna", None)
     assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
 
@@ -163,7 +163,7 @@ def test_a_chosen_definition_outlives_its_article(store: Store, review: StoreRev
     review.choose_definition("页岩气", OTHER, "anna", None)
     entry = one_entry(store, "http://a.test/1")
     store.frontier.record_visits([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, is_gone=True)])
-    update_definitions(store)
+    update_from_sentences(store, None)
     chosen = review.definitions("页岩气")[0]
     assert (chosen.sentence, chosen.url, chosen.is_source_gone) == (OTHER, "http://a.test/1", True)
 
@@ -171,21 +171,21 @@ def test_a_chosen_definition_outlives_its_article(store: Store, review: StoreRev
 def test_a_gone_article_keeps_the_saved_copy_of_a_chosen_definition(store: Store, review: StoreReview) -> None:
     doc_id = document_id("http://a.test/1")
     review.choose_definition("页岩气", OTHER, "anna", None)
-    update_definitions(store)
+    update_from_sentences(store, None)
     saved_page = store.source_pages.find_by_doc_id(doc_id)
     entry = one_entry(store, "http://a.test/1")
     store.frontier.record_visits([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, is_gone=True)])
-    update_definitions(store)
+    update_from_sentences(store, None)
     copy = store.source_pages.find_by_doc_id(doc_id)
     assert copy is not None and copy == saved_page and store.source_pages.read(copy).body.decode() == OTHER
     review.choose_definition("页岩气", DEFINITION, "anna", None)
-    update_definitions(store)
+    update_from_sentences(store, None)
     assert store.source_pages.find_by_doc_id(doc_id) is None
 
 
 def test_a_page_that_is_taken_down_has_no_saved_copy(store: Store, review: StoreReview) -> None:
     review.choose_definition("页岩气", OTHER, "anna", None)
-    update_definitions(store)
+    update_from_sentences(store, None)
     store.takedowns.take_down("http://a.test/1", "anna", "")
     assert store.source_pages.find_by_doc_id(document_id("http://a.test/1")) is None
 

@@ -103,7 +103,7 @@ def test_a_definition_is_chosen_written_and_taken_back(plumb: Plumb) -> None:
 
     with plumb.store() as store:
         found = Definition("页岩气", "zh", "页岩气是[b]气[/b]。", 1, "http://a.test/1", "题", "", 0.9, 1.0)
-        store.definitions.save([found], (), 1, 1.0)
+        store.definitions.save([found], ())
     assert "1  页岩气是[b]气[/b]。  (http://a.test/1)" in plumb.says("define", "页岩气")
     for options, wanted in (
         (("--choose", "1"), found.sentence),
@@ -196,7 +196,7 @@ def test_versions_are_compared_and_reverted(plumb: Plumb) -> None:
 
 
 def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
-    assert "nothing to publish" in plumb.says("preview")
+    assert "Nothing to publish" in plumb.says("preview")
     plumb.says("accept", "页岩气井")
     lines = [" ".join(line.split()) for line in plumb.says("preview").splitlines()]
     assert lines == [

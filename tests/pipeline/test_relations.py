@@ -4,7 +4,7 @@ from docstore.store import Store
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import ProposalState, RelationKind
-from pipeline.lexicon_stage.relations import propose_relations
+from pipeline.lexicon_stage.sentence_scan import update_from_sentences
 from tests.builders import save_article
 from tests.pipeline.test_definitions import publish, store
 
@@ -27,36 +27,36 @@ def open_pairs(store: Store) -> list[tuple[str, str]]:
 def test_proposals_have_evidence_and_source(store: Store) -> None:
     save_article(store, 1, f"序言。{EVIDENCE}")
     accept(store, "甲烷", "乙烷", "烃类")
-    assert propose_relations(store) == ("2 new relations between terms to review",)
+    assert update_from_sentences(store, None) == ("2 new relations between terms to review",)
     total, [first, second] = store.relations.list_open(10)
     assert total == 2 and (first.relation.term, second.relation.term) == ("乙烷", "甲烷")
     assert (first.relation.other, first.relation.kind) == ("烃类", RelationKind.BROADER)
     assert (first.relation.evidence, first.url, first.title) == (EVIDENCE, "http://a.test/1", "文章1")
-    assert propose_relations(store) == ()
+    assert update_from_sentences(store, None) == ()
 
 
 def test_new_terms_and_new_articles_are_searched(store: Store) -> None:
     save_article(store, 1, f"{OTHER}{EVIDENCE}")
     accept(store, "甲烷", "烃类")
-    propose_relations(store)
+    update_from_sentences(store, None)
     assert open_pairs(store) == [("甲烷", "烃类")]
     accept(store, "甲烷", "烃类", "乙烷")
-    propose_relations(store)
+    update_from_sentences(store, None)
     assert open_pairs(store) == [("甲烷", "烃类"), ("乙烷", "烃类")]
     save_article(store, 2, "甲烷（methane）")
-    propose_relations(store)
+    update_from_sentences(store, None)
     assert ("甲烷", "methane") in open_pairs(store)
 
 
 def test_a_rejected_proposal_does_not_return(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
-    propose_relations(store)
+    update_from_sentences(store, None)
     assert store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.REJECTED, "ann")
     save_article(store, 1, "无关。")
-    propose_relations(store)
+    update_from_sentences(store, None)
     save_article(store, 2, OTHER)
-    assert propose_relations(store) == () and open_pairs(store) == []
+    assert update_from_sentences(store, None) == () and open_pairs(store) == []
     [rejected] = store.relations.list_decided(ProposalState.REJECTED, 10)
     assert rejected.decided_by == "ann"
     store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.PROPOSED, "bob")
@@ -66,7 +66,7 @@ def test_a_rejected_proposal_does_not_return(store: Store) -> None:
 def test_an_accepted_relation_is_not_open_until_it_is_undone(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
-    propose_relations(store)
+    update_from_sentences(store, None)
     store.review_history.apply(ReviewDecisionKind.RELATE, [TermEdit("甲烷", broader_terms=("烃类",))], "ann")
     assert open_pairs(store) == []
     store.review_history.undo("ann")
@@ -78,15 +78,15 @@ def test_an_accepted_relation_is_not_open_until_it_is_undone(store: Store) -> No
 def test_a_proposal_whose_sentence_is_gone_is_deleted(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
-    propose_relations(store)
+    update_from_sentences(store, None)
     save_article(store, 1, "无关。")
-    propose_relations(store)
+    update_from_sentences(store, None)
     assert open_pairs(store) == []
 
 
 def test_a_renaming_needs_one_published_name(store: Store) -> None:
     save_article(store, 1, "猴痘已于2024年改称“M痘”。天花更名为水痘。")
     accept(store, "猴痘")
-    assert propose_relations(store) == ("1 new relation between terms to review",)
+    assert update_from_sentences(store, None) == ("1 new relation between terms to review",)
     [proposal] = store.relations.list_open(10)[1]
     assert (proposal.relation.kind, proposal.relation.other) == (RelationKind.RENAMED, "M痘")

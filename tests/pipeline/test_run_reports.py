@@ -53,7 +53,10 @@ def test_the_progress_of_a_crawl_is_written_now_and_then(tmp_path: Path) -> None
     with progress.task("extract", 50) as advance:
         now[0] = 1040.0
         advance(5)
-    assert read_live_run(tmp_path) == LiveRun(7, "extract", 1030.0, 1040.0, 5, 50)
+        now[0] = 1041.0
+        advance(45)
+        assert read_live_run(tmp_path) == LiveRun(7, "extract", 1030.0, 1040.0, 5, 50, 30.0)
+    assert read_live_run(tmp_path) == LiveRun(7, "extract", 1030.0, 1041.0, 50, 50, 3000 / 11)  # its end always
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"run_id": 1, "other": 2}', "\0"])

@@ -105,7 +105,7 @@ def test_a_run_is_recorded_with_its_reports(chain: Chain) -> None:
     [run, *_] = chain.engine.store.runs.list_newest()
     assert run.finished_at is not None
     names = [stage for stage in Stage if stage is not Stage.OCR]  # no page was scanned
-    last_stages = [Stage.EMBED, Stage.LEXICON]  # passages of long articles, related terms
+    last_stages = [Stage.LEXICON, Stage.EMBED]  # sentences about terms, passages of long articles
     assert [stage.stage for stage in run.stages] == [*names, *last_stages]
 
 

@@ -16,7 +16,7 @@ URL = "http://a.test/1"
 def held() -> FakeActions:
     held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED)], published=Lexicon(1, (LexiconEntry("页岩气"),)))
     definition = Definition("页岩气", "zh", "页岩气是气。", 1, URL, "甲", "2014-05-01", 0.9, 1.0)
-    held.review_service.store.definitions.save([definition], (), 1, 1.0)
+    held.review_service.store.definitions.save([definition], ())
     return held
 
 

@@ -68,7 +68,9 @@ def actions() -> FakeActions:
 def save_definition(backend: FakeActions, name: str, sentence: str, score: float, version: int = 1) -> None:
     url = f"https://news.example/{score}.html"
     definition = Definition(name, "zh", sentence, int(1000 * score), url, "<i>来源</i>", "2015-03-02", score, 1.0)
-    backend.review_service.store.definitions.save([definition], (), version, 1.0)
+    store = backend.review_service.store
+    store.definitions.save([definition], ())
+    store.relations.save((), (), version, 1.0)
 
 
 @pytest.fixture

@@ -629,7 +629,7 @@ def test_a_definition_is_chosen_written_and_undone() -> None:
         )
         for number, (kind, score) in enumerate([("气", 0.9), ("煤", 0.8)], start=1)
     ]
-    held.review_service.store.definitions.save(candidates, (), 1, 1.0)
+    held.review_service.store.definitions.save(candidates, ())
 
     def buttons() -> dict[str, bool]:
         page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")

@@ -307,7 +307,7 @@ def save_definitions(actions: FakeActions) -> None:
             1,
         )
     )
-    actions.review_service.store.definitions.save([first, gone, outdated], (), 1, 1.0)
+    actions.review_service.store.definitions.save([first, gone, outdated], ())
 
 
 def test_the_best_definition_is_quoted_with_its_source(reader: FlaskClient, actions: FakeActions) -> None:

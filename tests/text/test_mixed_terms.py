@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from lexicon.sentences import Sentence
 from text import mixed_terms
 from text.folding import INSIDE_WORD_RE, fold_term, word_key
 from text.mixed_terms import MixedTermMatcher, TermFinder
@@ -52,8 +53,11 @@ def test_the_spans_are_those_of_one_expression_for_each_term(seed: int) -> None:
         text = fold_term("".join(pieces))
         expected = spans_by_rule(text, terms)
         matcher = MixedTermMatcher(terms)
-        assert list(matcher.iter_spans_of_folded(text, overlapping=True)) == sorted(expected)
-        assert list(matcher.iter_spans_of_folded(text)) == leftmost_longest(expected)
+        assert [match[:2] for match in matcher.iter_matches(text, overlapping=True)] == sorted(expected)
+        assert [match[:2] for match in matcher.iter_matches(text)] == leftmost_longest(expected)
+        some_terms = MixedTermMatcher(terms[:4])
+        sentence = Sentence(text, list(matcher.iter_matches(text, overlapping=True)))
+        assert sentence.find_terms(set(map(word_key, terms[:4]))) == list(some_terms.iter_matches(text))
 
 
 def test_terms_with_a_common_beginning_are_matched() -> None:
