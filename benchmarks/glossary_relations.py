@@ -28,7 +28,7 @@ import numpy as np
 
 from benchmarks.command import data_option
 from benchmarks.results import OURS, Figure
-from benchmarks.terms_models import count_in_memory, select_from_table
+from benchmarks.terms_models import count_in_memory, counted_corpus, select_from_table
 from domain.term_relation import RelationKind
 from lexicon.model.term_model import iter_spellings, load_shipped_models, rank_rows
 from lexicon.relations import RelationFinder
@@ -129,7 +129,7 @@ def read_corpora(data: Path) -> Iterator[Corpus]:
     texts = ["\n".join((article.title, *article.paragraphs)) for article in load_articles()]
     table = count_in_memory(texts, load_shipped_models())
     rows, _ = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()))
-    yield Corpus("demo", list(iter_spellings(table, rows))[:DEMO_TERM_COUNT], texts)
+    yield Corpus("demo", list(iter_spellings(counted_corpus(table), rows))[:DEMO_TERM_COUNT], texts)
     for name in TERM_SETS:
         folder = data / "terms" / name
         with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:

@@ -28,7 +28,7 @@ from benchmarks.search_data import load_collections
 from benchmarks.search_data import load_scorer as load_search_scorer
 from benchmarks.search_data import sample as sample_collection
 from benchmarks.search_systems import WORDS, running_solr
-from benchmarks.terms_models import count_in_memory, select_from_table
+from benchmarks.terms_models import count_in_memory, counted_corpus, select_from_table
 from benchmarks.terms_sets import load_scorer as load_term_scorer
 from benchmarks.terms_sets import read_sets
 from benchmarks.terms_sets import score as score_terms
@@ -82,7 +82,7 @@ def measure_terms(data: Path) -> dict[str, float]:
                 size += len(text)
         table = count_in_memory(texts, load_shipped_models())
         rows, _ = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()))
-        scores = score_terms(one, list(iter_spellings(table, rows)), scorer)
+        scores = score_terms(one, list(iter_spellings(counted_corpus(table), rows)), scorer)
         values |= {f"{one.name} avp": scores["AvP"], f"{one.name} p100": scores["P@100"]}
     return values
 

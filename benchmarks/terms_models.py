@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from domain.term import Term
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.distributed_count import CHUNK_CHARACTERS, iter_chunks
-from lexicon.counting.ngram_table import COLUMN_INDEX, NgramTable
+from lexicon.counting.ngram_table import COLUMN_INDEX, CountedCorpus, NgramTable, usual_spellings
 from lexicon.model.boundaries import TAG_PAIR_POSITIONS, WINDOW_WORDS, BoundaryModel
 from lexicon.model.classifier import INTERACTION_FEATURES, MAX_STANDARD_SCORE, Standardizer
 from lexicon.model.feature_report import score_components
@@ -34,8 +34,15 @@ def count_in_memory(texts: Iterable[str], models: ModelByLanguage) -> NgramTable
     """Count the spans of all texts in memory. Returns the table of spans."""
     counter = SpanCounter(models)
     for chunk in iter_chunks(enumerate(texts), CHUNK_CHARACTERS):
-        counter.add([normalize_text(text) for _, text in chunk])
+        counter.add([normalize_text(text) for _, text in chunk], np.array([index for index, _ in chunk]))
     return counter.table
+
+
+def counted_corpus(table: NgramTable) -> CountedCorpus:
+    """Return the word statistics of a table."""
+    occurrences, words = table.word_occurrences, table.vocabulary.words
+    spellings = usual_spellings(words, zip(words, occurrences.tolist(), strict=True))
+    return CountedCorpus(table.vocabulary, occurrences, int(occurrences.sum()), len(words), spellings)
 
 
 def select_from_table(table: NgramTable, models: ModelByLanguage, min_frequency: int = 1) -> CandidateSelection:
@@ -45,7 +52,7 @@ def select_from_table(table: NgramTable, models: ModelByLanguage, min_frequency:
     return CandidateSelection(
         rows.take(is_candidate & (rows.frequency >= min_frequency)),
         rows.take(likely_rows[:: 1 + len(likely_rows) // MAX_SAMPLE_ROWS]),
-        table,
+        counted_corpus(table),
     )
 
 
@@ -56,7 +63,8 @@ def mine_in_memory(texts: Iterable[str], models: ModelByLanguage) -> list[Term]:
     selection = select_from_table(table, models, settings.min_frequency)
     rows, scores = rank_rows(models, selection, probability=settings.probability)
     frequencies, documents = (rows.counts[COLUMN_INDEX[name]].tolist() for name in ("frequency", "documents"))
-    columns = (iter_spellings(table, rows), scores.tolist(), frequencies, documents, score_components(table, rows))
+    corpus = selection.corpus
+    columns = (iter_spellings(corpus, rows), scores.tolist(), frequencies, documents, score_components(corpus, rows))
     return [
         Term(text, score, frequency, document_count, score_components=parts)
         for text, score, frequency, document_count, parts in zip(*columns, strict=True)

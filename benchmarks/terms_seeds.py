@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from benchmarks.results import Figure
-from benchmarks.terms_models import count_in_memory, select_from_table
+from benchmarks.terms_models import count_in_memory, counted_corpus, select_from_table
 from benchmarks.terms_sets import METRICS, TermSet, gold_of, known_of, score
 from lexicon.model.term_model import iter_spellings, load_model, load_shipped_models, rank_rows
 from text.folding import word_key
@@ -26,7 +26,7 @@ def seeded(one: TermSet, model: Path, plain: str, scorer: ModuleType) -> Iterato
 
     def figures(name: str, system: str, seeds: Collection[str], given: Collection[str]) -> Iterator[Figure]:
         rows, _ = rank_rows(models, chosen, frozenset(map(word_key, seeds)))
-        scored = score(one, list(iter_spellings(table, rows)), scorer, given)
+        scored = score(one, list(iter_spellings(counted_corpus(table), rows)), scorer, given)
         yield from (Figure(name, system, metric, scored[key]) for key, metric in METRICS.items())
 
     half = {term for term in gold_of(one, scorer) if hashlib.md5(term.encode()).digest()[0] % 2}

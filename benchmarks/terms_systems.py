@@ -40,7 +40,7 @@ def ours(model: Path | None) -> Mine:
     def run(texts: Iterable[str], language: str) -> list[str]:
         table = in_memory.count_in_memory(texts, models)
         rows, _ = learned.rank_rows(models, in_memory.select_from_table(table, models))
-        return list(learned.iter_spellings(table, rows))
+        return list(learned.iter_spellings(in_memory.counted_corpus(table), rows))
 
     return run
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.terms_models import expand_features, save_model, zero_model
+from benchmarks.terms_models import counted_corpus, expand_features, save_model, zero_model
 from lexicon.c_value.candidates import normalize_text
 from lexicon.counting.ngram_table import NgramRows, NgramTable
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS, Occurrences, find_occurrences
@@ -70,7 +70,9 @@ def load_set(folder: Path) -> GoldSet:
     spans = find_occurrences(tokens, table.vocabulary, BoundaryScorer(zero_model(language)), -np.inf)
     table.add([(tokens, spans)])
     rows = table.rows()
-    is_gold = np.fromiter((word_key(text) in gold for text in iter_spellings(table, rows)), dtype=bool, count=len(rows))
+    is_gold = np.fromiter(
+        (word_key(text) in gold for text in iter_spellings(counted_corpus(table), rows)), dtype=bool, count=len(rows)
+    )
     is_gold &= ~are_qualities(table, rows, language)
     golden = is_gold[np.searchsorted(rows.keys, spans.keys)]
     return GoldSet(folder.name, table, tokens, spans, is_gold, verdicts(spans, golden, len(tokens.word_ids)))
@@ -202,8 +204,8 @@ def examples(one: GoldSet, boundaries: BoundaryModel) -> Examples:
     count = min(len(rows), int(CANDIDATES_A_WORD * len(one.tokens.word_ids)))
     floor = np.partition(rows.best_log_probability, -count)[-count]
     chosen = np.flatnonzero(rows.best_log_probability >= floor)
-    facts = WordFeatureArrays.from_corpus(table, one.tokens.language, rows.word_ids)
-    columns = compute_features(rows.take(chosen), facts, table.total_words)
+    facts = WordFeatureArrays.from_corpus(counted_corpus(table), one.tokens.language, rows.word_ids)
+    columns = compute_features(rows.take(chosen), facts, counted_corpus(table).total_words)
     return Examples(columns, one.is_gold[chosen], float(floor) / STEPS_PER_LOG_ODDS)
 
 

@@ -1,8 +1,6 @@
 """Selection of candidate rows from rows that arrive by key range, with bounded memory."""
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,10 +8,11 @@ from lexicon.arrays import BoolArray, Int32Array, Int64Array
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
+    CountedCorpus,
     NgramRows,
     allocate_rows,
     concatenate_rows,
-    is_single_letter,
+    usual_spellings,
 )
 from lexicon.counting.occurrences import STEPS_PER_LOG_ODDS
 from lexicon.counting.tokens import Vocabulary
@@ -26,17 +25,6 @@ MIN_LOG_PROBABILITY_STEPS = -7 * STEPS_PER_LOG_ODDS  # rows whose best log-proba
 MIN_SINGLETON_LOG_PROBABILITY_STEPS = -4 * STEPS_PER_LOG_ODDS
 SAMPLE_KEY_BITS = 4  # rows whose key ends in this many zero bits are never evicted, which keeps the sample unbiased
 CASE_VARIANTS = (str.lower, str.upper, str.title)
-
-
-@dataclass(frozen=True)
-class SelectedWords:
-    """The words of the selected rows (a `CountedCorpus`)."""
-
-    vocabulary: Vocabulary
-    word_occurrences: Int64Array
-    total_words: int
-    distinct_words: int
-    usual_spellings: Sequence[str]
 
 
 class CandidateSelector:
@@ -78,9 +66,10 @@ class CandidateSelector:
         local_word_ids = np.array([vocabulary.get_or_add(word) for _, word, _ in words] + [-1], dtype=np.int32)
         occurrences = np.zeros(len(vocabulary), dtype=np.int64)
         occurrences[local_word_ids[:-1]] = [count for _, _, count in words]
-        corpus = SelectedWords(
-            vocabulary, occurrences, *counts_store.word_totals(), usual_spellings(vocabulary.words, counts_store)
-        )
+        forms = {form(word) for word in vocabulary.words if not is_unspaced(word) for form in CASE_VARIANTS}
+        counted_words = counts_store.iter_words("word", sorted(forms.union(vocabulary.words)))
+        spellings = usual_spellings(vocabulary.words, ((word, count) for _, word, count in counted_words))
+        corpus = CountedCorpus(vocabulary, occurrences, *counts_store.word_totals(), spellings)
         return CandidateSelection(
             _remap_word_ids(rows, stored_word_ids, local_word_ids),
             _remap_word_ids(sample, stored_word_ids, local_word_ids),
@@ -122,18 +111,6 @@ def top_rows(rows: NgramRows) -> NgramRows:
         return rows
     order = np.lexsort((rows.keys, -rows.sums[COLUMN_INDEX["expected"]]))
     return rows.take(np.sort(order[:MAX_CANDIDATE_ROWS]))
-
-
-def usual_spellings(words: Sequence[str], counts_store: CountsStore) -> list[str]:
-    """Return the most frequent spelling of each word, as `CountedCorpus.usual_spellings`."""
-    words_by_folded_form: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    forms = {form(word) for word in words if not is_unspaced(word) for form in CASE_VARIANTS}
-    for _, word, occurrences in counts_store.iter_words("word", sorted(forms.union(words))):
-        words_by_folded_form[word.lower()].append((occurrences, word))
-    return [
-        word if is_single_letter(word) else max(words_by_folded_form[word.lower()], default=(0, word))[1]
-        for word in words
-    ]
 
 
 def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: Int32Array) -> NgramRows:

@@ -64,7 +64,7 @@ def count_piece(texts: Sequence[tuple[int, str]], expected_digest: str) -> list[
     pieces, counter = [], _thread_state.__dict__.pop("counter", None) or SpanCounter(models)
     for chunk in iter_chunks(texts, CHUNK_CHARACTERS):
         counter.add([text for _, text in chunk], np.array([document_id for document_id, _ in chunk], dtype=np.int64))
-        if len(counter.table) > MAX_RUN_ROWS or counter.table.distinct_words > MAX_RUN_WORDS:
+        if len(counter.table) > MAX_RUN_ROWS or len(counter.table.vocabulary) > MAX_RUN_WORDS:
             pieces.append(build_piece(counter))
             counter = reset_counter(counter, models)
     pieces.append(build_piece(counter))
@@ -78,7 +78,7 @@ _thread_state = threading.local()
 
 def reset_counter(counter: SpanCounter, models: ModelByLanguage) -> SpanCounter:
     """Return an empty counter that reuses the known words, unless there are too many."""
-    if counter.table.distinct_words > MAX_RUN_WORDS:
+    if len(counter.table.vocabulary) > MAX_RUN_WORDS:
         return SpanCounter(models)
     counter.table = NgramTable(counter.table.vocabulary)
     return counter

@@ -6,9 +6,9 @@ key (hash)   word_ids    counts                          sums             best_l
 `merge_rows` adds tables that were counted separately. Adding `negate_rows` subtracts counts.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,43 +81,48 @@ class NgramRows:
         return NgramRows(*(column[..., start:stop] for column in vars(self).values()))
 
 
-class CountedCorpus(Protocol):
-    """Word statistics of a counted corpus, at least for the words of some rows."""
+@dataclass(frozen=True)
+class CountedCorpus:
+    """Word statistics of a counted corpus, at least for the words of some rows.
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """Vocabulary that the word ids of rows refer to."""
+    Attributes:
+        vocabulary: The vocabulary that the word ids of rows refer to.
+        word_occurrences: Occurrences of each word of the vocabulary.
+        total_words: Word occurrences in the corpus.
+        distinct_words: Distinct words in the corpus.
+        usual_spellings: Spelling of each word of the vocabulary, see `usual_spellings`.
+    """
 
-    @property
-    def word_occurrences(self) -> Int64Array:
-        """Occurrences of each word of the vocabulary."""
+    vocabulary: Vocabulary
+    word_occurrences: Int64Array
+    total_words: int
+    distinct_words: int
+    usual_spellings: Sequence[str]
 
-    @property
-    def total_words(self) -> int:
-        """Number of word occurrences in the corpus."""
 
-    @property
-    def distinct_words(self) -> int:
-        """Number of distinct words in the corpus."""
+def usual_spellings(words: Sequence[str], occurrences: Iterable[tuple[str, int]]) -> list[str]:
+    """Return the most frequent spelling of each word; on a tie the lower-case spelling.
 
-    @property
-    def usual_spellings(self) -> Sequence[str]:
-        """Most frequent spelling of each word of the vocabulary; on a tie the lower-case spelling.
+    Single letters keep their spelling: `C/S`.
 
-        Single letters keep their spelling: `C/S`.
-        """
+    Args:
+        words: The words.
+        occurrences: (word, occurrences) of all words that may be spellings of them.
+    """
+    spellings: defaultdict[str, tuple[int, str]] = defaultdict(lambda: (0, ""))
+    for word, count in occurrences:
+        spellings[word.lower()] = max(spellings[word.lower()], (count, word))
+    return [word if is_single_letter(word) else spellings[word.lower()][1] or word for word in words]
 
 
 class NgramTable:
     """Counts spans chunk by chunk. Results depend on the ids of documents, but not on the order of counting.
 
-    `document_count` is the number of documents counted, `word_occurrences` the occurrences of each word of the
-    vocabulary.
+    `word_occurrences` are the occurrences of each word of the vocabulary.
     """
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         self._vocabulary = vocabulary or Vocabulary()
-        self.document_count = 0
         self._word_occurrences = np.zeros(0, dtype=np.int64)
         self._key_index = HashIndex()
         self._columns = allocate_rows(0)  # grows in CAPACITIES steps; `keys` is unused, they are in `_key_index`
@@ -163,31 +168,6 @@ class NgramTable:
         """Occurrences of each word of the vocabulary."""
         missing = len(self.vocabulary) - len(self._word_occurrences)
         return np.pad(self._word_occurrences, (0, max(0, missing)))
-
-    @property
-    def total_words(self) -> int:
-        """Number of word occurrences in the counted texts."""
-        return int(self._word_occurrences.sum())
-
-    @property
-    def distinct_words(self) -> int:
-        """Number of distinct words in the vocabulary."""
-        return len(self.vocabulary)
-
-    @property
-    def usual_spellings(self) -> list[str]:
-        """Most frequent spelling of each word, see `CountedCorpus`."""
-        hashes, words = self.vocabulary.hashes[:, 1], self.vocabulary.words
-        alphabetical_rank = np.empty(len(words), dtype=np.int64)
-        alphabetical_rank[sorted(range(len(words)), key=words.__getitem__, reverse=True)] = np.arange(len(words))
-        order = np.lexsort((alphabetical_rank, -self.word_occurrences, hashes))
-        group_starts = np.flatnonzero(is_group_start(hashes[order]))
-        best = np.empty(len(hashes), dtype=np.int64)
-        best[order] = order[np.repeat(group_starts, np.diff(np.append(group_starts, len(order))))]
-        spelling = [words[index] for index in best.tolist()]
-        return [
-            original if is_single_letter(original) else word for original, word in zip(words, spelling, strict=True)
-        ]
 
     def _append_rows(self, words: Int32Array) -> None:
         """Append rows for the newest keys. `words` are their word ids."""

@@ -59,17 +59,14 @@ class SpanCounter:
         self._models = models
         self._boundary_scorers = {language: BoundaryScorer(model.boundary_model) for language, model in models.items()}
 
-    def add(self, texts: Sequence[str], documents: Int64Array | None = None) -> None:
-        """Count normalized texts, each a complete document. Ids default to the next numbers."""
-        table = self.table
-        document_ids = table.document_count + np.arange(len(texts)) if documents is None else documents
-        parts = []
+    def add(self, texts: Sequence[str], document_ids: Int64Array) -> None:
+        """Count normalized texts, each a complete document."""
+        table, parts = self.table, []
         for language, language_texts, language_document_ids in split_by_language(texts, document_ids):
             tokens = tokenize_texts(language_texts, language, language_document_ids, table.vocabulary)
             floor = self._models[language].min_span_log_odds
             parts.append((tokens, find_occurrences(tokens, table.vocabulary, self._boundary_scorers[language], floor)))
         table.add(parts)
-        table.document_count += len(texts)
 
 
 @dataclass(frozen=True)

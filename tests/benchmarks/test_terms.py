@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.results import SHARED, read_floors
-from benchmarks.terms_models import count_in_memory, select_from_table
+from benchmarks.terms_models import count_in_memory, counted_corpus, select_from_table
 from benchmarks.terms_sets import known_of, load_scorer, read_sets, score
 from lexicon.model.term_model import (
     iter_spellings,
@@ -23,7 +23,7 @@ def test_shipped_models_hold_their_floors(name: str) -> None:
     table = count_in_memory(one.texts, load_shipped_models())
     rows, scores = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()))
     assert (scores[:-1] >= scores[1:]).all()
-    found = score(one, list(iter_spellings(table, rows)), load_scorer(SHARED))
+    found = score(one, list(iter_spellings(counted_corpus(table), rows)), load_scorer(SHARED))
     assert found["AvP"] >= FLOORS[f"{name} avp"]
     assert found["P@100"] >= FLOORS[f"{name} p100"]
 
@@ -34,4 +34,4 @@ def test_known_terms_lift_the_others() -> None:
     scorer = load_scorer(SHARED)
     table, known = count_in_memory(one.texts, load_shipped_models()), frozenset(map(word_key, known_of(one, scorer)))
     rows, _ = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()), known)
-    assert score(one, list(iter_spellings(table, rows)), scorer)["AvP"] >= FLOORS["petro guided avp"]
+    assert score(one, list(iter_spellings(counted_corpus(table), rows)), scorer)["AvP"] >= FLOORS["petro guided avp"]

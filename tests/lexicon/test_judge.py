@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.terms_models import count_in_memory, expand_features
+from benchmarks.terms_models import count_in_memory, counted_corpus, expand_features
 from lexicon.model.classifier import MAX_STANDARD_SCORE, CandidateClassifier, Standardizer
 from lexicon.model.row_features import WordFeatureArrays, compute_features
 from lexicon.model.term_model import load_shipped_models
@@ -19,8 +19,8 @@ TEXTS = {
 def test_log_odds_by_definition(language: str) -> None:
     model = load_shipped_models()[language].candidate_model
     table = count_in_memory(TEXTS[language], load_shipped_models())
-    rows, words_read = table.rows(), table.total_words
-    facts = WordFeatureArrays.from_corpus(table, language, rows.word_ids)
+    rows, words_read = table.rows(), counted_corpus(table).total_words
+    facts = WordFeatureArrays.from_corpus(counted_corpus(table), language, rows.word_ids)
     columns = compute_features(rows, facts, words_read)
     units = Standardizer.from_rows(columns)
     wide = (expand_features(columns, language, units) - model.expanded_scaler.mean) / model.expanded_scaler.scale

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.terms_models import count_in_memory, select_from_table
+from benchmarks.terms_models import count_in_memory, counted_corpus, select_from_table
 from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.known_terms import MIN_KNOWN_TERMS, log_lift
 from lexicon.mining import mine_terms
@@ -23,7 +23,7 @@ def probabilities(seeds: list[str]) -> dict[str, float]:
     """Each candidate's."""
     table = count_in_memory(TEXTS, load_shipped_models())
     rows, scores = rank_rows(load_shipped_models(), select_from_table(table, load_shipped_models()), frozenset(seeds))
-    return dict(zip(iter_spellings(table, rows), scores.tolist(), strict=True))
+    return dict(zip(iter_spellings(counted_corpus(table), rows), scores.tolist(), strict=True))
 
 
 def test_what_seeds_have_in_common_speaks_for_others() -> None:
