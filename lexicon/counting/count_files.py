@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-# The last pattern is that of older versions.
-FILE_PATTERNS = ("counts.db", "counts.db-*", "rows-*.z", f"{'[0-9a-f]' * 64}.npz")
+FILE_PATTERNS = ("counts.db", "counts.db-*", "rows-*.z")
 
 
 def list_count_files(folder: Path) -> list[Path]:
-    """Return the files of stored counts in a folder, of any version, ordered by name. Other files are not included."""
+    """Return the files of stored counts in a folder, ordered by name. Other files are not included."""
     return sorted(path for pattern in FILE_PATTERNS for path in folder.glob(pattern))
 
 

@@ -8,7 +8,6 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from domain.errors import LexiconError
@@ -180,13 +179,6 @@ def test_a_repeated_line_that_leaves_one_page_still_counts(tmp_path: Path) -> No
     assert "可燃冰" not in {one.text for one in mine_terms(articles, ALL, counts_dir=tmp_path)}
 
 
-def files_of_before(folder: Path) -> None:
-    """What earlier versions left there: a table a block of documents, of no use any more."""
-    folder.mkdir(exist_ok=True)
-    for number in range(3):
-        np.savez_compressed(folder / f"{number:064x}.npz", keys=np.arange(9))
-
-
 def torn_database(folder: Path) -> None:
     path = folder / CountsStore.DATABASE_FILE
     path.write_bytes(path.read_bytes()[:5000] + b"\xff" * 3000)
@@ -248,13 +240,6 @@ def test_only_files_of_the_counts_are_deleted(tmp_path: Path) -> None:
     no_database(tmp_path)
     mine_terms(written(12), ALL, counts_dir=tmp_path)
     assert (tmp_path / "notes.txt").exists()
-
-
-def test_count_files_of_an_older_version_make_room(tmp_path: Path) -> None:
-    files_of_before(tmp_path / "counts")
-    articles = written(12)
-    assert shown(mine_terms(articles, ALL, counts_dir=tmp_path / "counts")) == shown(mine_terms(articles, ALL))
-    assert not list((tmp_path / "counts").glob("*.npz"))
 
 
 def test_a_run_that_was_stopped_leaves_the_day_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
