@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.definition_sets import GOOD_LABEL, SET_NAMES, TRAINING_SETS, LabelledTerm, read_labelled_terms
 from benchmarks.results import OURS, Figure
-from lexicon.definitions import choose_definitions
+from lexicon.definitions import choose_definition
 
 CUES = (
     r"{term}[”\"」]?(?:[（(][^）)]*[）)])?\s*[，,：:]?\s*(?:是指|指的是|系指|是一|指)",
@@ -50,7 +50,8 @@ def _is_definition(term: LabelledTerm, index: int | None) -> bool:
 
 def first_definition(term: LabelledTerm) -> int | None:
     """Return the index of the sentence that lexicon/definitions.py chooses, or None."""
-    return next((index for index, _ in choose_definitions(term.text, term.sentences)), None)
+    choice = choose_definition(term.text, term.sentences)
+    return choice[0] if choice else None
 
 
 def first_cue(term: LabelledTerm) -> int | None:

@@ -202,9 +202,7 @@ class SolrIndex:
         response: dict[str, Any] = results.raw_response
         return response
 
-    def iter_ids_containing(
-        self, phrases: Sequence[str], query_fields: Sequence[str] = (solr_fields.TITLE_CHARS, solr_fields.BODY_CHARS)
-    ) -> Iterator[str]:
+    def iter_ids_containing(self, phrases: Sequence[str]) -> Iterator[str]:
         """Yield the ids of documents whose title or body contains one of `phrases`. Each id is yielded once.
 
         Commits first, so that all written documents are found. Other documents may be yielded too: Solr ignores
@@ -213,7 +211,8 @@ class SolrIndex:
         self.commit(soft=True)
         yielded_ids: set[str] = set()
         for batch in batched(phrases, PHRASES_PER_QUERY):
-            new_ids = set(self._iter_ids(any_phrase_query(batch, query_fields))) - yielded_ids
+            query = any_phrase_query(batch, (solr_fields.TITLE_CHARS, solr_fields.BODY_CHARS))
+            new_ids = set(self._iter_ids(query)) - yielded_ids
             yield from sorted(new_ids)
             yielded_ids |= new_ids
 

@@ -147,12 +147,10 @@ class DefinitionFinder:
         self._article_counts.update(texts_by_key.keys())
         for key, texts in texts_by_key.items():
             term = self.term_by_key[key]
-            if self._article_counts[key] <= MAX_ARTICLES_PER_TERM and (choice := choose_definitions(term, texts)):
-                language = language_of_term(term)
-                definitions = [
-                    Definition(term, language, texts[index], url_id, "", "", "", score, 0.0) for index, score in choice
-                ]
-                self.best_by_term[term] = _keep_best([*self.best_by_term.get(term, ()), *definitions])
+            if self._article_counts[key] <= MAX_ARTICLES_PER_TERM and (choice := choose_definition(term, texts)):
+                index, score = choice
+                definition = Definition(term, language_of_term(term), texts[index], url_id, "", "", "", score, 0.0)
+                self.best_by_term[term] = _keep_best([*self.best_by_term.get(term, ()), definition])
 
 
 def _keep_best(definitions: Iterable[Definition]) -> list[Definition]:
@@ -179,14 +177,11 @@ def score_definition(term: str, sentence: str) -> float:
     return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in features.items())))
 
 
-def choose_definitions(term: str, sentences: Sequence[str], max_count: int = 1) -> list[tuple[int, float]]:
-    """Return the best definitions of a term as (index in `sentences`, probability), best first.
-
-    Sentences below the threshold of the language are not definitions, so that the list may be empty.
-    """
-    threshold = THRESHOLD_BY_LANGUAGE[language_of_term(term)]
-    scores = [(index, score_definition(term, sentence)) for index, sentence in enumerate(sentences)]
-    return sorted((pair for pair in scores if pair[1] >= threshold), key=lambda pair: -pair[1])[:max_count]
+def choose_definition(term: str, sentences: Sequence[str]) -> tuple[int, float] | None:
+    """Return the index and the probability of the best definition; None if all are below the threshold."""
+    scores = [score_definition(term, sentence) for sentence in sentences]
+    best = max(scores, default=0.0)
+    return (scores.index(best), best) if best >= THRESHOLD_BY_LANGUAGE[language_of_term(term)] else None
 
 
 def definition_features(term: str, sentence: str) -> dict[str, float]:

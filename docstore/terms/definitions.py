@@ -24,16 +24,9 @@ class DefinitionTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def find_by_term(self, term: str, language: str = "") -> list[Definition]:
-        """Return the definitions of a term, best first; those that need a recheck are last.
-
-        Args:
-            term: The term as published.
-            language: "zh" or "en"; "" for any.
-        """
+    def find_by_term(self, term: str) -> list[Definition]:
+        """Return the definitions of a published term, best first; those that need a recheck are last."""
         query = select(definitions).where(definitions.c.term == sanitize_text(term)).order_by(*BEST_FIRST)
-        if language:
-            query = query.where(definitions.c.language == language)
         with self._database.read() as connection:
             return [_definition_from_row(row) for row in connection.execute(query)]
 

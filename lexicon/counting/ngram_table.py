@@ -156,12 +156,10 @@ class NgramTable:
             ids = np.concatenate([tokens.word_ids for tokens, _ in parts])
             self._add_documents(ids, *map(np.concatenate, zip(*spans, strict=True)))
 
-    def rows(self, row_ids: Int64Array | None = None) -> NgramRows:
-        """Return all rows, or the rows with ids `row_ids`, ordered by key."""
-        keys = self._key_index.keys if row_ids is None else self._key_index.keys[row_ids]
-        order = np.argsort(keys)
-        sorted_row_ids = order if row_ids is None else row_ids[order]
-        return replace(self._columns.take(sorted_row_ids), keys=keys[order])
+    def rows(self) -> NgramRows:
+        """Return all rows, ordered by key."""
+        order = np.argsort(self._key_index.keys)
+        return replace(self._columns.take(order), keys=self._key_index.keys[order])
 
     @property
     def word_occurrences(self) -> Int64Array:

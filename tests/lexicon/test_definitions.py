@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexicon.definitions import choose_definitions, score_definition
+from lexicon.definitions import choose_definition, score_definition
 from lexicon.sentences import iter_sentences
 
 
@@ -27,7 +27,8 @@ from lexicon.sentences import iter_sentences
     ],
 )
 def test_definition_is_chosen_among_sentences(term: str, definition: str, other: str) -> None:
-    assert [index for index, _ in choose_definitions(term, [other, definition])] == [1]
+    choice = choose_definition(term, [other, definition])
+    assert choice is not None and choice[0] == 1
 
 
 def test_a_term_in_brackets_is_defined_before_them() -> None:
@@ -43,7 +44,7 @@ def test_a_kind_of_the_head_of_the_term_is_the_better_definition() -> None:
 
 def test_term_without_a_definition_has_none() -> None:
     assert (
-        choose_definitions("页岩气", ["什么是页岩气？", "页岩气产量连续三年增长。", "", "天然气是指一种气体。"]) == []
+        choose_definition("页岩气", ["什么是页岩气？", "页岩气产量连续三年增长。", "", "天然气是指一种气体。"]) is None
     )
     assert score_definition("gas", "Gasoline is a fuel for engines.") == 0
 

@@ -41,7 +41,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
     save_article(store, 2, f"{MENTION}{DEFINITION}")
     publish(store, "页岩气", "川南")
     assert update_from_sentences(store, None) == ("Definitions found for 1 term",)
-    best, other = store.definitions.find_by_term("页岩气", "zh")
+    best, other = store.definitions.find_by_term("页岩气")
     assert (best.sentence, best.url, best.title, best.published) == (
         DEFINITION,
         "http://a.test/2",
@@ -49,7 +49,7 @@ def test_the_best_definition_is_first_with_its_source(store: Store) -> None:
         "2024-05-01",
     )
     assert other.sentence == OTHER and best.score > other.score and not best.needs_recheck
-    assert store.definitions.find_by_term("川南") == store.definitions.find_by_term("页岩气", "en") == []
+    assert store.definitions.find_by_term("川南") == []
 
 
 def test_copies_count_once_and_three_are_kept(store: Store) -> None:
