@@ -365,7 +365,8 @@ def run(
             if name == "ocr" and Reason.RECOGNIZED in record.reports[-1].outcome_counts:
                 record.run_stage(Stage.EXTRACT, partial(extract, engine))
         with_index = "index" in names
-        if "lexicon" in names and lexicons.has_pending_step(SENTENCES_STEP, *[RELATED_TERMS_STEP] * with_index):
+        steps = (SENTENCES_STEP, RELATED_TERMS_STEP) if with_index else (SENTENCES_STEP,)
+        if "lexicon" in names and lexicons.has_pending_step(*steps):
             from pipeline.lexicon_stage.sentence_scan import search_articles
 
             record.run_stage(Stage.LEXICON, partial(search_articles, engine, with_index))

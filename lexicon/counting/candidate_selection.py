@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lexicon.arrays import BoolArray, Int32Array, Int64Array
+from lexicon.arrays import BoolArray
 from lexicon.counting.counts_store import CountsStore
 from lexicon.counting.ngram_table import (
     COLUMN_INDEX,
@@ -59,22 +59,20 @@ class CandidateSelector:
         """Return the selected rows and the sample, with their words."""
         rows = top_rows(concatenate_rows(self._rows))
         sample = concatenate_rows([sample.rows for sample in self._samples])
-        stored_word_ids = np.unique(np.concatenate([rows.word_ids.ravel(), sample.word_ids.ravel()]))
-        stored_word_ids = stored_word_ids[stored_word_ids >= 0]
-        words = list(counts_store.iter_words("number", stored_word_ids.tolist()))
+        stored_ids = np.unique(np.concatenate([rows.word_ids.ravel(), sample.word_ids.ravel()]))
+        words = list(counts_store.iter_words("number", stored_ids.tolist()))
+        numbers = [number for number, _, _ in words]
         vocabulary = Vocabulary()
-        local_word_ids = np.array([vocabulary.get_or_add(word) for _, word, _ in words] + [-1], dtype=np.int32)
+        local_ids = np.full(stored_ids.max(initial=0) + 2, -1, dtype=np.int32)  # the last entry maps -1, no word
+        local_ids[numbers] = [vocabulary.get_or_add(word) for _, word, _ in words]
         occurrences = np.zeros(len(vocabulary), dtype=np.int64)
-        occurrences[local_word_ids[:-1]] = [count for _, _, count in words]
+        occurrences[local_ids[numbers]] = [count for _, _, count in words]
         forms = {form(word) for word in vocabulary.words if not is_unspaced(word) for form in CASE_VARIANTS}
         counted_words = counts_store.iter_words("word", sorted(forms.union(vocabulary.words)))
         spellings = usual_spellings(vocabulary.words, ((word, count) for _, word, count in counted_words))
         corpus = CountedCorpus(vocabulary, occurrences, *counts_store.word_totals(), spellings)
-        return CandidateSelection(
-            _remap_word_ids(rows, stored_word_ids, local_word_ids),
-            _remap_word_ids(sample, stored_word_ids, local_word_ids),
-            corpus,
-        )
+        rows, sample = (replace(part, word_ids=local_ids[part.word_ids]) for part in (rows, sample))
+        return CandidateSelection(rows, sample, corpus)
 
 
 class _HashSample:
@@ -111,11 +109,3 @@ def top_rows(rows: NgramRows) -> NgramRows:
         return rows
     order = np.lexsort((rows.keys, -rows.sums[COLUMN_INDEX["expected"]]))
     return rows.take(np.sort(order[:MAX_CANDIDATE_ROWS]))
-
-
-def _remap_word_ids(rows: NgramRows, stored_word_ids: Int64Array, local_word_ids: Int32Array) -> NgramRows:
-    """Return rows whose `stored_word_ids` are replaced by `local_word_ids`."""
-    words = local_word_ids[
-        np.where(rows.word_ids < 0, len(stored_word_ids), np.searchsorted(stored_word_ids, rows.word_ids))
-    ]
-    return replace(rows, word_ids=words)
