@@ -2,11 +2,19 @@
 
 import pytest
 
-from domain.term_relation import RelationKind
+from domain.term_relation import RelationKind, TermRelation
 from lexicon.relations import RelationFinder
+from lexicon.sentences import match_sentences
+from text.mixed_terms import MixedTermMatcher
 
 FINDER = RelationFinder(["新冠肺炎", "新冠病毒感染", "猴痘", "页岩气", "monkeypox", "mpox", "planet", "Pluto", "gas"])
+MATCHER = MixedTermMatcher(FINDER.term_by_key)
 FORMER, RENAMED = RelationKind.FORMER, RelationKind.RENAMED
+
+
+def find(text: str) -> list[TermRelation]:
+    found = [relation for sentence in match_sentences(text, MATCHER) for relation in FINDER.find(sentence)]
+    return [relation for relation in found if relation.pattern == "renaming"]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +34,7 @@ FORMER, RENAMED = RelationKind.FORMER, RelationKind.RENAMED
     ],
 )
 def test_renamings_are_found(sentence: str, kind: RelationKind, term: str, other: str) -> None:
-    [found] = [one for one in FINDER.find(sentence) if one.pattern == "renaming"]
+    [found] = find(sentence)
     assert (found.kind, found.term, found.other, found.evidence) == (kind, term, other, sentence)
 
 
@@ -48,4 +56,4 @@ def test_renamings_are_found(sentence: str, kind: RelationKind, term: str, other
     ],
 )
 def test_other_sentences_state_no_renaming(sentence: str) -> None:
-    assert [one for one in FINDER.find(sentence) if one.pattern == "renaming"] == []
+    assert find(sentence) == []
