@@ -50,10 +50,8 @@ from search_ui.query.semantic.answer_extraction import (
     find_quotes,
     parse_question_terms,
 )
-from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer, expected_answer
+from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer, expected_answer, is_question
 from search_ui.query.semantic.hybrid import QueryVector
-from search_ui.query.semantic.questions import is_question
-from search_ui.query.solr_query import QueryVariant
 from text.embedding.embedder import Vectors
 
 ANSWERS, ANSWERS_EN, RELATED = "answers", "answers_en", "related"
@@ -162,16 +160,16 @@ def run_question(
 
     `vectors` keeps the vectors of sentences that several questions have in common. The timed selection does not use it.
     """
-    asked, words = system.understood(question.text)
-    both = system.both(asked, words)
+    plan = system.understood(question.text)
+    both = system.both(plan)
     assert both is not None, "the vectors are there"
-    ids = [system.named(doc_id) for doc_id in system.listed(asked, words, both.page_response(0))]
+    ids = [system.named(doc_id) for doc_id in system.listed(both.page_response(0))]
     sources = [SourceText(name, documents[name].title, documents[name].text) for name in ids[:PLACES]]
-    text = asked.parsed_query.ranking_text
+    text = plan.words.typed
     expected = expected_answer(text)
     select = partial(
         _best_quote,
-        parse_question_terms(expected, words[QueryVariant.TEXT][0], words[QueryVariant.CONTENT]),
+        parse_question_terms(expected, plan.words.text, plan.words.content),
         document_cosines={system.named(doc_id): cosine for doc_id, cosine in both.neighbours},
     )
     started = time.perf_counter()

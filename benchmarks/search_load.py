@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -44,13 +44,12 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import Settings
 from search_ui.query.display_text import normalize_query
-from search_ui.query.filters import build_filter_queries
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import Thesaurus, segment_query
 from search_ui.query.ranking import parse_work_boosts, works_params
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrSearchClient
-from search_ui.query.solr_query import Params, QueryVariant, select_params
-from search_ui.query.solr_requests import ranking_query
+from search_ui.query.solr_query import Params, select_params
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from solr_client.session import auth_headers
@@ -217,19 +216,11 @@ def half(text: str) -> str:
 def bare_query(text: str, client: SolrSearchClient, analysis: TextAnalysis) -> Params:
     """Return the ranking query of a search, without the other parts of the page."""
     asked = SearchRequest(raw_query=text, text=normalize_query(text, SearchSettings().longest_query))
-    words = {
-        QueryVariant.DOMAIN: segment_words(asked.parsed_query.ranking_text, analysis.domain_segmenter),
-        QueryVariant.BASE: segment_words(asked.parsed_query.ranking_text, analysis.base_segmenter),
-    }
-    if works := works_params(asked.parsed_query.ranking_text, asked.profile):
-        words[QueryVariant.WORK_BOOSTS] = parse_work_boosts(client.select(works), asked.profile)
-    return select_params(
-        ranking_query(asked, words),
-        build_filter_queries(asked, words),
-        10,
-        [solr_fields.ID],
-        f"score desc,{solr_fields.ID} asc",
-    )
+    words = segment_query(asked, analysis.domain_segmenter, analysis.base_segmenter, Thesaurus())
+    if works := works_params(words, asked.profile):
+        words = replace(words, work_boosts=parse_work_boosts(client.select(works), asked.profile))
+    plan = QueryPlan(asked, words)
+    return select_params(plan.ranking, plan.filter_queries, 10, [solr_fields.ID], f"score desc,{solr_fields.ID} asc")
 
 
 def measured(server: str, requests: Sequence[Request], clients: int) -> Measured:

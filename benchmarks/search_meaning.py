@@ -23,9 +23,7 @@ from pipeline.embedding.embedding_pool import embed_in_processes
 from pipeline.embedding.models import Embedders, configured_models, fetch_models
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.search_site.query_vectors import compute_text_cosines
-from search_ui.query.full_matches import ranks_full_matches_first
-from search_ui.query.ranking import PROFILES
-from search_ui.query.search_request import SearchRequest
+from search_ui.query.query_plan import QueryPlan
 from search_ui.query.semantic.hybrid import FusedCandidates, QueryVector, fuse, lexical_fields, vector_search_params
 from search_ui.query.semantic.related import (
     CANDIDATES_PER_LIST,
@@ -34,7 +32,7 @@ from search_ui.query.semantic.related import (
     more_like_this_params,
     nearest_articles_params,
 )
-from search_ui.query.solr_query import QueryWords
+from search_ui.query.solr_requests import hits_params
 from solr_client import solr_fields
 from text.embedding.embedder import Embedder, Vectors, quantize
 from text.embedding.model_spec import ModelSpec
@@ -78,25 +76,24 @@ class WithMeaning(Ours):
 
     def search_lexically(self, text: str) -> list[str]:
         """Return the results of keyword search only, as `search` does."""
-        return [self._ids[doc_id] for doc_id in super().found(*self.understood(text))]
+        return [self._ids[doc_id] for doc_id in super().found(self.understood(text))]
 
-    def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
+    def found(self, plan: QueryPlan) -> list[str]:
         """Return the Solr ids of the hybrid results."""
-        both = self.both(asked, words)
-        return self.listed(asked, words, both.page_response(0)) if both else super().found(asked, words)
+        both = self.both(plan)
+        return self.listed(both.page_response(0)) if both else super().found(plan)
 
-    def both(self, asked: SearchRequest, words: QueryWords) -> FusedCandidates | None:
+    def both(self, plan: QueryPlan) -> FusedCandidates | None:
         """Return the hybrid results; None without semantic matches."""
-        vector = self._vector_of(asked.parsed_query.ranking_text)
+        vector = self._vector_of(plan.words.typed)
         if vector is None:
             return None
         near = self._client.select(
-            vector_search_params(asked, words, vector, (solr_fields.ID, solr_fields.CLUSTER_ID, "score"))
+            vector_search_params(plan, vector, (solr_fields.ID, solr_fields.CLUSTER_ID, "score"))
         )
-        shown = lexical_fields(asked, vector, (solr_fields.ID, solr_fields.CLUSTER_ID))
-        by_words = self._client.select(self.words_params(asked, words, shown))
-        full_first = ranks_full_matches_first(asked, words)
-        return fuse(by_words, near, vector, PROFILES[asked.profile].semantic_weight, DEPTH, 0, full_first)
+        shown = lexical_fields(plan, vector, (solr_fields.ID, solr_fields.CLUSTER_ID))
+        by_words = self._client.select(hits_params(plan, DEPTH, field_names=shown))
+        return fuse(by_words, near, vector, plan.profile.semantic_weight, DEPTH, 0, plan.full_first)
 
     def text_cosines(self, query: QueryVector, texts: Sequence[str]) -> list[float]:
         """Return the cosine of each text to a query vector of this collection."""

@@ -6,6 +6,7 @@ All of them run in one real Solr and get their queries from the same client, one
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -24,14 +25,13 @@ from indexer.settings import IndexSettings
 from indexer.solr_index import SolrIndex
 from indexer.solr_jars import ensure_jars
 from maven_jars.jar_cache import default_cache_folder, parse_lock
-from search_ui.query.content_words import drop_question_words, split_content_words
 from search_ui.query.display_text import normalize_query
 from search_ui.query.query_parser import as_plain_words
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import Thesaurus, segment_query
 from search_ui.query.ranking import parse_work_boosts, works_params
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
-from search_ui.query.solr_query import Params, QueryVariant, QueryWords
 from search_ui.query.solr_requests import hits_params
 from solr_client import solr_fields
 from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
@@ -101,25 +101,16 @@ class Ours:
 
     def search(self, text: str) -> list[str]:
         """See `System`."""
-        return [self._ids[doc_id] for doc_id in self.found(*self.understood(text))]
+        return [self._ids[doc_id] for doc_id in self.found(self.understood(text))]
 
-    def understood(self, text: str) -> tuple[SearchRequest, QueryWords]:
+    def understood(self, text: str) -> QueryPlan:
         """Parse a query as the search page does."""
         plain = normalize_query(as_plain_words(text), LONGEST)  # punctuation in these queries is not query syntax
         asked = SearchRequest(raw_query=text, text=plain, profile=self._profile)
-        domain_segmenter = self._analysis.domain_segmenter
-        ranked = drop_question_words(asked.parsed_query.ranking_text, domain_segmenter.cut(plain))
-        words: dict[QueryVariant, tuple[str, ...]] = {
-            QueryVariant.TEXT: (ranked,),
-            QueryVariant.DOMAIN: segment_words(ranked, domain_segmenter),
-            QueryVariant.BASE: segment_words(ranked, self._analysis.base_segmenter),
-        }
-        words[QueryVariant.CONTENT], words[QueryVariant.RESIDUAL_CHARS] = split_content_words(
-            ranked, domain_segmenter.cut(ranked)
-        )
-        if works := works_params(ranked, self._profile):
-            words[QueryVariant.WORK_BOOSTS] = parse_work_boosts(self._client.select(works), self._profile)
-        return asked, words
+        words = segment_query(asked, self._analysis.domain_segmenter, self._analysis.base_segmenter, Thesaurus())
+        if works := works_params(words, self._profile):
+            words = replace(words, work_boosts=parse_work_boosts(self._client.select(works), self._profile))
+        return QueryPlan(asked, words)
 
     def named(self, doc_id: str) -> str:
         """Return the collection id of an index document."""
@@ -129,17 +120,13 @@ class Ours:
         """Return the vectors to index with a document: none."""
         return {}
 
-    def found(self, asked: SearchRequest, words: QueryWords) -> list[str]:
+    def found(self, plan: QueryPlan) -> list[str]:
         """Return the Solr ids of the results, best first."""
-        return self.listed(asked, words, self._client.select(self.words_params(asked, words, [solr_fields.ID])))
+        return self.listed(self._client.select(hits_params(plan, DEPTH, field_names=[solr_fields.ID])))
 
-    def listed(self, asked: SearchRequest, words: QueryWords, answer: SolrResponse) -> list[str]:
+    def listed(self, answer: SolrResponse) -> list[str]:
         """Return the Solr ids of a response, in the order of the results page."""
         return [str(doc[solr_fields.ID]) for doc in answer["response"]["docs"]]
-
-    def words_params(self, asked: SearchRequest, words: QueryWords, shown: Sequence[str]) -> Params:
-        """Return the Solr parameters of the keyword query."""
-        return hits_params(asked, words, DEPTH, field_names=shown)
 
     def drop(self) -> None:
         """See `System`."""

@@ -133,10 +133,10 @@ def make_offer_function(url: str, system: Ours, typo_set: TypoSet) -> Callable[[
     vocabulary = build_vocabulary(client, terms=terms)
 
     def find_offers(text: str) -> list[str]:
-        request, words = system.understood(text)
-        total = parse_total(client.select(count_params(request, words)))
+        plan = system.understood(text)
+        total = parse_total(client.select(count_params(plan)))
         suggestions = find_suggestions(
-            client, request, vocabulary, lambda asked: system.understood(asked.text)[1], system.segmenter, total
+            client, plan, vocabulary, lambda asked: system.understood(asked.text), system.segmenter, total
         )
         return [offer.label for offer in suggestions if offer.kind is DidYouMeanKind.CORRECTED]
 

@@ -83,14 +83,12 @@ def search() -> Response:
         return citation_response(
             find_exported_results(search_service, search_request), citation_format, "search-results"
         )
-    search_page = search_service.execute(search_request)
+    plan = search_service.plan(search_request)
+    search_page = search_service.execute(plan)
     if search_request.text:
         g.hits = search_page.match_count
-    return jsonify(
-        search_page_to_json(
-            search_page, search_service.suggest_alternatives(search_request, search_page), search_request
-        )
-    )
+    offers = search_service.suggest_alternatives(plan, search_page)
+    return jsonify(search_page_to_json(search_page, offers, search_request))
 
 
 @blueprint.get("/articles/<doc_id>")

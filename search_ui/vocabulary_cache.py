@@ -14,9 +14,9 @@ from domain.errors import PlumblineError
 from domain.term import Lexicon, Term, TermStatus
 from search_ui.context import SiteContext, current_site
 from search_ui.interfaces import LexiconBackend
+from search_ui.query.query_words import Thesaurus, build_thesaurus
 from search_ui.query.solr_client import SolrBackend, match_count
 from search_ui.query.solr_query import MATCH_ALL, Params, select_params
-from search_ui.query.thesaurus import Thesaurus, build_thesaurus
 from search_ui.spelling.vocabulary import Vocabulary
 from solr_client import solr_fields
 from text.pinyin import has_han

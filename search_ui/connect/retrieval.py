@@ -88,7 +88,8 @@ def _find_records(retrieval: RetrievalRequest) -> list[dict[str, Any]]:
     settings = replace(current_site().settings, page_size=retrieval.top_k)
     service = replace(current_search_service(), settings=settings)
     text = normalize_query(retrieval.query, settings.longest_query)
-    page = service.execute(SearchRequest(raw_query=retrieval.query, text=text, profile=settings.profile))
+    request = SearchRequest(raw_query=retrieval.query, text=text, profile=settings.profile)
+    page = service.execute(service.plan(request))
     g.hits = page.match_count
     scored_hits = [
         (hit, score)

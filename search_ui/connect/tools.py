@@ -11,19 +11,18 @@ from domain.errors import PlumblineError
 from search_ui.connect.token_budget import MAX_ANSWER_TOKENS, estimate_json_tokens, iter_parts, shorten
 from search_ui.context import current_site, external_url
 from search_ui.glossary import GlossaryTerm, current_glossary
-from search_ui.pages.article import ArticleDetails, article_params, is_doc_id, parse_article
-from search_ui.pages.article_loader import load_article
+from search_ui.pages.article import ArticleDetails, is_doc_id
+from search_ui.pages.article_loader import find_article, load_article
 from search_ui.pages.glossary_views import display_name, find_related_terms
 from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
 from search_ui.pages.search_service import current_search_service
 from search_ui.query.display_text import safe_url
+from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import Hit, SearchPage, plain_text
 from search_ui.query.score_explanation import RankExplanation
 from search_ui.query.search import SearchService
-from search_ui.query.search_request import SearchRequest, parse_search_request
-from search_ui.query.solr_query import QueryVariant
-from search_ui.query.thesaurus import list_synonyms
+from search_ui.query.search_request import parse_search_request
 
 JsonDict = dict[str, Any]
 
@@ -43,16 +42,16 @@ class ToolError(PlumblineError):
 
 def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
     """Return one page of results with citations. Raises what `SearchService.execute` raises."""
-    service, request = _parse_request(arguments)
-    page = service.execute(request)
+    service, plan = _parse_request(arguments)
+    page = service.execute(plan)
     g.hits = page.match_count
     answer: JsonDict = {
-        "query": shorten(request.raw_query, MAX_QUERY_TOKENS),
+        "query": shorten(plan.request.raw_query, MAX_QUERY_TOKENS),
         "total": page.total,
         "results": _hits_to_json(page.hits),
     }
     if not page.total:
-        answer["suggestions"] = _list_corrections(service, request, page)
+        answer["suggestions"] = _list_corrections(service, plan, page)
     if page.page < page.numbered_pages:
         answer["continuation"] = (
             f"page {page.page} of {page.numbered_pages}: call search again with page={page.page + 1}"
@@ -61,16 +60,17 @@ def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
     return answer
 
 
-def _parse_request(arguments: Mapping[str, Any]) -> tuple[SearchService, SearchRequest]:
-    """Return the search service for short pages, and the request. Raises BadSearchRequestError."""
+def _parse_request(arguments: Mapping[str, Any]) -> tuple[SearchService, QueryPlan]:
+    """Return the search service for short pages, and the plan of the search. Raises BadSearchRequestError."""
     settings = replace(current_site().settings, page_size=RESULTS_PER_PAGE)
     url_arguments = MultiDict({"q" if name == "query" else name: str(value) for name, value in arguments.items()})
     service = replace(current_search_service(), settings=settings)
-    return service, service.resolve_exact_title(parse_search_request(url_arguments, settings, PROFILES))
+    request = service.resolve_exact_title(parse_search_request(url_arguments, settings, PROFILES))
+    return service, service.plan(request)
 
 
-def _list_corrections(service: SearchService, request: SearchRequest, page: SearchPage) -> list[str]:
-    suggestions = service.suggest_alternatives(request, page)
+def _list_corrections(service: SearchService, plan: QueryPlan, page: SearchPage) -> list[str]:
+    suggestions = service.suggest_alternatives(plan, page)
     return [shorten(suggestion.request.raw_query, MAX_WORD_TOKENS) for suggestion in suggestions][:5]
 
 
@@ -148,11 +148,8 @@ def read_article(arguments: Mapping[str, Any]) -> JsonDict:
 
 def _fetch_article(id_or_url: str) -> ArticleDetails:
     doc_id = current_site().backend.page_diagnosis.document_id(id_or_url) if "://" in id_or_url else id_or_url
-    service, request = current_search_service(), SearchRequest()
-    if is_doc_id(doc_id):
-        params = article_params(doc_id, request, service.segment_query(request))
-        if article := parse_article(service.solr.select(params), service.settings):
-            return article
+    if is_doc_id(doc_id) and (article := find_article(current_search_service(), doc_id)):
+        return article
     raise ToolError("there is no such article: use an id or url from the results of search")
 
 
@@ -203,21 +200,20 @@ def _definition_to_json(quote: QuotedDefinition, copy_ids: Collection[str]) -> J
 
 def explain_search(arguments: Mapping[str, Any]) -> JsonDict:
     """Return how a query was understood; with `id`, the parts of the score of an article."""
-    service, request = _parse_request({name: value for name, value in arguments.items() if name != "id"})
-    words = service.segment_query(request)
+    service, plan = _parse_request({name: value for name, value in arguments.items() if name != "id"})
     answer: JsonDict = {
-        "query": shorten(request.raw_query, MAX_QUERY_TOKENS),
-        "words": _limit_words(words[QueryVariant.DOMAIN]),
-        "required_words": _limit_words(words[QueryVariant.CONTENT]),
-        "synonyms": _limit_words(list_synonyms(words.get(QueryVariant.SYNONYMS, ()))),
-        "conditions": _limit_words([str(part) for part in request.parsed_query.parts if part.is_condition]),
+        "query": shorten(plan.request.raw_query, MAX_QUERY_TOKENS),
+        "words": _limit_words(plan.words.domain),
+        "required_words": _limit_words(plan.words.content),
+        "synonyms": _limit_words(plan.words.synonyms),
+        "conditions": _limit_words([str(part) for part in plan.request.parsed_query.conditions]),
     }
     if "id" not in arguments:
-        page = service.execute(request)
+        page = service.execute(plan)
         counts = {"total": page.total, "related": max(0, page.match_count - page.total)}
-        return {**answer, **counts, "suggestions": _list_corrections(service, request, page)}
+        return {**answer, **counts, "suggestions": _list_corrections(service, plan, page)}
     article = _fetch_article(str(arguments["id"]))
-    view = load_article(service, article.doc_id, request)
+    view = load_article(service, article.doc_id, plan.request)
     return {**answer, "article": _cite_article(article), **_explanation_to_json(view.explanation if view else None)}
 
 

@@ -10,12 +10,12 @@ from domain.article import ARTICLE_FIELDS
 from domain.file_formats import HTML_FORMAT
 from domain.page_offsets import PageOffsets, page_number_at, parse_page_offsets
 from search_ui.query.display_text import Segment, Segments, clean_text, safe_url, site_display_name, split_highlights
+from search_ui.query.query_plan import QueryPlan
 from search_ui.query.results import display_format, display_title, plain_text
 from search_ui.query.score_explanation import RankExplanation, parse_explain
-from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrResponse, documents
-from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
-from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params, ranking_query
+from search_ui.query.solr_query import Params, QueryParam, SolrQuery, select_params
+from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
@@ -147,15 +147,13 @@ def is_doc_id(text: str) -> bool:
     return bool(_DOC_ID_RE.fullmatch(text))
 
 
-def article_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Params:
+def article_params(doc_id: str, plan: QueryPlan) -> Params:
     """Build the request for one article with its whole text highlighted."""
     full_text_params = [
         ("hl.fragsize", "0"), ("hl.snippets", "1"), ("hl.defaultSummary", "true"),
         ("hl.maxAnalyzedChars", str(MAX_ANALYZED_CHARS)),
     ]  # fmt: skip
-    highlight_params = (
-        [*highlight_terms_params(request, words), *full_text_params] if request.parsed_query.ranking_text else []
-    )
+    highlight_params = [*highlight_terms_params(plan), *full_text_params] if plan.words.typed else []
     return select_params(_doc_id_clause(doc_id), rows=1, fl=_DETAIL_FIELDS, extra_params=highlight_params)
 
 
@@ -163,11 +161,11 @@ def _doc_id_clause(doc_id: str) -> SolrQuery:
     return SolrQuery.term(solr_fields.ID, "doc", doc_id)
 
 
-def explain_params(doc_id: str, request: SearchRequest, words: QueryWords) -> Params:
+def explain_params(doc_id: str, plan: QueryPlan) -> Params:
     """Build the request for the score of one article and its explanation."""
     debug_params = [("debug", "results"), ("debug.explain.structured", "true")]
     return select_params(
-        ranking_query(request, words), [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
+        plan.ranking, [_doc_id_clause(doc_id)], 1, (solr_fields.ID, "score"), extra_params=debug_params
     )
 
 

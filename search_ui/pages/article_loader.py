@@ -18,19 +18,19 @@ from search_ui.pages.article import (
     parse_related,
     series_params,
 )
+from search_ui.query.query_plan import QueryPlan
 from search_ui.query.score_explanation import RankExplanation, add_semantic_part
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
 from search_ui.query.solr_client import SolrResponse, select_in_background
-from search_ui.query.solr_query import Params, QueryWords
+from search_ui.query.solr_query import Params
 from text.domain_terms import is_domain_term
 
 
 def find_article(search: SearchService, doc_id: str) -> ArticleDetails | None:
     """Return an article without highlighting; None if it does not exist. Raises what `SolrBackend.select` raises."""
-    empty_request = SearchRequest()
-    params = article_params(doc_id, empty_request, search.segment_query(empty_request))
+    params = article_params(doc_id, search.plan(SearchRequest()))
     return parse_article(search.solr.select(params), search.settings)
 
 
@@ -39,8 +39,8 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
 
     Raises what `SolrBackend.select` raises.
     """
-    words = search.add_work_boosts(request, search.segment_query(request))
-    article = parse_article(search.solr.select(article_params(doc_id, request, words)), search.settings)
+    plan = search.add_work_boosts(search.plan(request))
+    article = parse_article(search.solr.select(article_params(doc_id, plan)), search.settings)
     if article is None:
         return None
 
@@ -49,7 +49,7 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
 
     series = start(series_params(article.cluster, article.series)) if article.series else None
     copies = start(copies_params(doc_id, article.cluster))
-    explanation = start(explain_params(doc_id, request, words)) if request.parsed_query.ranking_text else None
+    explanation = start(explain_params(doc_id, plan)) if plan.words.typed else None
     related = _fetch_related(search, article)
     segmenter = search.lexicon_backend.base_segmenter()
     return ArticleView(
@@ -57,7 +57,7 @@ def load_article(search: SearchService, doc_id: str, request: SearchRequest) -> 
         related=parse_related(related, search.settings),
         same_series=parse_related(series.result() if series else {}, search.settings),
         copies=parse_related(copies.result(), search.settings),
-        explanation=_explain(search, doc_id, request, words, explanation.result()) if explanation else None,
+        explanation=_explain(search, doc_id, plan, explanation.result()) if explanation else None,
     )
 
 
@@ -76,10 +76,8 @@ def _fetch_related(search: SearchService, article: ArticleDetails) -> SolrRespon
     return fuse_by_rank(responses, MAX_SIMILAR)
 
 
-def _explain(
-    search: SearchService, doc_id: str, request: SearchRequest, words: QueryWords, response: SolrResponse
-) -> RankExplanation:
+def _explain(search: SearchService, doc_id: str, plan: QueryPlan, response: SolrResponse) -> RankExplanation:
     """Return the explanation of the rank, with the share of the semantic score."""
-    candidates = search.find_candidates(request, words)
+    candidates = search.find_candidates(plan)
     share = candidates.get_semantic_share(doc_id) if candidates else 0.0
     return add_semantic_part(parse_explanation(response, doc_id), share)

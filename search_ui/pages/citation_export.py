@@ -44,10 +44,10 @@ def find_exported_results(search_service: SearchService, search_request: SearchR
     """
     settings = replace(search_service.settings, page_size=RANKED_HITS, deepest_result=MAX_EXPORTED_RESULTS)
     search_service = replace(search_service, settings=settings, has_snippets=False)
-    page = search_service.execute(search_request.with_changes())
+    page = search_service.execute(search_service.plan(search_request.with_changes()))
     hits = [*page.hits]
     while page.cursor:
-        page = search_service.execute(search_request.with_changes(cursor=page.cursor))
+        page = search_service.execute(search_service.plan(search_request.with_changes(cursor=page.cursor)))
         hits += page.hits
     is_related = request.args.get("related") == "1" or not page.total
     return [hit for hit in hits if hit.is_partial is is_related]

@@ -17,10 +17,10 @@ from search_ui.query.display_text import (
     safe_url,
     truncate_segments,
 )
+from search_ui.query.query_words import QueryWords, segment_words
 from search_ui.query.ranking import build_rank_query
-from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrBackend
-from search_ui.query.solr_query import QueryVariant, select_params
+from search_ui.query.solr_query import select_params
 from solr_client import solr_fields
 from text.segment import Segmenter
 
@@ -100,7 +100,6 @@ def _search_with(solr: SolrBackend, name: str, segmenter: Segmenter, term: str) 
     words = segment_words(term, segmenter)
     if not words:
         return LexiconResult(name, words, 0, measure_whole_term((), term), ())
-    variant = QueryVariant.DOMAIN if name == "domain" else QueryVariant.BASE
     shown_fields = (
         solr_fields.URL,
         solr_fields.TITLE,
@@ -108,7 +107,7 @@ def _search_with(solr: SolrBackend, name: str, segmenter: Segmenter, term: str) 
         solr_fields.PUBLISHED_TEXT,
         solr_fields.LANGUAGE,
     )
-    q = build_rank_query(term, {variant: words}, name)
+    q = build_rank_query(QueryWords(term, term, domain=words, base=words), name)
     result = solr.select(select_params(q, rows=COMPARED_RESULTS, fl=shown_fields)).get("response", {})
     docs = result.get("docs", ())
     measures = measure_whole_term([_title_and_body(doc) for doc in docs], term)

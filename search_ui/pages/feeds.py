@@ -49,7 +49,7 @@ def feed(kind: str) -> Response:
     site = current_site()
     search_request = parse_search_request(request.args, site.settings, PROFILES).with_changes(sort=SortOrder.DATE)
     search_service = replace(current_search_service(), settings=replace(site.settings, page_size=MAX_ENTRIES))
-    search_page = search_service.execute(search_request)
+    search_page = search_service.execute(search_service.plan(search_request))
     entries = [_to_entry(hit) for hit in search_page.hits]
     updated = max((entry.atom_date for entry in entries), default="1970-01-01T00:00:00+00:00")
     body = render_template(

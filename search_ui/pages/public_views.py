@@ -50,9 +50,7 @@ from search_ui.query.search_request import (
     parse_valid_parameters,
 )
 from search_ui.query.solr_client import documents
-from search_ui.query.solr_query import QueryVariant
 from search_ui.query.solr_requests import document_params, site_counts_params
-from search_ui.query.thesaurus import list_synonyms
 
 blueprint = Blueprint("public", __name__)
 
@@ -109,13 +107,11 @@ def search() -> Response:
         raise BadSearchRequestError(next(iter(errors.values())))
     search_request = search_service.resolve_exact_title(search_request)
     if wants_json():
-        search_page = search_service.execute(search_request)
+        plan = search_service.plan(search_request)
+        search_page = search_service.execute(plan)
         _log_search(search_request, search_page)
-        return jsonify(
-            api.search_page_to_json(
-                search_page, search_service.suggest_alternatives(search_request, search_page), search_request
-            )
-        )
+        offers = search_service.suggest_alternatives(plan, search_page)
+        return jsonify(api.search_page_to_json(search_page, offers, search_request))
     outcome = search_service.execute_with_correction(search_request)
     if not errors:
         _log_search(search_request, outcome.page, outcome.is_corrected)
@@ -151,7 +147,7 @@ def _look_up_page(request: SearchRequest) -> PageLookup | None:
 
 
 def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> dict[str, Any]:
-    search_request, search_page, settings = outcome.request, outcome.page, current_site().settings
+    search_request, search_page, settings = outcome.plan.request, outcome.page, current_site().settings
     term = _find_searched_term(search_request)
     feed_query = urlencode(search_request.with_changes(sort=SortOrder.RELEVANCE).to_url_params(settings))
     return {
@@ -163,7 +159,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "query_shown": clean_text(original_request.raw_query),
         "is_shortened": original_request.raw_query != request.args.get("q", ""),
         "offers": outcome.suggestions,
-        "also": list_synonyms(outcome.query_words.get(QueryVariant.SYNONYMS, ())),
+        "also": outcome.plan.words.synonyms,
         "exactly": search_request.with_changes(raw_query=str(search_request.parsed_query.with_words_quoted())),
         "page_lookup": _look_up_page(original_request),
         "term_card": term,

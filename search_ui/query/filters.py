@@ -4,22 +4,19 @@ Each filter has its own tag, so that a facet can be counted without it. Dates ar
 copied from the request.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import idna
 
 from search_ui.query.filter_fields import PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
-from search_ui.query.full_matches import contains_phrase_query, contains_query, content_parts
+from search_ui.query.full_matches import contains_phrase_query, contains_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart
+from search_ui.query.query_words import QueryWords
 from search_ui.query.search_request import SearchRequest, SortOrder
-from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, QueryVariant, QueryWords, SolrQuery
-from search_ui.query.thesaurus import synonym_lookup
+from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, SolrQuery
 from solr_client import solr_fields
-
-SynonymLookup = Callable[[str], Sequence[str]]
-"""Returns the synonyms of a word in the lexicon, possibly none."""
 
 
 @dataclass(frozen=True)
@@ -36,36 +33,18 @@ class RequestFilter:
     request_field: str = ""
 
 
-def build_filters(
-    request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup = lambda word: ()
-) -> list[RequestFilter]:
-    """Build the filters of a request: those typed as operators first, then those chosen beside the results.
-
-    Args:
-        request: The search request.
-        words: The query's text, cut by the published lexicon.
-        synonyms_for: Returns the synonyms of a word.
-    """
+def build_filters(request: SearchRequest, words: QueryWords) -> list[RequestFilter]:
+    """Build the filters of a request: those typed as operators first, then those chosen beside the results."""
     return [
-        *_typed_filters(request.parsed_query, synonyms_for),
-        *_all_words_filter(request, words, synonyms_for),
+        *_typed_filters(request.parsed_query, words),
+        *_all_words_filter(request, words),
         *_selected_filters(request),
     ]
 
 
-def build_filter_queries(request: SearchRequest, words: QueryWords) -> list[SolrQuery]:
-    """Build the queries of all filters. `words` are the query's words in each form, including synonyms."""
-    synonyms_for = synonym_lookup(words.get(QueryVariant.SYNONYMS, ()))
-    return [
-        clause
-        for request_filter in build_filters(request, content_parts(words), synonyms_for)
-        for clause in request_filter.queries
-    ]
-
-
-def _typed_filters(query: ParsedQuery, synonyms_for: SynonymLookup) -> list[RequestFilter]:
+def _typed_filters(query: ParsedQuery, words: QueryWords) -> list[RequestFilter]:
     texts = [part for part in query.conditions if part.kind in (PartKind.WORD, PartKind.PHRASE, PartKind.TITLE)]
-    filters = [_text_condition_filter(f"typed{n}", part, synonyms_for) for n, part in enumerate(texts)]
+    filters = [_text_condition_filter(f"typed{n}", part, words) for n, part in enumerate(texts)]
     for is_excluded in (False, True):
         sites = tuple(part for part in query.parts if part.kind is PartKind.SITE and part.is_excluded is is_excluded)
         filters += [_site_filter(sites, is_excluded)] if sites else []
@@ -81,26 +60,26 @@ def _typed_filters(query: ParsedQuery, synonyms_for: SynonymLookup) -> list[Requ
     return filters
 
 
-def _text_condition_filter(tag: str, part: QueryPart, synonyms_for: SynonymLookup) -> RequestFilter:
+def _text_condition_filter(tag: str, part: QueryPart, words: QueryWords) -> RequestFilter:
     """Build the filter of a quoted, excluded or title text. Only title texts also match by synonym."""
     in_title = part.kind is PartKind.TITLE
-    texts = (part.text, *synonyms_for(part.text)) if in_title else (part.text,)
+    texts = (part.text, *words.find_synonyms(part.text)) if in_title else (part.text,)
     contains = contains_phrase_query(tag, texts, in_title, tag)
     return RequestFilter(tag, (_excluding(tag, contains) if part.is_excluded else contains,), (part,))
 
 
-def _all_words_filter(request: SearchRequest, words: Sequence[str], synonyms_for: SynonymLookup) -> list[RequestFilter]:
+def _all_words_filter(request: SearchRequest, words: QueryWords) -> list[RequestFilter]:
     """Build the filter that requires every word or a synonym of it.
 
     It applies to sorting by date, where no score demotes poor matches.
     """
     if request.sort is SortOrder.RELEVANCE:
         return []
-    unquoted_words = [
-        word for word in dict.fromkeys(words) if word not in request.parsed_query.required_texts(PartKind.PHRASE)
-    ]
+    phrases = request.parsed_query.required_texts(PartKind.PHRASE)
+    unquoted_words = [word for word in dict.fromkeys(words.content) if word not in phrases]
     clauses = tuple(
-        contains_query(f"word{n}", (word, *synonyms_for(word)), tag="words") for n, word in enumerate(unquoted_words)
+        contains_query(f"word{n}", (word, *words.find_synonyms(word)), tag="words")
+        for n, word in enumerate(unquoted_words)
     )
     return [RequestFilter("words", clauses, request_field="sort")] if clauses else []
 

@@ -8,17 +8,12 @@ document was segmented with, consecutive characters match. A document with all p
 import re
 from collections.abc import Sequence
 
-from search_ui.query.display_text import has_word
-from search_ui.query.search_request import SearchRequest, SortOrder
-from search_ui.query.semantic.questions import is_question
-from search_ui.query.solr_query import MATCH_ALL, FieldClause, QueryParam, QueryVariant, QueryWords, SolrQuery
-from search_ui.query.thesaurus import synonym_lookup
+from search_ui.query.query_words import QueryWords
+from search_ui.query.solr_query import QueryParam, SolrQuery
 from solr_client import solr_fields
 from text.scripts import HAN
 from text.sign_words import find_sign_words
 
-MAX_KEYWORDS = 5
-"""Content words of a keyword query; a longer one is read as a sentence."""
 MAX_STEMMED_PARTS = 12
 """Content words up to which their other forms are searched: each costs several clauses, and Solr allows 1,024."""
 
@@ -39,43 +34,9 @@ _STEM_FIELDS_BY_LETTER = [
 ]
 
 
-def ranks_full_matches_first(request: SearchRequest, words: QueryWords) -> bool:
-    """Return True if full matches rank before all others, whatever their scores: for keywords.
-
-    A question and a query of more words are ranked by relevance alone, because a good answer seldom repeats all of
-    their words (docs/decisions/0125).
-    """
-    return (
-        is_ranked(request)
-        and len(content_parts(words)) <= MAX_KEYWORDS
-        and not is_question(request.parsed_query.ranking_text)
-    )
-
-
-def is_ranked(request: SearchRequest) -> bool:
-    """Return True if the request has words and is sorted by relevance. Otherwise all hits are full matches."""
-    return request.sort is SortOrder.RELEVANCE and bool(request.parsed_query.ranking_text)
-
-
-def full_matches_query(request: SearchRequest, words: QueryWords) -> QueryParam:
-    """Build the query `full_matches`, which matches documents with all content words.
-
-    Sorted by date, every word is required anyway.
-    """
-    if not is_ranked(request):
-        return QueryParam("full_matches", MATCH_ALL)
-    parts = content_parts(words)
-    if not parts:  # symbols and emoji, matched one by one
-        clause = FieldClause(QueryVariant.TEXT, ((solr_fields.TITLE, 1.0), (solr_fields.BODY, 1.0)))
-        text_param = QueryParam(clause.variant, request.parsed_query.ranking_text)
-        return QueryParam("full_matches", clause.to_query({clause.variant: text_param}))
-    return QueryParam("full_matches", SolrQuery.boolean(must=part_queries(words)))
-
-
 def all_parts_query(words: QueryWords) -> QueryParam:
     """Build the query `all_parts`, which matches documents with every part and every residual character."""
-    residual_chars = words.get(QueryVariant.RESIDUAL_CHARS, ())
-    chars = [QueryParam(f"char{n}", contains_query(f"char{n}", (char,))) for n, char in enumerate(residual_chars)]
+    chars = [QueryParam(f"char{n}", contains_query(f"char{n}", (char,))) for n, char in enumerate(words.residual_chars)]
     return QueryParam("all_parts", SolrQuery.boolean(must=[*part_queries(words), *chars]))
 
 
@@ -84,23 +45,12 @@ def any_part_query(words: QueryWords) -> QueryParam:
     return QueryParam("any_part", SolrQuery.boolean(part_queries(words)))
 
 
-def content_parts(words: QueryWords) -> tuple[str, ...]:
-    """Return the parts of a query that was cut into `words`; () if it contains only symbols."""
-    return tuple(word for word in words.get(QueryVariant.CONTENT, words[QueryVariant.DOMAIN]) if has_word(word))
-
-
-def all_parts(words: QueryWords) -> tuple[str, ...]:
-    """Return the parts of a query, followed by the residual characters between its words."""
-    return (*content_parts(words), *words.get(QueryVariant.RESIDUAL_CHARS, ()))
-
-
 def part_queries(words: QueryWords) -> list[QueryParam]:
-    """Build for each content part the query that matches documents with this part, in the order of `content_parts`."""
-    synonyms, parts = synonym_lookup(words.get(QueryVariant.SYNONYMS, ())), content_parts(words)
-    has_stems = len(parts) <= MAX_STEMMED_PARTS
+    """Build for each content word the query that matches documents with this part, in the order of the words."""
+    has_stems = len(words.content) <= MAX_STEMMED_PARTS
     return [
-        QueryParam(f"part{n}", contains_query(f"part{n}", (word, *synonyms(word)), has_stems))
-        for n, word in enumerate(parts)
+        QueryParam(f"part{n}", contains_query(f"part{n}", (word, *words.find_synonyms(word)), has_stems))
+        for n, word in enumerate(words.content)
     ]
 
 

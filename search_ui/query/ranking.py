@@ -5,30 +5,22 @@ The scores of the fields are summed and terms are OR-ed (docs/background/ranking
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from search_ui.query.full_matches import (
-    MAX_STEMMED_PARTS,
-    all_parts,
-    all_parts_query,
-    content_parts,
-    find_stem_fields,
-)
+from search_ui.query.full_matches import MAX_STEMMED_PARTS, all_parts_query, find_stem_fields
+from search_ui.query.query_words import QueryWords
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import (
     FieldClause,
     Params,
     QueryParam,
-    QueryTexts,
     QueryVariant,
-    QueryWords,
     SolrQuery,
     quote_phrases,
     select_params,
 )
-from search_ui.query.thesaurus import list_synonyms
 from solr_client import solr_fields
 from text.solr_words import join_words
 from text.titles import extract_numbers, title_lookup_keys
@@ -68,6 +60,10 @@ class RankingProfile:
     exact_title_first: bool = False
     authority_weight: float = 0.0
     semantic_weight: float = 0.0
+
+    def scores(self, variant: QueryVariant) -> bool:
+        """Return True if a form of the query is always scored."""
+        return any(clause.variant is variant for clause in self.field_clauses)
 
 
 QUOTED_RE = re.compile(r'["“]([^"“”]+)["”]')
@@ -118,61 +114,64 @@ EXACT_TITLE_PARAM = f"equal_{QueryVariant.TITLE_KEY}"
 MAX_ALL_PARTS = 12  # no document contains all words of a longer query
 
 
-def build_rank_query(text: str, words: QueryWords, profile: str) -> SolrQuery:
+def build_rank_query(words: QueryWords, profile: str) -> SolrQuery:
     """Build the query that matches and ranks by `profile`, with the authority boost if the profile has one."""
-    sum_query = SolrQuery.boolean(_iter_score_clauses(PROFILES[profile], text, words))
+    sum_query = SolrQuery.boolean(_iter_score_clauses(PROFILES[profile], words))
     if not (weight := PROFILES[profile].authority_weight):
         return sum_query
     boost_function = f"'sum(1,product({weight:g},{solr_fields.AUTHORITY}))'"
     return SolrQuery("boost", (("b", boost_function), ("v", QueryParam("matched", sum_query))))
 
 
-def _iter_score_clauses(profile: RankingProfile, text: str, words: QueryWords) -> Iterator[QueryParam]:
-    """Yield the clauses whose scores are summed. A clause without weight in the profile or without words is skipped.
-
-    Args:
-        profile: the weights.
-        text: the query as typed, without operators.
-        words: the words of the query, in each form that the caller provides.
-    """
-    texts = build_query_texts(text, words)
-    active_clauses = [
-        clause
-        for clause in profile.field_clauses
-        if clause.variant is not QueryVariant.LEXICON_TERMS or _lexicon_only_words(words)
-    ]
-    yield from _numbered_params("clause", active_clauses, texts)
+def _iter_score_clauses(profile: RankingProfile, words: QueryWords) -> Iterator[QueryParam]:
+    """Yield the clauses whose scores are summed. A clause without weight in the profile or without words is skipped."""
+    lexicon_terms = [word for word in words.domain if word not in words.base]
+    texts = {
+        QueryVariant.TEXT: plain_text(words),
+        QueryVariant.DOMAIN: join_words(words.domain),
+        QueryVariant.BASE: join_words(words.base),
+        QueryVariant.LEXICON_TERMS: join_words(lexicon_terms),
+    }
+    for n, clause in enumerate(profile.field_clauses):
+        if clause.variant is not QueryVariant.LEXICON_TERMS or lexicon_terms:
+            yield QueryParam(f"clause{n}", clause.to_query(texts[clause.variant]))
     if profile.title_clauses:
-        titles = _numbered_params("title", profile.title_clauses, texts)
+        titles = [
+            QueryParam(f"title{n}", clause.to_query(texts[clause.variant]))
+            for n, clause in enumerate(profile.title_clauses)
+        ]
         # Parts of a work repeat its title. `must_not` is an option of {!bool ...}, so its value needs quotes.
         yield QueryParam("titles", SolrQuery.boolean(titles, must_not=[f"'{WORK_PARTS_QUERY}'"]))
     if weight := profile.exact_title_weight:
-        yield QueryParam("title_phrase", SolrQuery.phrases(f"{solr_fields.TITLE_CHARS}^{weight:g}", "quoted", [text]))
-    if profile.exact_title_first and title_lookup_keys(text):
+        title_field = f"{solr_fields.TITLE_CHARS}^{weight:g}"
+        yield QueryParam("title_phrase", SolrQuery.phrases(title_field, "quoted", [words.typed]))
+    if profile.exact_title_first:
         # TITLE_KEY contains both forms of each title. An exact title matches both clauses and so comes first.
-        for variant in (QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT):
+        for variant, key in zip(
+            (QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT), title_lookup_keys(words.typed), strict=False
+        ):
             yield QueryParam(
-                f"equal_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(texts)
+                f"equal_{variant}", FieldClause(variant, ((solr_fields.TITLE_KEY, _TOP_SCORE),)).to_query(key)
             )
-    if (weight := profile.all_parts_score) and 1 < len(all_parts(words)) <= MAX_ALL_PARTS:
+    if (weight := profile.all_parts_score) and 1 < len(words.content) + len(words.residual_chars) <= MAX_ALL_PARTS:
         yield QueryParam("all_parts_score", _constant_score(all_parts_query(words), weight))
-    if (weight := profile.exact_words_score) and 0 < len(words.get(QueryVariant.BASE, ())) <= MAX_ALL_PARTS:
-        exact_words = SolrQuery.simple(_BASE_FIELDS, texts[QueryVariant.BASE], "AND", "''")
+    if (weight := profile.exact_words_score) and 0 < len(words.base) <= MAX_ALL_PARTS:
+        base_param = QueryParam(QueryVariant.BASE, texts[QueryVariant.BASE])
+        exact_words = SolrQuery.simple(_BASE_FIELDS, base_param, "AND", "''")
         yield QueryParam("exact_words_score", _constant_score(QueryParam("exact_words", exact_words), weight))
-    if profile.number_weight and extract_numbers(text):
+    if profile.number_weight and (numbers := extract_numbers(words.typed)):
         number_clause = FieldClause(QueryVariant.NUMBERS, ((solr_fields.TITLE_NUMBERS, profile.number_weight),))
-        yield QueryParam("title_numbers", number_clause.to_query(texts))
-    has_stems = profile.stem_weight and len(content_parts(words)) <= MAX_STEMMED_PARTS
-    if has_stems and (stem_fields := find_stem_fields(text)):
-        weighted_fields = " ".join(f"{name}^{profile.stem_weight:g}" for name in stem_fields.split())
-        yield QueryParam("stems_match", SolrQuery.simple(weighted_fields, texts[QueryVariant.TEXT], "OR", "''"))
-    if (weight := profile.synonym_weight) and list_synonyms(words.get(QueryVariant.SYNONYMS, ())):
-        yield QueryParam(
-            "synonym_match", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", texts[QueryVariant.SYNONYMS])
-        )
-    if profile.work_weight and words.get(QueryVariant.WORK_BOOSTS):
-        options = (("df", solr_fields.WORK_ID), ("q.op", "OR"), ("v", texts[QueryVariant.WORK_BOOSTS]))
-        yield QueryParam("work_boost", SolrQuery("lucene", options))
+        yield QueryParam("title_numbers", number_clause.to_query(" ".join(numbers)))
+    has_stems = profile.stem_weight and len(words.content) <= MAX_STEMMED_PARTS
+    if has_stems and (stem_fields := find_stem_fields(words.typed)):
+        stems = FieldClause(QueryVariant.TEXT, tuple((name, profile.stem_weight) for name in stem_fields.split()))
+        yield QueryParam("stems_match", stems.to_query(texts[QueryVariant.TEXT]))
+    if (weight := profile.synonym_weight) and words.synonyms:
+        synonyms = QueryParam(QueryVariant.SYNONYMS, quote_phrases(words.synonyms))
+        yield QueryParam("synonym_match", SolrQuery.simple(f"{solr_fields.BODY_CHARS}^{weight:g}", synonyms))
+    if profile.work_weight and words.work_boosts:
+        works = QueryParam(QueryVariant.WORK_BOOSTS, " ".join(words.work_boosts))
+        yield QueryParam("work_boost", SolrQuery("lucene", (("df", solr_fields.WORK_ID), ("q.op", "OR"), ("v", works))))
 
 
 def _constant_score(param: QueryParam, score: float) -> SolrQuery:
@@ -184,31 +183,23 @@ def _constant_score(param: QueryParam, score: float) -> SolrQuery:
     return SolrQuery("lucene", (("v", replace(param, template=f"'_query_:\"{{!v=$}}\"^={score:g}'")),))
 
 
-def _numbered_params(name: str, clauses: Sequence[FieldClause], texts: QueryTexts) -> list[QueryParam]:
-    return [QueryParam(f"{name}{n}", clause.to_query(texts)) for n, clause in enumerate(clauses)]
-
-
 WORK_PARTS_EXAMINED = 200  # parts that are scored to find the works that match
 BEST_PARTS_PER_WORK = 10  # parts of a work whose scores are averaged
 MAX_WORKS = 20
 _WORK_ID_RE = re.compile("[0-9a-f]{16}")
 
 
-def works_params(text: str, profile: str) -> Params:
+def works_params(words: QueryWords, profile: str) -> Params:
     """Build the request for the best parts of works, for `parse_work_boosts`.
 
     Scores body bigrams only, with minExactCount=200, so it costs little. Returns [] if the profile has no work weight
     or the query has no text.
     """
-    if not PROFILES[profile].work_weight or not text:
+    if not PROFILES[profile].work_weight or not words.text:
         return []
-    bigram_query = _BODY_BIGRAM_CLAUSE.to_query(
-        {_BODY_BIGRAM_CLAUSE.variant: QueryParam(_BODY_BIGRAM_CLAUSE.variant, _strip_quotes(text))}
-    )
-    parts = SolrQuery(body=WORK_PARTS_QUERY)
     return select_params(
-        bigram_query,
-        [parts],
+        _BODY_BIGRAM_CLAUSE.to_query(plain_text(words)),
+        [SolrQuery(body=WORK_PARTS_QUERY)],
         WORK_PARTS_EXAMINED,
         (solr_fields.WORK_ID, "score"),
         extra_params=[("minExactCount", str(WORK_PARTS_EXAMINED))],
@@ -236,27 +227,6 @@ def parse_work_boosts(answer: Mapping[str, Any], profile: str) -> tuple[str, ...
     )
 
 
-def build_query_texts(text: str, words: QueryWords) -> QueryTexts:
-    """Build the text of each form of a query."""
-    texts = {
-        QueryVariant.TEXT: _strip_quotes(" ".join(words.get(QueryVariant.TEXT, (text,)))),
-        QueryVariant.NUMBERS: " ".join(extract_numbers(text)),
-        **dict(zip((QueryVariant.TITLE_KEY, QueryVariant.TITLE_EXACT), title_lookup_keys(text), strict=False)),
-        QueryVariant.DOMAIN: join_words(words.get(QueryVariant.DOMAIN, ())),
-        QueryVariant.BASE: join_words(words.get(QueryVariant.BASE, ())),
-        QueryVariant.LEXICON_TERMS: join_words(_lexicon_only_words(words)),
-        QueryVariant.SYNONYMS: quote_phrases(list_synonyms(words.get(QueryVariant.SYNONYMS, ()))),
-        QueryVariant.WORK_BOOSTS: " ".join(words.get(QueryVariant.WORK_BOOSTS, ())),
-    }
-    return {variant: QueryParam(variant, variant_text) for variant, variant_text in texts.items()}
-
-
-def _lexicon_only_words(words: QueryWords) -> list[str]:
-    """Return the words of the query by the lexicon that are not words of it by the base dictionary."""
-    base_words = frozenset(words.get(QueryVariant.BASE, ()))
-    return [word for word in words.get(QueryVariant.DOMAIN, ()) if word not in base_words]
-
-
-def _strip_quotes(text: str) -> str:
-    """Return `text` without the quotation marks of phrases."""
-    return QUOTED_RE.sub(r" \1 ", text)
+def plain_text(words: QueryWords) -> str:
+    """Return the text of a query without question words and without the quotation marks of phrases."""
+    return QUOTED_RE.sub(r" \1 ", words.text)

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from search_ui.query.filters import RequestFilter, build_filters
-from search_ui.query.full_matches import content_parts, part_queries
+from search_ui.query.filters import RequestFilter
+from search_ui.query.full_matches import part_queries
+from search_ui.query.query_plan import QueryPlan
 from search_ui.query.search import SearchService, SolrRequest
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import documents
-from search_ui.query.solr_query import QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
+from search_ui.query.solr_query import QueryParam, SolrQuery, select_params
 from search_ui.query.solr_requests import hits_params
-from search_ui.query.thesaurus import synonym_lookup
 from solr_client import solr_fields
 
 MAX_RANK = 1_000
@@ -41,10 +41,9 @@ def find_position(search: SearchService, request: SearchRequest, doc_id: str) ->
 
     Sends the requests of up to ten results pages. Raises what `SolrBackend.select` raises.
     """
-    words = search.segment_query(request)
-    parts = content_parts(words)
-    filters = build_filters(request, parts, synonym_lookup(words.get(QueryVariant.SYNONYMS, ())))
-    part_clauses = [param.as_clause() for param in part_queries(words)]
+    plan = search.plan(request)
+    parts, filters = plan.words.content, plan.filters
+    part_clauses = [param.as_clause() for param in part_queries(plan.words)]
     filter_clauses = [_joined_clause(request_filter) for request_filter in filters]
     clauses = [*part_clauses, *filter_clauses]
     facets = {f"c{n}": {"type": "query", "q": clause.to_syntax(f"c{n}_")} for n, clause in enumerate(clauses)}
@@ -62,9 +61,7 @@ def find_position(search: SearchService, request: SearchRequest, doc_id: str) ->
     matches = [bool(response.get("facets", {}).get(f"c{n}", {}).get("count")) for n in range(len(clauses))]
     excluding = tuple(each for each, passes in zip(filters, matches[len(parts) :], strict=True) if not passes)
     rank, listed_id = (
-        (None, "")
-        if excluding
-        else _find_rank(search, request, words, doc_id, str(docs[0].get(solr_fields.CLUSTER_ID, "")))
+        (None, "") if excluding else _find_rank(search, plan, doc_id, str(docs[0].get(solr_fields.CLUSTER_ID, "")))
     )
     missing_words = tuple(word for word, contains in zip(parts, matches, strict=False) if not contains)
     return ResultPosition(rank, listed_id, len(parts), missing_words, excluding)
@@ -75,14 +72,13 @@ def _joined_clause(request_filter: RequestFilter) -> SolrQuery:
     return SolrQuery.boolean(must=[QueryParam(f"q{n}", query) for n, query in enumerate(request_filter.queries)])
 
 
-def _find_rank(
-    search: SearchService, request: SearchRequest, words: QueryWords, doc_id: str, cluster: str
-) -> tuple[int | None, str]:
+def _find_rank(search: SearchService, plan: QueryPlan, doc_id: str, cluster: str) -> tuple[int | None, str]:
     """Return the rank of a document or its best near-duplicate, and the ID of the listed one.
 
     The numbered pages are read as a reader sees them; behind them the order is that of the words.
     """
-    page, last_rank = search.execute(replace(request, page=1, cursor=""), words), 0
+    request = plan.request
+    page, last_rank = search.execute(replace(plan, request=replace(request, page=1, cursor=""))), 0
     match_any = not page.total
     while page.hits:
         for rank, hit in enumerate(page.hits, start=page.span.start + 1):
@@ -91,14 +87,9 @@ def _find_rank(
         last_rank = page.span.start + len(page.hits)
         if page.page >= page.numbered_pages:
             break
-        page = search.execute(replace(request, page=page.page + 1, cursor=""), words)
-    params = hits_params(
-        replace(request, page=1),
-        words,
-        MAX_RANK,
-        field_names=(solr_fields.ID, solr_fields.CLUSTER_ID),
-        match_any=match_any,
-    )
+        page = search.execute(replace(plan, request=replace(request, page=page.page + 1, cursor="")))
+    fields = (solr_fields.ID, solr_fields.CLUSTER_ID)
+    params = hits_params(replace(plan, match_any=match_any), MAX_RANK, field_names=fields)
     for rank, doc in enumerate(documents(search.select(SolrRequest.HITS, params)), start=1):
         listed_id = str(doc.get(solr_fields.ID))
         if listed_id == doc_id or (cluster and doc.get(solr_fields.CLUSTER_ID) == cluster):

@@ -21,10 +21,10 @@ from search_ui.query.display_text import (
 )
 from search_ui.query.facets import Facet, build_date_facets, build_facet, facet_counts
 from search_ui.query.filter_fields import FILTER_NAMES, FilterFields
-from search_ui.query.full_matches import is_ranked
 from search_ui.query.highlight import MarkRefiner, build_mark_refiner
 from search_ui.query.paging import PageSpan, count_numbered_pages, page_span
-from search_ui.query.search_request import SearchRequest, last_numbered_page
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.search_request import last_numbered_page
 from search_ui.query.semantic.answer_extraction import Quotation, paragraph_number
 from search_ui.query.solr_client import SolrResponse, buckets, documents, match_count, with_documents
 from search_ui.query.solr_requests import (
@@ -160,35 +160,27 @@ class SearchResponses:
     passages: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
-def build_search_page(
-    answers: SearchResponses,
-    request: SearchRequest,
-    settings: SearchSettings,
-    words: Sequence[str] = (),
-    is_partial: bool = False,
-    full_first: bool = False,
-) -> SearchPage:
-    """Build the results page from the responses to `request`.
+def build_search_page(answers: SearchResponses, plan: QueryPlan, settings: SearchSettings) -> SearchPage:
+    """Build the results page from the responses to the requests of `plan`.
 
-    Documents that were deleted between two of the Solr requests are omitted. `words` are the words of the query, which
-    are highlighted as a whole. `is_partial`: no document is a full match, and the counts are those of documents with a
-    content word. `full_first`: the full matches come first in the list.
+    Documents that were deleted between two of the Solr requests are omitted.
     """
+    request = plan.request
     count_response, hit_count = answers.count, match_count(answers.hits)
     total = parse_total(count_response)
     responses = (answers.hits, answers.count, answers.details, answers.bodies)
     headers = [each.get("responseHeader", {}) for each in responses]
     return SearchPage(
-        total=0 if is_partial else total,
-        partial_total=total if is_partial else 0,
-        full_first=full_first,
+        total=0 if plan.match_any else total,
+        partial_total=total if plan.match_any else 0,
+        full_first=plan.full_first and not plan.match_any,
         documents=match_count(count_response),
         match_count=hit_count,
         partial=any(header.get("partialResults", False) for header in headers),
         page=request.page,
         numbered_pages=min(count_numbered_pages(hit_count, settings.page_size), last_numbered_page(settings)),
         span=page_span(request.page, settings.page_size),
-        hits=tuple(_iter_hits(answers, request, settings, words)),
+        hits=tuple(_iter_hits(answers, plan, settings)),
         **{name: build_facet(count_response, name, request, settings) for name in FILTER_NAMES},  # type: ignore[arg-type]
         dates=build_date_facets(count_response, request),
     )
@@ -236,10 +228,8 @@ def _page_number_of_passage(doc: Mapping[str, Any], body: str, passage: str) -> 
 MAX_CLUSTERS_PER_PICTURE = 2  # a picture of more clusters belongs to the site, not to the article
 
 
-def _iter_hits(
-    answers: SearchResponses, request: SearchRequest, settings: SearchSettings, words: Sequence[str]
-) -> Iterator[Hit]:
-    mark_refiner = build_mark_refiner(request.parsed_query.ranking_text, words)
+def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettings) -> Iterator[Hit]:
+    mark_refiner = build_mark_refiner(plan.words.typed, plan.words.domain)
     document_by_id = {_get_text(doc, solr_fields.ID): doc for doc in documents(answers.details)}
     copies_by_cluster = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in buckets(answers.details, "copies")}
     similar_by_series = {series: clusters - 1 for series, clusters in facet_counts(answers.details, "similar")}
@@ -257,7 +247,7 @@ def _iter_hits(
             hit,
             copies=copies_by_cluster.get(hit.cluster, 0),
             similar=similar_by_series.get(hit.series, 0),
-            is_partial=is_ranked(request) and not is_full_match(ranked_doc),
+            is_partial=plan.is_ranked and not is_full_match(ranked_doc),
             picture=hit.picture if hit.picture in article_pictures else "",
             page=_page_number_of_passage(doc, bodies.get(doc_id, ""), _most_marked_passage(highlights.get(doc_id, {}))),
         )

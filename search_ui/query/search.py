@@ -20,9 +20,10 @@ from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
 from search_ui.interfaces import LexiconBackend
 from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
-from search_ui.query.full_matches import content_parts, is_ranked, ranks_full_matches_first
 from search_ui.query.paging import RANKED_HITS, PageSpan, page_span
 from search_ui.query.query_parser import as_plain_words
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import Thesaurus, segment_query
 from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
 from search_ui.query.results import (
     SearchPage,
@@ -36,7 +37,6 @@ from search_ui.query.results import (
     ids_and_clusters,
 )
 from search_ui.query.search_request import SearchRequest, SortOrder, last_page
-from search_ui.query.segmentation import segment_query
 from search_ui.query.semantic.answer_extraction import Quotation
 from search_ui.query.semantic.hybrid import (
     ANY_PART_FIELD,
@@ -58,7 +58,7 @@ from search_ui.query.solr_client import (
     select_in_background,
     with_documents,
 )
-from search_ui.query.solr_query import Params, QueryVariant, QueryWords
+from search_ui.query.solr_query import Params, QueryVariant
 from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
     HIT_FIELDS,
@@ -73,7 +73,6 @@ from search_ui.query.solr_requests import (
     hits_params,
     parse_index_counts,
 )
-from search_ui.query.thesaurus import Thesaurus
 from search_ui.settings import SearchSettings
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
@@ -114,12 +113,11 @@ class IndexState:
 class SearchOutcome:
     """The result of a search with spelling correction.
 
-    `request` and `query_words` belong to `page`. They differ from the original request if `is_corrected`. `suggestions`
-    are alternative searches.
+    `plan` belongs to `page`. It is another search than the requested one if `is_corrected`. `suggestions` are
+    alternative searches.
     """
 
-    request: SearchRequest
-    query_words: QueryWords
+    plan: QueryPlan
     page: SearchPage
     suggestions: tuple[SearchSuggestion, ...] = ()
     is_corrected: bool = False
@@ -174,10 +172,11 @@ class SearchService:
     def _start(self, name: SolrRequest, params: Params) -> "Future[SolrResponse]":
         return select_in_background(_NamedBackend(self, name), params)
 
-    def segment_query(self, request: SearchRequest) -> QueryWords:
-        """Segment the query; see `segmentation.segment_query`."""
+    def plan(self, request: SearchRequest) -> QueryPlan:
+        """Segment the query of a request, with the published lexicon and, if ranked by, the base dictionary."""
         backend = self.lexicon_backend
-        return segment_query(request, backend.domain_segmenter(), backend.base_segmenter(), self.thesaurus)
+        base_segmenter = backend.base_segmenter() if PROFILES[request.profile].scores(QueryVariant.BASE) else None
+        return QueryPlan(request, segment_query(request, backend.domain_segmenter(), base_segmenter, self.thesaurus))
 
     def resolve_exact_title(self, request: SearchRequest) -> SearchRequest:
         """Return a request for plain words if the query equals the title of a document.
@@ -196,115 +195,92 @@ class SearchService:
         A correction is executed instead if the request has no full matches, no document contains what the correction
         replaces, and all words of the correction occur in one document. Raises what `execute` raises.
         """
-        words = self.segment_query(request)
-        page = self.execute(request, words)
-        offers = self.suggest_alternatives(request, page)
-        correction = next(
-            (
-                offer
-                for offer in offers
-                if offer.kind is DidYouMeanKind.CORRECTED and offer.all_words_count and not offer.typed_count
-            ),
-            None,
-        )
+        plan = self.plan(request)
+        page = self.execute(plan)
+        offers = self.suggest_alternatives(plan, page)
+        corrections = [offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED]
+        correction = next((offer for offer in corrections if offer.all_words_count and not offer.typed_count), None)
         if page.total or correction is None:
-            return SearchOutcome(request, words, page, tuple(offers))
-        other_suggestions = tuple(
-            offer for offer in offers if offer.kind is DidYouMeanKind.CORRECTED and offer is not correction
-        )
-        words = self.segment_query(correction.request)
-        return SearchOutcome(
-            correction.request, words, self.execute(correction.request, words), other_suggestions, is_corrected=True
-        )
+            return SearchOutcome(plan, page, tuple(offers))
+        plan = self.plan(correction.request)
+        other_suggestions = tuple(offer for offer in corrections if offer is not correction)
+        return SearchOutcome(plan, self.execute(plan), other_suggestions, is_corrected=True)
 
-    def execute(self, request: SearchRequest, words: QueryWords | None = None) -> SearchPage:
+    def execute(self, plan: QueryPlan) -> SearchPage:
         """Return the requested results page.
 
         Returns an empty page without a Solr request if the request has no criteria. If no document is a full match,
-        documents with at least one content word are listed and counted. `words` is the segmented query, if the caller
-        has it.
+        documents with at least one content word are listed and counted.
         """
-        if not request.has_criteria():
+        if not plan.request.has_criteria():
             return SearchPage()
-        words = self.segment_query(request) if words is None else words
-        position = self.cursors.decode(request) if request.cursor else CursorPosition(request.page, "")
-        request = replace(request, page=position.page)
+        solr_mark = ""
+        if plan.request.cursor:
+            position = self.cursors.decode(plan.request)
+            solr_mark, plan = position.solr_mark, replace(plan, request=replace(plan.request, page=position.page))
         full_matches_future = None
-        if is_ranked(request) and content_parts(words):
-            full_matches_future = self._start(SolrRequest.FULL_MATCHES, full_matches_params(request, words))
-        words = self.add_work_boosts(request, words)
-        vector_search = self._start_vector_search(request, words)
-        is_partial = full_matches_future is not None and not match_count(full_matches_future.result())
-        count_future = self._start(SolrRequest.COUNT, count_params(request, words, is_partial))
-        has_list = vector_search or not request.cursor
-        ranked_hits = self._rank(request, words, vector_search, is_partial) if has_list else None
+        if plan.is_ranked and plan.words.content:
+            full_matches_future = self._start(SolrRequest.FULL_MATCHES, full_matches_params(plan))
+        plan = self.add_work_boosts(plan)
+        vector_search = self._start_vector_search(plan)
+        if full_matches_future is not None and not match_count(full_matches_future.result()):
+            plan = replace(plan, match_any=True)
+        count_future = self._start(SolrRequest.COUNT, count_params(plan))
+        has_list = vector_search or not plan.request.cursor
+        ranked_hits = self._rank(plan, vector_search) if has_list else None
         count_response = count_future.result()
         self.index_state.document_count, self.index_state.work_part_count = parse_index_counts(count_response)
-        span = page_span(request.page, self.settings.page_size)
+        span = page_span(plan.request.page, self.settings.page_size)
         candidates = ranked_hits.candidates if ranked_hits else None
-        if ranked_hits is None or request.cursor:
-            ranked_hits = self._continue_at_cursor(request, words, position.solr_mark, span, candidates, is_partial)
+        if ranked_hits is None or plan.request.cursor:
+            ranked_hits = self._continue_at_cursor(plan, solr_mark, span, candidates)
             hits_response = ranked_hits.response
         else:
             hits_response = ranked_hits.page_response(span)
-        responses = self._fetch_details(request, words, hits_response, count_response, candidates)
-        page = build_search_page(
-            responses,
-            request,
-            self.settings,
-            words[QueryVariant.DOMAIN],
-            is_partial=is_partial,
-            full_first=not is_partial and ranks_full_matches_first(request, words),
-        )
-        segmenter, question = self.lexicon_backend.base_segmenter(), request.parsed_query.ranking_text
+        responses = self._fetch_details(plan, hits_response, count_response, candidates)
+        page = build_search_page(responses, plan, self.settings)
         quotations: tuple[Quotation, ...] = ()
-        if candidates and request.page == 1:
+        if candidates and page.page == 1:
             cosines = partial(self.query_vectors.text_cosines, candidates.vector)
-            quotations = answer_from_hits(question, words, candidates, page.hits, responses.bodies, cosines)
+            quotations = answer_from_hits(plan.words, candidates, page.hits, responses.bodies, cosines)
+        segmenter = self.lexicon_backend.base_segmenter()
         return replace(
             page,
             quotations=quotations,
-            cursor=self._next_cursor(request, words, ranked_hits, span, is_partial),
+            cursor=self._next_cursor(plan, ranked_hits, span),
             terms=tuple(term for term in page.terms if term.selected or is_domain_term(term.value, segmenter)),
         )
 
-    def _start_vector_search(self, request: SearchRequest, words: QueryWords) -> "VectorSearch | None":
+    def _start_vector_search(self, plan: QueryPlan) -> "VectorSearch | None":
         """Start the kNN request in the background. Returns None if semantic search does not apply or has no model."""
-        if not can_use_semantic_search(request):
-            return None
-        vector = self.query_vectors.query_vector(request.parsed_query.ranking_text)
+        vector = self.query_vectors.query_vector(plan.words.typed) if can_use_semantic_search(plan) else None
         if vector is None:
             return None
-        params = vector_search_params(request, words, vector, (*HIT_FIELDS, "score"))
+        params = vector_search_params(plan, vector, (*HIT_FIELDS, "score"))
         return VectorSearch(vector, self._start(SolrRequest.VECTORS, params))
 
-    def add_work_boosts(self, request: SearchRequest, words: QueryWords) -> QueryWords:
-        """Add the works whose parts match the query to `words`, if the ranking uses works and the index has any."""
-        if request.sort is not SortOrder.RELEVANCE or self.index_state.work_part_count == 0:
-            return words
-        params = works_params(words[QueryVariant.TEXT][0], request.profile)
-        if not params:
-            return words
-        boosts = parse_work_boosts(self.select(SolrRequest.WORKS, params), request.profile)
-        return {**words, QueryVariant.WORK_BOOSTS: boosts}
+    def add_work_boosts(self, plan: QueryPlan) -> QueryPlan:
+        """Add the works whose parts match the query, if the ranking uses works and the index has any."""
+        profile = plan.request.profile
+        if plan.request.sort is not SortOrder.RELEVANCE or self.index_state.work_part_count == 0:
+            return plan
+        if not (params := works_params(plan.words, profile)):
+            return plan
+        boosts = parse_work_boosts(self.select(SolrRequest.WORKS, params), profile)
+        return replace(plan, words=replace(plan.words, work_boosts=boosts)) if boosts else plan
 
-    def find_candidates(self, request: SearchRequest, words: QueryWords) -> FusedCandidates | None:
+    def find_candidates(self, plan: QueryPlan) -> FusedCandidates | None:
         """Return the fused list of a query; None if semantic search does not apply or failed."""
-        vector_search = self._start_vector_search(request, words)
-        return self._rank(request, words, vector_search).candidates if vector_search else None
+        vector_search = self._start_vector_search(plan)
+        return self._rank(plan, vector_search).candidates if vector_search else None
 
-    def _rank(
-        self, request: SearchRequest, words: QueryWords, vector_search: "VectorSearch | None", match_any: bool = False
-    ) -> RankedHits:
+    def _rank(self, plan: QueryPlan, vector_search: "VectorSearch | None") -> RankedHits:
         """Fetch the hits of the numbered pages, and fuse them with the nearest neighbours.
 
         The ranking is lexical only if there was no kNN request or it failed.
         """
-        limit, request = RANKED_HITS, replace(request, page=1)
-        field_names: Sequence[str] = HIT_FIELDS
-        if vector_search is not None:
-            field_names = lexical_fields(request, vector_search.query_vector, HIT_FIELDS)
-        lexical_response = self._fetch_lexical_hits(request, words, limit, field_names, match_any)
+        field_names = lexical_fields(plan, vector_search.query_vector, HIT_FIELDS) if vector_search else HIT_FIELDS
+        lexical_response = self._fetch_lexical_hits(plan, field_names)
         try:
             vector_response = vector_search.response_future.result() if vector_search else None
         except SolrError:  # the collection has no such field, or Solr timed out
@@ -315,53 +291,38 @@ class SearchService:
             lexical_response,
             vector_response,
             vector_search.query_vector,
-            PROFILES[request.profile].semantic_weight,
-            limit,
+            plan.profile.semantic_weight,
+            RANKED_HITS,
             match_count(lexical_response),
-            ranks_full_matches_first(request, words),
-            ANY_PART_FIELD if match_any else LEXICAL_MATCH_FIELD,
+            plan.full_first,
+            ANY_PART_FIELD if plan.match_any else LEXICAL_MATCH_FIELD,
         )
         return RankedHits(candidates.page_response(0), candidates)
 
-    def _fetch_lexical_hits(
-        self, request: SearchRequest, words: QueryWords, limit: int, field_names: Sequence[str], match_any: bool
-    ) -> SolrResponse:
-        """Fetch the first `limit` hits, near-duplicates once.
+    def _fetch_lexical_hits(self, plan: QueryPlan, field_names: Sequence[str]) -> SolrResponse:
+        """Fetch the hits of the numbered pages, near-duplicates once.
 
         In a large index Solr does not collapse near-duplicates, because this costs half as much as the ranking. If the
         first hits have too many of them, the request is repeated with collapsing.
         """
         document_count = self.index_state.document_count
         is_small = document_count is not None and document_count <= EXACT_PAGING_HITS
-        if not (is_small or match_any or request.cluster):
-            params = hits_params(request, words, limit, spare_hits=SPARE_HITS, field_names=field_names)
-            first_page = collapse_first_page(self.select(SolrRequest.HITS, params), limit)
+        if not (is_small or plan.match_any or plan.request.cluster):
+            params = hits_params(plan, RANKED_HITS, spare_hits=SPARE_HITS, field_names=field_names)
+            first_page = collapse_first_page(self.select(SolrRequest.HITS, params), RANKED_HITS)
             if first_page is not None:
                 return first_page
-        params = hits_params(request, words, limit, field_names=field_names, match_any=match_any)
-        return self.select(SolrRequest.HITS, params)
+        return self.select(SolrRequest.HITS, hits_params(plan, RANKED_HITS, field_names=field_names))
 
     def _continue_at_cursor(
-        self,
-        request: SearchRequest,
-        words: QueryWords,
-        cursor_mark: str,
-        span: PageSpan,
-        candidates: FusedCandidates | None,
-        match_any: bool,
+        self, plan: QueryPlan, cursor_mark: str, span: PageSpan, candidates: FusedCandidates | None
     ) -> RankedHits:
         """Fetch the hits of a page that was reached by cursor, in lexical order.
 
         The clusters of `candidates` are omitted: the numbered pages listed them.
         """
-        params = hits_params(
-            request,
-            words,
-            span.end - span.start,
-            cursor_mark,
-            match_any=match_any,
-            excluded_clusters=candidates.clusters if candidates else (),
-        )
+        listed = candidates.clusters if candidates else ()
+        params = hits_params(plan, span.end - span.start, cursor_mark, excluded_clusters=listed)
         response = self.select(SolrRequest.HITS, params)
         if candidates is not None:
             response = with_documents(response, documents(response), candidates.match_count)
@@ -369,8 +330,7 @@ class SearchService:
 
     def _fetch_details(
         self,
-        request: SearchRequest,
-        words: QueryWords,
+        plan: QueryPlan,
         hits: SolrResponse,
         count_response: SolrResponse,
         candidates: FusedCandidates | None,
@@ -386,17 +346,16 @@ class SearchService:
         file_ids = [
             doc_id for doc_id, doc in zip(ids, documents(hits), strict=True) if display_format(doc) != HTML_FORMAT
         ]
-        question = request.parsed_query.ranking_text if request.page == 1 else ""
+        question = plan.words.typed if plan.request.page == 1 else ""
         source_ids = find_source_ids(question, ids, candidates)
         body_ids = [*semantic_ids, *file_ids, *source_ids]
         bodies_future = (
             self._start(SolrRequest.BODIES, body_params(list(dict.fromkeys(body_ids)))) if body_ids else None
         )
         details = details_params(
-            request,
-            words,
+            plan,
             ids,
-            [] if request.cluster else clusters,
+            [] if plan.request.cluster else clusters,
             distinct_series(hits),
             distinct_pictures(hits) if self.settings.pictures else [],
         )
@@ -415,26 +374,22 @@ class SearchService:
         best = self.query_vectors.best_passages(candidates.vector, digests.values())
         return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
 
-    def suggest_alternatives(self, request: SearchRequest, page: SearchPage) -> list[SearchSuggestion]:
+    def suggest_alternatives(self, plan: QueryPlan, page: SearchPage) -> list[SearchSuggestion]:
         """Return spelling corrections, and searches that would find more if there are almost no hits.
 
-        `page` is the page of the request. Returns [] if Solr fails.
+        `page` is the page of the plan. Returns [] if Solr fails.
         """
-        if not request.text or page.page > 1:
+        if not plan.request.text or page.page > 1:
             return []
         segmenter = self.lexicon_backend.domain_segmenter()
         try:
-            return find_suggestions(
-                self.solr, request, self.get_vocabulary(), self.segment_query, segmenter, page.total
-            )
+            return find_suggestions(self.solr, plan, self.get_vocabulary(), self.plan, segmenter, page.total)
         except SolrError:
             return []
 
-    def _next_cursor(
-        self, request: SearchRequest, words: QueryWords, ranked_hits: RankedHits, span: PageSpan, match_any: bool
-    ) -> str:
+    def _next_cursor(self, plan: QueryPlan, ranked_hits: RankedHits, span: PageSpan) -> str:
         """Return the cursor of the next page; "" if there is none or it has a number."""
-        has_number = span.end < RANKED_HITS
+        has_number, request = span.end < RANKED_HITS, plan.request
         if has_number or request.page >= last_page(self.settings) or span.end >= ranked_hits.match_count:
             return ""
         if request.cursor:
@@ -442,7 +397,7 @@ class SearchService:
         elif ranked_hits.candidates is not None:
             cursor_mark = FIRST_CURSOR_MARK  # the fused list ends here; later pages have the lexical order
         else:
-            params = cursor_start_params(request, words, span.end, match_any)
+            params = cursor_start_params(plan, span.end)
             cursor_mark = str(self.select(SolrRequest.CURSOR_START, params)["nextCursorMark"])
         return self.cursors.encode(request, CursorPosition(request.page + 1, cursor_mark))
 

@@ -70,6 +70,11 @@ class SearchRequest(FilterFields[str]):
         """The parsed `text`."""
         return parse_query(self.text)
 
+    @property
+    def is_ranked(self) -> bool:
+        """True if the request has words and is sorted by relevance."""
+        return self.sort is SortOrder.RELEVANCE and bool(self.parsed_query.ranking_text)
+
     def solr_date_range(self) -> tuple[str, str] | None:
         """Return the date range as Solr dates, start inclusive and end exclusive; None for all dates."""
         if not (self.since or self.until):

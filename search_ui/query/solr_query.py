@@ -168,22 +168,14 @@ class QueryVariant(StrEnum):
     """The forms in which a query is sent. The value is the name of the Solr parameter."""
 
     TEXT = "text"  # as typed, without question words; Solr cuts it into bigrams or characters
-    NUMBERS = "numbers"  # its numbers, which distinguish the documents of a series; built here
-    TITLE_KEY = "title_key"  # its letters and digits, as the index stores titles; built here
-    TITLE_EXACT = "title_exact"  # the same with case and punctuation; built here
+    NUMBERS = "numbers"  # its numbers, which distinguish the documents of a series
+    TITLE_KEY = "title_key"  # its letters and digits, as the index stores titles
+    TITLE_EXACT = "title_exact"  # the same with case and punctuation
     DOMAIN = "domain_words"  # words of the published lexicon, joined as in the documents
-    CONTENT = "content_words"  # content words of DOMAIN; used for counting, not for ranking
-    RESIDUAL_CHARS = "residual_chars"  # residual characters between content words; they only raise the score
     BASE = "base_words"  # words of the base dictionary
-    LEXICON_TERMS = "lexicon_terms"  # words of DOMAIN that the base dictionary does not have; built here
-    SYNONYMS = "synonyms"  # terms of the query, each joined with its synonyms; the synonyms are sent as phrases
+    LEXICON_TERMS = "lexicon_terms"  # words of DOMAIN that the base dictionary does not have
+    SYNONYMS = "synonyms"  # the synonyms of terms of the query, as phrases
     WORK_BOOSTS = "works"  # ids of works (documents in several parts, such as a law) with weights (`parse_work_boosts`)
-
-
-QueryWords = Mapping[QueryVariant, Sequence[str]]
-"""The words of a query, in each form that the caller provides."""
-QueryTexts = Mapping[QueryVariant, QueryParam]
-"""The parameter with the text of each form."""
 
 
 @dataclass(frozen=True)
@@ -193,10 +185,10 @@ class FieldClause:
     variant: QueryVariant
     weights: tuple[tuple[str, float], ...]
 
-    def to_query(self, texts: QueryTexts) -> SolrQuery:
-        """Build the Solr query of this clause."""
+    def to_query(self, text: str) -> SolrQuery:
+        """Build the Solr query of this clause for the text of its form."""
         boosted_fields = " ".join(f"{name}^{weight:g}" for name, weight in self.weights)
-        return SolrQuery.simple(boosted_fields, texts[self.variant], "OR", "''")
+        return SolrQuery.simple(boosted_fields, QueryParam(self.variant, text), "OR", "''")
 
 
 def quote_phrase(text: str) -> str:

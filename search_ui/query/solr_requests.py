@@ -11,21 +11,17 @@ from typing import Any
 
 from search_ui.query.cursors import FIRST_CURSOR_MARK
 from search_ui.query.filter_fields import FILTER_NAMES, FILTERS_WITH_SITE_VALUES, PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
-from search_ui.query.filters import build_filter_queries
-from search_ui.query.full_matches import any_part_query, full_matches_query, ranks_full_matches_first
-from search_ui.query.ranking import BIGRAM_CLAUSE, PROFILES, WORK_PARTS_QUERY, build_query_texts, build_rank_query
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.ranking import BIGRAM_CLAUSE, WORK_PARTS_QUERY, plain_text
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import (
     MATCH_ALL,
     MATCH_ALL_PARAM,
     Params,
     QueryParam,
-    QueryVariant,
-    QueryWords,
     SolrQuery,
     select_params,
 )
-from search_ui.query.thesaurus import list_synonyms
 from solr_client import solr_fields
 from text.titles import title_key
 
@@ -49,49 +45,34 @@ _SORT_CLAUSES: Mapping[SortOrder, str] = {
 
 
 def hits_params(
-    request: SearchRequest,
-    words: QueryWords,
-    page_size: int,
+    plan: QueryPlan,
+    rows: int,
     cursor_mark: str = "",
     spare_hits: int = 0,
     field_names: Sequence[str] = HIT_FIELDS,
-    match_any: bool = False,
     excluded_clusters: Sequence[str] = (),
 ) -> Params:
-    """Build the request that selects the hits of a page. `details_params` fetches what is shown of them.
+    """Build the request that selects the first hits of a search. `details_params` fetches what is shown of them.
 
     Args:
-        request: The search request.
-        words: The query's text, cut by the published lexicon (`QueryVariant.DOMAIN`, required), its content words
-            (`CONTENT`) and further forms that the profile ranks by.
-        page_size: Number of hits on a page.
-        cursor_mark: Continue after this Solr cursor mark (`*`: from the start). If empty, start at the page number.
+        plan: The search.
+        rows: Number of hits.
+        cursor_mark: Continue after this Solr cursor mark (`*`: from the start).
         spare_hits: Request this many extra hits, and do not collapse near-duplicates.
         field_names: Fields to return.
-        match_any: Require at least one word of the query, because no document is a full match.
         excluded_clusters: Skip these clusters.
     """
     # If Solr need not count all hits it skips those that cannot rank first. This only pays for short queries.
-    is_short = len(words.get(QueryVariant.BASE, words[QueryVariant.DOMAIN])) <= MAX_WORDS_FOR_EARLY_EXIT
-    extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", str((request.page - 1) * page_size))]
+    is_short = len(plan.words.base or plan.words.domain) <= MAX_WORDS_FOR_EARLY_EXIT
+    extra_params = [("cursorMark", cursor_mark) if cursor_mark else ("start", "0")]
     extra_params += [("minExactCount", str(MIN_EXACT_COUNT))] if spare_hits and is_short else []
-    q = ranking_query(request, words) if match_any else results_query(request, words)
-    filters = [
-        *_hit_filters(request, words, not (spare_hits or request.cluster), match_any),
-        *_exclude_clusters(excluded_clusters),
-    ]
-    if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text and not match_any:
-        full_match_param = full_matches_query(request, words)
-        field_names = [*field_names, full_match_field(full_match_param)]
-        extra_params += full_match_param.to_params()
-    return select_params(
-        q,
-        filters,
-        page_size + spare_hits,
-        field_names,
-        _SORT_CLAUSES[request.sort],
-        extra_params=extra_params,
-    )
+    is_collapsed = not (spare_hits or plan.request.cluster)
+    filters = [*_hit_filters(plan, is_collapsed), *_exclude_clusters(excluded_clusters)]
+    if plan.is_ranked and not plan.match_any:
+        field_names = [*field_names, f"{FULL_MATCH_FIELD}:query(${plan.full_matches.name},0)"]
+        extra_params += plan.full_matches.to_params()
+    sort = _SORT_CLAUSES[plan.request.sort]
+    return select_params(_results_query(plan), filters, rows + spare_hits, field_names, sort, extra_params=extra_params)
 
 
 def _exclude_clusters(clusters: Sequence[str]) -> list[SolrQuery]:
@@ -111,8 +92,7 @@ MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # Solr counts exactly up to this number
 
 
 def details_params(
-    request: SearchRequest,
-    words: QueryWords,
+    plan: QueryPlan,
     ids: Sequence[str],
     clusters: Sequence[str],
     series: Sequence[str] = (),
@@ -133,7 +113,7 @@ def details_params(
     )
     fragment_params = [("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true")]
     extra_params = [
-        *highlight_terms_params(request, words),
+        *highlight_terms_params(plan),
         *fragment_params,
         (f"f.{solr_fields.TITLE}.hl.fragsize", "0"),
         *clusters_query.to_params(),
@@ -170,9 +150,9 @@ def _ids_query(ids: Sequence[str]) -> SolrQuery:
     return SolrQuery.terms(solr_fields.ID, "hits", ids, separator=",")
 
 
-def cursor_start_params(request: SearchRequest, words: QueryWords, hits: int, match_any: bool = False) -> Params:
+def cursor_start_params(plan: QueryPlan, hits: int) -> Params:
     """Build the request for Solr's cursor mark after the first `hits` hits, the start of the pages without number."""
-    return hits_params(request, words, hits, FIRST_CURSOR_MARK, field_names=[solr_fields.ID], match_any=match_any)
+    return hits_params(plan, hits, FIRST_CURSOR_MARK, field_names=[solr_fields.ID])
 
 
 _DISPLAY_FIELDS = (
@@ -201,33 +181,17 @@ def body_params(ids: Sequence[str]) -> Params:
     return select_params(_ids_query(ids), rows=len(ids), fl=field_names)
 
 
-def ranking_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
-    """Return the ranking query; all documents if the query consists of conditions only, such as `site:news.example`."""
-    return (
-        build_rank_query(request.parsed_query.ranking_text, words, request.profile)
-        if request.parsed_query.ranking_text
-        else MATCH_ALL
-    )
-
-
 FULL_MATCH_SCORE = 1024.0  # more than all other scores together; a power of two keeps the precision of their sum
-
-
-def results_query(request: SearchRequest, words: QueryWords) -> SolrQuery:
-    """Return the ranking query of the results page: `ranking_query`, for keywords full matches first."""
-    q = ranking_query(request, words)
-    if not ranks_full_matches_first(request, words):
-        return q
-    full = replace(full_matches_query(request, words), template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")
-    return SolrQuery.boolean([QueryParam("full", SolrQuery("lucene", (("v", full),)))], must=[QueryParam("ranked", q)])
-
-
 FULL_MATCH_FIELD = "full"
 
 
-def full_match_field(full_match_param: QueryParam) -> str:
-    """Return the field for `is_full_match`. The request has to contain the parameters of `full_match_param`."""
-    return f"{FULL_MATCH_FIELD}:query(${full_match_param.name},0)"
+def _results_query(plan: QueryPlan) -> SolrQuery:
+    """Return the ranking query of the results page: for keywords full matches first."""
+    if plan.match_any or not plan.full_first:
+        return plan.ranking
+    full = replace(plan.full_matches, template=f"'_query_:\"{{!v=$}}\"^={FULL_MATCH_SCORE:g}'")
+    full_param = QueryParam("full", SolrQuery("lucene", (("v", full),)))
+    return SolrQuery.boolean([full_param], must=[QueryParam("ranked", plan.ranking)])
 
 
 def is_full_match(doc: Mapping[str, Any]) -> bool:
@@ -235,40 +199,26 @@ def is_full_match(doc: Mapping[str, Any]) -> bool:
     return float(doc.get(FULL_MATCH_FIELD, 0.0)) > 0
 
 
-def _counted_filters(request: SearchRequest, words: QueryWords, match_any: bool) -> list[SolrQuery]:
-    """Build the filter for what is counted: full matches or, with `match_any`, documents with a content word.
+def _counted_filters(plan: QueryPlan) -> list[SolrQuery]:
+    """Build the filters for what is counted: `QueryPlan.matches` that pass the filters of the request.
 
     Solr caches its results, so the requests of one page share them. A profile without character fields can miss full
     matches. Then only its own matches are counted.
     """
-    if match_any:
-        return [any_part_query(words).as_clause()]
-    full_matches = full_matches_query(request, words).as_clause()
-    if any(
-        name == solr_fields.BODY_CHARS
-        for clause in PROFILES[request.profile].field_clauses
-        for name, _ in clause.weights
-    ):
-        return [full_matches]
-    return [full_matches, QueryParam("found", ranking_query(request, words)).as_clause()]
+    fields = {name for clause in plan.profile.field_clauses for name, _ in clause.weights}
+    own_matches = QueryParam("found", plan.ranking).as_clause()
+    may_miss = not plan.match_any and solr_fields.BODY_CHARS not in fields
+    return [plan.matches.as_clause(), *([own_matches] if may_miss else []), *_hit_filters(plan)]
 
 
-def _hit_filters(
-    request: SearchRequest, words: QueryWords, is_collapsed: bool = False, match_any: bool = False
-) -> list[SolrQuery]:
-    """Build the filter queries of a request.
-
-    `is_collapsed` keeps the best document of each near-duplicate cluster. `match_any` requires at least one word of the
-    query.
-    """
+def _hit_filters(plan: QueryPlan, is_collapsed: bool = False) -> list[SolrQuery]:
+    """Build the filter queries of a request. `is_collapsed` keeps the best document of each near-duplicate cluster."""
     # Without a sort, Solr keeps the document with the best score; that is four times as fast as an explicit sort.
-    collapse_sort = (
-        "" if request.sort is SortOrder.RELEVANCE and request.parsed_query.ranking_text else _SORT_CLAUSES[request.sort]
-    )
+    collapse_sort = "" if plan.is_ranked else _SORT_CLAUSES[plan.request.sort]
     return [
-        *build_filter_queries(request, words),
+        *plan.filter_queries,
         *([SolrQuery.collapse_clusters(collapse_sort)] if is_collapsed else []),
-        *([any_part_query(words).as_clause()] if match_any else []),
+        *([plan.any_part.as_clause()] if plan.match_any else []),
     ]
 
 
@@ -276,19 +226,17 @@ _TOKEN_SPLIT_RE = re.compile(r"(?<=[0-9])(?=[^\W\d_])|(?<=[^\W\d_])(?=[0-9])|(?<
 """The places at which the index splits a token; the parts are highlighted where they follow each other (5 GHz)."""
 
 
-def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
+def highlight_terms_params(plan: QueryPlan) -> Params:
     """Build the parameters that highlight the terms of the query in title and body.
 
     Highlighting uses character pairs, which join to words where they are adjacent. Highlighting by words as well would
     take three times as long and twice the stored text.
     """
-    texts = build_query_texts(request.parsed_query.ranking_text, words)
-    split_words = [_TOKEN_SPLIT_RE.sub(" ", word) for word in words.get(QueryVariant.CONTENT, ())]
-    phrases = [*(word for word in split_words if " " in word), *list_synonyms(words.get(QueryVariant.SYNONYMS, ()))]
+    split_words = [_TOKEN_SPLIT_RE.sub(" ", word) for word in plan.words.content]
+    phrases = [*(word for word in split_words if " " in word), *plan.words.synonyms]
     phrase_query = SolrQuery.phrases(f"{solr_fields.TITLE} {solr_fields.BODY}", "hl_phrases", phrases)
-    highlight_query = SolrQuery.boolean(
-        [QueryParam("hl_text", BIGRAM_CLAUSE.to_query(texts)), QueryParam("hl_also", phrase_query)]
-    )
+    text_query = BIGRAM_CLAUSE.to_query(plain_text(plan.words))
+    highlight_query = SolrQuery.boolean([QueryParam("hl_text", text_query), QueryParam("hl_also", phrase_query)])
     return [
         ("hl", "true"),
         ("hl.method", "unified"),
@@ -301,20 +249,20 @@ def highlight_terms_params(request: SearchRequest, words: QueryWords) -> Params:
     ]
 
 
-def full_matches_params(request: SearchRequest, words: QueryWords) -> Params:
+def full_matches_params(plan: QueryPlan) -> Params:
     """Build the request that counts the full matches, without anything else."""
-    return select_params(MATCH_ALL, [*_counted_filters(request, words, False), *_hit_filters(request, words)])
+    return select_params(MATCH_ALL, _counted_filters(plan))
 
 
-def count_params(request: SearchRequest, words: QueryWords, match_any: bool = False) -> Params:
-    """Build the request for the total and the facets. It also counts the index, for `parse_index_counts`.
+def count_params(plan: QueryPlan) -> Params:
+    """Build the request for the total and the facets of `QueryPlan.matches`.
 
-    Counts full matches or, with `match_any`, documents with at least one content word.
-    It is a separate request because facets run over the full matches (hundreds), not over all documents with any term.
+    It also counts the index, for `parse_index_counts`. It is a separate request because facets run over the full
+    matches (hundreds), not over all documents with any term.
     """
-    filter_queries = [*_counted_filters(request, words, match_any), *_hit_filters(request, words)]
     relatedness_params = [("results", "{!filters param=$fq}"), ("whole_index", MATCH_ALL.to_syntax())]
-    return select_params(MATCH_ALL, filter_queries, facets=_search_facets(request), extra_params=relatedness_params)
+    facets = _search_facets(plan.request)
+    return select_params(MATCH_ALL, _counted_filters(plan), facets=facets, extra_params=relatedness_params)
 
 
 def parse_index_counts(count_response: Mapping[str, Any]) -> tuple[int | None, int | None]:

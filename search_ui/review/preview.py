@@ -6,15 +6,13 @@ Documents are not segmented with it yet. A word that only the next version has i
 from dataclasses import dataclass
 
 from search_ui.pages.search_service import current_search_service
-from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import clean_text, normalize_query
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import build_thesaurus, segment_query
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import documents
-from search_ui.query.solr_query import QueryVariant, QueryWords
 from search_ui.query.solr_requests import hits_params
-from search_ui.query.thesaurus import build_thesaurus, find_synonym_groups
 from search_ui.review.interfaces import VersionProposal
 from solr_client import solr_fields
 
@@ -52,12 +50,8 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
     if not text:
         return None
     request = SearchRequest(raw_query=query, text=text, profile=search_service.settings.profile)
-    current_words = search_service.segment_query(request)
-    next_words = next_version_words(request, current_words, proposal)
-    current_and_next = (
-        _search_titles(search_service, request, current_words),
-        _search_titles(search_service, request, next_words),
-    )
+    plans = search_service.plan(request), next_version_plan(search_service, request, proposal)
+    current_and_next = [_search_titles(search_service, plan) for plan in plans]
     rank_by_id = [{doc_id: n for n, (doc_id, _) in enumerate(side, start=1)} for side in current_and_next]
     sides = [
         tuple(
@@ -66,27 +60,20 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
         )
         for side in current_and_next
     ]
-    return PreviewResults(tuple(current_words[QueryVariant.DOMAIN]), tuple(next_words[QueryVariant.DOMAIN]), *sides)
+    return PreviewResults(plans[0].words.domain, plans[1].words.domain, *sides)
 
 
-def next_version_words(request: SearchRequest, now: QueryWords, proposal: VersionProposal) -> QueryWords:
-    """Return the words of the query in the next version, with synonyms."""
-    text = now[QueryVariant.TEXT][0]
-    cut = segment_words(text, proposal.segmenter)
-    content, residual_chars = split_content_words(text, proposal.segmenter.cut(text))
-    synonyms = find_synonym_groups(request.parsed_query, cut, build_thesaurus(proposal.lexicon))
-    return {
-        **now,
-        QueryVariant.DOMAIN: cut,
-        QueryVariant.CONTENT: content,
-        QueryVariant.RESIDUAL_CHARS: residual_chars,
-        QueryVariant.SYNONYMS: synonyms,
-    }
+def next_version_plan(search_service: SearchService, request: SearchRequest, proposal: VersionProposal) -> QueryPlan:
+    """Return the search in the next version, with its synonyms."""
+    base_segmenter = search_service.lexicon_backend.base_segmenter()
+    return QueryPlan(
+        request, segment_query(request, proposal.segmenter, base_segmenter, build_thesaurus(proposal.lexicon))
+    )
 
 
-def _search_titles(search_service: SearchService, request: SearchRequest, words: QueryWords) -> list[tuple[str, str]]:
+def _search_titles(search_service: SearchService, plan: QueryPlan) -> list[tuple[str, str]]:
     """Return ids and titles of the results, in the order of the search page."""
-    words = search_service.add_work_boosts(request, words)
-    params = hits_params(request, words, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE))
+    plan = search_service.add_work_boosts(plan)
+    params = hits_params(plan, COMPARED_RESULTS, field_names=(solr_fields.ID, solr_fields.TITLE))
     docs = documents(search_service.solr.select(params))
     return [(str(doc[solr_fields.ID]), clean_text(str(doc.get(solr_fields.TITLE, "")))) for doc in docs]

@@ -15,18 +15,13 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from search_ui.query.filter_fields import PARAM_BY_FILTER
-from search_ui.query.filters import RequestFilter, build_filter_queries, build_filters
-from search_ui.query.full_matches import (
-    all_parts_query,
-    any_part_query,
-    contains_query,
-    content_parts,
-    full_matches_query,
-)
+from search_ui.query.filters import RequestFilter
+from search_ui.query.full_matches import all_parts_query, contains_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
+from search_ui.query.query_plan import QueryPlan
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrBackend, SolrResponse
-from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, QueryVariant, QueryWords, SolrQuery, select_params
+from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
 from search_ui.spelling.corrections import Correction, correct_query, find_corrections
 from search_ui.spelling.vocabulary import Vocabulary
 from solr_client import solr_fields
@@ -38,8 +33,7 @@ MIN_GAIN = 5  # how many times more documents a corrected query must find
 MAX_RELAXATIONS = 8  # phrases and filters
 MAX_SINGLE_WORDS = 8  # a query with more words gets no single-word suggestions
 
-CountedSearch = tuple[SearchRequest, QueryWords, bool]
-"""A request, its words, and whether documents with one of the words count."""
+PlanQuery = Callable[[SearchRequest], QueryPlan]
 
 
 class DidYouMeanKind(StrEnum):
@@ -74,25 +68,25 @@ class SearchSuggestion:
 
 def find_suggestions(
     solr: SolrBackend,
-    request: SearchRequest,
+    plan: QueryPlan,
     vocabulary: Vocabulary,
-    segment_query: Callable[[SearchRequest], QueryWords],
+    plan_query: PlanQuery,
     segmenter: Segmenter,
     total: int,
 ) -> list[SearchSuggestion]:
-    """Return searches that find more than the `total` hits of `request`, or what was probably meant.
+    """Return searches that find more than the `total` hits of a search, or what was probably meant.
 
     Sends at most two Solr requests. Raises what `SolrBackend.select` raises.
 
     Args:
         solr: The search server.
-        request: The original request.
+        plan: The original search.
         vocabulary: The known words.
-        segment_query: Segments the query of a request.
+        plan_query: Segments the query of another request.
         segmenter: Segmenter with the published lexicon.
-        total: Number of hits of `request`.
+        total: Number of hits of the original search.
     """
-    query, words, has_few_hits = request.parsed_query, segment_query(request), total <= MAX_HITS_FOR_SUGGESTIONS
+    request, query = plan.request, plan.request.parsed_query
     pieces, typed_count = _keep_credible(solr, find_corrections(query, vocabulary, segmenter))
     likely, less_likely = (
         [
@@ -103,17 +97,11 @@ def find_suggestions(
         ]
         for tier in correct_query(query, pieces)
     )
-    relaxations = (
-        [
-            *[*_phrase_split_suggestions(request, segment_query), *_filter_removed_suggestions(request, words)][
-                :MAX_RELAXATIONS
-            ],
-            *_single_word_suggestions(request, words),
-        ]
-        if has_few_hits
-        else []
-    )
-    useful = _keep_useful(solr, request, [*likely, *less_likely, *relaxations], segment_query, total)
+    relaxations: list[SearchSuggestion] = []
+    if total <= MAX_HITS_FOR_SUGGESTIONS:
+        looser = [*_phrase_split_suggestions(request, plan_query), *_filter_removed_suggestions(plan)]
+        relaxations = [*looser[:MAX_RELAXATIONS], *_single_word_suggestions(plan)]
+    useful = _keep_useful(solr, plan, [*likely, *less_likely, *relaxations], plan_query, total)
     if any(offer.request == other.request for offer in likely for other in useful):
         useful = [offer for offer in useful if all(offer.request != other.request for other in less_likely)]
     return useful
@@ -145,17 +133,17 @@ def _count_documents(solr: SolrBackend, texts: Sequence[Sequence[str]]) -> list[
 
 def _keep_useful(
     solr: SolrBackend,
-    request: SearchRequest,
+    plan: QueryPlan,
     candidates: Sequence[SearchSuggestion],
-    segment_query: Callable[[SearchRequest], QueryWords],
+    plan_query: PlanQuery,
     total: int,
 ) -> list[SearchSuggestion]:
     """Return the corrections that fit the query and the other suggestions that find more, with their counts."""
     if not candidates:
         return []
     # Sorted by relevance, documents with some of the words are results too.
-    searches = [(offer.request, segment_query(offer.request), offer.request_field == "sort") for offer in candidates]
-    searches.append((request, segment_query(request), False))
+    searches = [replace(plan_query(offer.request), match_any=offer.request_field == "sort") for offer in candidates]
+    searches.append(plan)
     *counts, typed = parse_suggestion_counts(solr.select(suggestion_count_params(searches)), len(searches))
     return [
         replace(offer, hit_count=count.hits, all_words_count=count.all_words)
@@ -164,31 +152,27 @@ def _keep_useful(
     ]
 
 
-def _phrase_split_suggestions(
-    request: SearchRequest, segment_query: Callable[[SearchRequest], QueryWords]
-) -> list[SearchSuggestion]:
+def _phrase_split_suggestions(request: SearchRequest, plan_query: PlanQuery) -> list[SearchSuggestion]:
     offers = []
     for part in filter(_is_required_phrase, request.parsed_query.conditions):
-        words = segment_query(_with_query(request, ParsedQuery((part,))))[QueryVariant.DOMAIN]
+        words = plan_query(_with_query(request, ParsedQuery((part,)))).words.domain
         looser_request = _with_query(request, request.parsed_query.with_phrase_split(part, words))
         offers.append(SearchSuggestion(DidYouMeanKind.PHRASE_SPLIT, looser_request, part.text))
     return offers
 
 
-def _filter_removed_suggestions(request: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
-    offers = [
-        _without_filter(request, request_filter) for request_filter in build_filters(request, content_parts(words))
-    ]
+def _filter_removed_suggestions(plan: QueryPlan) -> list[SearchSuggestion]:
+    offers = [_without_filter(plan.request, request_filter) for request_filter in plan.filters]
     return [offer for offer in offers if offer and offer.request.parsed_query.parts]
 
 
-def _single_word_suggestions(request: SearchRequest, words: QueryWords) -> list[SearchSuggestion]:
-    domain_words = frozenset(words[QueryVariant.DOMAIN])
-    offered_words = [word for word in content_parts(words) if word in domain_words]
+def _single_word_suggestions(plan: QueryPlan) -> list[SearchSuggestion]:
+    domain_words = frozenset(plan.words.domain)
+    offered_words = [word for word in plan.words.content if word in domain_words]
     if len(domain_words) < 2 or len(offered_words) > MAX_SINGLE_WORDS:  # one word does not represent a long question
         return []
     return [
-        SearchSuggestion(DidYouMeanKind.SINGLE_WORD, _with_query(request, parse_query(word)), word)
+        SearchSuggestion(DidYouMeanKind.SINGLE_WORD, _with_query(plan.request, parse_query(word)), word)
         for word in offered_words
     ]
 
@@ -227,19 +211,18 @@ def _with_query(request: SearchRequest, query: ParsedQuery) -> SearchRequest:
     return request.with_changes(raw_query=str(query), text=str(query))
 
 
-def suggestion_count_params(searches: Sequence[CountedSearch]) -> Params:
+def suggestion_count_params(searches: Sequence[QueryPlan]) -> Params:
     """Build one request that counts the hits of several searches, near-duplicates once."""
     facets, params = {}, []
-    for n, (request, words, match_any) in enumerate(searches):
-        matches = any_part_query(words) if match_any else full_matches_query(request, words)
-        full_matches_param = QueryParam("all", _filtered(matches, request, words))
-        all_parts_param, text = all_parts_query(words), request.parsed_query.ranking_text
+    for n, plan in enumerate(searches):
+        full_matches_param = QueryParam("all", _filtered(plan))
+        all_parts_param, text = all_parts_query(plan.words), plan.words.typed
         texts = SolrQuery.phrases(solr_fields.BODY_CHARS, f"o{n}_texts", text.split(), "AND")
         phrase = SolrQuery.phrases(solr_fields.BODY_CHARS, f"o{n}_phrase", [text])
         params += [*full_matches_param.to_params(f"o{n}_"), *all_parts_param.to_params(f"o{n}_")]
         params += [*texts.to_params(), *phrase.to_params()]
         counts = {
-            "total": "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})",
+            "total": "unique(id)" if plan.request.cluster else f"unique({solr_fields.CLUSTER_ID})",
             "whole": {"type": "query", "q": all_parts_param.as_clause().to_syntax(f"o{n}_")},
             "texts": {"type": "query", "q": texts.to_syntax()},
             "phrase": {"type": "query", "q": phrase.to_syntax()},
@@ -248,12 +231,10 @@ def suggestion_count_params(searches: Sequence[CountedSearch]) -> Params:
     return select_params(MATCH_ALL, facets=facets, extra_params=params)
 
 
-def _filtered(matches: QueryParam, request: SearchRequest, words: QueryWords) -> SolrQuery:
-    """Build a query for the documents of `matches` that pass all filters of the request."""
-    filter_params = (
-        QueryParam(f"must{n}", clause) for n, clause in enumerate(build_filter_queries(request, words), start=1)
-    )
-    return SolrQuery.boolean(must=[matches, *filter_params])
+def _filtered(plan: QueryPlan) -> SolrQuery:
+    """Build a query for the documents that a search counts: its matches that pass all its filters."""
+    filter_params = (QueryParam(f"must{n}", query) for n, query in enumerate(plan.filter_queries, start=1))
+    return SolrQuery.boolean(must=[plan.matches, *filter_params])
 
 
 class SuggestionCounts(NamedTuple):

@@ -14,10 +14,11 @@ from indexer.document_mapping import TextAnalysis
 from indexer.solr_index import SolrIndex
 from indexer.sync import flush_changes
 from search_ui.pages.article import explain_params
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import QueryWords
 from search_ui.query.score_explanation import parse_explain
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
-from search_ui.query.solr_query import QueryVariant
 from search_ui.query.solr_requests import hits_params
 from tests.builders import extract_all, keep_page, new_url
 from tests.conftest import logic_store_url
@@ -168,20 +169,20 @@ def test_of_two_texts_that_answer_the_cited_one_comes_first(store: Store, solr_i
     analysis = TextAnalysis(Lexicon(), base_segmenter(), base_segmenter())
     asked = SearchRequest("盗窃财物", "盗窃财物")
     cut = ("盗窃", "财物")
-    words = {QueryVariant.DOMAIN: cut, QueryVariant.BASE: cut, QueryVariant.CONTENT: cut}
+    plan = QueryPlan(asked, QueryWords(asked.text, asked.text, cut, cut, base=cut))
     search = SolrSearchClient(solr_index.base_url, solr_index.collection, 120.0)
 
     def found() -> list[str]:
         update_relations(store, base_segmenter())
         flush_changes(store, solr_index, analysis, 10)
-        return [doc["id"] for doc in search.select(hits_params(asked, words, 10))["response"]["docs"]]
+        return [doc["id"] for doc in search.select(hits_params(plan, 10))["response"]["docs"]]
 
     law, rule = document_id("http://law.test/264"), document_id("http://a.test/0")
     assert found() == [rule, law]
     for n in range(6):
         write(store, f"http://c{n}.test/", f"评论{n}", f"第{n}篇谈《中华人民共和国刑法》。")
     assert found()[:2] == [law, rule]
-    answer = search.select(explain_params(law, asked, words))
+    answer = search.select(explain_params(law, plan))
     why = parse_explain(answer["debug"]["explain"][law])
     parts = {part.name: part.score for part in why.parts}
     assert parts["authority"] == pytest.approx(why.score * (1 - 1 / (1 + 0.06 * authority_score(6))))

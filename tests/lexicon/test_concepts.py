@@ -25,7 +25,7 @@ from lexicon.concepts.formats import (
     parse_concept_file,
 )
 from pipeline.search_site.review_service import StoreReview
-from search_ui.query.thesaurus import build_thesaurus
+from search_ui.query.query_words import build_thesaurus
 
 PREFERRED, ADMITTED, DEPRECATED = ConceptTermStatus
 GAS = Concept("c0000000000000001", (ConceptTerm("天然气", "zh", PREFERRED),), category=TermClass.SUBJECT)

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from pipeline.demo.articles import load_toml
-from search_ui.query.content_words import drop_question_words, split_content_words
+from search_ui.query.query_words import drop_question_words, split_content_words
 from search_ui.query.semantic.answer_extraction import (
     EVIDENCE_WEIGHTS,
     MAX_EMBEDDED_SENTENCES,
@@ -22,8 +22,7 @@ from search_ui.query.semantic.answer_extraction import (
     iter_sentence_spans,
     parse_question_terms,
 )
-from search_ui.query.semantic.answer_types import AnswerKind, expected_answer
-from search_ui.query.semantic.questions import is_question
+from search_ui.query.semantic.answer_types import AnswerKind, expected_answer, is_question
 from text.segment import base_segmenter
 
 LAW = SourceText(

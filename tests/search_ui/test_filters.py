@@ -6,6 +6,7 @@ import pytest
 
 from search_ui.query.filters import build_filters
 from search_ui.query.query_parser import PartKind, parse_query
+from search_ui.query.query_words import QueryWords
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL, Params, select_params
 
@@ -15,7 +16,8 @@ PAIRS = ANYWHERE.replace("body_chars", "title body")
 
 def params(text: str, words: tuple[str, ...] = (), **changes: object) -> Params:
     asked = SearchRequest(raw_query=text, text=text).with_changes(**changes)
-    filters = build_filters(asked, words, lambda word: {"页岩气": ("shale gas",)}.get(word, ()))
+    query_words = QueryWords(text, text, words, words, synonym_groups=(("页岩气", "shale gas"),))
+    filters = build_filters(asked, query_words)
     clauses = [clause for one in filters for clause in one.queries]
     unfiltered = select_params(MATCH_ALL)
     return [pair for pair in select_params(MATCH_ALL, clauses) if pair not in unfiltered]
@@ -92,7 +94,7 @@ def test_what_was_chosen() -> None:
 def test_every_filter_can_be_named_and_taken_off() -> None:
     text = '"页岩气" -煤 site:a.example after:2016'
     asked = SearchRequest(text=text, sites=("a",), since="2015", sort=SortOrder.DATE)
-    filters = build_filters(asked, ("页岩", "气"))
+    filters = build_filters(asked, QueryWords(text, text, content=("页岩", "气")))
     assert [one.tag for one in filters] == ["typed0", "typed1", "inside", "typed_date", "words", "site", "date"]
     assert [one.request_field for one in filters if not one.query_parts] == ["sort", "sites", "date"]
     assert {part.kind for one in filters for part in one.query_parts} == {

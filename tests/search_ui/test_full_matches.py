@@ -7,17 +7,18 @@ import pytest
 from flask.testing import FlaskClient
 
 from indexer.embedded_solr import EmbeddedSolr
-from search_ui.query.full_matches import full_matches_query
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import QueryWords
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_query import QueryVariant
 from tests.builders import indexed, lexicon_of, stored_article
 from tests.search_ui_fakes import FakeActions, site_app
-from text.solr_words import WORD_SEPARATOR
 
 
-def sent(*words: str, synonyms: tuple[str, ...] = ()) -> dict[str, str]:
-    asked = SearchRequest(raw_query=" ".join(words), text=" ".join(words))
-    return dict(full_matches_query(asked, {QueryVariant.DOMAIN: words, QueryVariant.SYNONYMS: synonyms}).to_params())
+def sent(*words: str, synonyms: tuple[tuple[str, ...], ...] = ()) -> dict[str, str]:
+    text = " ".join(words)
+    asked = SearchRequest(raw_query=text, text=text)
+    plan = QueryPlan(asked, QueryWords(text, text, words, words, synonym_groups=synonyms))
+    return dict(plan.full_matches.to_params())
 
 
 def test_every_word_is_required_as_one_part_whatever_its_length() -> None:
@@ -68,15 +69,15 @@ def test_a_sign_that_is_part_of_the_name_is_required(word: str, sign: str) -> No
 
 
 def test_a_synonym_stands_for_its_word_and_for_each_word_of_its_term() -> None:
-    named = sent("页岩气", "开发", synonyms=(WORD_SEPARATOR.join(("页岩气", "shale gas")),))
+    named = sent("页岩气", "开发", synonyms=(("页岩气", "shale gas"),))
     assert (named["part0_text"], named["part1_text"]) == ('"页岩气" "shale gas"', '"开发"')
-    both = sent("shale", "gas", synonyms=(WORD_SEPARATOR.join(("shale gas", "页岩气")),))
+    both = sent("shale", "gas", synonyms=(("shale gas", "页岩气"),))
     assert (both["part0_text"], both["part1_text"]) == ('"shale" "页岩气"', '"gas" "页岩气"')
 
 
 def test_signs_alone_are_looked_for_one_by_one() -> None:
     asked = SearchRequest(raw_query="☃", text="☃")
-    named = dict(full_matches_query(asked, {QueryVariant.DOMAIN: ()}).to_params("o1_"))
+    named = dict(QueryPlan(asked, QueryWords("☃", "☃")).full_matches.to_params("o1_"))
     assert named["o1_text"] == "☃" and "v=$o1_text" in named["o1_full_matches"]
 
 

@@ -12,8 +12,8 @@ from domain.term import Lexicon
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
-from search_ui.query.content_words import split_content_words
 from search_ui.query.display_text import normalize_query
+from search_ui.query.query_words import split_content_words
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields
 from tests.search_ui_fakes import BASE, site_app

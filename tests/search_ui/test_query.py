@@ -8,9 +8,10 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from domain.errors import SettingsError
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import QueryWords, Thesaurus, segment_query, segment_words
 from search_ui.query.ranking import PROFILES
 from search_ui.query.search_request import BadSearchRequestError, SearchRequest, SortOrder, parse_search_request
-from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_query import Params, QueryVariant
 from search_ui.query.solr_requests import count_params, details_params, hits_params
 from search_ui.settings import PROFILE_NAMES, SearchSettings
@@ -18,15 +19,21 @@ from tests.search_ui_fakes import BASE
 from text.solr_words import WORD_SEPARATOR
 
 SETTINGS = SearchSettings()
-WORDS = {QueryVariant.DOMAIN: ("世界石油大会",), QueryVariant.BASE: ("世界", "石油", "大会")}
+BASE_WORDS = ("世界", "石油", "大会")
 
 
 def ask(*pairs: tuple[str, str]) -> SearchRequest:
     return parse_search_request(MultiDict(pairs), SETTINGS, PROFILES)
 
 
+def plan(*pairs: tuple[str, str], base: tuple[str, ...] = BASE_WORDS, word: str = "世界石油大会") -> QueryPlan:
+    asked = ask(*pairs)
+    typed = asked.parsed_query.ranking_text
+    return QueryPlan(asked, QueryWords(typed, typed, (word,), (word,), base=base))
+
+
 def params(*pairs: tuple[str, str]) -> Params:
-    return hits_params(ask(*pairs), WORDS, SETTINGS.page_size)
+    return hits_params(plan(*pairs), SETTINGS.page_size)
 
 
 def test_an_address_becomes_a_request_and_again_the_same_address() -> None:
@@ -95,7 +102,7 @@ def test_changing_a_filter_goes_back_to_the_first_page() -> None:
 
 def test_words_are_joined_as_in_documents() -> None:
     named = dict(params(("q", "世界石油大会"), ("profile", "base")))
-    assert named["base_words"] == WORD_SEPARATOR.join(WORDS[QueryVariant.BASE])
+    assert named["base_words"] == WORD_SEPARATOR.join(BASE_WORDS)
     assert segment_words("世界，石油 a!", BASE) == ("世界", "石油", "a")
 
 
@@ -132,9 +139,8 @@ HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
     asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
-    words = {form: segment_words(asked.text, BASE) for form in (QueryVariant.DOMAIN, QueryVariant.BASE)}
-    details = details_params(asked, words, ["d1"], ["d1"])
-    requests = (hits_params(asked, words, 10), details, count_params(asked, words))
+    hostile = QueryPlan(asked, segment_query(asked, BASE, BASE, Thesaurus()))
+    requests = (hits_params(hostile, 10), details_params(hostile, ["d1"], ["d1"]), count_params(hostile))
     sent = [pair for params in requests for pair in params]
     carriers = {*QueryVariant, "quoted", "sites"}
     of_readers = re.compile(r"(typed|word|part)\d+_(text|word)")
@@ -145,7 +151,7 @@ def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> N
 
 
 def facets(*pairs: tuple[str, str]) -> dict[str, Any]:
-    counted: dict[str, Any] = json.loads(dict(count_params(ask(*pairs), WORDS))["json.facet"])
+    counted: dict[str, Any] = json.loads(dict(count_params(plan(*pairs)))["json.facet"])
     return counted
 
 
@@ -174,15 +180,15 @@ def test_near_duplicates_count_once_unless_they_are_opened_out() -> None:
 
 @pytest.mark.parametrize("pairs", [[("q", "a"), ("sort", "date")], [("q", "site:a.example")]])
 def test_where_all_is_required_all_that_is_found_is_counted(pairs: list[tuple[str, str]]) -> None:
-    assert dict(count_params(ask(*pairs), WORDS))["full_matches"] == "*:*"
+    assert dict(count_params(plan(*pairs)))["full_matches"] == "*:*"
 
 
 def test_only_named_fields_come_back() -> None:
-    named = dict(params(("q", "a"), ("page", "3")))
+    named = dict(params(("q", "a")))
     assert (named["fl"], named["start"], named["rows"]) == (
-        "id,cluster,series,picture,format,full:query($full_matches,0)", "20", "10",
+        "id,cluster,series,picture,format,full:query($full_matches,0)", "0", "10",
     )  # fmt: skip
-    shown = dict(details_params(ask(("q", "a")), WORDS, ["d1", "d2"], []))
+    shown = dict(details_params(plan(("q", "a")), ["d1", "d2"], []))
     assert shown["fl"] == (
         "id,url,site,title,published_text,fetched,cluster,series,picture,format,text_source,page_starts,story,language,"
         "author,source"
@@ -191,10 +197,10 @@ def test_only_named_fields_come_back() -> None:
 
 
 def test_only_for_few_words_and_on_the_first_page_solr_need_not_count_to_the_end() -> None:
-    asked, many = ask(("q", "a")), {**WORDS, QueryVariant.BASE: tuple("abcdefghijklm")}
-    assert "minExactCount" in dict(hits_params(asked, WORDS, 10, spare_hits=5))
-    assert "minExactCount" not in dict(hits_params(asked, many, 10, spare_hits=5))
-    assert "minExactCount" not in dict(hits_params(asked, WORDS, 10))
+    few, many = plan(("q", "a")), plan(("q", "a"), base=tuple("abcdefghijklm"))
+    assert "minExactCount" in dict(hits_params(few, 10, spare_hits=5))
+    assert "minExactCount" not in dict(hits_params(many, 10, spare_hits=5))
+    assert "minExactCount" not in dict(hits_params(few, 10))
 
 
 @pytest.mark.parametrize("longest", [0, 161])
@@ -204,9 +210,9 @@ def test_a_query_length_that_solr_cannot_take_is_no_setting(longest: int) -> Non
 
 
 def test_words_are_looked_for_simplified() -> None:
-    words = {QueryVariant.DOMAIN: ("鑽頭",), QueryVariant.BASE: ("鑽頭",)}
     for profile, form in (("domain", "domain_words"), ("base", "base_words")):
-        assert dict(hits_params(ask(("q", "鑽頭"), ("profile", profile)), words, 10))[form] == "钻头"
+        named = plan(("q", "鑽頭"), ("profile", profile), base=("鑽頭",), word="鑽頭")
+        assert dict(hits_params(named, 10))[form] == "钻头"
 
 
 def test_the_setting_names_all_profiles() -> None:

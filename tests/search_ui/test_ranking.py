@@ -1,13 +1,15 @@
 """The queries of the ranking profiles, and their ranking in a real Solr."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from domain.article import Article, StoredArticle, document_id
 from indexer.embedded_solr import EmbeddedSolr
+from search_ui.query.query_words import QueryWords, segment_words
 from search_ui.query.ranking import (
     BEST_PARTS_PER_WORK,
     MAX_WORKS,
@@ -16,24 +18,29 @@ from search_ui.query.ranking import (
     parse_work_boosts,
     works_params,
 )
-from search_ui.query.segmentation import segment_words
 from search_ui.query.solr_client import SolrSearchClient
-from search_ui.query.solr_query import Params, QueryVariant, QueryWords, select_params
+from search_ui.query.solr_query import Params, QueryVariant, select_params
 from solr_client import solr_fields
 from tests.builders import indexed
 from text.segment import base_segmenter
 from text.solr_words import WORD_SEPARATOR
 
 OWN, OTHER = "0123456789abcdef", "fedcba9876543210"
-WORDS = {QueryVariant.DOMAIN: ["石油"], QueryVariant.BASE: ["石油"]}
 
 
 def answer(*parts: tuple[str, float]) -> Mapping[str, Any]:
     return {"response": {"docs": [{solr_fields.WORK_ID: work, "score": score} for work, score in parts]}}
 
 
-def rank_params(text: str, words: QueryWords, profile: str, rows: int = 0) -> Params:
-    return select_params(build_rank_query(text, words, profile), rows=rows, fl=[solr_fields.URL])
+def words_of(text: str, *words: str, base: tuple[str, ...] = (), works: tuple[str, ...] = ()) -> QueryWords:
+    return QueryWords(text, text, words, words, base=base or words, work_boosts=works)
+
+
+WORDS = words_of("石油", "石油")
+
+
+def rank_params(words: QueryWords, profile: str, rows: int = 0) -> Params:
+    return select_params(build_rank_query(words, profile), rows=rows, fl=[solr_fields.URL])
 
 
 def test_a_work_is_worth_the_mean_of_its_ten_best_parts() -> None:
@@ -50,34 +57,34 @@ def test_only_so_many_works_and_nothing_that_is_no_id() -> None:
 
 
 def test_works_are_asked_for_only_where_they_count() -> None:
-    assert works_params("石油", "base") == [] and works_params("", "plumbline") == []
-    named = dict(works_params("“石油” 大会", "plumbline"))
+    assert works_params(WORDS, "base") == [] and works_params(words_of(""), "plumbline") == []
+    named = dict(works_params(words_of("“石油” 大会"), "plumbline"))
     assert named["text"].split() == ["石油", "大会"] and named["fl"] == "work,score"
-    ranked = dict(rank_params("石油", {**WORDS, QueryVariant.WORK_BOOSTS: [f"{OWN}^=1.5"]}, "plumbline"))
+    ranked = dict(rank_params(replace(WORDS, work_boosts=(f"{OWN}^=1.5",)), "plumbline"))
     assert "should=$work_boost}" in ranked["matched"] and ranked[QueryVariant.WORK_BOOSTS] == f"{OWN}^=1.5"
-    assert "work" not in dict(rank_params("石油", WORDS, "plumbline"))
+    assert "work" not in dict(rank_params(WORDS, "plumbline"))
 
 
 def test_titles_count_where_a_document_is_no_part_of_a_work() -> None:
-    named = dict(rank_params("石油", WORDS, "plumbline"))
+    named = dict(rank_params(WORDS, "plumbline"))
     assert named["titles"] == "{!bool should=$title0 should=$title1 must_not='work:[* TO *]'}"
     assert re.findall(r"qf='(\w+)", named["title0"] + named["title1"]) == [solr_fields.TITLE, solr_fields.TITLE_BASE]
 
 
 def test_authority_multiplies_what_was_found_and_finds_nothing() -> None:
-    named = dict(rank_params("石油", WORDS, "plumbline"))
+    named = dict(rank_params(WORDS, "plumbline"))
     assert named["q"] == "{!boost b='sum(1,product(0.06,authority))' v=$matched}"
     assert named["matched"].startswith("{!bool ") and "authority" not in named["matched"]
-    assert not dict(rank_params("石油", WORDS, "bigram"))["q"].startswith("{!boost")
+    assert not dict(rank_params(WORDS, "bigram"))["q"].startswith("{!boost")
 
 
 def test_terms_of_the_lexicon_count_beside_the_words_of_the_base_dictionary() -> None:
-    words = {QueryVariant.DOMAIN: ["世界石油大会", "召开"], QueryVariant.BASE: ["世界", "石油", "大会", "召开"]}
-    named = dict(rank_params("世界石油大会召开", words, "plumbline"))
+    words = words_of("世界石油大会召开", "世界石油大会", "召开", base=("世界", "石油", "大会", "召开"))
+    named = dict(rank_params(words, "plumbline"))
     assert named[QueryVariant.LEXICON_TERMS] == "世界石油大会"
     assert f"v=${QueryVariant.LEXICON_TERMS}" in named["clause3"]
-    assert named[QueryVariant.BASE].split(WORD_SEPARATOR) == words[QueryVariant.BASE]
-    assert "clause3" not in dict(rank_params("石油", WORDS, "plumbline"))
+    assert named[QueryVariant.BASE].split(WORD_SEPARATOR) == [*words.base]
+    assert "clause3" not in dict(rank_params(WORDS, "plumbline"))
 
 
 LAW = [f"采油者应当依照本条第{n}款申请许可证。" for n in range(12)]
@@ -102,12 +109,11 @@ def client(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
 
 
 def found(client: SolrSearchClient, text: str, with_works: bool = True, rows: int = 20) -> list[str]:
-    words: dict[QueryVariant, Sequence[str]] = dict.fromkeys(
-        (QueryVariant.DOMAIN, QueryVariant.BASE), segment_words(text, base_segmenter())
-    )
+    words = words_of(text, *segment_words(text, base_segmenter()))
     if with_works:
-        words[QueryVariant.WORK_BOOSTS] = parse_work_boosts(client.select(works_params(text, "plumbline")), "plumbline")
-    params = rank_params(text, words, "plumbline", rows)
+        works = parse_work_boosts(client.select(works_params(words, "plumbline")), "plumbline")
+        words = replace(words, work_boosts=works)
+    params = rank_params(words, "plumbline", rows)
     return [doc[solr_fields.URL].removeprefix("http://a.test/") for doc in client.select(params)["response"]["docs"]]
 
 
@@ -221,9 +227,5 @@ def test_either_script_finds_both(client: SolrSearchClient, text: str) -> None:
 def test_a_long_query_is_not_too_many_clauses(client: SolrSearchClient, text: str) -> None:
     works = tuple(f"{n:016x}^=1.0000" for n in range(MAX_WORKS))
     cut = list(text.replace(" ", ""))
-    words = {
-        QueryVariant.DOMAIN: [*cut[:20], "".join(cut[:20])],
-        QueryVariant.BASE: cut,
-        QueryVariant.WORK_BOOSTS: works,
-    }
-    assert "response" in client.select(rank_params(text, words, "plumbline", 1))
+    words = words_of(text, *cut[:20], "".join(cut[:20]), base=tuple(cut), works=works)
+    assert "response" in client.select(rank_params(words, "plumbline", 1))

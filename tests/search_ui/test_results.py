@@ -3,6 +3,8 @@
 from typing import Any
 
 from search_ui.query.display_text import Segment
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import QueryWords
 from search_ui.query.results import (
     Hit,
     SearchPage,
@@ -18,6 +20,11 @@ from tests.search_ui_fakes import FakeSearch, NoQueryVectors, OneVector, documen
 
 SETTINGS = SearchSettings(site_names={"news.example": "石油新闻"})
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")
+
+
+def plan(asked: SearchRequest) -> QueryPlan:
+    text = asked.parsed_query.ranking_text
+    return QueryPlan(asked, QueryWords(text, text))
 
 
 def mark(text: str) -> str:
@@ -39,7 +46,7 @@ def page_of(
     asked: SearchRequest = ASKED,
     about: dict[str, Any] | None = None,
 ) -> SearchPage:
-    return build_search_page(SearchResponses(found, counted or {}, {**found, **(about or {})}), asked, SETTINGS)
+    return build_search_page(SearchResponses(found, counted or {}, {**found, **(about or {})}), plan(asked), SETTINGS)
 
 
 def counts(**facets: Any) -> dict[str, Any]:
@@ -188,7 +195,7 @@ def test_copies_are_those_besides_the_hit() -> None:
 def test_hits_stand_in_their_order_and_one_that_went_meanwhile_is_left_out() -> None:
     found = {"response": {"numFound": 3, "docs": [{"id": name} for name in ("d2", "gone", "d1")]}}
     shown = {"response": {"docs": [{"id": "d1", "title": "一"}, {"id": "d2", "title": "二"}]}}
-    page = build_search_page(SearchResponses(found, {}, shown), ASKED, SETTINGS)
+    page = build_search_page(SearchResponses(found, {}, shown), plan(ASKED), SETTINGS)
     assert [(hit.doc_id, hit.plain_title) for hit in page.hits] == [("d2", "二"), ("d1", "一")]
 
 
@@ -224,7 +231,7 @@ def on_pages(*passages: str, body: str = "首页四川\n页岩气井\n第三页�
     starts = "1:0 2:5 3:10"
     found = answer({"body": list(passages)}, format="pdf", page_starts=starts, **doc)
     bodies = {"response": {"docs": [{"id": "d1", "body": body}]}}
-    return build_search_page(SearchResponses(found, {}, found, bodies), ASKED, SETTINGS).hits[0]
+    return build_search_page(SearchResponses(found, {}, found, bodies), plan(ASKED), SETTINGS).hits[0]
 
 
 def test_a_hit_names_the_page_of_the_passage_with_most_marks() -> None:

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from search_ui.query.query_parser import parse_query
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.query_words import QueryWords
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_query import Params, QueryVariant
+from search_ui.query.solr_query import Params
 from search_ui.spelling.corrections import Correction, QueryTiers, correct_query, find_corrections
 from search_ui.spelling.did_you_mean import find_suggestions
 from search_ui.spelling.typing_errors import LIKELY, SLIP
@@ -167,8 +169,11 @@ class Counts:
 
 
 def offered(typed: str, counts: Counts) -> list[tuple[str, int]]:
+    def plan(asked: SearchRequest) -> QueryPlan:
+        return QueryPlan(asked, QueryWords(asked.text, asked.text, (asked.text,), (asked.text,)))
+
     request = SearchRequest(raw_query=typed, text=typed)
-    offers = find_suggestions(counts, request, KNOWN, lambda asked: {QueryVariant.DOMAIN: (asked.text,)}, BASE, 40)
+    offers = find_suggestions(counts, plan(request), KNOWN, plan, BASE, 40)
     return [(offer.label, offer.typed_count) for offer in offers]
 
 

@@ -4,13 +4,12 @@ import pytest
 
 from domain.term import Lexicon, LexiconEntry
 from search_ui.query.query_parser import parse_query
-from search_ui.query.thesaurus import (
+from search_ui.query.query_words import (
     MAX_QUERY_SYNONYMS,
+    QueryWords,
     Thesaurus,
     build_thesaurus,
     find_synonym_groups,
-    list_synonyms,
-    synonym_lookup,
 )
 
 LEXICON = Lexicon(
@@ -39,6 +38,10 @@ def test_a_group_of_words_leads_to_all_its_others(word: str, others: tuple[str, 
     assert THESAURUS.find_synonyms(word) == others
 
 
+def found(text: str, words: tuple[str, ...], thesaurus: Thesaurus = THESAURUS) -> QueryWords:
+    return QueryWords(text, text, words, synonym_groups=find_synonym_groups(parse_query(text), words, thesaurus))
+
+
 @pytest.mark.parametrize(
     ("text", "words", "also"),
     [
@@ -52,26 +55,19 @@ def test_a_group_of_words_leads_to_all_its_others(word: str, others: tuple[str, 
     ],
 )
 def test_what_is_also_searched(text: str, words: tuple[str, ...], also: tuple[str, ...]) -> None:
-    assert list_synonyms(find_synonym_groups(parse_query(text), words, THESAURUS)) == also
+    assert found(text, words).synonyms == also
 
 
 def test_a_query_gets_only_so_many() -> None:
     entries = tuple(LexiconEntry(f"词{n}", synonyms=tuple(f"w{n}x{m}" for m in range(5))) for n in range(4))
     words = tuple(f"词{n}" for n in range(4))
-    assert (
-        len(
-            list_synonyms(
-                find_synonym_groups(parse_query(" ".join(words)), words, build_thesaurus(Lexicon(1, entries)))
-            )
-        )
-        == MAX_QUERY_SYNONYMS
-    )
+    assert len(found(" ".join(words), words, build_thesaurus(Lexicon(1, entries))).synonyms) == MAX_QUERY_SYNONYMS
 
 
 def test_a_filter_looks_the_spellings_of_one_word_up() -> None:
-    spellings = synonym_lookup(find_synonym_groups(parse_query("页岩气 开发"), ("页岩气", "开发"), THESAURUS))
-    assert spellings("页岩气") == ("shale gas", "页岩天然气")
-    assert spellings("开发") == ()
+    words = found("页岩气 开发", ("页岩气", "开发"))
+    assert words.find_synonyms("页岩气") == ("shale gas", "页岩天然气")
+    assert words.find_synonyms("开发") == ()
 
 
 def test_without_synonyms_nothing_is_looked_up() -> None:

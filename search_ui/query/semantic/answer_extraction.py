@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from search_ui.query.content_words import is_function_word
+from search_ui.query.query_words import is_function_word
 from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer
 from text.background_frequencies import page_share
 from text.folding import fold_term

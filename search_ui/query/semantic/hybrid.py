@@ -20,13 +20,11 @@ from itertools import islice
 from statistics import pstdev
 from typing import Protocol
 
-from search_ui.query.filters import build_filter_queries
-from search_ui.query.full_matches import any_part_query, full_matches_query
-from search_ui.query.ranking import EXACT_TITLE_PARAM, PROFILES
-from search_ui.query.search_request import SearchRequest, SortOrder
+from search_ui.query.query_plan import QueryPlan
+from search_ui.query.ranking import EXACT_TITLE_PARAM
 from search_ui.query.solr_client import SolrDocument, SolrResponse, documents, with_documents
-from search_ui.query.solr_query import Params, QueryParam, QueryWords, SolrQuery, select_params
-from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, is_full_match, ranking_query
+from search_ui.query.solr_query import Params, QueryParam, SolrQuery, select_params
+from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, is_full_match
 from solr_client import solr_fields
 from text.titles import title_lookup_keys
 
@@ -162,19 +160,17 @@ class FusedCandidates:
         return with_documents(header, [candidate.doc for candidate in self.entries[start:]], self.match_count)
 
 
-def can_use_semantic_search(request: SearchRequest) -> bool:
-    """Return True if semantic search applies to a request.
+def can_use_semantic_search(plan: QueryPlan) -> bool:
+    """Return True if semantic search applies to a search.
 
     The query must consist of plain words only, sorted by relevance, without a cluster, and the profile must have a
     semantic weight.
     """
-    is_plain = bool(request.parsed_query.ranking_text) and not request.parsed_query.conditions and not request.cluster
-    return is_plain and request.sort is SortOrder.RELEVANCE and PROFILES[request.profile].semantic_weight > 0
+    is_plain = plan.is_ranked and not plan.request.parsed_query.conditions and not plan.request.cluster
+    return is_plain and plan.profile.semantic_weight > 0
 
 
-def vector_search_params(
-    request: SearchRequest, words: QueryWords, vector: QueryVector, field_names: Sequence[str]
-) -> Params:
+def vector_search_params(plan: QueryPlan, vector: QueryVector, field_names: Sequence[str]) -> Params:
     """Build the kNN request for the nearest documents that pass the filters.
 
     It also returns whether a document matches lexically, so that `fuse` counts each document once.
@@ -183,34 +179,30 @@ def vector_search_params(
         "knn", (("f", vector.field), ("topK", str(VECTOR_CANDIDATES)), ("v", QueryParam("vector", vector.solr_text)))
     )
     match_params = {
-        FULL_MATCH_FIELD: full_matches_query(request, words),
-        LEXICAL_MATCH_FIELD: QueryParam("ranked_words", ranking_query(request, words)),
-        ANY_PART_FIELD: any_part_query(words),
+        FULL_MATCH_FIELD: plan.full_matches,
+        LEXICAL_MATCH_FIELD: QueryParam("ranked_words", plan.ranking),
+        ANY_PART_FIELD: plan.any_part,
     }
     match_fields = [f"{name}:query(${param.name},0)" for name, param in match_params.items()]
     return select_params(
         nearest,
-        build_filter_queries(request, words),
+        plan.filter_queries,
         VECTOR_CANDIDATES,
         [*field_names, solr_fields.AUTHORITY, *match_fields],
         extra_params=[pair for param in match_params.values() for pair in param.to_params()],
     )
 
 
-def lexical_fields(request: SearchRequest, vector: QueryVector, field_names: Sequence[str]) -> list[str]:
+def lexical_fields(plan: QueryPlan, vector: QueryVector, field_names: Sequence[str]) -> list[str]:
     """Return the fields that `fuse` needs from the lexical response, besides `is_full_match`."""
-    exact_title_fields = (
-        [f"{EXACT_TITLE_FIELD}:query(${EXACT_TITLE_PARAM},0)"]
-        if title_lookup_keys(request.parsed_query.ranking_text)
-        else []
-    )
+    has_title_key = bool(title_lookup_keys(plan.words.typed))
     return [
         *field_names,
         "score",
         solr_fields.LANGUAGE,
         solr_fields.AUTHORITY,
         f"{SIMILARITY_FIELD}:vectorSimilarity({vector.field},{vector.solr_text})",
-        *exact_title_fields,
+        *([f"{EXACT_TITLE_FIELD}:query(${EXACT_TITLE_PARAM},0)"] if has_title_key else []),
     ]
 
 

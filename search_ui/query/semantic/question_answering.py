@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from search_ui.query.query_words import QueryWords
 from search_ui.query.results import Hit
 from search_ui.query.semantic.answer_extraction import (
     ANSWER_MODELS,
@@ -12,11 +13,9 @@ from search_ui.query.semantic.answer_extraction import (
     find_quotes,
     parse_question_terms,
 )
-from search_ui.query.semantic.answer_types import AnswerKind, expected_answer
+from search_ui.query.semantic.answer_types import AnswerKind, expected_answer, is_question
 from search_ui.query.semantic.hybrid import FusedCandidates
-from search_ui.query.semantic.questions import is_question
 from search_ui.query.solr_client import SolrResponse, documents
-from search_ui.query.solr_query import QueryVariant, QueryWords
 from solr_client import solr_fields
 
 MAX_SOURCES, MAX_DEFINITION_SOURCES = 3, 10  # hits that are read; a definition is often not in the best ones
@@ -31,7 +30,6 @@ def find_source_ids(question: str, ids: Sequence[str], candidates: FusedCandidat
 
 
 def answer_from_hits(
-    question: str,
     words: QueryWords,
     candidates: FusedCandidates,
     hits: Sequence[Hit],
@@ -44,12 +42,12 @@ def answer_from_hits(
     least the hits of `find_source_ids`. `sentence_cosines` returns the cosines of texts to the question.
     """
     hit_by_id: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits}
-    source_ids = find_source_ids(question, list(hit_by_id), candidates)
+    source_ids = find_source_ids(words.typed, list(hit_by_id), candidates)
     if not source_ids or not candidates.neighbours:
         return ()
-    expected = expected_answer(question)
+    expected = expected_answer(words.typed)
     quotes = find_quotes(
-        parse_question_terms(expected, words[QueryVariant.TEXT][0], words[QueryVariant.CONTENT]),
+        parse_question_terms(expected, words.text, words.content),
         expected,
         _read_sources(bodies, source_ids),
         dict(candidates.neighbours),

@@ -1,17 +1,100 @@
-"""Selects the content words of a query: `产量最高的油田是哪个` is about 产量 and 油田.
+"""From the text of a query to its words: `产量最高的油田是哪个` is about 产量 and 油田.
 
 The function words of a language are few and stable, so they are listed here. The tags of a segmenter do not help: it
 guesses them for unknown words (it takes 借据 for a preposition).
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, combinations
 
+from domain.term import Lexicon
 from search_ui.query.display_text import has_word
-from text.folding import fold_width
+from search_ui.query.query_parser import ParsedQuery, PartKind
+from search_ui.query.search_request import SearchRequest
+from text.folding import fold_width, word_key
 from text.scripts import ALPHABETIC
+from text.segment import Segmenter
 from text.sign_words import SIGN_WORD, find_sign_words
+
+MAX_QUERY_SYNONYMS = 8  # synonyms in one query; each costs Solr a phrase
+_MAX_TERM_WORDS = 6  # words of one term
+
+
+@dataclass(frozen=True)
+class QueryWords:
+    """The words of a query.
+
+    Attributes:
+        typed: The text to rank by, as typed, without operators.
+        text: The same without question words.
+        domain: Words of the published lexicon, cut as the documents were.
+        content: The content words. A full match contains all of them; () if the query has only symbols.
+        residual_chars: Residual characters between the content words. They only raise the score.
+        base: Words of the base dictionary; () if the profile does not rank by them.
+        synonym_groups: The terms of the query that have synonyms, each followed by them.
+        work_boosts: Ids of works with weights (`ranking.parse_work_boosts`).
+    """
+
+    typed: str
+    text: str
+    domain: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    residual_chars: tuple[str, ...] = ()
+    base: tuple[str, ...] = ()
+    synonym_groups: tuple[tuple[str, ...], ...] = ()
+    work_boosts: tuple[str, ...] = ()
+
+    @property
+    def synonyms(self) -> tuple[str, ...]:
+        """The synonyms of all groups, without the terms."""
+        return tuple(synonym for _, *synonyms in self.synonym_groups for synonym in synonyms)
+
+    @cached_property
+    def _synonyms_by_key(self) -> Mapping[str, tuple[str, ...]]:
+        return {
+            word_key(word): tuple(synonyms)
+            for term, *synonyms in self.synonym_groups
+            for word in (*term.split(" "), term)
+        }
+
+    def find_synonyms(self, word: str) -> tuple[str, ...]:
+        """Return the synonyms of the term that a word of the query is or is part of (`shale`)."""
+        return self._synonyms_by_key.get(word_key(word), ())
+
+
+def segment_words(text: str, segmenter: Segmenter) -> tuple[str, ...]:
+    """Return the words of `text` in order, without punctuation and spaces."""
+    return tuple(word for word in segmenter.cut(text) if has_word(word))
+
+
+def segment_query(
+    request: SearchRequest, segmenter: Segmenter, base_segmenter: Segmenter | None, thesaurus: "Thesaurus"
+) -> QueryWords:
+    """Segment a query as the documents were.
+
+    Args:
+        request: The search.
+        segmenter: The segmenter with the published lexicon.
+        base_segmenter: The segmenter with the base dictionary only; None if the profile does not rank by its words.
+        thesaurus: The synonyms of the lexicon.
+    """
+    query = request.parsed_query
+    text, tokens = query.ranking_text, segmenter.cut(query.ranking_text)
+    if not query.conditions and (without := drop_question_words(text, tokens)) != text:
+        text, tokens = without, segmenter.cut(without)
+    words = tuple(filter(has_word, tokens))
+    return QueryWords(
+        query.ranking_text,
+        text,
+        words,
+        *split_content_words(text, tokens),
+        segment_words(text, base_segmenter) if base_segmenter else (),
+        find_synonym_groups(query, words, thesaurus),
+    )
+
 
 _HAN_RE = re.compile("[\u3400-\u9fff]")
 _SUPERLATIVE_RE = re.compile("最.{0,2}")
@@ -147,3 +230,62 @@ def _is_question_word(word: str, is_all_caps: bool) -> bool:
 def _is_abbreviation(word: str, is_all_caps: bool) -> bool:
     """Return True for words such as `IT` and `WHO` among small letters."""
     return len(word) > 1 and word.isupper() and not is_all_caps
+
+
+@dataclass(frozen=True)
+class Thesaurus:
+    """Groups of synonyms, by the `word_key` of each member."""
+
+    group_by_key: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def find_synonyms(self, word: str) -> tuple[str, ...]:
+        """Return the synonyms of `word`, in the order of the lexicon; () if there are none."""
+        key = word_key(word)
+        return tuple(synonym for synonym in self.group_by_key.get(key, ()) if word_key(synonym) != key)
+
+
+def build_thesaurus(lexicon: Lexicon) -> Thesaurus:
+    """Build the thesaurus of a lexicon. A synonym leads to its term and to the other synonyms of the term."""
+    groups: dict[str, tuple[str, ...]] = {}
+    for entry in lexicon.entries:
+        if not entry.synonyms:
+            continue
+        group = (entry.text, *entry.synonyms)
+        for word in group:
+            groups[word_key(word)] = tuple(dict.fromkeys((*groups.get(word_key(word), ()), *group)))
+    return Thesaurus(groups)
+
+
+def find_synonym_groups(query: ParsedQuery, words: Sequence[str], thesaurus: Thesaurus) -> tuple[tuple[str, ...], ...]:
+    """Return the terms of a query that have synonyms, each followed by them.
+
+    There are at most `MAX_QUERY_SYNONYMS` synonyms in all. Quoted phrases get no synonyms, and words that occur in the
+    query are not added again.
+
+    Args:
+        query: The parsed query.
+        words: Its text, cut by the lexicon. Several words can form one term (`shale`, `gas`).
+        thesaurus: The synonyms of the lexicon.
+    """
+    if not thesaurus.group_by_key:
+        return ()
+    used_keys = {word_key(phrase) for phrase in query.required_texts(PartKind.PHRASE)}
+    query_key, groups, remaining = word_key(query.ranking_text), [], MAX_QUERY_SYNONYMS
+    for run in _iter_word_runs(words):
+        if word_key(run) in used_keys:
+            continue
+        keys = {synonym: word_key(synonym) for synonym in thesaurus.find_synonyms(run)}
+        new_synonyms = [synonym for synonym, key in keys.items() if key not in query_key and key not in used_keys][
+            :remaining
+        ]
+        used_keys |= {word_key(run), *(keys[synonym] for synonym in new_synonyms)}
+        remaining -= len(new_synonyms)
+        groups += [(run, *new_synonyms)] if new_synonyms else []
+    return tuple(groups)
+
+
+def _iter_word_runs(words: Sequence[str]) -> Iterable[str]:
+    """Yield every run of adjacent words as one text. `word_key` removes spaces beside Chinese characters."""
+    for start, end in combinations(range(len(words) + 1), 2):
+        if end - start <= _MAX_TERM_WORDS:
+            yield " ".join(words[start:end])
