@@ -20,7 +20,7 @@ from domain.term import AUTOMATIC_ACTOR
 from pipeline.demo.articles import COMPARISON_TERM
 from pipeline.engine import Engine
 from pipeline.search_site.search_app import compare_term
-from search_ui.pages.compare import COMPARED_RESULTS, LexiconResult
+from search_ui.services.compare import COMPARED_RESULTS, LexiconResult
 
 SET = "wd_automatic"
 MIN_QUERIES = 11

@@ -16,8 +16,8 @@ from domain.term import Lexicon, LexiconEntry, Term
 from lexicon.counting.corpus import InMemoryCorpus
 from lexicon.mining import mine_terms
 from lexicon.settings import LexiconSettings
-from search_ui.pages.compare import LEXICON_NAMES, compare_lexicons
 from search_ui.query.solr_client import SolrSearchClient
+from search_ui.services.compare import LEXICON_NAMES, compare_lexicons
 from text.segment import RjiebaSegmenter, Segmenter, base_segmenter
 
 ARTICLES, MIN_ARTICLES = 3_000, 1_000

@@ -25,14 +25,14 @@ from pipeline.embedding.settings import EmbedSettings
 from pipeline.search_site.query_vectors import compute_text_cosines
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.semantic.hybrid import FusedCandidates, QueryVector, fuse, lexical_fields, vector_search_params
-from search_ui.query.semantic.related import (
+from search_ui.query.solr_requests import hits_params
+from search_ui.services.articles import (
     CANDIDATES_PER_LIST,
     drop_distant,
     fuse_by_rank,
     more_like_this_params,
     nearest_articles_params,
 )
-from search_ui.query.solr_requests import hits_params
 from solr_client import solr_fields
 from text.embedding.embedder import Embedder, Vectors, quantize
 from text.embedding.model_spec import ModelSpec

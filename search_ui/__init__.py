@@ -2,6 +2,7 @@
 
     pages/       public pages: home, results, article, comparison (Wang Du 2019, WD-S3), feeds, suggestions
     query/       builds Solr requests and reads the responses; no Flask
+    services/    articles, terms, definitions and exports for all that is rendered; no Flask
     spelling/    corrections by edits, sound and pinyin; no Flask
     review/      review of terms and topics, for signed-in reviewers
     admin/       reports, alerts and metrics, for administrators

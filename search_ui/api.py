@@ -5,7 +5,7 @@ Within a version fields can be added, but never removed or changed in meaning. E
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,25 +16,26 @@ from flask import Blueprint, Response, abort, current_app, g, jsonify, request, 
 from domain.article import ARTICLE_FIELDS, ArticleField
 from domain.concept import Concept
 from search_ui.api_tokens import ApiScope, check_api_token
-from search_ui.context import current_site, elapsed_ms
-from search_ui.glossary import GlossaryTerm, current_glossary
-from search_ui.pages.article import ArticleDetails, ArticleView, RelatedArticle, is_doc_id
-from search_ui.pages.article_loader import find_article, load_article
-from search_ui.pages.citation_export import citation_response, find_exported_results, requested_citation_format
-from search_ui.pages.compare import LexiconResult, compare_lexicons
-from search_ui.pages.glossary_views import display_name, fetch_term_usage, find_related_terms, page_of_terms
-from search_ui.pages.missing import abort_missing
-from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
-from search_ui.pages.search_service import current_search_service
+from search_ui.citations.formats import CITATION_FORMATS, CitationFormat
+from search_ui.citations.reference import Reference, build_reference
+from search_ui.context import abort_missing, current_services, current_site, elapsed_ms, external_url
+from search_ui.glossary import GlossaryTerm
+from search_ui.local_dates import format_day
+from search_ui.pages.glossary_views import page_of_terms
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
 from search_ui.query.facets import Facet
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Hit, SearchPage, plain_text
+from search_ui.query.results import ArticleSummary, Hit, SearchPage, plain_text
 from search_ui.query.score_explanation import RankExplanation
-from search_ui.query.search_request import SearchRequest, parse_search_request
+from search_ui.query.search_request import BadSearchRequestError, SearchRequest, parse_search_request
 from search_ui.query.semantic.answer_extraction import Quotation
+from search_ui.services.articles import ArticleDetails, ArticleView, find_article, is_doc_id, load_article
+from search_ui.services.citations import find_exported_results
+from search_ui.services.compare import LexiconResult, compare_lexicons
+from search_ui.services.definitions import QuotedDefinition
+from search_ui.services.terms import find_term
 from search_ui.spelling.did_you_mean import SearchSuggestion
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -75,20 +76,48 @@ def with_article_fields(document: JsonDict, article_fields: Mapping[str, Article
 def search() -> Response:
     """Return one page of results; with a citation format, references to the first results of all pages."""
     citation_format = requested_citation_format()
-    search_service = current_search_service()
+    search_service = current_services().search
     search_request = search_service.resolve_exact_title(
         parse_search_request(request.args, current_site().settings, PROFILES)
     )
     if citation_format:
-        return citation_response(
-            find_exported_results(search_service, search_request), citation_format, "search-results"
-        )
+        is_related = request.args.get("related") == "1"
+        hits = find_exported_results(search_service, search_request, is_related)
+        return citation_response(hits, citation_format, "search-results")
     plan = search_service.plan(search_request)
     search_page = search_service.execute(plan)
     if search_request.text:
         g.hits = search_page.match_count
     offers = search_service.suggest_alternatives(plan, search_page)
     return jsonify(search_page_to_json(search_page, offers, search_request))
+
+
+def requested_citation_format() -> CitationFormat | None:
+    """Return the export format that the URL requests; None for JSON.
+
+    Raises:
+        BadSearchRequestError: There is no such format.
+    """
+    name = request.args.get("format", "") or "json"
+    if name == "json":
+        return None
+    if name not in CITATION_FORMATS:
+        raise BadSearchRequestError("format")
+    return CITATION_FORMATS[name]
+
+
+def build_current_reference(article: ArticleSummary) -> Reference:
+    """Build the reference to an article that the reader accesses today."""
+    access_date = format_day(current_site().clock())
+    return build_reference(article, access_date, external_url("public.article", doc_id=article.doc_id))
+
+
+def citation_response(articles: Iterable[ArticleSummary], citation_format: CitationFormat, file_name: str) -> Response:
+    """Return references to articles as a file to download; `file_name` has no extension."""
+    text = citation_format.write([build_current_reference(article) for article in articles])
+    response = Response(text, content_type=f"{citation_format.media_type}; charset=utf-8")
+    response.headers.set("Content-Disposition", "attachment", filename=f"{file_name}.{citation_format.extension}")
+    return response
 
 
 @blueprint.get("/articles/<doc_id>")
@@ -99,10 +128,10 @@ def article(doc_id: str) -> Response:
     """
     citation_format = requested_citation_format()
     if citation_format:
-        details = find_article(current_search_service(), doc_id) if is_doc_id(doc_id) else None
+        details = find_article(current_services().search, doc_id) if is_doc_id(doc_id) else None
         return citation_response([details], citation_format, doc_id) if details else abort_missing(doc_id)
     search_request = parse_search_request(request.args, current_site().settings, PROFILES)
-    article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
+    article_page = load_article(current_services().search, doc_id, search_request) if is_doc_id(doc_id) else None
     return jsonify(_article_to_json(article_page)) if article_page else abort_missing(doc_id)
 
 
@@ -122,7 +151,7 @@ def suggest() -> Response:
 def terms() -> Response:
     """Return one page of the published terms; with `prefix`, those whose name, synonym or pinyin begins with it."""
     prefix = request.args.get("prefix", "")
-    glossary = current_glossary()
+    glossary = current_services().glossary
     page = page_of_terms(glossary.select_terms(prefix, is_prefix=True), request.args.get("page", ""))
     next_url = url_for("api.terms", prefix=prefix or None, page=page.number + 1) if page.number < page.last else None
     return jsonify(
@@ -137,21 +166,19 @@ def terms() -> Response:
 @blueprint.get("/terms/<path:name>")
 def term(name: str) -> Response:
     """Return one published term, by its name or a synonym, and where the articles use it."""
-    glossary = current_glossary()
-    glossary_term = glossary.find(name)
-    if glossary_term is None:
+    published = find_term(current_services(), name)
+    if published is None:
         abort(404)
-    first_version = current_site().backend.review_service.first_version(glossary_term.text)
-    usage = fetch_term_usage(glossary_term, glossary)
+    first_version, usage = published.first_version, published.usage
     return jsonify(
         {
-            **_term_to_json(glossary_term),
+            **_term_to_json(published.term),
             "lexicon_version": first_version.version if first_version else None,
-            "concept": _concept_to_json(current_site().backend.review_service.find_concept(glossary_term.text)),
-            "definitions": [_definition_to_json(quote) for quote in fetch_definitions(glossary_term.text)],
-            "broader": list(glossary_term.broader_terms),
-            "narrower": [narrower.text for narrower in glossary.narrower_terms(glossary_term)],
-            "related": [related.text for related in find_related_terms(glossary_term, glossary)],
+            "concept": _concept_to_json(published.concept),
+            "definitions": [_definition_to_json(quote) for quote in published.definitions],
+            "broader": list(published.term.broader_terms),
+            "narrower": [narrower.text for narrower in published.narrower],
+            "related": [related.text for related in published.related],
             "often_together": [{"name": row.text, "articles": row.article_count} for row in usage.cooccurring],
             "articles": usage.counts.article_count,
             "first_use": usage.first.published if usage.first else "",
@@ -186,7 +213,7 @@ def _definition_to_json(quote: QuotedDefinition) -> JsonDict:
 def _term_to_json(term: GlossaryTerm) -> JsonDict:
     return {
         "name": term.text,
-        "label": display_name(term.text),
+        "label": current_services().display_name(term.text),
         "url": url_for("glossary.term", name=term.text),
         "synonyms": list(term.synonyms),
         "class": term.category,
@@ -325,10 +352,10 @@ def _side_to_json(side: LexiconResult) -> JsonDict:
     }
 
 
-def _neighbours_to_json(neighbours: Sequence[RelatedArticle]) -> list[JsonDict]:
+def _neighbours_to_json(neighbours: Sequence[ArticleSummary]) -> list[JsonDict]:
     return [
-        {"id": neighbour.doc_id, "title": neighbour.title, "url": neighbour.safe_url, "published": neighbour.published}
-        for neighbour in neighbours
+        {"id": each.doc_id, "title": each.plain_title, "url": each.safe_url, "published": each.published}
+        for each in neighbours
     ]
 
 

@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.errors import PlumblineError, SolrError, SolrStartingError, SolrUnavailableError
 from domain.message import Message
-from search_ui import api, glossary
+from search_ui import api
 from search_ui.accounts import init_accounts
 from search_ui.admin import (
     account_views,
@@ -38,7 +38,6 @@ from search_ui.pages import (
     click_tracking,
     feeds,
     glossary_views,
-    inline_definitions,
     originals,
     public_views,
     rising_terms,
@@ -55,7 +54,6 @@ from search_ui.review.topic_views import blueprint as topic_pages
 from search_ui.search_log import SearchLogWriter
 from search_ui.security import init_security
 from search_ui.settings import SearchSettings
-from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
 
 _log = logging.getLogger(__name__)
 _STATIC_SECONDS = 3600
@@ -124,9 +122,6 @@ def create_app(
     init_site(
         app, SiteContext(load_settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock)
     )
-    app.extensions[EXTENSION_KEY] = VocabularyCache()
-    app.extensions[glossary.EXTENSION_KEY] = glossary.GlossaryCache()
-    app.extensions[inline_definitions.EXTENSION_KEY] = inline_definitions.DefinedTermsCache()
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)
     init_metrics(app, metrics or SiteMetrics())

@@ -1,11 +1,11 @@
 """The context of a request: the parts of the site, and the reader's language and format."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
-from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request, url_for
+from flask import Flask, Response, abort, current_app, g, jsonify, make_response, render_template, request, url_for
 from flask_login import current_user
 
 from domain.account import Account, Role
@@ -21,11 +21,12 @@ from search_ui.i18n import (
     translate_message,
 )
 from search_ui.interfaces import AccountStore, SiteBackend
-from search_ui.query.search import IndexState
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.review.topic_interfaces import TopicBackend
 from search_ui.search_log import SearchLogWriter
+from search_ui.services.articles import is_doc_id
+from search_ui.services.site import SiteCaches, SiteServices
 from search_ui.settings import SearchSettings
 
 _EXTENSION_KEY = "plumbline"
@@ -47,7 +48,7 @@ class SiteContext:
     query_vectors: QueryVectors
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
-    index_state: IndexState = field(default_factory=IndexState)
+    caches: SiteCaches = field(default_factory=SiteCaches)
 
     @property
     def settings(self) -> SearchSettings:
@@ -68,6 +69,15 @@ def init_site(app: Flask, site: SiteContext) -> None:
 def current_site() -> SiteContext:
     """Return the site of the current request."""
     return cast(SiteContext, current_app.extensions[_EXTENSION_KEY])
+
+
+def current_services() -> SiteServices:
+    """Return what the services of the current request work with."""
+    if "services" not in g:
+        site, secret = current_site(), cast(bytes, current_app.secret_key)
+        parts = (site.settings, site.solr, site.backend, site.query_vectors, site.caches, site.clock)
+        g.services = SiteServices(*parts, secret)
+    return cast(SiteServices, g.services)
 
 
 def current_account() -> Account | None:
@@ -127,6 +137,12 @@ def error_response(status: int, message: str, code: str = "", **values: object) 
     return render_page("error.html", status, error_status=status, message=message, **values)
 
 
+def abort_missing(doc_id: str) -> NoReturn:
+    """Abort with status 410 if the article was taken down, otherwise with 404."""
+    is_taken_down = is_doc_id(doc_id) and current_site().backend.takedowns.find_document(doc_id) is not None
+    abort(410 if is_taken_down else 404)
+
+
 def _start_request() -> None:
     g.started = current_site().stopwatch()
     g.language = choose_language()
@@ -147,10 +163,13 @@ def elapsed_ms() -> int:
 
 def remember_language(response: Response) -> Response:
     """Set the cookie of the language if the reader has chosen it with this request."""
-    if request.args.get("lang") in LANGUAGES:
-        response.set_cookie(
-            _LANGUAGE_COOKIE, g.language, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=request.is_secure
-        )
+    return remember_choice(response, _LANGUAGE_COOKIE, LANGUAGES)
+
+
+def remember_choice(response: Response, name: str, choices: Collection[str]) -> Response:
+    """Set the cookie `name` if the URL parameter of this name is one of `choices`."""
+    if (choice := request.args.get(name)) in choices and choice:
+        response.set_cookie(name, choice, max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=request.is_secure)
     return response
 
 

@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from string import ascii_uppercase
-from typing import NamedTuple, cast
-
-from flask import current_app
+from typing import NamedTuple
 
 from domain.term import Lexicon, TermClass
-from search_ui.context import current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.vocabulary_cache import start_daemon_thread
 from text.folding import fold_to_key, word_key
 from text.pinyin import has_han, to_pinyin
 from text.segment import Segmenter
 
-EXTENSION_KEY = "plumbline glossary"
 MAX_NAME_CHARS = 200  # as the store; longer names are no terms
 OTHER_INITIAL = "#"  # of terms that begin with no Latin letter and no Chinese character
 INITIALS = (OTHER_INITIAL, *ascii_uppercase)
@@ -265,7 +261,16 @@ def build_glossary(lexicon: Lexicon, lexicon_backend: LexiconBackend) -> Glossar
     )
 
 
-def current_glossary() -> Glossary:
-    """Return the glossary of the current site."""
-    cache = cast(GlossaryCache, current_app.extensions[EXTENSION_KEY])
-    return cache.get_glossary(current_site().backend)
+class DefinedTermsCache:
+    """Holds the terms that have a definition, with the number of articles that use each. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._cached: tuple[object, Mapping[str, int]] = (None, {})
+
+    def get_document_counts(self, lexicon_backend: LexiconBackend) -> Mapping[str, int]:
+        """Return the number of articles by term. It is loaded again after a run and after a review decision."""
+        review_service = lexicon_backend.review_service
+        revision = (review_service.definitions_revision(), review_service.last_decision_id())
+        if self._cached[0] != revision:
+            self._cached = (revision, review_service.defined_terms())
+        return self._cached[1]

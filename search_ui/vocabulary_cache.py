@@ -8,11 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from flask import current_app, g
-
 from domain.errors import PlumblineError
 from domain.term import Lexicon, Term, TermStatus
-from search_ui.context import SiteContext, current_site
 from search_ui.interfaces import LexiconBackend
 from search_ui.query.query_words import Thesaurus, build_thesaurus
 from search_ui.query.solr_client import SolrBackend, match_count
@@ -24,7 +21,6 @@ from text.segment import is_in_dictionary
 
 _log = logging.getLogger(__name__)
 
-EXTENSION_KEY = "plumbline vocabulary"
 REFRESH_SECONDS = 3600.0  # queries and titles change slowly
 MAX_TERMS = 50_000
 MAX_QUERIES = 5_000
@@ -92,19 +88,6 @@ class VocabularyCache:
         finally:
             self._loaded_at = self._clock()
             self._loading_lock.release()
-
-
-def current_vocabulary_cache() -> VocabularyCache:
-    """Return the cache of the current site."""
-    return cast(VocabularyCache, current_app.extensions[EXTENSION_KEY])
-
-
-def current_vocabulary() -> Vocabulary:
-    """Return the latest vocabulary of the current site, the same throughout a request."""
-    if "vocabulary" not in g:
-        site: SiteContext = current_site()
-        g.vocabulary = current_vocabulary_cache().get_vocabulary(site.solr, site.backend)
-    return cast(Vocabulary, g.vocabulary)
 
 
 def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:

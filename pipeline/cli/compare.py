@@ -13,7 +13,7 @@ from pipeline.cli.session import with_engine
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine
-    from search_ui.pages.compare import LexiconResult
+    from search_ui.services.compare import LexiconResult
 
 
 @click.command(cls=VerticalCommand)

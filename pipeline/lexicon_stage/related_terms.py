@@ -40,7 +40,7 @@ class RelatedTermFinder:
     """
 
     def __init__(self, store: "Store", index: "SolrIndex", progress_task: ProgressTask) -> None:
-        from search_ui.pages.term_usage import articles_with_both_params
+        from search_ui.services.terms import articles_with_both_params
 
         lexicon, known_pairs = store.lexicons.load_applied(), store.relations.related_pairs()
         stated_pairs = {
@@ -94,7 +94,7 @@ def _find_related(
     term: str, terms: Set[str], stated_pairs: Set[frozenset[str]], index: "SolrIndex"
 ) -> list[tuple[str, float]]:
     """Return the most related of `terms` with their relatedness, the most related first, without `stated_pairs`."""
-    from search_ui.pages.term_usage import cooccurring_terms_params, parse_cooccurring_terms
+    from search_ui.services.terms import cooccurring_terms_params, parse_cooccurring_terms
 
     cooccurring_terms = parse_cooccurring_terms(
         index.search(dict(cooccurring_terms_params(term))),

@@ -24,10 +24,10 @@ from pipeline.search_site.store_metrics import StoreMetrics
 from pipeline.site_admin.current_settings import CurrentSettings
 from search_ui.admin.metrics import SiteMetrics
 from search_ui.app import create_app
-from search_ui.pages.compare import LexiconResult, compare_lexicons
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.query.solr_query import Params
 from search_ui.search_log import SearchLogWriter
+from search_ui.services.compare import LexiconResult, compare_lexicons
 from search_ui.settings import SearchSettings
 
 log = logging.getLogger(__name__)

@@ -18,10 +18,9 @@ from search_ui.admin.interfaces.diagnosis import (
     PageRemedy,
 )
 from search_ui.admin.run_control_views import start_run
-from search_ui.context import current_site, render_page
+from search_ui.context import current_services, current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
-from search_ui.pages.search_service import current_search_service
 from search_ui.query.paging import page_at
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import MAX_RANK, ResultPosition, find_position
@@ -41,7 +40,7 @@ def page_diagnosis() -> BaseResponse:
     diagnosis = current_site().backend.page_diagnosis.diagnose_page(url) if url else None
     position = None
     if diagnosis is not None and diagnosis.doc_id and search_request.has_criteria():
-        position = find_position(current_search_service(), search_request, diagnosis.doc_id)
+        position = find_position(current_services().search, search_request, diagnosis.doc_id)
         diagnosis = _with_position(diagnosis, search_request, position)
     filters = [pair for pair in search_request.to_url_params(current_site().settings) if pair[0] not in ("q", "page")]
     return render_page(

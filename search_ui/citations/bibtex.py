@@ -1,10 +1,12 @@
-"""BibTeX entries, in UTF-8."""
+"""BibTeX entries of articles and terms, in UTF-8."""
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from search_ui.citations.reference import AuthorName, Reference, ReferenceKind, is_chinese
+from text.pinyin import to_pinyin
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "$": r"\$",
@@ -66,3 +68,28 @@ def format_entry(entry_type: str, key: str, fields: Mapping[str, str]) -> str:
 def escape_bibtex(text: str) -> str:
     """Return a text without special meaning in BibTeX and LaTeX."""
     return _SPECIAL_RE.sub(lambda match: _ESCAPES[match[0]], text)
+
+
+@dataclass(frozen=True)
+class TermSource:
+    """What the citation of a term states. Dates are ISO dates; `published` is the date of the lexicon version."""
+
+    term: str
+    site_title: str
+    version: int
+    published: str
+    url: str
+    access_date: str
+
+
+def format_term_bibtex(source: TermSource) -> str:
+    """Return the citation of a term as an entry."""
+    key = re.sub("[^a-z0-9]+", "-", to_pinyin(source.term)).strip("-") or "term"
+    fields = {
+        "title": f"{{{escape_bibtex(source.term)}}}",
+        "howpublished": f"{escape_bibtex(source.site_title)}, lexicon version {source.version}",
+        "year": source.published[:4],
+        "url": source.url,
+        "urldate": source.access_date,
+    }
+    return format_entry("misc", f"term-{key}", fields)

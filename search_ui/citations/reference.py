@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from domain.file_formats import HTML_FORMAT
+from search_ui.query.results import ArticleSummary
 
 
 class ReferenceKind(StrEnum):
@@ -59,32 +59,7 @@ class Reference:
         return tuple(int(part) for part in self.published.split("-") if part)
 
 
-class CitedDocument(Protocol):
-    """The attributes of a search result or an article that a reference states."""
-
-    @property
-    def doc_id(self) -> str: ...
-    @property
-    def plain_title(self) -> str: ...
-    @property
-    def safe_url(self) -> str: ...
-    @property
-    def site(self) -> str: ...
-    @property
-    def site_name(self) -> str: ...
-    @property
-    def published(self) -> str: ...
-    @property
-    def language(self) -> str: ...
-    @property
-    def format(self) -> str: ...
-    @property
-    def author(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-
-
-def build_reference(document: CitedDocument, access_date: str, saved_copy_url: str) -> Reference:
+def build_reference(document: ArticleSummary, access_date: str, saved_copy_url: str) -> Reference:
     """Build the reference to a document.
 
     Args:
@@ -117,7 +92,7 @@ _STANDARD_RE = re.compile(r"(?:[A-Z]{2,5}(?:/[A-Z])?|Q/[A-Z]{2,5})[ \u3000]?\d+(
 _REPORT_RE = re.compile(r"报告|白皮书|蓝皮书|\breport\b|\bwhite ?paper\b", re.IGNORECASE)
 
 
-def _detect_kind(document: CitedDocument, publisher: str, published: str) -> ReferenceKind:
+def _detect_kind(document: ArticleSummary, publisher: str, published: str) -> ReferenceKind:
     if _STANDARD_RE.match(document.plain_title):
         return ReferenceKind.STANDARD
     if document.format != HTML_FORMAT and _REPORT_RE.search(document.plain_title):

@@ -4,16 +4,14 @@ Request and response are those of https://docs.dify.ai/en/guides/knowledge-base/
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from flask import Response, g, jsonify, request
 
 from search_ui.api_tokens import ApiScope, check_api_token, read_bearer_token
 from search_ui.connect.token_budget import iter_parts
-from search_ui.connect.tools import JsonDict, cite_hits
-from search_ui.context import current_site
-from search_ui.pages.search_service import current_search_service
+from search_ui.connect.tools import JsonDict, cite_articles
+from search_ui.context import current_services
 from search_ui.query.display_text import normalize_query
 from search_ui.query.results import Hit, plain_text
 from search_ui.query.search_request import SearchRequest
@@ -85,10 +83,9 @@ def _check_key() -> None:
 
 
 def _find_records(retrieval: RetrievalRequest) -> list[dict[str, Any]]:
-    settings = replace(current_site().settings, page_size=retrieval.top_k)
-    service = replace(current_search_service(), settings=settings)
-    text = normalize_query(retrieval.query, settings.longest_query)
-    request = SearchRequest(raw_query=retrieval.query, text=text, profile=settings.profile)
+    service = current_services().with_page_size(retrieval.top_k).search
+    text = normalize_query(retrieval.query, service.settings.longest_query)
+    request = SearchRequest(raw_query=retrieval.query, text=text, profile=service.settings.profile)
     page = service.execute(service.plan(request))
     g.hits = page.match_count
     scored_hits = [
@@ -100,7 +97,7 @@ def _find_records(retrieval: RetrievalRequest) -> list[dict[str, Any]]:
         return []
     docs = documents(service.solr.select(body_params([hit.doc_id for hit, _ in scored_hits])))
     body_by_id = {str(doc[solr_fields.ID]): str(doc.get(solr_fields.BODY, "")) for doc in docs}
-    citations = cite_hits([hit for hit, _ in scored_hits])
+    citations = cite_articles([hit for hit, _ in scored_hits])
     return [
         _to_record(hit, score, body_by_id.get(hit.doc_id, ""), citation)
         for (hit, score), citation in zip(scored_hits, citations, strict=True)

@@ -1,7 +1,6 @@
 """The tools that agents call: search, fetch, term and explain. Each takes JSON arguments and returns JSON."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flask import g
@@ -9,20 +8,17 @@ from werkzeug.datastructures import MultiDict
 
 from domain.errors import PlumblineError
 from search_ui.connect.token_budget import MAX_ANSWER_TOKENS, estimate_json_tokens, iter_parts, shorten
-from search_ui.context import current_site, external_url
-from search_ui.glossary import GlossaryTerm, current_glossary
-from search_ui.pages.article import ArticleDetails, is_doc_id
-from search_ui.pages.article_loader import find_article, load_article
-from search_ui.pages.glossary_views import display_name, find_related_terms
-from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
-from search_ui.pages.search_service import current_search_service
-from search_ui.query.display_text import safe_url
+from search_ui.context import current_services, current_site, external_url
+from search_ui.glossary import GlossaryTerm
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import Hit, SearchPage, plain_text
+from search_ui.query.results import ArticleSummary, Hit, SearchPage, plain_text
 from search_ui.query.score_explanation import RankExplanation
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import parse_search_request
+from search_ui.services.articles import ArticleDetails, find_article, is_doc_id, load_article
+from search_ui.services.definitions import QuotedDefinition
+from search_ui.services.terms import find_term
 
 JsonDict = dict[str, Any]
 
@@ -62,10 +58,9 @@ def search_articles(arguments: Mapping[str, Any]) -> JsonDict:
 
 def _parse_request(arguments: Mapping[str, Any]) -> tuple[SearchService, QueryPlan]:
     """Return the search service for short pages, and the plan of the search. Raises BadSearchRequestError."""
-    settings = replace(current_site().settings, page_size=RESULTS_PER_PAGE)
+    service = current_services().with_page_size(RESULTS_PER_PAGE).search
     url_arguments = MultiDict({"q" if name == "query" else name: str(value) for name, value in arguments.items()})
-    service = replace(current_search_service(), settings=settings)
-    request = service.resolve_exact_title(parse_search_request(url_arguments, settings, PROFILES))
+    request = service.resolve_exact_title(parse_search_request(url_arguments, service.settings, PROFILES))
     return service, service.plan(request)
 
 
@@ -75,41 +70,29 @@ def _list_corrections(service: SearchService, plan: QueryPlan, page: SearchPage)
 
 
 def _hits_to_json(hits: Sequence[Hit]) -> list[JsonDict]:
-    citations = cite_hits(hits)
+    citations = cite_articles(hits)
     return [
         {**citation, **({"related": True} if hit.is_partial else {}), "snippet": plain_text(hit.snippet)}
         for hit, citation in zip(hits, citations, strict=True)
     ]
 
 
-def cite_hits(hits: Sequence[Hit]) -> list[JsonDict]:
-    """Return the citations of results."""
-    copy_ids = _find_copies([hit.doc_id for hit in hits])
-    return [
-        _build_citation(hit.doc_id, hit.plain_title, hit.safe_url, hit.site_name, hit.published, copy_ids)
-        for hit in hits
-    ]
+def cite_articles(articles: Sequence[ArticleSummary]) -> list[JsonDict]:
+    """Return what citations of articles need. `saved_copy` is the copy on this site, if there is one to show."""
+    site, doc_ids = current_site(), [article.doc_id for article in articles]
+    copy_ids = site.backend.originals.find_ids(doc_ids) if site.settings.originals and doc_ids else ()
+    return [_build_citation(article, article.doc_id in copy_ids) for article in articles]
 
 
-def _find_copies(doc_ids: Collection[str]) -> Collection[str]:
-    """Return the ids of those articles whose saved copy this site can show."""
-    site = current_site()
-    return site.backend.originals.find_ids(doc_ids) if site.settings.originals and doc_ids else ()
-
-
-def _build_citation(
-    doc_id: str, title: str, url: str, site_name: str, published: str, copy_ids: Collection[str]
-) -> JsonDict:
-    """Return what a citation needs. `saved_copy` is the copy on this site; articles with `copy_ids` have one."""
-    copy = {"saved_copy": external_url("originals.show_original", doc_id=doc_id)} if doc_id in copy_ids else {}
-    is_citable = 0 < len(url) <= MAX_URL_CHARS
+def _build_citation(article: ArticleSummary, has_copy: bool) -> JsonDict:
+    doc_id, is_citable = article.doc_id, 0 < len(article.safe_url) <= MAX_URL_CHARS
     return {
         "id": doc_id,
-        "title": shorten(title, MAX_TITLE_TOKENS),
-        "url": url if is_citable else external_url("public.article", doc_id=doc_id),
-        "site": shorten(site_name, MAX_WORD_TOKENS),
-        "date": published,
-        **copy,
+        "title": shorten(article.plain_title, MAX_TITLE_TOKENS),
+        "url": article.safe_url if is_citable else external_url("public.article", doc_id=doc_id),
+        "site": shorten(article.site_name, MAX_WORD_TOKENS),
+        "date": article.published,
+        **({"saved_copy": external_url("originals.show_original", doc_id=doc_id)} if has_copy else {}),
     }
 
 
@@ -132,7 +115,7 @@ def read_article(arguments: Mapping[str, Any]) -> JsonDict:
     number = int(arguments.get("part", 1))
     if not 1 <= number <= len(parts):
         raise ToolError(f"there is no part {number}: the article has parts 1 to {len(parts)}")
-    citation = _cite_article(article)
+    [citation] = cite_articles([article])
     metadata = {name: citation[name] for name in ("site", "date", "saved_copy") if name in citation}
     answer: JsonDict = {
         "id": article.doc_id,
@@ -148,54 +131,55 @@ def read_article(arguments: Mapping[str, Any]) -> JsonDict:
 
 def _fetch_article(id_or_url: str) -> ArticleDetails:
     doc_id = current_site().backend.page_diagnosis.document_id(id_or_url) if "://" in id_or_url else id_or_url
-    if is_doc_id(doc_id) and (article := find_article(current_search_service(), doc_id)):
+    if is_doc_id(doc_id) and (article := find_article(current_services().search, doc_id)):
         return article
     raise ToolError("there is no such article: use an id or url from the results of search")
 
 
-def _cite_article(article: ArticleDetails) -> JsonDict:
-    copy_ids = _find_copies([article.doc_id])
-    fields = (article.doc_id, article.plain_title, article.safe_url, article.site_name, article.published)
-    return _build_citation(*fields, copy_ids)
-
-
 def look_up_term(arguments: Mapping[str, Any]) -> JsonDict:
     """Return a published term with definitions as citations. Raises ToolError if the lexicon does not have it."""
-    glossary, name = current_glossary(), str(arguments["name"])
-    glossary_term = glossary.find(name)
-    if glossary_term is None:
-        similar = _list_names(glossary.select_terms(name)) if name.strip() else []
+    name = str(arguments["name"])
+    published = find_term(current_services(), name)
+    if published is None:
+        similar = _list_names(current_services().glossary.select_terms(name)) if name.strip() else []
         raise ToolError(f"the lexicon has no such term; similar terms: {', '.join(similar) or 'none'}")
-    definitions = fetch_definitions(glossary_term.text)
-    quotes = definitions[:MAX_DEFINITIONS]
-    copy_ids = _find_copies([quote.article.doc_id for quote in quotes if quote.article])
+    term, quotes = published.term, published.definitions[:MAX_DEFINITIONS]
     answer: JsonDict = {
-        "name": display_name(glossary_term.text),
-        "class": glossary_term.category,
-        "synonyms": [shorten(word, MAX_WORD_TOKENS) for word in glossary_term.synonyms[:MAX_TERMS]],
-        "broader": [shorten(word, MAX_WORD_TOKENS) for word in glossary_term.broader_terms[:MAX_TERMS]],
-        "narrower": _list_names(glossary.narrower_terms(glossary_term)),
-        "related": _list_names(find_related_terms(glossary_term, glossary)),
-        "url": external_url("glossary.term", name=glossary_term.text),
-        "definitions": [_definition_to_json(quote, copy_ids) for quote in quotes],
+        "name": published.label,
+        "class": term.category,
+        "synonyms": _limit_words(term.synonyms),
+        "broader": _limit_words(term.broader_terms),
+        "narrower": _list_names(published.narrower),
+        "related": _list_names(published.related),
+        "url": external_url("glossary.term", name=term.text),
+        "definitions": _definitions_to_json(quotes),
     }
-    if len(definitions) > len(quotes):
-        answer["continuation"] = f"{len(definitions)} definitions in all: see url"
+    if len(published.definitions) > len(quotes):
+        answer["continuation"] = f"{len(published.definitions)} definitions in all: see url"
     _fit_texts(answer, answer["definitions"], "text")
     return answer
 
 
 def _list_names(terms: Sequence[GlossaryTerm]) -> list[str]:
-    return [shorten(other.text, MAX_WORD_TOKENS) for other in terms[:MAX_TERMS]]
+    return _limit_words([other.text for other in terms[:MAX_TERMS]])
 
 
-def _definition_to_json(quote: QuotedDefinition, copy_ids: Collection[str]) -> JsonDict:
-    definition, article = quote.definition, quote.article
-    if article is None:
-        source = {"title": shorten(definition.title, MAX_TITLE_TOKENS), "url": safe_url(definition.url)[:MAX_URL_CHARS]}
-        return {"text": definition.sentence, **source, "date": definition.published}
-    fields = (article.doc_id, article.title, article.safe_url, article.site_name, article.published)
-    return {"text": definition.sentence, **_build_citation(*fields, copy_ids)}
+def _definitions_to_json(quotes: Sequence[QuotedDefinition]) -> list[JsonDict]:
+    articles = [quote.article for quote in quotes if quote.article]
+    citation_by_id = {citation["id"]: citation for citation in cite_articles(articles)}
+    return [
+        {
+            "text": quote.definition.sentence,
+            **(citation_by_id[quote.article.doc_id] if quote.article else _cite_source(quote)),
+        }
+        for quote in quotes
+    ]
+
+
+def _cite_source(quote: QuotedDefinition) -> JsonDict:
+    """Return the citation of a definition whose article the index does not have."""
+    title, url = shorten(quote.definition.title, MAX_TITLE_TOKENS), quote.safe_url[:MAX_URL_CHARS]
+    return {"title": title, "url": url, "date": quote.definition.published}
 
 
 def explain_search(arguments: Mapping[str, Any]) -> JsonDict:
@@ -214,7 +198,11 @@ def explain_search(arguments: Mapping[str, Any]) -> JsonDict:
         return {**answer, **counts, "suggestions": _list_corrections(service, plan, page)}
     article = _fetch_article(str(arguments["id"]))
     view = load_article(service, article.doc_id, plan.request)
-    return {**answer, "article": _cite_article(article), **_explanation_to_json(view.explanation if view else None)}
+    return {
+        **answer,
+        "article": cite_articles([article])[0],
+        **_explanation_to_json(view.explanation if view else None),
+    }
 
 
 def _limit_words(words: Sequence[str]) -> list[str]:

@@ -1,16 +1,13 @@
 """The endpoints for agents and for Dify, and the page that says how to connect programs."""
 
-from collections.abc import Collection
-
 from flask import Blueprint, Response
 from werkzeug.wrappers import Response as BaseResponse
 
-from domain.errors import SolrError
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.api_tokens import ApiScope, accept_api_token
 from search_ui.connect.retrieval import KNOWLEDGE_ID, retrieve
-from search_ui.context import current_site, external_url, render_page
-from search_ui.pages.home import home_facets_params, select_home_terms
+from search_ui.context import current_services, external_url, render_page
+from search_ui.services.home import find_frequent_terms
 
 blueprint = Blueprint("connect", __name__)
 
@@ -35,17 +32,6 @@ def retrieval() -> Response:
 def connect_page() -> BaseResponse:
     """Show how to connect programs, with the URL of this site and a query that finds something."""
     site_url = external_url("public.home").rstrip("/")
-    query = next(iter(_fetch_frequent_terms()), current_site().settings.title)
+    query = next(iter(find_frequent_terms(current_services())), current_services().settings.title)
     page = render_page("admin_connect.html", site_url=site_url, knowledge_id=KNOWLEDGE_ID, example_query=query)
     return add_no_store_headers(page)
-
-
-def _fetch_frequent_terms() -> Collection[str]:
-    """Return the most frequent terms of the index, as the home page shows them; none if Solr fails."""
-    site = current_site()
-    try:
-        response = site.solr.select(home_facets_params())
-    except SolrError:
-        return ()
-    names = (site.settings.title, *site.settings.site_names.values())
-    return select_home_terms(response, names, site.backend.base_segmenter())

@@ -7,13 +7,12 @@ from flask import g
 
 from domain.article import PageType
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
-from search_ui.context import current_site
+from search_ui.context import current_services, current_site
 from search_ui.i18n import translate, translate_code
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter
 from search_ui.query.search_request import SearchRequest
-from search_ui.vocabulary_cache import current_vocabulary
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def facet_label(name: str, value: str) -> str:
     if name == "sites":
         return site_display_name(value, current_site().settings)
     if name == "terms":
-        return clean_text(current_vocabulary().display_form(value))
+        return current_services().display_name(value)
     if name == "types" and value in _PAGE_TYPES:
         return translate_code("type", value)
     if name == "formats" and value in _FORMATS:

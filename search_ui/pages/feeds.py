@@ -1,14 +1,13 @@
 """Serves searches as feeds (Atom, RSS 2.0) and the OpenSearch description of the site."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, render_template, request
 
-from search_ui.context import current_site, external_url
-from search_ui.pages.search_service import current_search_service
+from search_ui.context import current_services, current_site, external_url
 from search_ui.query.display_text import clean_text
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import Hit, plain_text
@@ -46,9 +45,9 @@ class FeedEntry:
 @blueprint.get("/feed.<any(atom, rss):kind>")
 def feed(kind: str) -> Response:
     """Return the newest articles of a search. Filters are those of the results page; sorting and pages are ignored."""
-    site = current_site()
-    search_request = parse_search_request(request.args, site.settings, PROFILES).with_changes(sort=SortOrder.DATE)
-    search_service = replace(current_search_service(), settings=replace(site.settings, page_size=MAX_ENTRIES))
+    search_service = current_services().with_page_size(MAX_ENTRIES).search
+    search_request = parse_search_request(request.args, search_service.settings, PROFILES)
+    search_request = search_request.with_changes(sort=SortOrder.DATE)
     search_page = search_service.execute(search_service.plan(search_request))
     entries = [_to_entry(hit) for hit in search_page.hits]
     updated = max((entry.atom_date for entry in entries), default="1970-01-01T00:00:00+00:00")

@@ -1,7 +1,7 @@
 """The public pages of the lexicon: one page for each published term, and the list of terms."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -10,32 +10,14 @@ from flask import Blueprint, Response, abort, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
-from search_ui.context import current_site, external_url, render_page
-from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm, current_glossary
+from search_ui.citations.bibtex import TermSource, format_term_bibtex
+from search_ui.context import current_services, current_site, external_url, render_page
+from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm
 from search_ui.i18n import translate
 from search_ui.local_dates import format_day
-from search_ui.pages.article import parse_related
-from search_ui.pages.quoted_definitions import QuotedDefinition, fetch_definitions
-from search_ui.pages.rising_terms import current_rising_terms
-from search_ui.pages.term_citation import TermSource, format_term_bibtex
-from search_ui.pages.term_usage import (
-    MIN_MONTH_ARTICLES,
-    TermUsage,
-    cooccurring_terms_params,
-    first_use_params,
-    largest_percent,
-    months_params,
-    most_cited_params,
-    newest_articles_params,
-    parse_cooccurring_terms,
-    parse_months,
-    parse_term_counts,
-    term_counts_params,
-)
 from search_ui.query.display_text import clean_text, safe_url
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.solr_client import select_in_background
-from search_ui.vocabulary_cache import current_vocabulary
+from search_ui.services.terms import MIN_MONTH_ARTICLES, PublishedTerm, find_rising_terms, find_term, largest_percent
 from text.folding import word_key
 
 blueprint = Blueprint("glossary", __name__)
@@ -52,13 +34,13 @@ def term(name: str) -> BaseResponse:
 
     `deprecated` in the URL names a deprecated term.
     """
-    glossary, review_service = current_glossary(), current_site().backend.review_service
-    glossary_term = glossary.find(name)
-    if glossary_term is None and CONCEPT_ID_RE.fullmatch(name):
-        glossary_term = glossary.find(review_service.find_by_concept(name) or "")
-    if glossary_term is None:
+    site = current_services()
+    published = find_term(site, name)
+    if published is None and CONCEPT_ID_RE.fullmatch(name):
+        published = find_term(site, site.backend.review_service.find_by_concept(name) or "")
+    if published is None:
         abort(404)
-    concept = review_service.find_concept(glossary_term.text)
+    glossary_term, concept = published.term, published.concept
     concept_terms = concept.terms if concept else ()
     deprecated_keys = {word_key(item.text) for item in concept_terms if item.status is ConceptTermStatus.DEPRECATED}
     if glossary_term.text != name:
@@ -66,27 +48,25 @@ def term(name: str) -> BaseResponse:
         language = request.args.get("lang")
         return redirect(url_for("glossary.term", name=glossary_term.text, lang=language, deprecated=deprecated_word))
     deprecated_name = request.args.get("deprecated", "")
-    label = display_name(glossary_term.text)
-    source = _term_source(glossary_term, glossary, label)
-    usage, definitions = fetch_term_usage(glossary_term, glossary), fetch_definitions(glossary_term.text)
+    source = _term_source(published)
     return render_page(
         "term.html",
         term=glossary_term,
-        broader=[(name, glossary.find(name)) for name in glossary_term.broader_terms],
-        narrower=glossary.narrower_terms(glossary_term),
-        related=find_related_terms(glossary_term, glossary),
-        name_of=display_name,
-        label=label,
+        broader=[(name, site.glossary.find(name)) for name in glossary_term.broader_terms],
+        narrower=published.narrower,
+        related=published.related,
+        name_of=site.display_name,
+        label=published.label,
         deprecated_name=deprecated_name if word_key(deprecated_name) in deprecated_keys else "",
         word_groups=group_words(glossary_term, concept_terms),
-        usage=usage,
-        largest_percent=largest_percent(usage.months),
-        first_version=review_service.first_version(glossary_term.text),
+        usage=published.usage,
+        largest_percent=largest_percent(published.usage.months),
+        first_version=published.first_version,
         stable_url=external_url("glossary.term", name=concept.concept_id) if concept else "",
         source=source,
         bibtex=format_term_bibtex(source),
-        definitions=definitions,
-        json_ld=term_to_json_ld(glossary_term, label, definitions),
+        definitions=published.definitions,
+        json_ld=term_to_json_ld(published),
         search_link=lambda **filters: search_url(glossary_term.text, **filters),
         day=format_day,
         min_month_articles=MIN_MONTH_ARTICLES,
@@ -120,7 +100,7 @@ def group_words(term: GlossaryTerm, concept_terms: Sequence[ConceptTerm]) -> Map
 @blueprint.get("/terms")
 def term_list() -> BaseResponse:
     """List the published terms: all, by initial, by class, new ones, or those that contain `q`."""
-    glossary, term_filter = current_glossary(), TermFilter.from_request()
+    glossary, term_filter = current_services().glossary, TermFilter.from_request()
     page = page_of_terms(term_filter.select(glossary), request.args.get("page", ""))
     return render_page(
         "terms.html",
@@ -128,9 +108,9 @@ def term_list() -> BaseResponse:
         page=page,
         filter=term_filter,
         text=clean_text(term_filter.text[:MAX_NAME_CHARS]),
-        rising_terms=current_rising_terms(),
+        rising_terms=find_rising_terms(current_services()),
         page_url=lambda number: url_for("glossary.term_list", **term_filter.url_values, page=number),
-        label=display_name,
+        label=current_services().display_name,
         query_box="",
     )
 
@@ -138,7 +118,7 @@ def term_list() -> BaseResponse:
 @blueprint.get("/terms/print")
 def printed_terms() -> BaseResponse:
     """Show the published terms with names and definitions on one page, at most MAX_PRINTED_TERMS."""
-    glossary, term_filter = current_glossary(), TermFilter.from_request()
+    glossary, term_filter = current_services().glossary, TermFilter.from_request()
     matches = term_filter.select(glossary)
     terms = matches[:MAX_PRINTED_TERMS]
     return render_page(
@@ -150,7 +130,7 @@ def printed_terms() -> BaseResponse:
         definition_by_term=current_site().backend.review_service.best_definitions([term.text for term in terms]),
         safe_url=safe_url,
         published=format_day(glossary.published_at),
-        label=display_name,
+        label=current_services().display_name,
         query_box="",
     )
 
@@ -158,7 +138,7 @@ def printed_terms() -> BaseResponse:
 @blueprint.get("/sitemap.xml")
 def sitemap() -> Response:
     """Return the pages of the terms for search engines: as a sitemap, or with many terms as an index of sitemaps."""
-    glossary, number = current_glossary(), request.args.get("page", "")
+    glossary, number = current_services().glossary, request.args.get("page", "")
     page_count = -(-len(glossary.terms) // MAX_SITEMAP_TERMS)
     is_index = page_count > 1 and not number
     page = min(max(1, int(number)), page_count) if re.fullmatch("[0-9]{1,6}", number) else 1
@@ -223,49 +203,6 @@ def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage
     return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
 
 
-def find_related_terms(term: GlossaryTerm, glossary: Glossary) -> list[GlossaryTerm]:
-    """Return the published terms that reviewers accepted as related to a term."""
-    texts = current_site().backend.review_service.accepted_related_terms(term.text)
-    return [other for text in texts if (other := glossary.find(text)) is not None and other.text == text]
-
-
-def fetch_term_usage(term: GlossaryTerm, glossary: Glossary) -> TermUsage:
-    """Fetch where the articles use a term. Raises what `SolrBackend.select` raises."""
-    site, text = current_site(), term.text
-    first, newest, most_cited, cooccurring = (
-        select_in_background(site.solr, params)
-        for params in (
-            first_use_params(text),
-            newest_articles_params(text),
-            most_cited_params(text),
-            cooccurring_terms_params(text),
-        )
-    )
-    counts = parse_term_counts(site.solr.select(term_counts_params(text)), site.settings)
-    months = parse_months(site.solr.select(months_params(text, counts))) if counts.first_month else ()
-    return TermUsage(
-        counts,
-        months,
-        next(iter(parse_related(first.result(), site.settings)), None),
-        parse_related(newest.result(), site.settings),
-        parse_related(most_cited.result(), site.settings),
-        parse_cooccurring_terms(cooccurring.result(), text, _other_terms(term, glossary)),
-    )
-
-
-def _other_terms(term: GlossaryTerm, glossary: Glossary) -> Callable[[str], bool]:
-    """Return a function that is true for published terms without a stated relation to a term."""
-    narrower_keys = (narrower.word_keys[0] for narrower in glossary.narrower_terms(term))
-    related_terms = current_site().backend.review_service.accepted_related_terms(term.text)
-    related_keys = {*term.word_keys, *map(word_key, (*term.broader_terms, *related_terms)), *narrower_keys}
-
-    def is_other_term(text: str) -> bool:
-        other = glossary.find(text)
-        return other is not None and other.text == text and related_keys.isdisjoint(other.word_keys)
-
-    return is_other_term
-
-
 def search_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
     settings = current_site().settings
@@ -273,32 +210,28 @@ def search_url(text: str, **filters: Any) -> str:
     return url_for("public.search") + "?" + urlencode(search_request.to_url_params(settings))
 
 
-def display_name(text: str) -> str:
-    """Return a term in its usual spelling."""
-    return clean_text(current_vocabulary().display_form(text))
-
-
-def _term_source(term: GlossaryTerm, glossary: Glossary, label: str) -> TermSource:
-    site = current_site()
+def _term_source(published: PublishedTerm) -> TermSource:
+    site = published.site
     return TermSource(
-        label,
+        published.label,
         site.settings.title,
-        glossary.version,
-        format_day(glossary.published_at),
-        external_url("glossary.term", name=term.text),
+        site.glossary.version,
+        format_day(site.glossary.published_at),
+        external_url("glossary.term", name=published.term.text),
         format_day(site.clock()),
     )
 
 
-def term_to_json_ld(term: GlossaryTerm, label: str, definitions: Sequence[QuotedDefinition]) -> dict[str, Any]:
+def term_to_json_ld(published: PublishedTerm) -> dict[str, Any]:
     """Return a term as a schema.org `DefinedTerm`, with the first definition."""
+    definitions = published.definitions
     description = {"description": definitions[0].definition.sentence} if definitions else {}
     return {
         "@context": "https://schema.org",
         "@type": "DefinedTerm",
-        "name": label,
-        "alternateName": list(term.synonyms),
-        "url": external_url("glossary.term", name=term.text),
-        "inDefinedTermSet": {"@type": "DefinedTermSet", "name": current_site().settings.title},
+        "name": published.label,
+        "alternateName": list(published.term.synonyms),
+        "url": external_url("glossary.term", name=published.term.text),
+        "inDefinedTermSet": {"@type": "DefinedTermSet", "name": published.site.settings.title},
         **description,
     }

@@ -17,12 +17,11 @@ from urllib.parse import unquote, urlsplit
 from flask import Blueprint, Response, abort, send_file
 
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
-from search_ui.context import current_site, error_response, render_page
+from search_ui.context import abort_missing, current_site, error_response, render_page
 from search_ui.i18n import translate_code
 from search_ui.interfaces import OriginalDocument, OriginalError
-from search_ui.pages.article import is_doc_id
-from search_ui.pages.missing import abort_missing
 from search_ui.query.display_text import clean_text, safe_url
+from search_ui.services.articles import is_doc_id
 
 blueprint = Blueprint("originals", __name__, url_prefix="/article/<doc_id>/original")
 

@@ -15,27 +15,20 @@ from search_ui.accounts import require_role
 from search_ui.citations.embedded import to_coins, to_meta_tags
 from search_ui.citations.formats import CITATION_FORMATS
 from search_ui.citations.gb7714 import format_gb7714
-from search_ui.context import can_use_developer_tools, current_site, external_url, render_page, wants_json
-from search_ui.glossary import GlossaryTerm, current_glossary
+from search_ui.context import (
+    abort_missing,
+    can_use_developer_tools,
+    current_services,
+    current_site,
+    external_url,
+    remember_choice,
+    render_page,
+    wants_json,
+)
+from search_ui.glossary import GlossaryTerm
 from search_ui.local_dates import local_day
 from search_ui.pages.active_filters import active_filters, facet_label, language_name
-from search_ui.pages.article import is_doc_id
-from search_ui.pages.article_loader import load_article
-from search_ui.pages.citation_export import MAX_EXPORTED_RESULTS, build_current_reference
 from search_ui.pages.click_tracking import log_search
-from search_ui.pages.compare import compare_lexicons
-from search_ui.pages.home import (
-    drop_column_names,
-    home_facets_params,
-    newest_params,
-    parse_newest,
-    parse_sections,
-    select_home_terms,
-)
-from search_ui.pages.inline_definitions import are_definitions_off, current_inline_definitions, remember_switch
-from search_ui.pages.missing import abort_missing
-from search_ui.pages.rising_terms import current_rising_terms
-from search_ui.pages.search_service import current_search_service
 from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.filter_fields import DISPLAY_ORDER
@@ -51,9 +44,16 @@ from search_ui.query.search_request import (
 )
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_requests import document_params, site_counts_params
+from search_ui.services.articles import is_doc_id, load_article
+from search_ui.services.citations import MAX_EXPORTED_RESULTS
+from search_ui.services.compare import compare_lexicons
+from search_ui.services.definitions import InlineDefinitions, explain_terms
+from search_ui.services.home import load_home_content
+from search_ui.services.terms import find_rising_terms
 
 blueprint = Blueprint("public", __name__)
 
+DEFINITIONS = "definitions"  # cookie and URL parameter: "off" or "on"
 PAGE_LINKS_EACH_SIDE = 3  # page numbers on each side of the current one
 
 
@@ -64,9 +64,9 @@ def home() -> Response:
         "home.html",
         counts=_fetch_site_counts(),
         lexicon=current_site().backend.lexicon(),
-        rising_terms=current_rising_terms(),
+        rising_terms=find_rising_terms(current_services()),
         value_label=facet_label,
-        **_fetch_home_content(),
+        content=load_home_content(current_services()),
     )
 
 
@@ -77,23 +77,6 @@ def _fetch_site_counts() -> SiteCounts | None:
         return None
 
 
-def _fetch_home_content() -> dict[str, Any]:
-    """Fetch terms, sections and newest articles of the index."""
-    site = current_site()
-    names = (site.settings.title, *site.settings.site_names.values())
-    try:
-        facets_response = site.solr.select(home_facets_params())
-        terms = select_home_terms(facets_response, names, site.backend.base_segmenter())
-        newest = site.solr.select(newest_params(list(terms)))
-    except SolrError:
-        return {}
-    return {
-        "terms": drop_column_names(terms, newest),
-        "sections": parse_sections(facets_response),
-        "newest": parse_newest(newest, site.settings),
-    }
-
-
 @blueprint.get("/search")
 def search() -> Response:
     """Return one results page, as HTML or JSON.
@@ -101,7 +84,7 @@ def search() -> Response:
     HTML shows the results of a spelling correction if the query itself has no full match. JSON
     always contains the results of the query itself, and offers corrections as suggestions.
     """
-    search_service = current_search_service()
+    search_service = current_services().search
     search_request, errors = parse_valid_parameters(request.args, current_site().settings, PROFILES)
     if errors and wants_json():
         raise BadSearchRequestError(next(iter(errors.values())))
@@ -170,7 +153,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "citation_formats": CITATION_FORMATS,
         "max_exported": MAX_EXPORTED_RESULTS,
         "export_link": _export_url,
-        "coins": lambda hit: to_coins(build_current_reference(hit)),
+        "coins": lambda hit: to_coins(api.build_current_reference(hit)),
         "diagnosis_link": _diagnosis_url,
         "chips": active_filters(search_request),
         "value_label": facet_label,
@@ -186,7 +169,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
 def _find_searched_term(request: SearchRequest) -> GlossaryTerm | None:
     """Return the published term that is the whole query; None on later pages and with operators."""
     is_plain_query = request.text and request.page == 1 and not request.cursor and not request.parsed_query.conditions
-    return current_glossary().find(request.text) if is_plain_query else None
+    return current_services().glossary.find(request.text) if is_plain_query else None
 
 
 FEED_KINDS = ("atom", "rss")
@@ -237,30 +220,30 @@ def article(doc_id: str) -> Response:
     """Show the details and the saved text of an article; with `q`, why the query matches it."""
     site = current_site()
     search_request = parse_search_request(request.args, site.settings, PROFILES)
-    article_page = load_article(current_search_service(), doc_id, search_request) if is_doc_id(doc_id) else None
+    article_page = load_article(current_services().search, doc_id, search_request) if is_doc_id(doc_id) else None
     if article_page is None:
         abort_missing(doc_id)
-    reference = build_current_reference(article_page.article)
+    reference = api.build_current_reference(article_page.article)
+    is_off = request.args.get(DEFINITIONS, request.cookies.get(DEFINITIONS)) == "off"
     response = render_page(
         "article.html",
         found=article_page,
-        inline=current_inline_definitions(article_page.article.paragraphs),
-        definitions_off=are_definitions_off(),
+        inline=InlineDefinitions() if is_off else explain_terms(current_services(), article_page.article.paragraphs),
+        definitions_off=is_off,
         one=article_page.article,
         language=language_name(article_page.article.language),
         citation=format_gb7714(reference),
         citation_tags=to_meta_tags(reference),
         coins=to_coins(reference),
         citation_formats=CITATION_FORMATS,
-        glossary=current_glossary(),
+        glossary=current_services().glossary,
         value_label=facet_label,
         asked=search_request,
         query_box=search_request.raw_query,
         query_shown=clean_text(search_request.raw_query),
         link=_search_url,
     )
-    remember_switch(response)
-    return response
+    return remember_choice(response, DEFINITIONS, ("off", "on"))
 
 
 @blueprint.get("/story/<story_id>")

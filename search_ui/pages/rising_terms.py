@@ -1,32 +1,28 @@
 """Public page and feed of the published terms that rise in the news."""
 
-from collections.abc import Sequence
-from datetime import timedelta
 from urllib.parse import quote
 
 from flask import Blueprint, Response, render_template
 
 from domain.rising_term import RisingTerm
-from search_ui.context import current_site, external_url, render_page
+from search_ui.context import current_services, current_site, external_url, render_page
 from search_ui.i18n import translate
-from search_ui.local_dates import local_day
 from search_ui.pages.feeds import FeedEntry, feed_response, parse_timestamp
+from search_ui.services.terms import find_rising_terms
 
 blueprint = Blueprint("rising_terms", __name__)
-
-MAX_AGE_DAYS = 14  # without new articles no run removes a term from the list
 
 
 @blueprint.get("/terms/rising")
 def show_rising_terms() -> Response:
     """Show the rising terms, each with its articles since the rise began."""
-    return render_page("rising_terms.html", rising_terms=current_rising_terms())
+    return render_page("rising_terms.html", rising_terms=find_rising_terms(current_services()))
 
 
 @blueprint.get("/terms/rising.atom")
 def rising_terms_feed() -> Response:
     """Return the rising terms as an Atom feed."""
-    entries = [_to_entry(term) for term in current_rising_terms()]
+    entries = [_to_entry(term) for term in find_rising_terms(current_services())]
     body = render_template(
         "feed.atom.xml",
         entries=entries,
@@ -36,13 +32,6 @@ def rising_terms_feed() -> Response:
         itself=external_url("rising_terms.rising_terms_feed"),
     )
     return feed_response(body, "atom")
-
-
-def current_rising_terms() -> Sequence[RisingTerm]:
-    """Return the rising terms of the site that are not out of date, the newest first."""
-    site = current_site()
-    oldest = local_day(site.clock()) - timedelta(days=MAX_AGE_DAYS)
-    return [term for term in site.backend.rising_terms() if term.since >= oldest.isoformat()]
 
 
 def _to_entry(term: RisingTerm) -> FeedEntry:

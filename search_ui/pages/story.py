@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
-from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle, parse_related
 from search_ui.query.display_text import clean_text, first_sentences, is_spaced_script
+from search_ui.query.results import ArticleSummary, list_articles
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import Params, SolrQuery, select_params
+from search_ui.services.articles import SUMMARY_FIELDS
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
@@ -21,10 +22,10 @@ _OLDEST_FIRST = f"{solr_fields.PUBLISHED} asc,{solr_fields.FETCHED} asc,{solr_fi
 
 @dataclass(frozen=True)
 class StoryDay:
-    """The articles of one day (ISO date)."""
+    """The articles of one day (ISO date), each with the beginning of its text."""
 
     day: str
-    articles: tuple[RelatedArticle, ...]
+    articles: tuple[tuple[ArticleSummary, str], ...]
 
 
 @dataclass(frozen=True)
@@ -79,16 +80,14 @@ def story_params(story_id: str) -> Params:
 def parse_story(story_id: str, response: SolrResponse, settings: SearchSettings) -> Story | None:
     """Parse the response to `story_params`. Returns None if no article belongs to the story."""
     highlighting = response.get("highlighting", {})
-    story_articles: Sequence[RelatedArticle] = [
-        replace(article, excerpt=_join_excerpt(highlighting.get(article.doc_id, {}).get(solr_fields.BODY, ())))
-        for article in parse_related(response, settings)
-    ]
-    if not story_articles:
+    articles = list_articles(response, settings)
+    if not articles:
         return None
-    days = groupby(story_articles, key=lambda article: article.published)
-    by_day = tuple(StoryDay(day, tuple(articles)) for day, articles in days)
-    first, sites = story_articles[0], {article.site_name for article in story_articles}
-    return Story(story_id, first.title, by_day, len(sites), first.language)
+    excerpts = [_join_excerpt(highlighting.get(article.doc_id, {}).get(solr_fields.BODY, ())) for article in articles]
+    days = groupby(zip(articles, excerpts, strict=True), key=lambda pair: pair[0].published)
+    by_day = tuple(StoryDay(day, tuple(pairs)) for day, pairs in days)
+    sites = {article.site_name for article in articles}
+    return Story(story_id, articles[0].plain_title, by_day, len(sites), articles[0].language)
 
 
 def _join_excerpt(fragments: Sequence[str]) -> str:

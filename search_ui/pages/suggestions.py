@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from flask import Blueprint, Response, jsonify, request
 
 from domain.errors import SolrError
-from search_ui.context import current_site
+from search_ui.context import current_services
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.solr_client import SolrBackend, SolrResponse, documents
 from search_ui.query.solr_query import Params, SolrQuery, select_params
 from search_ui.spelling.vocabulary import KnownWord, WordKind
-from search_ui.vocabulary_cache import current_vocabulary
 from solr_client import solr_fields
 from text.folding import word_key
 
@@ -51,11 +50,11 @@ def suggest() -> Response:
 
 def suggest_completions(raw_query: str) -> list[KnownWord]:
     """Return at most `MAX_SUGGESTIONS` distinct suggestions, most likely first."""
-    site = current_site()
+    site = current_services()
     text = normalize_query(raw_query, site.settings.longest_query)
     if not text:
         return []
-    known_words = current_vocabulary().complete(text, MAX_SUGGESTIONS)
+    known_words = site.vocabulary.complete(text, MAX_SUGGESTIONS)
     return _merge(known_words, _fetch_titles(site.solr, text), text)
 
 

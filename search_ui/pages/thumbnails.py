@@ -5,12 +5,11 @@ GET /picture/<id>    WebP, or 404 if the article has no available picture
 
 from flask import Blueprint, Response, abort
 
-from search_ui.context import current_site
-from search_ui.pages.article import is_doc_id
-from search_ui.pages.missing import abort_missing
+from search_ui.context import abort_missing, current_site
 from search_ui.query.results import Hit
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
+from search_ui.services.articles import is_doc_id
 from solr_client import solr_fields
 
 blueprint = Blueprint("pictures", __name__)

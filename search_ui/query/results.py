@@ -40,53 +40,96 @@ SNIPPET_CHARS = 160
 SENTENCE_SNIPPET_CHARS = 320  # of a snippet of whole sentences
 
 
-@dataclass(frozen=True)
-class Hit:
-    """One search result.
+@dataclass(frozen=True, kw_only=True)
+class ArticleSummary:
+    """What lists show of an article, and references state. Values that its page did not state are "".
 
     Attributes:
         safe_url: The URL to link to; "" if `url` is not safe to follow.
         cluster: Id shared by the document and its near-duplicates.
-        copies: Number of near-duplicates of this document.
         series: Id shared by the document and its other versions or issues.
-        similar: Number of other documents of the series, without near-duplicates.
-        is_partial: The document contains too little of the query to be counted in the total.
-        picture: URL of the document's own picture, or "".
         format: `html`, or the file format (domain/file_formats.py).
         text_source: A value of `domain.article.TextSource`, or "".
-        page: Page of the file that contains the snippet, from 1; 0 if unknown.
-        by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
-        paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
         story: Id of the news story of the document, or "".
+        fetched: Time of the fetch (ISO 8601, UTC), or "".
         language: Language of the document (ISO 639), or "".
         author: Authors, joined by ", ", or "".
         source: Original publisher of a republished document, or "".
     """
 
     doc_id: str
-    title: Segments
-    url: str
-    safe_url: str
-    site: str
-    site_name: str
-    published: str
-    fetched: str
-    snippet: Segments
-    cluster: str
-    copies: int = 0
+    title: Segments = ()
+    url: str = ""
+    safe_url: str = ""
+    site: str = ""
+    site_name: str = ""
+    published: str = ""
+    fetched: str = ""
+    cluster: str = ""
     series: str = ""
-    similar: int = 0
-    is_partial: bool = False
-    picture: str = ""
+    story: str = ""
     format: str = HTML_FORMAT
     text_source: str = ""
-    page: int = 0
-    by_meaning: bool = False
-    paragraph: int = 0
-    story: str = ""
     language: str = ""
     author: str = ""
     source: str = ""
+
+    @property
+    def plain_title(self) -> str:
+        """The title without highlighting marks."""
+        return plain_text(self.title)
+
+
+def summary_values(doc: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
+    """Return the values of an `ArticleSummary` for a document of a response, with its title without marks."""
+    url, site = _get_text(doc, solr_fields.URL), _get_text(doc, solr_fields.SITE)
+    return {
+        "doc_id": _get_text(doc, solr_fields.ID),
+        "title": (Segment(display_title(doc)),),
+        "url": clean_text(url),
+        "safe_url": safe_url(url),
+        "site": clean_text(site),
+        "site_name": site_display_name(site, settings),
+        "published": clean_text(_get_text(doc, solr_fields.PUBLISHED_TEXT)),
+        "fetched": _get_text(doc, solr_fields.FETCHED)[:19] + "Z" if solr_fields.FETCHED in doc else "",
+        "cluster": _get_text(doc, solr_fields.CLUSTER_ID),
+        "series": _get_text(doc, solr_fields.SERIES_ID),
+        "story": _get_text(doc, solr_fields.STORY_ID),
+        "format": display_format(doc),
+        "text_source": _get_text(doc, solr_fields.TEXT_SOURCE),
+        "language": clean_text(_get_text(doc, solr_fields.LANGUAGE)),
+        "author": clean_text(_get_text(doc, solr_fields.AUTHOR)),
+        "source": clean_text(_get_text(doc, solr_fields.SOURCE)),
+    }
+
+
+def list_articles(response: SolrResponse, settings: SearchSettings) -> tuple[ArticleSummary, ...]:
+    """Return the documents of a response, in its order."""
+    return tuple(ArticleSummary(**summary_values(doc, settings)) for doc in documents(response))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit(ArticleSummary):
+    """One search result.
+
+    Attributes:
+        copies: Number of near-duplicates of this document.
+        similar: Number of other documents of the series, without near-duplicates.
+        is_partial: The document contains too little of the query to be counted in the total.
+        picture: URL of the document's own picture, or "".
+        page: Page of the file that contains the snippet, from 1; 0 if unknown.
+        by_meaning: No word of the query matches; the snippet is the passage with the highest cosine.
+        paragraph: Paragraph in which that passage begins, from 1; 0 if unknown.
+    """
+
+    snippet: Segments = ()
+    copies: int = 0
+    similar: int = 0
+    is_partial: bool = False
+    picture: str = ""
+    page: int = 0
+    by_meaning: bool = False
+    paragraph: int = 0
 
     @property
     def page_url(self) -> str:
@@ -96,11 +139,6 @@ class Hit:
             if self.safe_url and self.page and self.format == PDF_FORMAT
             else self.safe_url
         )
-
-    @property
-    def plain_title(self) -> str:
-        """The title without highlighting marks."""
-        return plain_text(self.title)
 
 
 @dataclass(frozen=True)
@@ -300,31 +338,12 @@ def build_plain_hits(response: SolrResponse, settings: SearchSettings) -> tuple[
 def _to_hit(
     doc: Mapping[str, Any], highlights: Mapping[str, Any], settings: SearchSettings, mark_refiner: MarkRefiner
 ) -> Hit:
-    url, site, cluster = (
-        _get_text(doc, solr_fields.URL),
-        _get_text(doc, solr_fields.SITE),
-        _get_text(doc, solr_fields.CLUSTER_ID),
-    )
-    title = _join_fragments(highlights.get(solr_fields.TITLE, ())) or (Segment(display_title(doc)),)
+    values = summary_values(doc, settings)
+    title = _join_fragments(highlights.get(solr_fields.TITLE, ())) or values["title"]
     return Hit(
-        doc_id=_get_text(doc, solr_fields.ID),
-        title=truncate_segments(mark_refiner.refine(title), 2 * SNIPPET_CHARS),
-        url=clean_text(url),
-        safe_url=safe_url(url),
-        site=clean_text(site),
-        site_name=site_display_name(site, settings),
-        published=clean_text(_get_text(doc, solr_fields.PUBLISHED_TEXT)),
-        fetched=_get_text(doc, solr_fields.FETCHED)[:19] + "Z" if solr_fields.FETCHED in doc else "",
+        **{**values, "title": truncate_segments(mark_refiner.refine(title), 2 * SNIPPET_CHARS)},
         snippet=_build_snippet(highlights.get(solr_fields.BODY, ()), mark_refiner),
-        cluster=cluster,
-        series=_get_text(doc, solr_fields.SERIES_ID),
         picture=_get_text(doc, solr_fields.PICTURE),
-        format=display_format(doc),
-        text_source=_get_text(doc, solr_fields.TEXT_SOURCE),
-        story=_get_text(doc, solr_fields.STORY_ID),
-        language=_get_text(doc, solr_fields.LANGUAGE),
-        author=clean_text(_get_text(doc, solr_fields.AUTHOR)),
-        source=clean_text(_get_text(doc, solr_fields.SOURCE)),
     )
 
 

@@ -5,7 +5,7 @@ Documents are not segmented with it yet. A word that only the next version has i
 
 from dataclasses import dataclass
 
-from search_ui.pages.search_service import current_search_service
+from search_ui.context import current_services
 from search_ui.query.display_text import clean_text, normalize_query
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.query_words import build_thesaurus, segment_query
@@ -45,7 +45,7 @@ def compare_rankings(proposal: VersionProposal, query: str) -> PreviewResults | 
 
     Raises what `SolrBackend.select` raises.
     """
-    search_service = current_search_service()
+    search_service = current_services().search
     text = normalize_query(query, search_service.settings.longest_query)
     if not text:
         return None

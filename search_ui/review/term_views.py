@@ -9,14 +9,14 @@ from domain.errors import SolrError
 from domain.review import ReviewDecisionKind
 from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus, Term, TermClass
 from search_ui.accounts import require_role
-from search_ui.context import current_site, render_page
-from search_ui.pages.quoted_definitions import QuotedDefinition, quote_definitions
+from search_ui.context import current_services, current_site, render_page
 from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
 from search_ui.review.team_display import team_values
 from search_ui.review.term_display import MAX_TERM_CHARS, build_term_row, find_terms_of_decisions
 from search_ui.review.usage import CandidateUsage, load_usage
+from search_ui.services.definitions import QuotedDefinition, quote_definitions
 from solr_client import solr_fields
 
 blueprint = Blueprint("term", __name__)
@@ -79,7 +79,7 @@ def _quoted_definitions(term: Term) -> list[QuotedDefinition]:
     if choice and choice.url_id and choice.sentence not in {candidate.sentence for candidate in candidates}:
         candidates = [review_service.definitions(term.text)[0], *candidates]
     try:
-        return quote_definitions(candidates)
+        return quote_definitions(current_services(), candidates)
     except SolrError:
         return [QuotedDefinition(candidate, safe_url(candidate.url), None) for candidate in candidates]
 

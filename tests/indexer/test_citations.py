@@ -13,13 +13,13 @@ from indexer.article_relations import update_relations
 from indexer.document_mapping import TextAnalysis
 from indexer.solr_index import SolrIndex
 from indexer.sync import flush_changes
-from search_ui.pages.article import explain_params
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.query_words import QueryWords
 from search_ui.query.score_explanation import parse_explain
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.query.solr_requests import hits_params
+from search_ui.services.articles import explain_params
 from tests.builders import extract_all, keep_page, new_url
 from tests.conftest import logic_store_url
 from text.segment import base_segmenter

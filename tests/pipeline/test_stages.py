@@ -36,7 +36,7 @@ from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import WarcSource
 from search_ui.admin.interfaces.diagnosis import PageRemedy
-from search_ui.pages.search_service import current_search_service
+from search_ui.context import current_services
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import find_position
 from search_ui.query.search_request import parse_search_request
@@ -216,9 +216,9 @@ def test_the_rank_of_a_page_and_what_keeps_it_from_the_results(chain: Chain) -> 
     """The rank is that of the results page; a filter, a missing word and a document that is not there are named."""
     app = create_search_app(chain.engine)
     with app.test_request_context("/search"):
-        search = current_search_service()
+        search = current_services().search
         request = parse_search_request(MultiDict({"q": TERM}), search.settings, PROFILES)
-        hits = search.execute(request).hits
+        hits = search.execute(search.plan(request)).hits
         positions = [find_position(search, request, hit.doc_id) for hit in hits]
         assert [position and position.rank for position in positions] == list(range(1, len(hits) + 1))
         other_year = parse_search_request(MultiDict({"q": f"{TERM} before:1990"}), search.settings, PROFILES)

@@ -5,9 +5,9 @@ import re
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
-from search_ui.pages.article import is_doc_id, parse_article
 from search_ui.query.display_text import Segment
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START
+from search_ui.services.articles import is_doc_id, parse_article
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.builders import page_at

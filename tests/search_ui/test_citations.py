@@ -15,9 +15,9 @@ from search_ui.citations.bibtex import format_bibtex
 from search_ui.citations.formats import CITATION_FORMATS, format_csl_json, format_csv, format_ris
 from search_ui.citations.gb7714 import format_gb7714
 from search_ui.citations.reference import AuthorName, Reference, ReferenceKind, build_reference, parse_authors
-from search_ui.pages.citation_export import MAX_EXPORTED_RESULTS
 from search_ui.query.display_text import Segment
 from search_ui.query.results import Hit
+from search_ui.services.citations import MAX_EXPORTED_RESULTS
 from solr_client import solr_fields
 from tests.search_ui_fakes import FakeSearch, document, site_app
 
@@ -139,7 +139,7 @@ def test_names_are_split_only_in_latin_script() -> None:
     ],
 )
 def test_kind_of_document(changes: dict[str, Any], kind: ReferenceKind) -> None:
-    hit = Hit("doc1", (Segment("标题"),), "", "", "a.example:80", "某站", "2016-05-09", "", (), "doc1")
+    hit = Hit(doc_id="doc1", title=(Segment("标题"),), site="a.example:80", site_name="某站", published="2016-05-09")
     reference = build_reference(replace(hit, **changes), "2026-11-28", "https://search.example/article/doc1")
     assert reference.kind is kind
     assert (reference.url, reference.host) == ("https://search.example/article/doc1", "a.example")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from search_ui.pages.compare import WholeTermMeasures, compare_lexicons, measure_whole_term
+from search_ui.services.compare import WholeTermMeasures, compare_lexicons, measure_whole_term
 from tests.search_ui_fakes import BASE, FakeSearch, document
 from text.segment import RjiebaSegmenter
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from indexer.embedded_solr import EmbeddedSolr
-from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
+from search_ui.vocabulary_cache import VocabularyCache
 from tests.builders import indexed, page_at, stored_article
 from tests.search_ui_fakes import FakeActions, site_app
 
@@ -43,7 +43,7 @@ def client(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     actions = FakeActions([Term(entry.text, 9.0, 30, 30, status=TermStatus.ACCEPTED) for entry in ENTRIES], lexicon)
     with indexed(solr_node.url, "meant", articles, lexicon) as search:
         app = site_app(search, actions)  # type: ignore[arg-type]
-        app.extensions[EXTENSION_KEY] = VocabularyCache(lambda work: work())
+        app.extensions["plumbline"].caches.vocabulary = VocabularyCache(lambda work: work())
         client = app.test_client()
         client.get("/suggest?q=a")  # makes the vocabulary
         yield client

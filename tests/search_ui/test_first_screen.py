@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from domain.errors import SolrUnavailableError
-from search_ui.pages.home import (
+from search_ui.services.home import (
     MAX_HOME_TERMS,
     MAX_NEWEST,
     drop_column_names,

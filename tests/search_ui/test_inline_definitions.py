@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from domain.term import Definition, Lexicon, LexiconEntry, TermStatus
 from search_ui.glossary import Glossary, GlossaryTerm
-from search_ui.pages.inline_definitions import MAX_DEFINITIONS, MAX_SEARCHED_CHARS, find_defined_terms
+from search_ui.services.definitions import MAX_DEFINITIONS, MAX_SEARCHED_CHARS, find_defined_terms
 from tests.builders import page_at
 from tests.search_ui_fakes import FakeActions, FakeSearch, document, site_app, term
 from text.segment import RjiebaSegmenter

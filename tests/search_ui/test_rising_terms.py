@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from domain.rising_term import RisingTerm
 from domain.term import Lexicon, LexiconEntry, TermStatus
-from search_ui.pages.rising_terms import MAX_AGE_DAYS
+from search_ui.services.terms import MAX_RISING_DAYS
 from tests.search_ui_fakes import FakeActions, FakeSearch, sign_in, site_app, term
 
 NOW = datetime(2024, 5, 20, 12, tzinfo=UTC)
@@ -38,7 +38,7 @@ def test_each_rising_term_links_to_its_articles_since_the_rise() -> None:
 
 def test_old_rises_are_not_shown() -> None:
     old = [RisingTerm("旧闻", "2024-04-01", 50, 0)]
-    assert MAX_AGE_DAYS < 30
+    assert MAX_RISING_DAYS < 30
     page = page_of(client_with(old), "/terms/rising")
     assert not page.select("#rising") and page.select(".nothing")
     assert not page_of(client_with(old), "/").select("#to-rising")

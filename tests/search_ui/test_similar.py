@@ -3,7 +3,7 @@
 from typing import Any
 
 from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector, fuse
-from search_ui.query.semantic.related import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
+from search_ui.services.articles import drop_distant, fuse_by_rank, more_like_this_params, nearest_articles_params
 
 VECTOR = QueryVector("m", "m_v256", (1, -2), min_cosine=0.5)
 

@@ -12,7 +12,6 @@ from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from search_ui.pages.suggestions import MAX_SUGGESTIONS, MAX_TITLE_CHARS, parse_titles, title_prefix_params
 from search_ui.query.solr_query import Params
 from search_ui.vocabulary_cache import (
-    EXTENSION_KEY,
     REFRESH_SECONDS,
     VocabularyCache,
     find_usual_spelling,
@@ -61,7 +60,7 @@ def actions(*texts: str, version: int = 1, popular: tuple[str, ...] = ()) -> Fak
 
 def suggested(search: TitleSearch, held: FakeActions, typed: str) -> list[dict[str, str]]:
     app = site_app(search, held)  # type: ignore[arg-type]
-    app.extensions[EXTENSION_KEY] = VocabularyCache(lambda work: work())
+    app.extensions["plumbline"].caches.vocabulary = VocabularyCache(lambda work: work())
     client = app.test_client()
     client.get("/suggest?q=x")
     answer = client.get("/suggest", query_string={"q": typed, "format": "json"}).json
@@ -85,12 +84,12 @@ def test_what_is_typed_already_and_what_came_before_is_not_suggested_again() -> 
 def test_without_solr_there_are_words_and_without_words_titles() -> None:
     held, down = actions("页岩气"), TitleSearch(["页岩"])
     app = site_app(down, held)  # type: ignore[arg-type]
-    app.extensions[EXTENSION_KEY] = VocabularyCache(lambda work: work())
+    app.extensions["plumbline"].caches.vocabulary = VocabularyCache(lambda work: work())
     client = app.test_client()
     assert json.loads(client.get("/suggest?q=页").text) == ["页", ["页岩气", "页岩"]]
     down.is_down = True
     assert json.loads(client.get("/suggest?q=页").text) == ["页", ["页岩气"]]
-    down.is_down, app.extensions[EXTENSION_KEY] = False, VocabularyCache(lambda work: None)
+    down.is_down, app.extensions["plumbline"].caches.vocabulary = False, VocabularyCache(lambda work: None)
     assert json.loads(client.get("/suggest?q=页").text) == ["页", ["页岩"]]
 
 

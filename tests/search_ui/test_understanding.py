@@ -15,7 +15,7 @@ from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.solr_client import SolrSearchClient
-from search_ui.vocabulary_cache import EXTENSION_KEY, VocabularyCache
+from search_ui.vocabulary_cache import VocabularyCache
 from tests.builders import page_at
 from tests.conftest import SHARED
 from tests.search_ui_fakes import BASE, FakeActions, site_app
@@ -59,7 +59,7 @@ def app(solr_node: EmbeddedSolr) -> Iterator[Flask]:
     terms = [Term(entry.text, 9.0, 5, 3, status=TermStatus.ACCEPTED) for entry in ENTRIES]
     actions = FakeActions(terms, published=lexicon, older=[OLD], popular=["页岩气 产量"])
     app = site_app(SolrSearchClient(solr_node.url, "understanding", timeout=120.0), actions)  # type: ignore[arg-type]
-    app.extensions[EXTENSION_KEY] = VocabularyCache(run_at_once)
+    app.extensions["plumbline"].caches.vocabulary = VocabularyCache(run_at_once)
     yield app
     index.delete_all()
 

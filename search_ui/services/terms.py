@@ -1,4 +1,4 @@
-"""Where the articles of the index use a term: sites, sections, authors, months, and articles. No I/O.
+"""The published terms: what is known of each, and where the articles use it.
 
 Articles are counted like the results of a search with the filter `term`, so that each count equals the total of the
 search that it links to.
@@ -6,19 +6,30 @@ search that it links to.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
 
-from search_ui.pages.article import SUMMARY_FIELDS, RelatedArticle
+from domain.concept import Concept
+from domain.rising_term import RisingTerm
+from domain.term import Lexicon
+from search_ui.glossary import GlossaryTerm
+from search_ui.local_dates import local_day
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.facets import Facet, build_facets, facet_counts
 from search_ui.query.filter_fields import SOLR_FIELD_BY_FILTER
 from search_ui.query.full_matches import ARTICLE_COUNT
-from search_ui.query.solr_client import SolrResponse, buckets
+from search_ui.query.results import ArticleSummary, list_articles
+from search_ui.query.solr_client import SolrResponse, buckets, select_in_background
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS
+from search_ui.services.articles import SUMMARY_FIELDS
+from search_ui.services.definitions import QuotedDefinition, fetch_definitions
+from search_ui.services.site import SiteServices
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from text.folding import word_key
 
+MAX_RISING_DAYS = 14  # without new articles no run removes a term from the list
 USAGE_FACETS = ("sites", "sections", "authors")
 MAX_FACET_VALUES = 10
 MAX_ARTICLES = 5  # of a list
@@ -92,9 +103,9 @@ class TermUsage:
 
     counts: TermCounts
     months: tuple[MonthUsage, ...] = ()
-    first: RelatedArticle | None = None
-    newest: tuple[RelatedArticle, ...] = ()
-    most_cited: tuple[RelatedArticle, ...] = ()
+    first: ArticleSummary | None = None
+    newest: tuple[ArticleSummary, ...] = ()
+    most_cited: tuple[ArticleSummary, ...] = ()
     cooccurring: tuple[CooccurringTerm, ...] = ()
 
 
@@ -249,12 +260,103 @@ def most_cited_params(text: str) -> Params:
     return _articles_params(text, has_citations, _MOST_CITED_FIRST, MAX_ARTICLES)
 
 
-def articles_by_id_params(doc_ids: Sequence[str]) -> Params:
-    """Build the request for the articles with these ids."""
-    clause = SolrQuery.terms(solr_fields.ID, "sources", doc_ids, separator=",")
-    return select_params(clause, rows=len(doc_ids), fl=SUMMARY_FIELDS)
-
-
 def _articles_params(text: str, condition: SolrQuery, order: str, limit: int) -> Params:
     filters = [condition, SolrQuery.collapse_clusters(order)]
     return select_params(term_query(text), filters, limit, SUMMARY_FIELDS, order)
+
+
+@dataclass(frozen=True)
+class PublishedTerm:
+    """A published term. What is known of it is fetched when it is first asked for.
+
+    The properties raise what `SolrBackend.select` raises.
+    """
+
+    site: SiteServices
+    term: GlossaryTerm
+
+    @property
+    def label(self) -> str:
+        """The term in its usual spelling."""
+        return self.site.display_name(self.term.text)
+
+    @cached_property
+    def concept(self) -> Concept | None:
+        """The concept of the term."""
+        return self.site.backend.review_service.find_concept(self.term.text)
+
+    @property
+    def first_version(self) -> Lexicon | None:
+        """The oldest version with the term, without its entries."""
+        return self.site.backend.review_service.first_version(self.term.text)
+
+    @cached_property
+    def definitions(self) -> list[QuotedDefinition]:
+        """The definitions of the term, best first."""
+        return fetch_definitions(self.site, self.term.text)
+
+    @property
+    def narrower(self) -> Sequence[GlossaryTerm]:
+        """The published terms with this broader term."""
+        return self.site.glossary.narrower_terms(self.term)
+
+    @cached_property
+    def _related_texts(self) -> Sequence[str]:
+        return self.site.backend.review_service.accepted_related_terms(self.term.text)
+
+    @property
+    def related(self) -> list[GlossaryTerm]:
+        """The published terms that reviewers accepted as related to the term."""
+        return [other for text in self._related_texts if (other := self._find_published(text)) is not None]
+
+    def _find_published(self, text: str) -> GlossaryTerm | None:
+        """Return the published term with exactly this text."""
+        other = self.site.glossary.find(text)
+        return other if other is not None and other.text == text else None
+
+    @cached_property
+    def usage(self) -> TermUsage:
+        """Where the articles use the term."""
+        site, text = self.site, self.term.text
+        first, newest, most_cited, cooccurring = (
+            select_in_background(site.solr, params)
+            for params in (
+                first_use_params(text),
+                newest_articles_params(text),
+                most_cited_params(text),
+                cooccurring_terms_params(text),
+            )
+        )
+        counts = parse_term_counts(site.solr.select(term_counts_params(text)), site.settings)
+        months = parse_months(site.solr.select(months_params(text, counts))) if counts.first_month else ()
+        return TermUsage(
+            counts,
+            months,
+            next(iter(list_articles(first.result(), site.settings)), None),
+            list_articles(newest.result(), site.settings),
+            list_articles(most_cited.result(), site.settings),
+            parse_cooccurring_terms(cooccurring.result(), text, self._is_unrelated),
+        )
+
+    def _is_unrelated(self, text: str) -> bool:
+        """Return True for another published term without a stated relation to this one."""
+        other = self._find_published(text)
+        return other is not None and self._related_keys.isdisjoint(other.word_keys)
+
+    @cached_property
+    def _related_keys(self) -> frozenset[str]:
+        stated_texts = (*self.term.broader_terms, *self._related_texts)
+        narrower_keys = (narrower.word_keys[0] for narrower in self.narrower)
+        return frozenset([*self.term.word_keys, *map(word_key, stated_texts), *narrower_keys])
+
+
+def find_term(site: SiteServices, name: str) -> PublishedTerm | None:
+    """Return the published term with this name or synonym; None if there is none."""
+    term = site.glossary.find(name)
+    return PublishedTerm(site, term) if term else None
+
+
+def find_rising_terms(site: SiteServices) -> Sequence[RisingTerm]:
+    """Return the rising terms of the site that are not out of date, the newest first."""
+    oldest = local_day(site.clock()) - timedelta(days=MAX_RISING_DAYS)
+    return [term for term in site.backend.rising_terms() if term.since >= oldest.isoformat()]

@@ -1,26 +1,71 @@
-"""Definitions in the text of an article: the first occurrence of a term with a definition is underlined.
+"""Definitions of terms: quoted with their articles, and for the terms in the text of an article.
 
-A card with the definition belongs to each underlined term. `static/definition_cards.js` opens it.
+In a text, the first occurrence of a term with a definition is underlined. A card with the definition belongs to each
+underlined term; `static/definition_cards.js` opens it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from flask import Response, current_app, request
-
+from domain.article import document_id
 from domain.term import Definition
-from search_ui.context import YEAR_SECONDS, current_site
-from search_ui.glossary import Glossary, GlossaryTerm, TermOccurrence, current_glossary
-from search_ui.interfaces import LexiconBackend
+from search_ui.glossary import Glossary, GlossaryTerm, TermOccurrence
+from search_ui.local_dates import format_day
 from search_ui.query.display_text import Segment, Segments, safe_url, slice_segments
-from search_ui.query.results import plain_text
+from search_ui.query.results import ArticleSummary, list_articles, plain_text
+from search_ui.query.solr_query import SolrQuery, select_params
+from search_ui.services.articles import SUMMARY_FIELDS
+from search_ui.services.site import SiteServices
+from solr_client import solr_fields
 from text.segment import Segmenter
 
-EXTENSION_KEY = "plumbline defined terms"
 MAX_DEFINITIONS = 10  # of a page
 MAX_SEARCHED_CHARS = 50_000  # of a text: at most 0.1 s
-SWITCH = "definitions"  # cookie and URL parameter: "off" or "on"
+
+
+@dataclass(frozen=True)
+class QuotedDefinition:
+    """A definition, quoted. `article` is its article if the index has it: only then there is a page with a saved copy.
+
+    `safe_url` is "" if the URL of the source is not safe to follow, or if a reviewer wrote the definition.
+    `copy_id` is the id of the article, and `copy_date` the ISO date of its saved copy, if the article is gone and the
+    copy can be shown; otherwise "".
+    """
+
+    definition: Definition
+    safe_url: str
+    article: ArticleSummary | None
+    copy_id: str = ""
+    copy_date: str = ""
+
+
+def fetch_definitions(site: SiteServices, text: str) -> list[QuotedDefinition]:
+    """Fetch the definitions of a term for readers, best first. Raises what `SolrBackend.select` raises."""
+    return quote_definitions(site, site.backend.review_service.definitions(text))
+
+
+def quote_definitions(site: SiteServices, definitions: Sequence[Definition]) -> list[QuotedDefinition]:
+    """Fetch the articles of definitions. Raises what `SolrBackend.select` raises."""
+    doc_ids = [document_id(definition.url) if definition.url else "" for definition in definitions]
+    known_ids = [doc_id for doc_id in doc_ids if doc_id]
+    sources = SolrQuery.terms(solr_fields.ID, "sources", known_ids, separator=",")
+    params = select_params(sources, rows=len(known_ids), fl=SUMMARY_FIELDS)
+    articles = list_articles(site.solr.select(params), site.settings) if known_ids else ()
+    article_by_id = {article.doc_id: article for article in articles}
+    return [
+        _quote_definition(site, definition, doc_id, article_by_id.get(doc_id))
+        for definition, doc_id in zip(definitions, doc_ids, strict=True)
+    ]
+
+
+def _quote_definition(
+    site: SiteServices, definition: Definition, doc_id: str, article: ArticleSummary | None
+) -> QuotedDefinition:
+    can_have_copy = definition.is_source_gone and doc_id and site.settings.originals
+    saved_copy = site.backend.originals.find(doc_id) if can_have_copy else None
+    copy = (doc_id, format_day(saved_copy.fetched_at)) if saved_copy else ("", "")
+    return QuotedDefinition(definition, safe_url(definition.url), article, *copy)
 
 
 @dataclass(frozen=True)
@@ -48,51 +93,14 @@ class InlineDefinitions:
     runs_by_paragraph: Mapping[int, tuple[TextRun, ...]] = field(default_factory=dict)
 
 
-class DefinedTermsCache:
-    """Holds the terms that have a definition, with the number of articles that use each. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._cached: tuple[object, Mapping[str, int]] = (None, {})
-
-    def get_document_counts(self, lexicon_backend: LexiconBackend) -> Mapping[str, int]:
-        """Return the number of articles by term. It is loaded again after a run and after a review decision."""
-        review_service = lexicon_backend.review_service
-        revision = (review_service.definitions_revision(), review_service.last_decision_id())
-        if self._cached[0] != revision:
-            self._cached = (revision, review_service.defined_terms())
-        return self._cached[1]
-
-
-def current_inline_definitions(paragraphs: Sequence[Segments]) -> InlineDefinitions:
-    """Return the definitions for a text of the current site; none if the reader has turned them off."""
-    if are_definitions_off():
-        return InlineDefinitions()
-    return build_inline_definitions(paragraphs, *fetch_defined_terms([plain_text(part) for part in paragraphs]))
-
-
-def fetch_defined_terms(
-    texts: Sequence[str],
-) -> tuple[list[tuple[int, TermOccurrence]], Mapping[str, Definition]]:
-    """Return the occurrences of `find_defined_terms` with the lexicon of the site, and the definitions by term."""
-    backend = current_site().backend
-    cache = cast(DefinedTermsCache, current_app.extensions[EXTENSION_KEY])
-    counts = cache.get_document_counts(backend)
-    occurrences = find_defined_terms(texts, current_glossary(), counts, backend.domain_segmenter())
+def explain_terms(site: SiteServices, paragraphs: Sequence[Segments]) -> InlineDefinitions:
+    """Return the definitions for a text."""
+    counts = site.caches.defined_terms.get_document_counts(site.backend)
+    texts = [plain_text(paragraph) for paragraph in paragraphs]
+    occurrences = find_defined_terms(texts, site.glossary, counts, site.backend.domain_segmenter())
     terms = [occurrence.term.text for _, occurrence in occurrences]
-    return occurrences, backend.review_service.best_definitions(terms) if terms else {}
-
-
-def are_definitions_off() -> bool:
-    """Return True if the reader has turned the definitions off, with this request or before."""
-    return request.args.get(SWITCH, request.cookies.get(SWITCH)) == "off"
-
-
-def remember_switch(response: Response) -> None:
-    """Remember the choice of the reader if the request states one."""
-    if request.args.get(SWITCH) in ("off", "on"):
-        response.set_cookie(
-            SWITCH, request.args[SWITCH], max_age=YEAR_SECONDS, samesite="Lax", httponly=True, secure=request.is_secure
-        )
+    definitions = site.backend.review_service.best_definitions(terms) if terms else {}
+    return build_inline_definitions(paragraphs, occurrences, definitions)
 
 
 def find_defined_terms(

@@ -1,15 +1,17 @@
-"""The content of the home page: terms, sections and newest articles. No I/O."""
+"""The content of the home page: terms, sections and newest articles."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from domain.errors import SolrError
 from search_ui.query.display_text import clean_text
 from search_ui.query.facets import Facet, build_facets, facet_counts, site_specific_values
 from search_ui.query.results import Hit, build_plain_hits
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS, MAX_SITE_FACETS, TOP_SITE_SUBFACET
+from search_ui.services.site import SiteServices
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from text.domain_terms import is_domain_term
@@ -21,6 +23,39 @@ MAX_HOME_TERMS = 12
 MAX_SECTIONS = 12
 MAX_NEWEST = 6
 TERM_CANDIDATES = 80  # terms from which the home page selects
+
+
+@dataclass(frozen=True)
+class HomeContent:
+    """The content of the home page; empty if Solr fails."""
+
+    terms: Sequence[str] = ()
+    sections: tuple[Facet, ...] = ()
+    newest: tuple[Hit, ...] = ()
+
+
+def load_home_content(site: SiteServices) -> HomeContent:
+    """Load the content of the home page."""
+    try:
+        response = site.solr.select(home_facets_params())
+        terms = _select_site_terms(site, response)
+        newest = site.solr.select(newest_params(list(terms)))
+    except SolrError:
+        return HomeContent()
+    return HomeContent(drop_column_names(terms, newest), parse_sections(response), parse_newest(newest, site.settings))
+
+
+def find_frequent_terms(site: SiteServices) -> Collection[str]:
+    """Return the most frequent terms of the index, the most frequent first; none if Solr fails."""
+    try:
+        return _select_site_terms(site, site.solr.select(home_facets_params()))
+    except SolrError:
+        return ()
+
+
+def _select_site_terms(site: SiteServices, response: SolrResponse) -> dict[str, int]:
+    names = (site.settings.title, *site.settings.site_names.values())
+    return select_home_terms(response, names, site.backend.base_segmenter())
 
 
 def home_facets_params() -> Params:

@@ -1,0 +1,72 @@
+"""What the services of one request work with, and what a process remembers between requests."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Self
+
+from search_ui.glossary import DefinedTermsCache, Glossary, GlossaryCache
+from search_ui.interfaces import SiteBackend
+from search_ui.query.cursors import CursorCodec
+from search_ui.query.display_text import clean_text
+from search_ui.query.search import IndexState, SearchService
+from search_ui.query.semantic.hybrid import QueryVectors
+from search_ui.query.solr_client import SolrBackend
+from search_ui.settings import SearchSettings
+from search_ui.spelling.vocabulary import Vocabulary
+from search_ui.vocabulary_cache import VocabularyCache
+
+
+@dataclass
+class SiteCaches:
+    """What a process of the site remembers between requests. Thread-safe."""
+
+    vocabulary: VocabularyCache = field(default_factory=VocabularyCache)
+    glossary: GlossaryCache = field(default_factory=GlossaryCache)
+    defined_terms: DefinedTermsCache = field(default_factory=DefinedTermsCache)
+    index_state: IndexState = field(default_factory=IndexState)
+
+
+@dataclass(frozen=True)
+class SiteServices:
+    """What the services of one request work with. `clock` returns epoch seconds; `secret` signs cursors."""
+
+    settings: SearchSettings
+    solr: SolrBackend
+    backend: SiteBackend
+    query_vectors: QueryVectors
+    caches: SiteCaches
+    clock: Callable[[], float]
+    secret: bytes
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The latest vocabulary, the same throughout the request."""
+        return self.caches.vocabulary.get_vocabulary(self.solr, self.backend)
+
+    @cached_property
+    def glossary(self) -> Glossary:
+        """The published terms, the same throughout the request."""
+        return self.caches.glossary.get_glossary(self.backend)
+
+    @cached_property
+    def search(self) -> SearchService:
+        """The search service with the current settings."""
+        return SearchService(
+            self.solr,
+            self.backend,
+            self.settings,
+            CursorCodec(self.secret, self.settings),
+            self.caches.vocabulary.get_thesaurus(self.backend.lexicon()),
+            self.query_vectors,
+            lambda: self.vocabulary,
+            self.caches.index_state,
+        )
+
+    def with_page_size(self, page_size: int) -> Self:
+        """Return the services for pages of another length."""
+        return replace(self, settings=replace(self.settings, page_size=page_size))
+
+    def display_name(self, term: str) -> str:
+        """Return a term in its usual spelling."""
+        return clean_text(self.vocabulary.display_form(term))
