@@ -23,7 +23,7 @@ from search_ui.query.results import ArticleSummary, list_articles, plain_text, s
 from search_ui.query.score_explanation import RankExplanation, add_semantic_part, parse_explain
 from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
-from search_ui.query.semantic.hybrid import QueryVector, get_cluster, neighbour_cosine
+from search_ui.query.semantic.hybrid import QueryVector, first_by_cluster, neighbour_cosine
 from search_ui.query.solr_client import SolrResponse, documents, select_in_background, with_documents
 from search_ui.query.solr_query import MATCH_ALL_PARAM, Params, QueryParam, SolrQuery, select_params
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, highlight_terms_params
@@ -302,8 +302,7 @@ def fuse_by_rank(answers: Sequence[SolrResponse], limit: int) -> SolrResponse:
     score_by_cluster: dict[str, float] = defaultdict(float)
     docs: dict[str, Mapping[str, Any]] = {}
     for response in answers:
-        document_by_cluster = {get_cluster(doc): doc for doc in reversed(documents(response))}
-        for rank, (cluster, doc) in enumerate(reversed(document_by_cluster.items())):
+        for rank, (cluster, doc) in enumerate(first_by_cluster(response).items()):
             score_by_cluster[cluster] += 1 / (RRF_K + rank)
             docs.setdefault(cluster, doc)
     best = sorted(score_by_cluster, key=lambda cluster: (-score_by_cluster[cluster], cluster))[:limit]

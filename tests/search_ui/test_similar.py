@@ -19,7 +19,7 @@ def names(found: Any) -> str:
 
 def test_what_both_find_comes_first_and_each_cluster_once() -> None:
     assert names(fuse_by_rank([answer("abc"), answer("dcb")], 9)) == "bcad"
-    assert names(fuse_by_rank([answer("aab"), answer("")], 9)) == "ab"
+    assert names(fuse_by_rank([answer("abca"), answer("")], 9)) == "abc"
     assert fuse_by_rank([answer("aab")], 9)["response"]["docs"][0]["id"] == "a0"
     assert names(fuse_by_rank([answer("abcdef"), {}], 2)) == "ab"
     assert names(fuse_by_rank([], 2)) == ""

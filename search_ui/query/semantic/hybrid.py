@@ -228,7 +228,7 @@ def fuse(
         full_first: All full matches come before all other documents.
         lexical_field: Field of the vector response that says whether a document is one of the lexical matches.
     """
-    lexical_docs, neighbours = _first_by_cluster(lexical_response), _first_by_cluster(vector_response)
+    lexical_docs, neighbours = first_by_cluster(lexical_response), first_by_cluster(vector_response)
     coverage = _vector_coverage(lexical_docs.values(), vector)
     vector_docs = dict(islice(neighbours.items(), round(coverage * len(neighbours))))
     exact_titles = {cluster for cluster, doc in lexical_docs.items() if float(doc.get(EXACT_TITLE_FIELD, 0.0)) > 0}
@@ -351,7 +351,7 @@ def _standardize_scores(scores: Mapping[str, float], reference: Collection[float
     return {key: (score - lowest) / deviation if deviation else 1.0 for key, score in scores.items()}
 
 
-def _first_by_cluster(response: SolrResponse) -> dict[str, SolrDocument]:
+def first_by_cluster(response: SolrResponse) -> dict[str, SolrDocument]:
     """Return the first document of each cluster in a response, in its order."""
     docs_by_cluster: dict[str, SolrDocument] = {}
     for doc in documents(response):
