@@ -25,12 +25,10 @@ from search_ui.pages.glossary_views import page_of_terms
 from search_ui.pages.suggestions import suggest_completions
 from search_ui.query.display_text import Segments, normalize_query
 from search_ui.query.facets import Facet
-from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.ranking import PROFILES
-from search_ui.query.results import ArticleSummary, Hit, SearchPage, plain_text
+from search_ui.query.results import ArticleSummary, Hit, Quotation, SearchPage, plain_text
 from search_ui.query.score_explanation import RankExplanation
-from search_ui.query.search_request import BadSearchRequestError, SearchRequest, parse_search_request
-from search_ui.query.semantic.answer_extraction import Quotation
+from search_ui.query.search_request import PARAM_BY_FILTER, BadSearchRequestError, SearchRequest, parse_search_request
 from search_ui.services.articles import ArticleDetails, ArticleView, find_article, is_doc_id, load_article
 from search_ui.services.citations import find_exported_results
 from search_ui.services.compare import LexiconResult, compare_lexicons

@@ -21,10 +21,9 @@ from search_ui.admin.run_control_views import start_run
 from search_ui.context import current_services, current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
-from search_ui.query.paging import page_at
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import MAX_RANK, ResultPosition, find_position
-from search_ui.query.search_request import SearchRequest, parse_valid_parameters
+from search_ui.query.search_request import SearchRequest, page_at, parse_valid_parameters
 from search_ui.review.term_display import current_account_name
 
 blueprint = views.blueprint

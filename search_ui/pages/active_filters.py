@@ -10,9 +10,8 @@ from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from search_ui.context import current_services, current_site
 from search_ui.i18n import translate, translate_code
 from search_ui.query.display_text import clean_text, site_display_name
-from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter
-from search_ui.query.search_request import SearchRequest
+from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest
 
 
 @dataclass(frozen=True)

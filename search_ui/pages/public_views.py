@@ -31,11 +31,11 @@ from search_ui.pages.active_filters import active_filters, facet_label, language
 from search_ui.pages.click_tracking import log_search
 from search_ui.pages.story import is_story_id, parse_story, story_params
 from search_ui.query.display_text import clean_text, normalize_query
-from search_ui.query.filter_fields import DISPLAY_ORDER
 from search_ui.query.ranking import PROFILES
 from search_ui.query.results import SearchPage, SiteCounts, parse_site_counts
 from search_ui.query.search import SearchOutcome
 from search_ui.query.search_request import (
+    DISPLAY_ORDER,
     BadSearchRequestError,
     SearchRequest,
     SortOrder,

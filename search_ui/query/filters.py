@@ -10,11 +10,10 @@ from datetime import date
 
 import idna
 
-from search_ui.query.filter_fields import PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.full_matches import contains_phrase_query, contains_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart
 from search_ui.query.query_words import QueryWords
-from search_ui.query.search_request import SearchRequest, SortOrder
+from search_ui.query.search_request import PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER, SearchRequest, SortOrder
 from search_ui.query.solr_query import MATCH_ALL_PARAM, QueryParam, SolrQuery
 from solr_client import solr_fields
 

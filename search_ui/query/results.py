@@ -7,12 +7,15 @@ from typing import Any
 from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT, PDF_FORMAT
 from domain.page_offsets import page_number_at, parse_page_offsets
 from search_ui.query.display_text import (
+    MarkRefiner,
     Segment,
     Segments,
+    build_mark_refiner,
     clean_text,
     first_sentences,
     from_sentence_with,
     is_spaced_script,
+    paragraph_number,
     safe_url,
     site_display_name,
     split_highlights,
@@ -20,12 +23,15 @@ from search_ui.query.display_text import (
     url_file_name,
 )
 from search_ui.query.facets import Facet, build_date_facets, build_facet, facet_counts
-from search_ui.query.filter_fields import FILTER_NAMES, FilterFields
-from search_ui.query.highlight import MarkRefiner, build_mark_refiner
-from search_ui.query.paging import PageSpan, count_numbered_pages, page_span
 from search_ui.query.query_plan import QueryPlan
-from search_ui.query.search_request import last_numbered_page
-from search_ui.query.semantic.answer_extraction import Quotation, paragraph_number
+from search_ui.query.search_request import (
+    FILTER_NAMES,
+    FilterFields,
+    PageSpan,
+    count_numbered_pages,
+    last_numbered_page,
+    page_span,
+)
 from search_ui.query.solr_client import SolrResponse, buckets, documents, match_count, with_documents
 from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
@@ -139,6 +145,19 @@ class Hit(ArticleSummary):
             if self.safe_url and self.page and self.format == PDF_FORMAT
             else self.safe_url
         )
+
+
+@dataclass(frozen=True)
+class Quotation:
+    """A quotation with the title, site, publication date and language ("": unknown) of its article."""
+
+    doc_id: str
+    text: str
+    paragraph: int
+    title: str
+    site_name: str
+    published: str
+    language: str = ""
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,12 @@ from functools import partial
 from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
 from search_ui.interfaces import LexiconBackend
-from search_ui.query.cursors import FIRST_CURSOR_MARK, CursorCodec, CursorPosition
-from search_ui.query.paging import RANKED_HITS, PageSpan, page_span
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.query_words import Thesaurus, segment_query
 from search_ui.query.ranking import PROFILES, parse_work_boosts, works_params
 from search_ui.query.results import (
+    Quotation,
     SearchPage,
     SearchResponses,
     build_search_page,
@@ -36,8 +35,17 @@ from search_ui.query.results import (
     distinct_series,
     ids_and_clusters,
 )
-from search_ui.query.search_request import SearchRequest, SortOrder, last_page
-from search_ui.query.semantic.answer_extraction import Quotation
+from search_ui.query.search_request import (
+    RANKED_HITS,
+    CursorCodec,
+    CursorPosition,
+    PageSpan,
+    SearchRequest,
+    SortOrder,
+    last_page,
+    page_span,
+)
+from search_ui.query.semantic.answer_extraction import answer_from_hits, find_source_ids
 from search_ui.query.semantic.hybrid import (
     ANY_PART_FIELD,
     LEXICAL_MATCH_FIELD,
@@ -49,7 +57,6 @@ from search_ui.query.semantic.hybrid import (
     lexical_fields,
     vector_search_params,
 )
-from search_ui.query.semantic.question_answering import answer_from_hits, find_source_ids
 from search_ui.query.solr_client import (
     SolrBackend,
     SolrResponse,
@@ -61,6 +68,7 @@ from search_ui.query.solr_client import (
 from search_ui.query.solr_query import Params, QueryVariant
 from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
+    FIRST_CURSOR_MARK,
     HIT_FIELDS,
     SPARE_HITS,
     body_params,

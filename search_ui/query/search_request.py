@@ -1,24 +1,75 @@
-"""Parses search requests from URLs and formats them as URL parameters."""
+"""Search requests: their filters, pages and cursors, parsed from URLs and formatted as URL parameters.
 
+The first `RANKED_HITS` results are one ranked list, whatever the page length; its pages have numbers. Further pages
+continue in the order of the words and are reached by cursor. The last page with a number ends where the ranked list
+ends.
+
+A cursor is a Solr cursor mark. Solr decodes a mark as its own binary data, so only marks that Solr created may be sent
+to it, and a mark is valid for one search only. So cursors are signed, with the page and a fingerprint of the search.
+"""
+
+import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
+from itsdangerous import BadData, URLSafeSerializer
+from werkzeug.datastructures import MultiDict
+
+from domain.article import ARTICLE_FIELDS
 from domain.errors import PlumblineError
 from search_ui.query.display_text import normalize_query, truncate_query
-from search_ui.query.filter_fields import PARAM_BY_FILTER, FilterFields
-from search_ui.query.paging import RANKED_HITS, count_numbered_pages, page_at
 from search_ui.query.query_parser import ParsedQuery, parse_query
 from search_ui.settings import SearchSettings
+from solr_client import solr_fields
 
 MAX_FILTER_VALUES = 50  # values of one filter
 MAX_VALUE_CHARS = 200  # no section or term of the index is longer
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterFields(Generic[T]):
+    """One tuple per filter: the selected values of a request, or the counted values of a results page.
+
+    Except for `sites` and `terms`, `domain.article.Article` declares the filters (`ArticleField.facet`).
+    """
+
+    sites: tuple[T, ...] = ()
+    sections: tuple[T, ...] = ()
+    languages: tuple[T, ...] = ()
+    authors: tuple[T, ...] = ()
+    types: tuple[T, ...] = ()
+    formats: tuple[T, ...] = ()
+    terms: tuple[T, ...] = ()
+
+
+_DECLARATIONS = {article_field.facet: article_field for article_field in ARTICLE_FIELDS.values() if article_field.facet}
+FILTER_NAMES = tuple(each.name for each in fields(FilterFields))
+
+PARAM_BY_FILTER: Mapping[str, str] = {
+    name: {"sites": "site", "terms": "term"}.get(name) or _DECLARATIONS[name].parameter for name in FILTER_NAMES
+}
+"""URL parameter by filter."""
+
+SOLR_FIELD_BY_FILTER: Mapping[str, str] = {
+    name: {"sites": solr_fields.SITE, "terms": solr_fields.DOMAIN_TERMS}.get(name) or _DECLARATIONS[name].solr_name
+    for name in FILTER_NAMES
+}
+
+FILTERS_WITH_SITE_VALUES = tuple(
+    name for name in FILTER_NAMES if name in _DECLARATIONS and _DECLARATIONS[name].has_site_values
+)
+"""Filters whose values can belong to all documents of one site and to no other site."""
+
+_FIRST_SHOWN = ("types", "formats", "sites", "terms")
+DISPLAY_ORDER = (*_FIRST_SHOWN, *(name for name in FILTER_NAMES if name not in _FIRST_SHOWN))
 
 
 class BadSearchRequestError(PlumblineError):
@@ -33,13 +84,6 @@ class SortOrder(StrEnum):
     OLDEST = "oldest"
 
 
-class UrlArguments(Protocol):
-    """The parameters of a URL, as Flask's `request.args` provides them."""
-
-    def get(self, key: str, default: str) -> str: ...
-    def getlist(self, key: str) -> list[str]: ...
-
-
 @dataclass(frozen=True)
 class SearchRequest(FilterFields[str]):
     """The request for one results page.
@@ -49,7 +93,7 @@ class SearchRequest(FilterFields[str]):
     Attributes:
         raw_query: The query as it was sent, without what exceeds `SearchSettings.longest_query`.
         text: The normalized query; "" if it contains nothing searchable.
-        cursor: Signed start of a page behind the numbered ones (`search_ui.query.cursors`).
+        cursor: Signed start of a page behind the numbered ones (`CursorCodec`).
         cluster: Only the near-duplicates of this cluster match.
         since: First year, month or day (`2016`, `2016-05`, `2016-05-09`), or "".
         until: Last year, month or day, inclusive, or "".
@@ -130,7 +174,7 @@ class SearchRequest(FilterFields[str]):
 
 
 def parse_search_request(
-    arguments: UrlArguments, settings: SearchSettings, profiles: Mapping[str, object]
+    arguments: MultiDict[str, str], settings: SearchSettings, profiles: Mapping[str, object]
 ) -> SearchRequest:
     """Parse the parameters of a URL.
 
@@ -144,7 +188,7 @@ def parse_search_request(
 
 
 def parse_valid_parameters(
-    arguments: UrlArguments, settings: SearchSettings, profiles: Mapping[str, object]
+    arguments: MultiDict[str, str], settings: SearchSettings, profiles: Mapping[str, object]
 ) -> tuple[SearchRequest, dict[str, str]]:
     """Parse the parameters of a URL and ignore an invalid page, date or sort order.
 
@@ -249,3 +293,73 @@ def _first_day_after(text: str) -> date:
 
 def _to_solr_time(day: date) -> str:
     return f"{day.isoformat()}T00:00:00Z"
+
+
+RANKED_HITS = 100
+"""Results that are ranked together, by words and meaning."""
+
+
+class PageSpan(NamedTuple):
+    """The hits of one page: offsets in the list of results, `end` exclusive."""
+
+    start: int
+    end: int
+
+
+def page_span(page: int, page_size: int) -> PageSpan:
+    """Return the span of page `page`, from 1."""
+    last_numbered_page = count_numbered_pages(RANKED_HITS, page_size)
+    if page > last_numbered_page:
+        start = RANKED_HITS + (page - last_numbered_page - 1) * page_size
+        return PageSpan(start, start + page_size)
+    return PageSpan((page - 1) * page_size, min(page * page_size, RANKED_HITS))
+
+
+def page_at(rank: int, page_size: int) -> int:
+    """Return the page that lists the result with this rank, from 1."""
+    if rank <= RANKED_HITS:
+        return -(-rank // page_size)
+    return count_numbered_pages(RANKED_HITS, page_size) - (RANKED_HITS - rank) // page_size
+
+
+def count_numbered_pages(hits: int, page_size: int) -> int:
+    """Return the number of pages with a number of a list with `hits` hits; at least 1."""
+    return max(1, -(-min(hits, RANKED_HITS) // page_size))
+
+
+@dataclass(frozen=True)
+class CursorPosition:
+    """The start of page `page`: the hits that follow Solr's cursor mark `solr_mark`."""
+
+    page: int
+    solr_mark: str
+
+
+class CursorCodec:
+    """Signs and verifies cursors with the site's `secret`."""
+
+    def __init__(self, secret: bytes, settings: SearchSettings) -> None:
+        self._serializer = URLSafeSerializer(secret, salt="cursor")
+        self._settings = settings
+
+    def encode(self, request: SearchRequest, position: CursorPosition) -> str:
+        """Return a signed cursor for a URL. It is valid for the search of `request` only."""
+        return str(self._serializer.dumps([position.page, position.solr_mark, self._request_fingerprint(request)]))
+
+    def decode(self, request: SearchRequest) -> CursorPosition:
+        """Return the position of `request.cursor`.
+
+        Raises:
+            BadSearchRequestError: The cursor was not signed by this site, or belongs to another search.
+        """
+        try:
+            page, cursor_mark, fingerprint = self._serializer.loads(request.cursor)
+        except (BadData, ValueError) as error:
+            raise BadSearchRequestError("error.cursor") from error
+        if fingerprint != self._request_fingerprint(request) or page > last_page(self._settings):
+            raise BadSearchRequestError("error.cursor")
+        return CursorPosition(page, cursor_mark)
+
+    def _request_fingerprint(self, request: SearchRequest) -> str:
+        search = json.dumps(request.with_changes().to_url_params(self._settings))
+        return hashlib.sha256(search.encode()).hexdigest()[:16]

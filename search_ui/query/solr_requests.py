@@ -9,11 +9,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from search_ui.query.cursors import FIRST_CURSOR_MARK
-from search_ui.query.filter_fields import FILTER_NAMES, FILTERS_WITH_SITE_VALUES, PARAM_BY_FILTER, SOLR_FIELD_BY_FILTER
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import BIGRAM_CLAUSE, WORK_PARTS_QUERY, plain_text
-from search_ui.query.search_request import SearchRequest, SortOrder
+from search_ui.query.search_request import (
+    FILTER_NAMES,
+    FILTERS_WITH_SITE_VALUES,
+    PARAM_BY_FILTER,
+    SOLR_FIELD_BY_FILTER,
+    SearchRequest,
+    SortOrder,
+)
 from search_ui.query.solr_query import (
     MATCH_ALL,
     MATCH_ALL_PARAM,
@@ -25,6 +30,7 @@ from search_ui.query.solr_query import (
 from solr_client import solr_fields
 from text.titles import title_key
 
+FIRST_CURSOR_MARK = "*"  # Solr's mark for the start of the results
 HIGHLIGHT_START, HIGHLIGHT_END = "\U0010fffc", "\U0010fffd"  # around a match; private use characters of plane 16
 HISTOGRAM_FIRST_YEAR = 1990
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from search_ui.query.paging import RANKED_HITS
 from search_ui.query.results import Hit
 from search_ui.query.search import SearchService
-from search_ui.query.search_request import SearchRequest
+from search_ui.query.search_request import RANKED_HITS, SearchRequest
 
 MAX_EXPORTED_RESULTS = 200
 

@@ -7,9 +7,9 @@ from typing import Self
 
 from search_ui.glossary import DefinedTermsCache, Glossary, GlossaryCache
 from search_ui.interfaces import SiteBackend
-from search_ui.query.cursors import CursorCodec
 from search_ui.query.display_text import clean_text
 from search_ui.query.search import IndexState, SearchService
+from search_ui.query.search_request import CursorCodec
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.settings import SearchSettings

@@ -16,9 +16,9 @@ from search_ui.glossary import GlossaryTerm
 from search_ui.local_dates import local_day
 from search_ui.query.display_text import clean_text, site_display_name
 from search_ui.query.facets import Facet, build_facets, facet_counts
-from search_ui.query.filter_fields import SOLR_FIELD_BY_FILTER
 from search_ui.query.full_matches import ARTICLE_COUNT
 from search_ui.query.results import ArticleSummary, list_articles
+from search_ui.query.search_request import SOLR_FIELD_BY_FILTER
 from search_ui.query.solr_client import SolrResponse, buckets, select_in_background
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params
 from search_ui.query.solr_requests import EXACT_FACET_OPTIONS

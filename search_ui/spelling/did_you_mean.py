@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from search_ui.query.filter_fields import PARAM_BY_FILTER
 from search_ui.query.filters import RequestFilter
 from search_ui.query.full_matches import all_parts_query, contains_query
 from search_ui.query.query_parser import ParsedQuery, PartKind, QueryPart, parse_query
 from search_ui.query.query_plan import QueryPlan
-from search_ui.query.search_request import SearchRequest, SortOrder
+from search_ui.query.search_request import PARAM_BY_FILTER, SearchRequest, SortOrder
 from search_ui.query.solr_client import SolrBackend, SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
 from search_ui.spelling.corrections import Correction, correct_query, find_corrections

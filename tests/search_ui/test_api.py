@@ -13,8 +13,8 @@ from domain.article import ARTICLE_FIELDS, ArticleField, PageType
 from domain.errors import SolrError, SolrUnavailableError
 from search_ui.api import with_article_fields
 from search_ui.i18n import has_name
-from search_ui.query.filter_fields import DISPLAY_ORDER, FILTER_NAMES
 from search_ui.query.score_explanation import PART_NAMES
+from search_ui.query.search_request import DISPLAY_ORDER, FILTER_NAMES
 from search_ui.settings import SearchSettings
 from tests.search_ui_fakes import FakeSearch, document, site_app
 

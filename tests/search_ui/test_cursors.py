@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from search_ui.query.cursors import CursorCodec, CursorPosition
-from search_ui.query.search_request import BadSearchRequestError, SearchRequest
+from search_ui.query.search_request import BadSearchRequestError, CursorCodec, CursorPosition, SearchRequest
 from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD
 from search_ui.settings import SearchSettings

@@ -16,7 +16,7 @@ from indexer.document_mapping import TextAnalysis, to_solr_document
 from indexer.embedded_solr import EmbeddedSolr
 from indexer.solr_index import SolrIndex
 from search_ui.query.display_text import truncate_query
-from search_ui.query.paging import page_at
+from search_ui.query.search_request import page_at
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings

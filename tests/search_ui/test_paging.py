@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from search_ui.query.paging import RANKED_HITS, PageSpan, count_numbered_pages, page_at, page_span
+from search_ui.query.search_request import RANKED_HITS, PageSpan, count_numbered_pages, page_at, page_span
 
 
 @pytest.mark.parametrize("page_size", [1, 4, 6, 10, 30, 100, 200])

@@ -2,6 +2,7 @@
 
     parse_question_terms(...)   the words and character pairs of a question
     find_quotes(...)            the best sentence of each of the first hits, with its confidence
+    answer_from_hits(...)       the quotations that are shown above the hits
 
 No text is generated. Below the confidence `SHOWN_FROM`, nothing is shown. The weights of the features are set by hand.
 """
@@ -13,11 +14,17 @@ from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from search_ui.query.query_words import is_function_word
-from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer
+from search_ui.query.display_text import paragraph_number
+from search_ui.query.query_words import QueryWords, is_function_word
+from search_ui.query.results import Hit, Quotation
+from search_ui.query.semantic.answer_types import AnswerKind, ExpectedAnswer, expected_answer, is_question
+from search_ui.query.semantic.hybrid import FusedCandidates
+from search_ui.query.solr_client import SolrResponse, documents
+from solr_client import solr_fields
 from text.background_frequencies import page_share
 from text.folding import fold_term
 
+MAX_SOURCES, MAX_DEFINITION_SOURCES = 3, 10  # hits that are read; a definition is often not in the best ones
 MAX_QUOTES = 3
 MAX_EMBEDDED_SENTENCES = 5  # of all hits together, because each costs some milliseconds
 MAX_QUOTE_CHARS = 200  # longer sentences in Chinese are cut after their first clauses
@@ -128,19 +135,6 @@ class SourceQuote:
 
 
 @dataclass(frozen=True)
-class Quotation:
-    """A quotation with the title, site, publication date and language ("": unknown) of its article."""
-
-    doc_id: str
-    text: str
-    paragraph: int
-    title: str
-    site_name: str
-    published: str
-    language: str = ""
-
-
-@dataclass(frozen=True)
 class QuestionTerms:
     """The folded `words` of a question with their weights, in question order, and its character pairs.
 
@@ -242,6 +236,58 @@ def find_quotes(
         for (evidence, statement), cosine in zip(candidates, cosines, strict=True)
     ]
     return _drop_repetitions(sorted(_select_best(quotes), key=lambda quote: -quote.confidence))[:MAX_QUOTES]
+
+
+def find_source_ids(question: str, ids: Sequence[str], candidates: FusedCandidates | None) -> Sequence[str]:
+    """Return those of the first hits `ids` that can be quoted as the answer; () if the text is no question."""
+    if not candidates or not candidates.vector.model_id.startswith(ANSWER_MODELS) or not is_question(question):
+        return ()
+    is_definition = expected_answer(question).kind is AnswerKind.DEFINITION
+    return ids[: MAX_DEFINITION_SOURCES if is_definition else MAX_SOURCES]
+
+
+def answer_from_hits(
+    words: QueryWords,
+    candidates: FusedCandidates,
+    hits: Sequence[Hit],
+    bodies: SolrResponse,
+    sentence_cosines: CosineFunction,
+) -> tuple[Quotation, ...]:
+    """Return quotations of the first `hits` that answer a question.
+
+    Returns () if the text is no question or the confidence is too low. `bodies` is the response to `body_params` for at
+    least the hits of `find_source_ids`. `sentence_cosines` returns the cosines of texts to the question.
+    """
+    hit_by_id: Mapping[str, Hit] = {hit.doc_id: hit for hit in hits}
+    source_ids = find_source_ids(words.typed, list(hit_by_id), candidates)
+    if not source_ids or not candidates.neighbours:
+        return ()
+    expected = expected_answer(words.typed)
+    quotes = find_quotes(
+        parse_question_terms(expected, words.text, words.content),
+        expected,
+        _read_sources(bodies, source_ids),
+        dict(candidates.neighbours),
+        sentence_cosines,
+    )
+    return tuple(
+        Quotation(
+            quote.doc_id, quote.text, quote.paragraph, hit.plain_title, hit.site_name, hit.published, hit.language
+        )
+        for quote in quotes
+        if quote.confidence >= SHOWN_FROM
+        for hit in [hit_by_id[quote.doc_id]]
+    )
+
+
+def _read_sources(response: SolrResponse, ids: Sequence[str]) -> list[SourceText]:
+    """Return the documents `ids` of a response to `body_params`, in this order."""
+    document_by_id = {str(doc[solr_fields.ID]): doc for doc in documents(response)}
+    id_and_document = ((doc_id, document_by_id[doc_id]) for doc_id in ids if doc_id in document_by_id)
+    return [
+        SourceText(doc_id, str(doc.get(solr_fields.TITLE, "")), str(doc.get(solr_fields.BODY, "")))
+        for doc_id, doc in id_and_document
+    ]
 
 
 def answer_confidence(evidence: QuoteEvidence) -> float:
@@ -376,11 +422,6 @@ def _is_heading(body: str, start: int, end: int) -> bool:
         return False
     next_line = further_text.lstrip().partition("\n")[0].rstrip()
     return bool(_NUMBERED_HEADING_RE.match(sentence) or _SENTENCE_END_RE.search(next_line))
-
-
-def paragraph_number(body: str, offset: int) -> int:
-    """Return the number, from 1, of the paragraph that contains the offset. Blank paragraphs are not counted."""
-    return sum(bool(line.strip()) for line in body[:offset].split("\n")[:-1]) + 1
 
 
 def iter_sentence_spans(text: str) -> Iterator[tuple[int, int]]:
