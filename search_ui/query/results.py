@@ -32,7 +32,7 @@ from search_ui.query.search_request import (
     last_numbered_page,
     page_span,
 )
-from search_ui.query.solr_client import SolrResponse, buckets, documents, match_count, with_documents
+from search_ui.query.solr_client import SolrResponse, buckets, documents, get_text, match_count, with_documents
 from search_ui.query.solr_requests import (
     EXACT_PAGING_HITS,
     HIGHLIGHT_END,
@@ -88,24 +88,24 @@ class ArticleSummary:
 
 def summary_values(doc: Mapping[str, Any], settings: SearchSettings) -> dict[str, Any]:
     """Return the values of an `ArticleSummary` for a document of a response, with its title without marks."""
-    url, site = _get_text(doc, solr_fields.URL), _get_text(doc, solr_fields.SITE)
+    url, site = get_text(doc, solr_fields.URL), get_text(doc, solr_fields.SITE)
     return {
-        "doc_id": _get_text(doc, solr_fields.ID),
+        "doc_id": get_text(doc, solr_fields.ID),
         "title": (Segment(display_title(doc)),),
         "url": clean_text(url),
         "safe_url": safe_url(url),
         "site": clean_text(site),
         "site_name": site_display_name(site, settings),
-        "published": clean_text(_get_text(doc, solr_fields.PUBLISHED_TEXT)),
-        "fetched": _get_text(doc, solr_fields.FETCHED)[:19] + "Z" if solr_fields.FETCHED in doc else "",
-        "cluster": _get_text(doc, solr_fields.CLUSTER_ID),
-        "series": _get_text(doc, solr_fields.SERIES_ID),
-        "story": _get_text(doc, solr_fields.STORY_ID),
+        "published": clean_text(get_text(doc, solr_fields.PUBLISHED_TEXT)),
+        "fetched": get_text(doc, solr_fields.FETCHED)[:19] + "Z" if solr_fields.FETCHED in doc else "",
+        "cluster": get_text(doc, solr_fields.CLUSTER_ID),
+        "series": get_text(doc, solr_fields.SERIES_ID),
+        "story": get_text(doc, solr_fields.STORY_ID),
         "format": display_format(doc),
-        "text_source": _get_text(doc, solr_fields.TEXT_SOURCE),
-        "language": clean_text(_get_text(doc, solr_fields.LANGUAGE)),
-        "author": clean_text(_get_text(doc, solr_fields.AUTHOR)),
-        "source": clean_text(_get_text(doc, solr_fields.SOURCE)),
+        "text_source": get_text(doc, solr_fields.TEXT_SOURCE),
+        "language": clean_text(get_text(doc, solr_fields.LANGUAGE)),
+        "author": clean_text(get_text(doc, solr_fields.AUTHOR)),
+        "source": clean_text(get_text(doc, solr_fields.SOURCE)),
     }
 
 
@@ -248,22 +248,6 @@ def parse_total(count_response: SolrResponse) -> int:
     return int(count_response.get("facets", {}).get("total", 0))
 
 
-def ids_and_clusters(hits: SolrResponse) -> tuple[list[str], list[str]]:
-    """Return the ids and the clusters of the documents in a response, in its order."""
-    docs = documents(hits)
-    return [_get_text(doc, solr_fields.ID) for doc in docs], [_get_text(doc, solr_fields.CLUSTER_ID) for doc in docs]
-
-
-def distinct_series(hits: SolrResponse) -> list[str]:
-    """Return the series of the documents in a response, without repetitions."""
-    return list(dict.fromkeys(series for doc in documents(hits) if (series := _get_text(doc, solr_fields.SERIES_ID))))
-
-
-def distinct_pictures(hits: SolrResponse) -> list[str]:
-    """Return the picture URLs of the documents in a response, without repetitions."""
-    return list(dict.fromkeys(url for doc in documents(hits) if (url := _get_text(doc, solr_fields.PICTURE))))
-
-
 def _most_marked_passage(highlights: Mapping[str, Any]) -> str:
     """Return the passage of the body with the most marks; "" if there are no passages."""
     return max(
@@ -276,7 +260,7 @@ def _page_number_of_passage(doc: Mapping[str, Any], body: str, passage: str) -> 
     text_before, cursor_mark, _ = passage.partition(HIGHLIGHT_START)
     offset = body.find(passage.replace(HIGHLIGHT_START, "").replace(HIGHLIGHT_END, "")) if cursor_mark else -1
     return (
-        page_number_at(parse_page_offsets(_get_text(doc, solr_fields.PAGE_STARTS)), offset + len(text_before))
+        page_number_at(parse_page_offsets(get_text(doc, solr_fields.PAGE_STARTS)), offset + len(text_before))
         if offset >= 0
         else 0
     )
@@ -287,16 +271,16 @@ MAX_CLUSTERS_PER_PICTURE = 2  # a picture of more clusters belongs to the site, 
 
 def _iter_hits(answers: SearchResponses, plan: QueryPlan, settings: SearchSettings) -> Iterator[Hit]:
     mark_refiner = build_mark_refiner(plan.words.typed, plan.words.domain)
-    document_by_id = {_get_text(doc, solr_fields.ID): doc for doc in documents(answers.details)}
+    document_by_id = {get_text(doc, solr_fields.ID): doc for doc in documents(answers.details)}
     copies_by_cluster = {str(bucket["val"]): int(bucket["count"]) - 1 for bucket in buckets(answers.details, "copies")}
     similar_by_series = {series: clusters - 1 for series, clusters in facet_counts(answers.details, "similar")}
     article_pictures = {
         url for url, clusters in facet_counts(answers.details, "pictures") if clusters <= MAX_CLUSTERS_PER_PICTURE
     }
     highlights = answers.details.get("highlighting", {})
-    bodies = {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.BODY) for doc in documents(answers.bodies)}
+    bodies = {get_text(doc, solr_fields.ID): get_text(doc, solr_fields.BODY) for doc in documents(answers.bodies)}
     for ranked_doc in documents(answers.hits):
-        doc_id = _get_text(ranked_doc, solr_fields.ID)
+        doc_id = get_text(ranked_doc, solr_fields.ID)
         if (doc := document_by_id.get(doc_id)) is None:
             continue
         hit = _to_hit(doc, highlights.get(doc_id, {}), settings, mark_refiner)
@@ -324,13 +308,8 @@ def _as_semantic_hit(hit: Hit, doc: Mapping[str, Any], body: str, passage: tuple
         snippet = truncate_segments((Segment(text),), SNIPPET_CHARS) if text else hit.snippet
     text_start = start + len(body[start:]) - len(body[start:].lstrip())
     paragraph = paragraph_number(body, text_start) if end else 0
-    page = page_number_at(parse_page_offsets(_get_text(doc, solr_fields.PAGE_STARTS)), start) if end else 0
+    page = page_number_at(parse_page_offsets(get_text(doc, solr_fields.PAGE_STARTS)), start) if end else 0
     return replace(hit, snippet=snippet, by_meaning=True, paragraph=paragraph, page=page)
-
-
-def digest_by_id(response: SolrResponse) -> dict[str, str]:
-    """Return the digests of the articles in a response, by document id."""
-    return {_get_text(doc, solr_fields.ID): _get_text(doc, solr_fields.ARTICLE_DIGEST) for doc in documents(response)}
 
 
 def collapse_first_page(response: SolrResponse, page_size: int) -> SolrResponse | None:
@@ -362,25 +341,20 @@ def _to_hit(
     return Hit(
         **{**values, "title": truncate_segments(mark_refiner.refine(title), 2 * SNIPPET_CHARS)},
         snippet=_build_snippet(highlights.get(solr_fields.BODY, ()), mark_refiner),
-        picture=_get_text(doc, solr_fields.PICTURE),
+        picture=get_text(doc, solr_fields.PICTURE),
     )
 
 
 def display_title(doc: Mapping[str, Any]) -> str:
     """Return the title of a document for display. A file without a title has its file name."""
-    title = clean_text(_get_text(doc, solr_fields.TITLE))
-    return title if title or display_format(doc) == HTML_FORMAT else url_file_name(_get_text(doc, solr_fields.URL))
+    title = clean_text(get_text(doc, solr_fields.TITLE))
+    return title if title or display_format(doc) == HTML_FORMAT else url_file_name(get_text(doc, solr_fields.URL))
 
 
 def display_format(doc: Mapping[str, Any]) -> str:
     """Return the file format of a document; `html` if the index has none or an unknown one."""
-    name = _get_text(doc, solr_fields.FORMAT)
+    name = get_text(doc, solr_fields.FORMAT)
     return name if name in FORMATS_BY_NAME else HTML_FORMAT
-
-
-def _get_text(doc: Mapping[str, Any], name: str) -> str:
-    value = doc.get(name, "")
-    return str(value[0]) if isinstance(value, list) and value else str(value)
 
 
 def _build_snippet(fragments: Sequence[str], mark_refiner: MarkRefiner) -> Segments:

@@ -29,11 +29,7 @@ from search_ui.query.results import (
     SearchResponses,
     build_search_page,
     collapse_first_page,
-    digest_by_id,
     display_format,
-    distinct_pictures,
-    distinct_series,
-    ids_and_clusters,
 )
 from search_ui.query.search_request import (
     RANKED_HITS,
@@ -60,9 +56,10 @@ from search_ui.query.semantic.hybrid import (
 from search_ui.query.solr_client import (
     SolrBackend,
     SolrResponse,
+    background_pool,
     documents,
+    get_text,
     match_count,
-    select_in_background,
     with_documents,
 )
 from search_ui.query.solr_query import Params, QueryVariant
@@ -84,6 +81,7 @@ from search_ui.query.solr_requests import (
 from search_ui.settings import SearchSettings
 from search_ui.spelling.did_you_mean import DidYouMeanKind, SearchSuggestion, find_suggestions
 from search_ui.spelling.vocabulary import Vocabulary
+from solr_client import solr_fields
 from text.domain_terms import is_domain_term
 
 _log = logging.getLogger(__name__)
@@ -178,7 +176,7 @@ class SearchService:
         return response
 
     def _start(self, name: SolrRequest, params: Params) -> "Future[SolrResponse]":
-        return select_in_background(_NamedBackend(self, name), params)
+        return background_pool.submit(self.select, name, params)
 
     def plan(self, request: SearchRequest) -> QueryPlan:
         """Segment the query of a request, with the published lexicon and, if ranked by, the base dictionary."""
@@ -344,30 +342,21 @@ class SearchService:
         candidates: FusedCandidates | None,
     ) -> SearchResponses:
         """Fetch highlighting, counts of near-duplicates and series, and bodies for the hits of the page."""
-        ids, clusters = ids_and_clusters(hits)
+        docs = documents(hits)
+        ids = [get_text(doc, solr_fields.ID) for doc in docs]
         if not ids:
             return SearchResponses(hits, count_response)
         if not self.has_snippets:
             return SearchResponses(hits, count_response, self.select(SolrRequest.DETAILS, display_fields_params(ids)))
         semantic_ids = candidates.semantic_match_ids(ids) if candidates else []
         # The passages of files have page numbers.
-        file_ids = [
-            doc_id for doc_id, doc in zip(ids, documents(hits), strict=True) if display_format(doc) != HTML_FORMAT
-        ]
+        file_ids = [doc_id for doc_id, doc in zip(ids, docs, strict=True) if display_format(doc) != HTML_FORMAT]
         question = plan.words.typed if plan.request.page == 1 else ""
-        source_ids = find_source_ids(question, ids, candidates)
-        body_ids = [*semantic_ids, *file_ids, *source_ids]
+        body_ids = [*semantic_ids, *file_ids, *find_source_ids(question, ids, candidates)]
         bodies_future = (
             self._start(SolrRequest.BODIES, body_params(list(dict.fromkeys(body_ids)))) if body_ids else None
         )
-        details = details_params(
-            plan,
-            ids,
-            [] if plan.request.cluster else clusters,
-            distinct_series(hits),
-            distinct_pictures(hits) if self.settings.pictures else [],
-        )
-        details_response = self.select(SolrRequest.DETAILS, details)
+        details_response = self.select(SolrRequest.DETAILS, details_params(plan, docs, self.settings.pictures))
         bodies = bodies_future.result() if bodies_future else {}
         passages = self._best_passages(candidates, semantic_ids, bodies)
         return SearchResponses(hits, count_response, details_response, bodies, passages)
@@ -378,7 +367,11 @@ class SearchService:
         """Return the best passages of the semantic matches `ids`: start and end in the body, by document id."""
         if candidates is None or not ids:
             return {}
-        digests = {doc_id: digest for doc_id, digest in digest_by_id(bodies).items() if doc_id in ids}
+        digests = {
+            doc_id: get_text(doc, solr_fields.ARTICLE_DIGEST)
+            for doc in documents(bodies)
+            if (doc_id := get_text(doc, solr_fields.ID)) in ids
+        }
         best = self.query_vectors.best_passages(candidates.vector, digests.values())
         return {doc_id: best.get(digest, (0, 0)) for doc_id, digest in digests.items()}
 
@@ -416,15 +409,3 @@ class VectorSearch:
 
     query_vector: QueryVector
     response_future: "Future[SolrResponse]"
-
-
-@dataclass(frozen=True)
-class _NamedBackend:
-    """Sends the requests of one kind, for `select_in_background`."""
-
-    service: SearchService
-    name: SolrRequest
-
-    def select(self, params: Params) -> SolrResponse:
-        """Send a request under the name of this sender, as `SearchService.select` does."""
-        return self.service.select(self.name, params)

@@ -40,6 +40,12 @@ def documents(response: SolrResponse) -> Sequence[SolrDocument]:
     return docs
 
 
+def get_text(doc: SolrDocument, name: str) -> str:
+    """Return the value of a field as text, the first of several; "" if the document has none."""
+    value = doc.get(name, "")
+    return str(value[0]) if isinstance(value, list) and value else str(value)
+
+
 def match_count(response: SolrResponse) -> int:
     """Return the number of matching documents, of which a response contains the requested page."""
     return int(response.get("response", {}).get("numFound", 0))
@@ -71,10 +77,10 @@ class SolrBackend(Protocol):
 
 def select_in_background(solr: SolrBackend, params: Params) -> Future[SolrResponse]:
     """Send a request in the background. `result()` of the future raises what `SolrBackend.select` raises."""
-    return _background_pool.submit(solr.select, params)
+    return background_pool.submit(solr.select, params)
 
 
-_background_pool = ThreadPoolExecutor(
+background_pool = ThreadPoolExecutor(
     MAX_BACKGROUND_SELECTS, thread_name_prefix="solr-background"
 )  # threads start on demand
 

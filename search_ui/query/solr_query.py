@@ -164,6 +164,20 @@ def select_params(
     )
 
 
+def terms_facet(field: str, limit: int, **options: object) -> dict[str, object]:
+    """Build a facet of the most frequent values of a field.
+
+    Values are counted on all shards, also on those where they are not among the most frequent.
+    """
+    return {"type": "terms", "field": field, "limit": limit, "refine": True, "overrequest": 100, **options}
+
+
+def values_facet(field: str, limit: int, count: str, **subfacets: object) -> dict[str, object]:
+    """Build a facet of the values with the highest `count`, a function. A cheaper count preselects them."""
+    order = {"sort": "n desc", "prelim_sort": "count desc"}
+    return terms_facet(field, limit, **order, facet={"n": count, **subfacets})
+
+
 class QueryVariant(StrEnum):
     """The forms in which a query is sent. The value is the name of the Solr parameter."""
 

@@ -6,9 +6,9 @@ The order of documents is defined in `ranking`. No I/O and no clock.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
+from search_ui.query.full_matches import ARTICLE_COUNT
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.ranking import BIGRAM_CLAUSE, WORK_PARTS_QUERY, plain_text
 from search_ui.query.search_request import (
@@ -19,13 +19,17 @@ from search_ui.query.search_request import (
     SearchRequest,
     SortOrder,
 )
+from search_ui.query.solr_client import SolrDocument, get_text
 from search_ui.query.solr_query import (
     MATCH_ALL,
     MATCH_ALL_PARAM,
+    VALUE_SEPARATOR,
     Params,
     QueryParam,
     SolrQuery,
     select_params,
+    terms_facet,
+    values_facet,
 )
 from solr_client import solr_fields
 from text.titles import title_key
@@ -97,38 +101,36 @@ EXACT_PAGING_HITS = 1000  # the number of pages is exact up to this many hits
 MIN_EXACT_COUNT = EXACT_PAGING_HITS + 1  # Solr counts exactly up to this number
 
 
-def details_params(
-    plan: QueryPlan,
-    ids: Sequence[str],
-    clusters: Sequence[str],
-    series: Sequence[str] = (),
-    pictures: Sequence[str] = (),
-) -> Params:
-    """Build the request for the display fields of the hits `ids`, with title and best sentences highlighted.
+def details_params(plan: QueryPlan, hits: Sequence[SolrDocument], has_pictures: bool = True) -> Params:
+    """Build the request for the display fields of `hits`, with title and best sentences highlighted.
 
-    It also counts, independently of filters, the documents of each of `clusters`, and the clusters of each of `series`
-    and `pictures` (URLs).
+    It also counts, independently of filters, the documents of each cluster of the hits, and the clusters of each series
+    and each picture. In a search for the documents of one cluster they are not counted.
     """
-    clusters_query = SolrQuery.terms(solr_fields.CLUSTER_ID, "clusters", clusters, separator=",")
-    series_query = SolrQuery.terms(solr_fields.SERIES_ID, "all_series", series, separator=",")
-    pictures_query = SolrQuery.terms(solr_fields.PICTURE, "pictures", pictures)
-    facets = {"copies": _value_count_facet(solr_fields.CLUSTER_ID, clusters_query)} if clusters else {}
-    facets |= {"similar": _value_count_facet(solr_fields.SERIES_ID, series_query, _UNIQUE_CLUSTERS)} if series else {}
-    facets |= (
-        {"pictures": _value_count_facet(solr_fields.PICTURE, pictures_query, _UNIQUE_CLUSTERS)} if pictures else {}
-    )
+    counted_fields = {
+        "copies": (solr_fields.CLUSTER_ID, "clusters", ",", {}, not plan.request.cluster),
+        "similar": (solr_fields.SERIES_ID, "all_series", ",", _UNIQUE_CLUSTERS, True),
+        "pictures": (solr_fields.PICTURE, "pictures", VALUE_SEPARATOR, _UNIQUE_CLUSTERS, has_pictures),
+    }
+    facets, value_params = {}, []
+    for name, (field, param, separator, counts, is_counted) in counted_fields.items():
+        values = list(dict.fromkeys(text for doc in hits if is_counted and (text := get_text(doc, field))))
+        query = SolrQuery.terms(field, param, values, separator=separator)
+        value_params += query.to_params()
+        if values:
+            domain = {"query": query.to_syntax()}
+            facets[name] = {
+                "type": "terms", "field": field, "method": "dvhash", "limit": -1, "domain": domain, "facet": counts
+            }  # fmt: skip
     fragment_params = [("hl.snippets", "2"), ("hl.fragsize", "80"), ("hl.defaultSummary", "true")]
     extra_params = [
         *highlight_terms_params(plan),
         *fragment_params,
         (f"f.{solr_fields.TITLE}.hl.fragsize", "0"),
-        *clusters_query.to_params(),
-        *series_query.to_params(),
-        *pictures_query.to_params(),
+        *value_params,
     ]
-    return select_params(
-        _ids_query(ids), rows=len(ids), fl=_DISPLAY_FIELDS, facets=facets or None, extra_params=extra_params
-    )
+    query = _ids_query([str(doc[solr_fields.ID]) for doc in hits])
+    return select_params(query, rows=len(hits), fl=_DISPLAY_FIELDS, facets=facets or None, extra_params=extra_params)
 
 
 def display_fields_params(ids: Sequence[str]) -> Params:
@@ -136,15 +138,7 @@ def display_fields_params(ids: Sequence[str]) -> Params:
     return select_params(_ids_query(ids), rows=len(ids), fl=_DISPLAY_FIELDS)
 
 
-_UNIQUE_CLUSTERS = {"n": f"unique({solr_fields.CLUSTER_ID})"}
-
-
-def _value_count_facet(
-    name: str, query: SolrQuery, extra_params: Mapping[str, str] = MappingProxyType({})
-) -> Mapping[str, object]:
-    """Build a facet that counts the values of a field in the results of `query`, independently of the request."""
-    everything = {"domain": {"query": query.to_syntax()}, "facet": dict(extra_params)}
-    return {"type": "terms", "field": name, "method": "dvhash", "limit": -1, **everything}
+_UNIQUE_CLUSTERS = {"n": ARTICLE_COUNT}
 
 
 def document_params(doc_id: str) -> Params:
@@ -280,81 +274,32 @@ def parse_index_counts(count_response: Mapping[str, Any]) -> tuple[int | None, i
 MAX_FACET_VALUES = 24
 MAX_TERM_CANDIDATES = 120  # most frequent terms of the results, from which the page selects the characteristic ones
 MAX_SITE_FACETS = 200  # sites whose boilerplate values are detected
-EXACT_FACET_OPTIONS: Mapping[str, object] = {"refine": True, "overrequest": 100}
-"""Facet options: count values on all shards, also on shards where they are not among the most frequent."""
-
-TOP_SITE_SUBFACET: Mapping[str, object] = {
-    "of": {"type": "terms", "field": solr_fields.SITE, "limit": 1, **EXACT_FACET_OPTIONS}
-}
+TOP_SITE_SUBFACET = {"of": terms_facet(solr_fields.SITE, 1)}
 """Subfacet: the site with the most documents of a value."""
 
 
 def _search_facets(request: SearchRequest) -> Mapping[str, object]:
-    """Build all facets. A facet with several selectable values ignores its own filter. Near-duplicates count once."""
-    count_expression = "unique(id)" if request.cluster else f"unique({solr_fields.CLUSTER_ID})"
-    return {
-        "total": count_expression,
-        **{
-            name: _values_facet(
-                SOLR_FIELD_BY_FILTER[name],
-                count_expression,
-                PARAM_BY_FILTER[name],
-                TOP_SITE_SUBFACET if name in FILTERS_WITH_SITE_VALUES else {},
-            )
-            for name in FILTER_NAMES
-            if name != "terms"
-        },
-        "terms": _characteristic_terms_facet(count_expression),
-        "dates": _dates_facet(request, count_expression),
-        **{f"{name}_of_sites": _documents_per_site_facet(PARAM_BY_FILTER[name]) for name in FILTERS_WITH_SITE_VALUES},
-        "index": {
-            "type": "query",
-            "q": MATCH_ALL.to_syntax(),
-            "domain": {"query": MATCH_ALL.to_syntax()},
-            "facet": {"work_parts": {"type": "query", "q": WORK_PARTS_QUERY}},
-        },
-    }
+    """Build all facets. A facet with several selectable values ignores its own filter. Near-duplicates count once.
 
-
-def _documents_per_site_facet(tag: str) -> Mapping[str, object]:
-    """Build a facet that counts the documents of each site without the filter of this tag."""
-    return {
-        "type": "terms",
-        "field": solr_fields.SITE,
-        "limit": MAX_SITE_FACETS,
-        **EXACT_FACET_OPTIONS,
-        "domain": {"excludeTags": tag},
-    }
-
-
-def _values_facet(
-    name: str, count_expression: str, tag: str, extra_params: Mapping[str, object]
-) -> Mapping[str, object]:
-    """Build a facet of the most frequent values. A cheaper count preselects them."""
-    sort_options = {"sort": "n desc", "prelim_sort": "count desc"}
-    return {
-        "type": "terms",
-        "field": name,
-        "limit": MAX_FACET_VALUES,
-        **EXACT_FACET_OPTIONS,
-        **sort_options,
-        "facet": {"n": count_expression, **extra_params},
-        "domain": {"excludeTags": tag},
-    }
-
-
-def _characteristic_terms_facet(count_expression: str) -> Mapping[str, object]:
-    """Build a facet of the domain terms with Solr's `relatedness` of the results to each term.
-
-    It compares the share of the results that contain a term with its share in the whole index.
+    Terms have Solr's `relatedness` of the results to each: the share of the results that contain the term, compared
+    with its share in the whole index.
     """
-    return {
-        "type": "terms",
-        "field": solr_fields.DOMAIN_TERMS,
-        "limit": MAX_TERM_CANDIDATES,
-        **EXACT_FACET_OPTIONS,
-        "facet": {"n": count_expression, "relatedness": "relatedness($results,$whole_index)"},
-    }
+    count = "unique(id)" if request.cluster else ARTICLE_COUNT
+    facets: dict[str, object] = {"total": count}
+    for name in FILTER_NAMES:
+        domain, field = {"excludeTags": PARAM_BY_FILTER[name]}, SOLR_FIELD_BY_FILTER[name]
+        if name == "terms":
+            counts = {"n": count, "relatedness": "relatedness($results,$whole_index)"}
+            facets[name] = terms_facet(field, MAX_TERM_CANDIDATES, facet=counts)
+        elif name in FILTERS_WITH_SITE_VALUES:
+            facets[name] = {**values_facet(field, MAX_FACET_VALUES, count, **TOP_SITE_SUBFACET), "domain": domain}
+            facets[f"{name}_of_sites"] = terms_facet(solr_fields.SITE, MAX_SITE_FACETS, domain=domain)
+        else:
+            facets[name] = {**values_facet(field, MAX_FACET_VALUES, count), "domain": domain}
+    everything = MATCH_ALL.to_syntax()
+    work_parts = {"work_parts": {"type": "query", "q": WORK_PARTS_QUERY}}
+    index = {"type": "query", "q": everything, "domain": {"query": everything}, "facet": work_parts}
+    return {**facets, "dates": _dates_facet(request, count), "index": index}
 
 
 def _dates_facet(request: SearchRequest, count_expression: str) -> Mapping[str, object]:

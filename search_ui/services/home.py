@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from domain.errors import SolrError
 from search_ui.query.display_text import clean_text
 from search_ui.query.facets import Facet, build_facets, facet_counts, site_specific_values
+from search_ui.query.full_matches import ARTICLE_COUNT
 from search_ui.query.results import Hit, build_plain_hits
 from search_ui.query.solr_client import SolrResponse
-from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params
-from search_ui.query.solr_requests import EXACT_FACET_OPTIONS, MAX_SITE_FACETS, TOP_SITE_SUBFACET
+from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params, terms_facet
+from search_ui.query.solr_requests import MAX_SITE_FACETS, TOP_SITE_SUBFACET
 from search_ui.services.site import SiteServices
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
@@ -60,28 +61,11 @@ def _select_site_terms(site: SiteServices, response: SolrResponse) -> dict[str, 
 
 def home_facets_params() -> Params:
     """Build the request for the most frequent terms and sections."""
-    count_clusters = {"facet": {"n": f"unique({solr_fields.CLUSTER_ID})"}}
+    counts = {"n": ARTICLE_COUNT}
     facets = {
-        "terms": {
-            "type": "terms",
-            "field": solr_fields.DOMAIN_TERMS,
-            "limit": TERM_CANDIDATES,
-            **EXACT_FACET_OPTIONS,
-            **count_clusters,
-        },
-        "sections": {
-            "type": "terms",
-            "field": solr_fields.SECTION,
-            "limit": 2 * MAX_SECTIONS,
-            **EXACT_FACET_OPTIONS,
-            "facet": {"n": f"unique({solr_fields.CLUSTER_ID})", **TOP_SITE_SUBFACET},
-        },
-        "sections_of_sites": {
-            "type": "terms",
-            "field": solr_fields.SITE,
-            "limit": MAX_SITE_FACETS,
-            **EXACT_FACET_OPTIONS,
-        },
+        "terms": terms_facet(solr_fields.DOMAIN_TERMS, TERM_CANDIDATES, facet=counts),
+        "sections": terms_facet(solr_fields.SECTION, 2 * MAX_SECTIONS, facet={**counts, **TOP_SITE_SUBFACET}),
+        "sections_of_sites": terms_facet(solr_fields.SITE, MAX_SITE_FACETS),
     }
     return select_params(MATCH_ALL, facets=facets)
 

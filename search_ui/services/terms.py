@@ -20,8 +20,7 @@ from search_ui.query.full_matches import ARTICLE_COUNT
 from search_ui.query.results import ArticleSummary, list_articles
 from search_ui.query.search_request import SOLR_FIELD_BY_FILTER
 from search_ui.query.solr_client import SolrResponse, buckets, select_in_background
-from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params
-from search_ui.query.solr_requests import EXACT_FACET_OPTIONS
+from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params, terms_facet, values_facet
 from search_ui.services.articles import SUMMARY_FIELDS
 from search_ui.services.definitions import QuotedDefinition, fetch_definitions
 from search_ui.services.site import SiteServices
@@ -117,16 +116,7 @@ def term_query(text: str) -> SolrQuery:
 def term_counts_params(text: str) -> Params:
     """Build the request for `parse_term_counts`."""
     facets: dict[str, object] = {
-        name: {
-            "type": "terms",
-            "field": SOLR_FIELD_BY_FILTER[name],
-            "limit": MAX_FACET_VALUES,
-            **EXACT_FACET_OPTIONS,
-            "sort": "n desc",
-            "prelim_sort": "count desc",
-            "facet": {"n": ARTICLE_COUNT},
-        }
-        for name in USAGE_FACETS
+        name: values_facet(SOLR_FIELD_BY_FILTER[name], MAX_FACET_VALUES, ARTICLE_COUNT) for name in USAGE_FACETS
     }
     facets |= {"total": ARTICLE_COUNT}
     bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
@@ -156,13 +146,8 @@ def parse_term_counts(response: SolrResponse, settings: SearchSettings) -> TermC
 
 def cooccurring_terms_params(text: str) -> Params:
     """Build the request for `parse_cooccurring_terms`: Solr's `relatedness` of the term to the most frequent others."""
-    facet = {
-        "type": "terms",
-        "field": solr_fields.DOMAIN_TERMS,
-        "limit": MAX_TERM_CANDIDATES,
-        **EXACT_FACET_OPTIONS,
-        "facet": {"n": ARTICLE_COUNT, "relatedness": "relatedness($with_term,$whole_index)"},
-    }
+    counts = {"n": ARTICLE_COUNT, "relatedness": "relatedness($with_term,$whole_index)"}
+    facet = terms_facet(solr_fields.DOMAIN_TERMS, MAX_TERM_CANDIDATES, facet=counts)
     query = term_query(text)
     sets = [("with_term", query.to_syntax()), ("whole_index", MATCH_ALL.to_syntax())]
     return select_params(query, facets={"terms": facet}, extra_params=sets)

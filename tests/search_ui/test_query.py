@@ -140,7 +140,11 @@ HOSTILE = "{!func}x ${q} title:a \"' ) OR *:* $text _query_:b \\"
 def test_a_readers_text_stays_in_the_parameters_that_carry_it(profile: str) -> None:
     asked = ask(("q", HOSTILE), ("profile", profile), ("sort", "date"), ("site", HOSTILE))
     hostile = QueryPlan(asked, segment_query(asked, BASE, BASE, Thesaurus()))
-    requests = (hits_params(hostile, 10), details_params(hostile, ["d1"], ["d1"]), count_params(hostile))
+    requests = (
+        hits_params(hostile, 10),
+        details_params(hostile, [{"id": "d1", "cluster": "d1"}]),
+        count_params(hostile),
+    )
     sent = [pair for params in requests for pair in params]
     carriers = {*QueryVariant, "quoted", "sites"}
     of_readers = re.compile(r"(typed|word|part)\d+_(text|word)")
@@ -188,7 +192,7 @@ def test_only_named_fields_come_back() -> None:
     assert (named["fl"], named["start"], named["rows"]) == (
         "id,cluster,series,picture,format,full:query($full_matches,0)", "0", "10",
     )  # fmt: skip
-    shown = dict(details_params(plan(("q", "a")), ["d1", "d2"], []))
+    shown = dict(details_params(plan(("q", "a")), [{"id": "d1"}, {"id": "d2"}]))
     assert shown["fl"] == (
         "id,url,site,title,published_text,fetched,cluster,series,picture,format,text_source,page_starts,story,language,"
         "author,source"
