@@ -1,15 +1,16 @@
-"""The export formats by name, and the writers of RIS, CSL-JSON and CSV."""
+"""The export formats of references by name, and their writers: BibTeX, RIS, CSL-JSON, GB/T 7714 and CSV."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from search_ui.citations.bibtex import format_bibtex
-from search_ui.citations.gb7714 import format_gb7714_list
-from search_ui.citations.reference import AuthorName, Reference, ReferenceKind
+from search_ui.citations.reference import AuthorName, Reference, ReferenceKind, is_chinese
+from text.pinyin import to_pinyin
 
 
 class CitationFormat(NamedTuple):
@@ -36,6 +37,97 @@ _TYPE_NAMES: Mapping[ReferenceKind, _TypeNames] = {
     ReferenceKind.REPORT: _TypeNames("RPRT", "report", "PB", "publisher"),
     ReferenceKind.STANDARD: _TypeNames("STAND", "standard", "PB", "publisher"),
 }
+
+
+# BibTeX, in UTF-8
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "#": r"\#", "_": r"\_", "$": r"\$",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+_SPECIAL_RE = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
+_URL_CHARS = "!#$%&'()*+,/:;=?@[]-._~"  # allowed in URLs, and without effect on the braces of a field
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_ENTRY_BY_KIND = {
+    ReferenceKind.WEB_PAGE: ("misc", "howpublished"),
+    ReferenceKind.NEWSPAPER: ("article", "journal"),
+    ReferenceKind.REPORT: ("techreport", "institution"),
+    ReferenceKind.STANDARD: ("misc", "howpublished"),
+}
+"""The type of the entry, and the field of the container."""
+
+
+def format_bibtex(references: Iterable[Reference]) -> str:
+    """Return references as BibTeX entries with unique keys."""
+    return "\n".join(_to_entry(reference) for reference in references)
+
+
+def _to_entry(reference: Reference) -> str:
+    entry_type, container_field = _ENTRY_BY_KIND[reference.kind]
+    year, month, day = (*reference.date_parts, 0, 0, 0)[:3]
+    fields = {
+        "author": " and ".join(_to_bibtex_name(author) for author in reference.authors),
+        "title": f"{{{escape_bibtex(reference.title)}}}",
+        container_field: escape_bibtex(reference.container),
+        "year": str(year or ""),
+        "month": _MONTHS[month - 1] if 1 <= month <= 12 else "",
+        "day": str(day or ""),
+        "language": escape_bibtex(reference.language),
+        "url": quote(reference.url, safe=_URL_CHARS),
+        "urldate": reference.access_date,
+    }
+    host = re.sub("[^a-z0-9]+", "-", reference.host.lower()).strip("-")
+    key = re.sub("[^A-Za-z0-9-]+", "", f"{host}-{year or 'nd'}-{reference.doc_id[:16]}")
+    return format_entry(entry_type, key, fields)
+
+
+def _to_bibtex_name(author: AuthorName) -> str:
+    family_name, given_name = escape_bibtex(author.family_name), escape_bibtex(author.given_name)
+    if given_name:
+        return f"{family_name}, {given_name}"
+    return family_name if is_chinese(family_name) and " " not in family_name else f"{{{family_name}}}"
+
+
+def format_entry(entry_type: str, key: str, fields: Mapping[str, str]) -> str:
+    """Return one entry without its empty fields. The values are escaped; a month is a macro."""
+    lines = [
+        f"  {name} = {value},\n" if name == "month" else f"  {name} = {{{value}}},\n"
+        for name, value in fields.items()
+        if value
+    ]
+    return f"@{entry_type}{{{key},\n" + "".join(lines) + "}\n"
+
+
+def escape_bibtex(text: str) -> str:
+    """Return a text without special meaning in BibTeX and LaTeX."""
+    return _SPECIAL_RE.sub(lambda match: _ESCAPES[match[0]], text)
+
+
+@dataclass(frozen=True)
+class TermSource:
+    """What the citation of a term states. Dates are ISO dates; `published` is the date of the lexicon version."""
+
+    term: str
+    site_title: str
+    version: int
+    published: str
+    url: str
+    access_date: str
+
+
+def format_term_bibtex(source: TermSource) -> str:
+    """Return the citation of a term as an entry."""
+    key = re.sub("[^a-z0-9]+", "-", to_pinyin(source.term)).strip("-") or "term"
+    fields = {
+        "title": f"{{{escape_bibtex(source.term)}}}",
+        "howpublished": f"{escape_bibtex(source.site_title)}, lexicon version {source.version}",
+        "year": source.published[:4],
+        "url": source.url,
+        "urldate": source.access_date,
+    }
+    return format_entry("misc", f"term-{key}", fields)
+
+
+# RIS and CSL-JSON
 
 
 def format_ris(references: Sequence[Reference]) -> str:
@@ -117,6 +209,44 @@ def format_csv(references: Sequence[Reference]) -> str:
         )
         writer.writerow([f"'{cell}" if _FORMULA_RE.match(cell) else cell for cell in cells])
     return "\ufeff" + buffer.getvalue()
+
+
+# GB/T 7714—2015, in the order of citation
+MAX_NAMED_AUTHORS = 3  # the others are 等, et al.
+_MARK_BY_KIND = {
+    ReferenceKind.WEB_PAGE: "EB/OL",
+    ReferenceKind.NEWSPAPER: "N/OL",
+    ReferenceKind.REPORT: "R/OL",
+    ReferenceKind.STANDARD: "S/OL",
+}
+
+
+def format_gb7714_list(references: Iterable[Reference]) -> str:
+    """Return a numbered list of references, one on a line."""
+    return "".join(f"[{number}] {format_gb7714(each)}\n" for number, each in enumerate(references, start=1))
+
+
+def format_gb7714(reference: Reference) -> str:
+    """Return one reference without a number. Authors and dates that are not known are left out."""
+    access_date = f"[{reference.access_date}]"
+    if reference.kind is ReferenceKind.NEWSPAPER:
+        origin = f"{reference.container}, {reference.published}{access_date}"
+    else:
+        origin = f"({reference.published}){access_date}" if reference.published else access_date
+    title = f"{reference.title.rstrip('.。 ')}[{_MARK_BY_KIND[reference.kind]}]"
+    return ". ".join(part for part in (_join_authors(reference.authors), title, origin, reference.url) if part) + "."
+
+
+def _join_authors(authors: tuple[AuthorName, ...]) -> str:
+    names = [_to_gb7714_name(author) for author in authors[:MAX_NAMED_AUTHORS]]
+    if len(authors) > MAX_NAMED_AUTHORS:
+        names.append("等" if is_chinese(names[0]) else "et al")
+    return ", ".join(names).rstrip(".")
+
+
+def _to_gb7714_name(author: AuthorName) -> str:
+    initials = " ".join(part[0].upper() for part in author.given_name.replace("-", " ").replace(".", " ").split())
+    return f"{author.family_name.upper()} {initials}" if initials else author.family_name
 
 
 CITATION_FORMATS: Mapping[str, CitationFormat] = {

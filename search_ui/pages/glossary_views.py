@@ -10,7 +10,7 @@ from flask import Blueprint, Response, abort, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
-from search_ui.citations.bibtex import TermSource, format_term_bibtex
+from search_ui.citations.formats import TermSource, format_term_bibtex
 from search_ui.context import current_services, current_site, external_url, render_page
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm
 from search_ui.i18n import translate

@@ -13,8 +13,7 @@ from domain.errors import PlumblineError, SolrError, SolrStartingError
 from search_ui import api
 from search_ui.accounts import require_role
 from search_ui.citations.embedded import to_coins, to_meta_tags
-from search_ui.citations.formats import CITATION_FORMATS
-from search_ui.citations.gb7714 import format_gb7714
+from search_ui.citations.formats import CITATION_FORMATS, format_gb7714
 from search_ui.context import (
     abort_missing,
     can_use_developer_tools,

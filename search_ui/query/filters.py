@@ -49,13 +49,8 @@ def _typed_filters(query: ParsedQuery, words: QueryWords) -> list[RequestFilter]
         filters += [_site_filter(sites, is_excluded)] if sites else []
     dates = tuple(part for part in query.parts if part.kind in (PartKind.AFTER, PartKind.BEFORE))
     if dates:
-        filters.append(
-            RequestFilter(
-                "typed_date",
-                (_published_between("typed_date", _to_solr_day(query.since), _to_solr_day(query.until)),),
-                dates,
-            )
-        )
+        published = _published_between("typed_date", query.since, query.until)
+        filters.append(RequestFilter("typed_date", (published,), dates))
     return filters
 
 
@@ -97,8 +92,10 @@ def _site_filter(parts: tuple[QueryPart, ...], is_excluded: bool) -> RequestFilt
     return RequestFilter(tag, (_excluding(tag, in_site) if is_excluded else in_site,), parts)
 
 
-def _published_between(tag: str, start: str, end: str) -> SolrQuery:
-    return SolrQuery(options=(("tag", tag),), body=f"{solr_fields.PUBLISHED}:[{start} TO {end}}}")
+def _published_between(tag: str, start: date | None, end: date | None) -> SolrQuery:
+    """Build the filter for a range of dates. `end` is exclusive; None is no limit."""
+    bounds = [f"{day.isoformat()}T00:00:00Z" if day else "*" for day in (start, end)]
+    return SolrQuery(options=(("tag", tag),), body=f"{solr_fields.PUBLISHED}:[{bounds[0]} TO {bounds[1]}}}")
 
 
 def _to_ascii_host(raw_query: str) -> str:
@@ -108,10 +105,6 @@ def _to_ascii_host(raw_query: str) -> str:
         return idna.encode(name, uts46=True).decode("ascii") + separator + port
     except idna.IDNAError:
         return raw_query
-
-
-def _to_solr_day(day: date | None) -> str:
-    return f"{day.isoformat()}T00:00:00Z" if day else "*"
 
 
 def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
@@ -132,8 +125,9 @@ def _selected_filters(request: SearchRequest) -> list[RequestFilter]:
         filters.append(RequestFilter("term", tuple(term_queries), request_field="terms"))
     if request.cluster:
         filters.append(_any_value_filter("cluster", solr_fields.CLUSTER_ID, (request.cluster,), "cluster"))
-    if span := request.solr_date_range():
-        filters.append(RequestFilter("date", (_published_between("date", *span),), request_field="date"))
+    if request.since or request.until:
+        published = _published_between("date", *request.date_range())
+        filters.append(RequestFilter("date", (published,), request_field="date"))
     return filters
 
 

@@ -58,7 +58,7 @@ class QueryPart:
     @property
     def first_day(self) -> date:
         """The first day of the date of an AFTER or BEFORE part."""
-        return _first_day(self.text)
+        return first_day(self.text)
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def _parse_date(value: str) -> str:
         return ""
     iso_date = "-".join(part if len(part) == 4 else f"{int(part):02}" for part in match.groups() if part)
     try:
-        _first_day(iso_date)
+        first_day(iso_date)
     except ValueError:
         return ""
     return iso_date
@@ -194,7 +194,8 @@ def _parse_date(value: str) -> str:
 _VALUE_PARSERS = {PartKind.SITE: _parse_site, PartKind.AFTER: _parse_date, PartKind.BEFORE: _parse_date}
 
 
-def _first_day(text: str) -> date:
+def first_day(text: str) -> date:
+    """Return the first day of a year, month or day (ISO form). Raises ValueError if it does not exist."""
     year, month, day = (*(int(part) for part in text.split("-")), 1, 1)[:3]
     return date(year, month, day)
 

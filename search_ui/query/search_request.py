@@ -24,7 +24,7 @@ from werkzeug.datastructures import MultiDict
 from domain.article import ARTICLE_FIELDS
 from domain.errors import PlumblineError
 from search_ui.query.display_text import normalize_query, truncate_query
-from search_ui.query.query_parser import ParsedQuery, parse_query
+from search_ui.query.query_parser import ParsedQuery, first_day, parse_query
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 
@@ -119,12 +119,12 @@ class SearchRequest(FilterFields[str]):
         """True if the request has words and is sorted by relevance."""
         return self.sort is SortOrder.RELEVANCE and bool(self.parsed_query.ranking_text)
 
-    def solr_date_range(self) -> tuple[str, str] | None:
-        """Return the date range as Solr dates, start inclusive and end exclusive; None for all dates."""
-        if not (self.since or self.until):
-            return None
-        start = _to_solr_time(_first_day(self.since)) if self.since else "*"
-        return start, _to_solr_time(_first_day_after(self.until)) if self.until else "*"
+    def date_range(self) -> tuple[date | None, date | None]:
+        """Return the first day of the date range, and the first day after it; None: no limit."""
+        return (
+            first_day(self.since) if self.since else None,
+            _first_day_after(self.until) if self.until else None,
+        )
 
     def single_year(self) -> int | None:
         """Return the year if the date range lies within one year."""
@@ -222,7 +222,7 @@ def parse_valid_parameters(
     )
     if request.profile not in profiles:
         raise BadSearchRequestError("profile")
-    if request.since and request.until and _first_day(request.since) >= _first_day_after(request.until):
+    if request.since and request.until and first_day(request.since) >= _first_day_after(request.until):
         errors["to"] = "dates_reversed"
         request = replace(request, since="", until="")
     return request, errors
@@ -270,29 +270,20 @@ def _parse_date_filter(text: str) -> str:
     if not _DATE_RE.fullmatch(text):
         raise BadSearchRequestError("date")
     try:
-        _first_day(text)
+        first_day(text)
     except ValueError as error:
         raise BadSearchRequestError("date") from error
     return text
 
 
-def _first_day(text: str) -> date:
-    year, month, day = (*(int(part) for part in text.split("-")), 1, 1)[:3]
-    return date(year, month, day)
-
-
 def _first_day_after(text: str) -> date:
     """Return the first day after a year, a month or a day."""
-    first = _first_day(text)
+    first = first_day(text)
     if len(text) == 4:
         return date(first.year + 1, 1, 1)
     if len(text) == 7:
         return (first + timedelta(days=31)).replace(day=1)
     return first + timedelta(days=1)
-
-
-def _to_solr_time(day: date) -> str:
-    return f"{day.isoformat()}T00:00:00Z"
 
 
 RANKED_HITS = 100
@@ -355,9 +346,9 @@ class CursorCodec:
         try:
             page, cursor_mark, fingerprint = self._serializer.loads(request.cursor)
         except (BadData, ValueError) as error:
-            raise BadSearchRequestError("error.cursor") from error
+            raise BadSearchRequestError("cursor") from error
         if fingerprint != self._request_fingerprint(request) or page > last_page(self._settings):
-            raise BadSearchRequestError("error.cursor")
+            raise BadSearchRequestError("cursor")
         return CursorPosition(page, cursor_mark)
 
     def _request_fingerprint(self, request: SearchRequest) -> str:

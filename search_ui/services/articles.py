@@ -64,6 +64,8 @@ _DETAIL_FIELDS = (
 )
 
 CANDIDATES_PER_LIST = 30
+DATED = f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]"  # dates in the future are errors
+NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
 RRF_K = 10  # the larger, the slower the score falls with the rank
 _MORE_LIKE_THIS_OPTIONS = {"mintf": "1", "mindf": "2", "maxdfpct": "20", "minwl": "2", "maxqt": "25", "boost": "true"}
 
@@ -144,18 +146,13 @@ def series_params(cluster: str, series: str) -> Params:
         must=[QueryParam("members", SolrQuery.term(solr_fields.SERIES_ID, "series", series))],
         must_not=[_cluster_param(cluster)],
     )
-    return select_params(
-        clause, [SolrQuery.collapse_clusters(_NEWEST_FIRST)], MAX_SERIES, SUMMARY_FIELDS, _NEWEST_FIRST
-    )
+    return select_params(clause, [SolrQuery.collapse_clusters(NEWEST_FIRST)], MAX_SERIES, SUMMARY_FIELDS, NEWEST_FIRST)
 
 
 def copies_params(doc_id: str, cluster: str) -> Params:
     """Build the request for the near-duplicates of an article, newest first."""
     clause = SolrQuery.boolean(must=[_cluster_param(cluster)], must_not=[QueryParam("itself", _doc_id_clause(doc_id))])
-    return select_params(clause, rows=MAX_COPIES, fl=SUMMARY_FIELDS, sort=_NEWEST_FIRST)
-
-
-_NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
+    return select_params(clause, rows=MAX_COPIES, fl=SUMMARY_FIELDS, sort=NEWEST_FIRST)
 
 
 def _cluster_param(cluster: str) -> QueryParam:

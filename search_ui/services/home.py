@@ -12,6 +12,7 @@ from search_ui.query.results import Hit, build_plain_hits
 from search_ui.query.solr_client import SolrResponse
 from search_ui.query.solr_query import MATCH_ALL, Params, QueryParam, SolrQuery, select_params, terms_facet
 from search_ui.query.solr_requests import MAX_SITE_FACETS, TOP_SITE_SUBFACET
+from search_ui.services.articles import DATED, NEWEST_FIRST
 from search_ui.services.site import SiteServices
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
@@ -75,7 +76,6 @@ def newest_params(terms: Sequence[str]) -> Params:
 
     It also counts the titles that begin with each of `terms`. Dates in the future are errors and are excluded.
     """
-    order = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
     field_names = (
         solr_fields.ID,
         solr_fields.URL,
@@ -93,10 +93,8 @@ def newest_params(terms: Sequence[str]) -> Params:
         name: {"type": "query", "q": clause.to_syntax(), "domain": whole_index} for name, clause in starts.items()
     }
     extra_params = [pair for key in keys for pair in key.to_params()]
-    published = SolrQuery(body=f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]")
-    return select_params(
-        published, [SolrQuery.collapse_clusters(order)], MAX_NEWEST, field_names, order, facets, extra_params
-    )
+    once = SolrQuery.collapse_clusters(NEWEST_FIRST)
+    return select_params(SolrQuery(body=DATED), [once], MAX_NEWEST, field_names, NEWEST_FIRST, facets, extra_params)
 
 
 def parse_sections(response: SolrResponse) -> tuple[Facet, ...]:

@@ -21,7 +21,7 @@ from search_ui.query.results import ArticleSummary, list_articles
 from search_ui.query.search_request import SOLR_FIELD_BY_FILTER
 from search_ui.query.solr_client import SolrResponse, buckets, select_in_background
 from search_ui.query.solr_query import MATCH_ALL, Params, SolrQuery, select_params, terms_facet, values_facet
-from search_ui.services.articles import SUMMARY_FIELDS
+from search_ui.services.articles import DATED, NEWEST_FIRST, SUMMARY_FIELDS
 from search_ui.services.definitions import QuotedDefinition, fetch_definitions
 from search_ui.services.site import SiteServices
 from search_ui.settings import SearchSettings
@@ -38,10 +38,8 @@ MIN_RELATEDNESS = 0.03  # of -1 to 1; about three standard deviations above the 
 MIN_SHARED_ARTICLES = 2
 MAX_MONTHS = 120  # of the chart: the last ten years of use
 MIN_MONTH_ARTICLES = 20  # in a month with fewer articles the share says little
-_NEWEST_FIRST = f"{solr_fields.PUBLISHED} desc,{solr_fields.ID} asc"
 _OLDEST_FIRST = f"{solr_fields.PUBLISHED} asc,{solr_fields.ID} asc"
-_MOST_CITED_FIRST = f"{solr_fields.AUTHORITY} desc,{_NEWEST_FIRST}"
-_DATED = f"{solr_fields.PUBLISHED}:[* TO NOW+1DAY]"  # dates in the future are errors
+_MOST_CITED_FIRST = f"{solr_fields.AUTHORITY} desc,{NEWEST_FIRST}"
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def term_counts_params(text: str) -> Params:
     }
     facets |= {"total": ARTICLE_COUNT}
     bounds = {"first": f"min({solr_fields.PUBLISHED})", "last": f"max({solr_fields.PUBLISHED})"}
-    facets |= {"dated": {"type": "query", "q": _DATED, "facet": bounds}}
+    facets |= {"dated": {"type": "query", "q": DATED, "facet": bounds}}
     return select_params(term_query(text), facets=facets)
 
 
@@ -231,12 +229,12 @@ def _format_month(index: int) -> str:
 
 def first_use_params(text: str) -> Params:
     """Build the request for the oldest dated article with a term."""
-    return _articles_params(text, SolrQuery(body=_DATED), _OLDEST_FIRST, 1)
+    return _articles_params(text, SolrQuery(body=DATED), _OLDEST_FIRST, 1)
 
 
 def newest_articles_params(text: str) -> Params:
     """Build the request for the newest articles with a term."""
-    return _articles_params(text, SolrQuery(body=_DATED), _NEWEST_FIRST, MAX_ARTICLES)
+    return _articles_params(text, SolrQuery(body=DATED), NEWEST_FIRST, MAX_ARTICLES)
 
 
 def most_cited_params(text: str) -> Params:

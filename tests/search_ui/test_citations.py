@@ -11,9 +11,14 @@ from urllib.parse import parse_qs
 import pytest
 from bs4 import BeautifulSoup
 
-from search_ui.citations.bibtex import format_bibtex
-from search_ui.citations.formats import CITATION_FORMATS, format_csl_json, format_csv, format_ris
-from search_ui.citations.gb7714 import format_gb7714
+from search_ui.citations.formats import (
+    CITATION_FORMATS,
+    format_bibtex,
+    format_csl_json,
+    format_csv,
+    format_gb7714,
+    format_ris,
+)
 from search_ui.citations.reference import AuthorName, Reference, ReferenceKind, build_reference, parse_authors
 from search_ui.query.display_text import Segment
 from search_ui.query.results import Hit

@@ -23,7 +23,7 @@ from domain.term import (
 )
 from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
 from indexer.embedded_solr import EmbeddedSolr
-from search_ui.citations.bibtex import TermSource, format_term_bibtex
+from search_ui.citations.formats import TermSource, format_term_bibtex
 from search_ui.pages import glossary_views
 from search_ui.query.solr_client import SolrSearchClient
 from tests.builders import indexed, page_at, stored_article
