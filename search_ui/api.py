@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, current_app, g, jsonify, request, url_for
 
@@ -18,7 +17,7 @@ from domain.concept import Concept
 from search_ui.api_tokens import ApiScope, check_api_token
 from search_ui.citations.formats import CITATION_FORMATS, CitationFormat
 from search_ui.citations.reference import Reference, build_reference
-from search_ui.context import abort_missing, current_services, current_site, elapsed_ms, external_url
+from search_ui.context import abort_missing, current_services, current_site, elapsed_ms, external_url, search_url
 from search_ui.glossary import GlossaryTerm
 from search_ui.local_dates import format_day
 from search_ui.pages.glossary_views import page_of_terms
@@ -252,7 +251,7 @@ def search_page_to_json(page: SearchPage, offers: Sequence[SearchSuggestion], re
         "took_ms": elapsed_ms(),
         "page": page.page,
         "page_size": settings.page_size,
-        "next": url_for("api.search") + "?" + urlencode(next_request.to_url_params(settings)) if next_request else None,
+        "next": search_url("api.search", next_request) if next_request else None,
         "answer": [_quotation_to_json(quote) for quote in page.quotations],
         "hits": [_hit_to_json(hit) for hit in page.hits],
         "offers": [_suggestion_to_json(offer) for offer in offers],
@@ -295,9 +294,8 @@ def _hit_to_json(hit: Hit) -> JsonDict:
 
 
 def _suggestion_to_json(offer: SearchSuggestion) -> JsonDict:
-    search_request, settings = offer.request, current_site().settings
-    address = url_for("api.search") + "?" + urlencode(search_request.to_url_params(settings))
-    return {"kind": offer.kind, "query": search_request.raw_query, "total": offer.hit_count, "address": address}
+    address = search_url("api.search", offer.request)
+    return {"kind": offer.kind, "query": offer.request.raw_query, "total": offer.hit_count, "address": address}
 
 
 def _facet_to_json(facet: Facet) -> JsonDict:

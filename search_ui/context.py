@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, cast
+from urllib.parse import urlencode
 
 from flask import Flask, Response, abort, current_app, g, jsonify, make_response, render_template, request, url_for
 from flask_login import current_user
@@ -21,6 +22,7 @@ from search_ui.i18n import (
     translate_message,
 )
 from search_ui.interfaces import AccountStore, SiteBackend
+from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.review.topic_interfaces import TopicBackend
@@ -96,6 +98,18 @@ def external_url(endpoint: str, **values: Any) -> str:
     """Return the absolute URL of a view, based on `search.base_url` or the Host header of the request."""
     base = current_site().settings.base_url
     return f"{base.rstrip('/')}{url_for(endpoint, **values)}" if base else url_for(endpoint, **values, _external=True)
+
+
+def search_url(endpoint: str, search_request: SearchRequest, **values: Any) -> str:
+    """Return the URL of a view that takes the parameters of a search. `values` are further values of its URL.
+
+    A results page has about a hundred, so the path of each view is built once.
+    """
+    paths: dict[str, str] = g.setdefault("search_paths", {})
+    if endpoint not in paths:
+        paths[endpoint] = url_for(endpoint)
+    params = [*search_request.to_url_params(current_site().settings), *values.items()]
+    return f"{paths[endpoint]}?{urlencode(params)}"
 
 
 def wants_json() -> bool:

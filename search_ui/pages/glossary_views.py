@@ -3,15 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.term import ConceptTerm, ConceptTermStatus, TermClass
 from search_ui.citations.formats import TermSource, format_term_bibtex
-from search_ui.context import current_services, current_site, external_url, render_page
+from search_ui.context import current_services, current_site, external_url, render_page, search_url
 from search_ui.glossary import INITIALS, MAX_NAME_CHARS, Glossary, GlossaryTerm
 from search_ui.i18n import translate
 from search_ui.local_dates import format_day
@@ -67,7 +67,7 @@ def term(name: str) -> BaseResponse:
         bibtex=format_term_bibtex(source),
         definitions=published.definitions,
         json_ld=term_to_json_ld(published),
-        search_link=lambda **filters: search_url(glossary_term.text, **filters),
+        search_link=partial(articles_url, glossary_term.text),
         day=format_day,
         min_month_articles=MIN_MONTH_ARTICLES,
         query_box="",
@@ -203,11 +203,10 @@ def page_of_terms(matches: Sequence[GlossaryTerm], number_text: str) -> TermPage
     return TermPage(matches[(number - 1) * TERMS_PER_PAGE : number * TERMS_PER_PAGE], len(matches), number, last)
 
 
-def search_url(text: str, **filters: Any) -> str:
+def articles_url(text: str, **filters: Any) -> str:
     """Return the URL of the search for the articles with a term. `filters` are fields of `SearchRequest`."""
-    settings = current_site().settings
-    search_request = SearchRequest(**{"terms": (text,), "profile": settings.profile, **filters})
-    return url_for("public.search") + "?" + urlencode(search_request.to_url_params(settings))
+    profile = current_site().settings.profile
+    return search_url("public.search", SearchRequest(**{"terms": (text,), "profile": profile, **filters}))
 
 
 def _term_source(published: PublishedTerm) -> TermSource:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,6 +23,7 @@ from search_ui.context import (
     external_url,
     remember_choice,
     render_page,
+    search_url,
     wants_json,
 )
 from search_ui.glossary import GlossaryTerm
@@ -148,12 +150,12 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "term_definition": next(iter(current_site().backend.review_service.definitions(term.text)), None)
         if term
         else None,
-        "link": _search_url,
+        "link": partial(search_url, "public.search"),
         "citation_formats": CITATION_FORMATS,
         "max_exported": MAX_EXPORTED_RESULTS,
         "export_link": _export_url,
         "coins": lambda hit: to_coins(api.build_current_reference(hit)),
-        "diagnosis_link": _diagnosis_url,
+        "diagnosis_link": lambda asked: search_url("admin.page_diagnosis", asked.with_changes()),
         "chips": active_filters(search_request),
         "value_label": facet_label,
         "filter_names": DISPLAY_ORDER,
@@ -184,27 +186,13 @@ def _date_presets(request: SearchRequest) -> dict[str, SearchRequest]:
     }
 
 
-def _search_url(request: SearchRequest) -> str:
-    """Return the URL of a search. A results page has about a hundred, so their path is built once."""
-    if "search_path" not in g:
-        g.search_path = url_for("public.search")
-    return f"{g.search_path}?{urlencode(request.to_url_params(current_site().settings))}"
-
-
 def _export_url(request: SearchRequest, citation_format: str, is_related: bool = False) -> str:
     """Return the URL of the references to the full matches of a search, or to its related results.
 
     `citation_format` is a key of CITATION_FORMATS.
     """
-    params = request.with_changes().to_url_params(current_site().settings)
-    related_params = [("related", "1")] if is_related else []
-    return f"{url_for('api.search')}?{urlencode([*params, *related_params, ('format', citation_format)])}"
-
-
-def _diagnosis_url(request: SearchRequest) -> str:
-    """Return the URL of the form that says why a page is not among the results of a search."""
-    params = request.with_changes().to_url_params(current_site().settings)
-    return f"{url_for('admin.page_diagnosis')}?{urlencode(params)}"
+    related = {"related": "1"} if is_related else {}
+    return search_url("api.search", request.with_changes(), **related, format=citation_format)
 
 
 def page_number_window(current: int, last: int) -> list[int]:
@@ -240,7 +228,7 @@ def article(doc_id: str) -> Response:
         asked=search_request,
         query_box=search_request.raw_query,
         query_shown=clean_text(search_request.raw_query),
-        link=_search_url,
+        link=partial(search_url, "public.search"),
     )
     return remember_choice(response, DEFINITIONS, ("off", "on"))
 
@@ -261,7 +249,7 @@ def story(story_id: str) -> Response:
         asked=search_request,
         query_box=search_request.raw_query,
         query_shown=clean_text(search_request.raw_query),
-        link=_search_url,
+        link=partial(search_url, "public.search"),
     )
 
 
