@@ -24,7 +24,7 @@ from docstore.terms.term_changes import MAX_SYNONYM_CHARS, MAX_SYNONYMS
 from docstore.warc_archive import WarcArchive, WarcRecordLostError, gzip_member, response_record
 from docstore.warc_reader import read_warc
 from domain.article import document_id
-from domain.errors import LexiconError, StoreError, StoreFullError, StoreTooNewError
+from domain.errors import LexiconError, StoreError, StoreFullError
 from domain.frontier import StoredRobots, UrlKind, Visit
 from domain.index_change import IndexOperation, IndexResult
 from domain.outcome import Outcome, Reason, Stage, StageReport
@@ -523,23 +523,10 @@ class TestArchive:
 
 
 class TestErrors:
-    def test_a_store_made_by_a_newer_version(self, store: Store, store_url: str, tmp_path: Path) -> None:
-        from sqlalchemy import create_engine, text
-
-        with create_engine(store_url).begin() as connection:
-            connection.execute(text("UPDATE meta SET value = '99' WHERE key = 'schema_version'"))
-        with pytest.raises(StoreTooNewError, match="update the program"):
-            Store(store_url, tmp_path)
-
     @pytest.mark.parametrize("url", ["nonsense", "sqlite:////no/such/folder/x.db", "oracle9://x"])
     def test_a_store_that_cannot_be_opened(self, url: str, tmp_path: Path) -> None:
         with pytest.raises(StoreError):
             Store(url, tmp_path)
-
-    def test_a_file_that_is_no_database(self, tmp_path: Path) -> None:
-        (tmp_path / "x.db").write_bytes(b"not a database at all" * 100)
-        with pytest.raises(StoreError, match="damaged"):
-            Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path)
 
     def test_a_full_database_loses_nothing(self, tmp_path: Path) -> None:
         with Store(f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "warc") as store:

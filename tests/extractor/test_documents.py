@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.workers.worker_process import Limits, WorkerError, WorkerProcess
+from crawler.workers.worker_process import Limits, WorkerProcess
 from domain.article import Article, BlockKind, PageType
 from domain.message import Message
 from domain.outcome import Outcome, Reason
@@ -568,21 +568,6 @@ def test_ten_thousand_pages_are_cut_and_not_lost() -> None:
     found = article(files.pdf(pages), "pdf")
     assert found.method == f"pdf, {MAX_PAGES:,} of 10,000 pages"
     assert found.blocks[-1].page == MAX_PAGES
-
-
-def test_a_worker_ends_a_library_in_c_at_its_deadline_and_at_its_memory() -> None:
-    """PDFium holds the GIL while it reads a page of fifty million operators."""
-    packed = zlib.compress(b"0 0 m 1 1 l S\n" * 40_000_000, 1)
-    data = files.pdf_of([packed], filters="/FlateDecode")
-    good = files.pdf([[(72, 700, 12, ENGLISH)]])
-    for limits in (Limits(seconds=3.0, megabytes=2_000), Limits(seconds=60.0, megabytes=200)):
-        process = WorkerProcess(limits, preload=["extractor.documents.reader"])
-        try:
-            with pytest.raises(WorkerError):
-                process.call(read_document, data, f"{URL}.pdf")
-            assert isinstance(process.call(read_document, good, f"{URL}.pdf"), Article), "and goes on with the next"
-        finally:
-            process.close()
 
 
 @pytest.mark.shared

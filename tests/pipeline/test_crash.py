@@ -2,7 +2,7 @@
 
 Each test takes a vertical as a stage finds it, kills the real `plumb` with everything it started at a moment that it
 sees in the store, runs the command again, and compares what is kept with an undisturbed run. What else can go wrong
-between two runs (lost files, a clock set back, a second `plumb`) stands at the end.
+between two runs (lost files, a clock set back) stands at the end.
 """
 
 import json
@@ -13,7 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -102,49 +102,6 @@ def test_killed(expected: Expected, vertical: Vertical, stage: str, moment: str)
     kill_and_repeat(Tally("kill9"), expected, stage, STAGES[stage].moments[moment], vertical)
 
 
-class TestCrawl:
-    def test_a_second_crawl_is_refused(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.new, vertical)
-        with undisturbed.site.paused_after(responses=20):
-            running = vertical.start("crawl")
-            until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 0, running)
-            said = vertical.plumb("crawl"), vertical.plumb("run", "--until", "crawl")
-        assert [one.status for one in said] == [1, 1]
-        for one in said:
-            assert f"Another process (pid {running.pid}) is in the “crawl” stage" in one.complaint
-        assert vertical.finished(running).status == 0
-        check_crawled(undisturbed, vertical)
-
-    @pytest.mark.parametrize(
-        "spoil",
-        [
-            pytest.param(lambda whole: whole[: len(whole) // 2], id="half"),
-            pytest.param(lambda whole: b"", id="empty", marks=pytest.mark.exhaustive),
-            pytest.param(  # a few bytes may be 0
-                lambda whole: whole[:1000] + bytes(len(whole) - 1000), id="zeroed", marks=pytest.mark.exhaustive
-            ),
-            pytest.param(lambda whole: b"PLSEEN00" + whole[8:], id="other version"),
-        ],
-    )
-    def test_spoilt_seen_filter(
-        self, undisturbed: Undisturbed, vertical: Vertical, spoil: Callable[[bytes], bytes]
-    ) -> None:
-        copy(undisturbed.begun, vertical)
-        file = vertical.data / "seen.bloom"
-        file.write_bytes(spoil(file.read_bytes()))
-        vertical.done("crawl")
-        assert "is damaged or out of date: rebuilding it" in vertical.log()
-        check_crawled(undisturbed, vertical)
-
-    def test_seen_filter_older_than_the_frontier(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.begun, vertical)
-        old = (vertical.data / "seen.bloom").read_bytes()
-        vertical.done("crawl")
-        (vertical.data / "seen.bloom").write_bytes(old)
-        vertical.done("crawl")
-        check_crawled(undisturbed, vertical)
-
-
 def check_crawled(undisturbed: Undisturbed, vertical: Vertical) -> None:
     """The crawl is where the undisturbed one is; each page's record can be read; the seen filter holds each address.
 
@@ -163,52 +120,40 @@ def page_digests(vertical: Vertical) -> dict[str, str]:
     return dict(vertical.ask("SELECT url, p.digest FROM urls JOIN pages p USING (url_id)"))
 
 
-class TestExtract:
-    def test_its_workers_end_with_it(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        """Where only the main process is killed, as the kernel does when memory is short."""
-        copy(undisturbed.crawled, vertical)
-        running = vertical.start("extract")
-        until(lambda: vertical.number("SELECT COUNT(*) FROM articles") > 0, running)
-        assert len(vertical.processes()) > 2
-        os.kill(running.pid, signal.SIGKILL)
-        until(lambda: not vertical.processes())
-
-    def test_lost_warc_files_are_said_and_the_pages_fetched_again(
-        self, undisturbed: Undisturbed, vertical: Vertical
-    ) -> None:
-        copy(undisturbed.crawled, vertical)
-        shutil.rmtree(vertical.data / "warc")
-        said = vertical.done("extract")
-        assert f"lost_page {len(page_digests(vertical))}" in said.out
-        assert set(vertical.kept().extracted.values()) == {"lost_page"}
-        vertical.done("run", "--until", "extract")
-        assert vertical.kept() == undisturbed.extracted.kept()
+def test_lost_warc_files_are_said_and_the_pages_fetched_again(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    copy(undisturbed.crawled, vertical)
+    shutil.rmtree(vertical.data / "warc")
+    said = vertical.done("extract")
+    assert f"lost_page {len(page_digests(vertical))}" in said.out
+    assert set(vertical.kept().extracted.values()) == {"lost_page"}
+    vertical.done("run", "--until", "extract")
+    assert vertical.kept() == undisturbed.extracted.kept()
 
 
-class TestImport:
-    def test_killed(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.new, vertical)
-        by_size = sorted((undisturbed.crawled.data / "warc").iterdir(), key=lambda file: file.stat().st_size)
-        files = [str(file) for file in by_size]
-        assert len(files) == 2  # of the two crawls that made the vertical; the larger one may have all pages
-        pipe = vertical.folder / "pages.warc.gz"
-        os.mkfifo(pipe)  # nobody writes to it: the import waits after the first file, however fast it is
-        running = vertical.start("import", files[0], str(pipe), files[1])
-        until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 0, running)
-        vertical.kill()
-        assert 0 < len(page_digests(vertical)) < len(page_digests(undisturbed.crawled))
-        vertical.done("import", *files)
-        assert page_digests(vertical) == page_digests(undisturbed.crawled)
-        vertical.check_archive()
-        vertical.done("extract")
-        assert vertical.kept().articles == undisturbed.extracted.kept().articles
+def test_an_import_killed(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    copy(undisturbed.new, vertical)
+    by_size = sorted((undisturbed.crawled.data / "warc").iterdir(), key=lambda file: file.stat().st_size)
+    files = [str(file) for file in by_size]
+    assert len(files) == 2  # of the two crawls that made the vertical; the larger one may have all pages
+    pipe = vertical.folder / "pages.warc.gz"
+    os.mkfifo(pipe)  # nobody writes to it: the import waits after the first file, however fast it is
+    running = vertical.start("import", files[0], str(pipe), files[1])
+    until(lambda: vertical.number("SELECT COUNT(*) FROM pages") > 0, running)
+    vertical.kill()
+    assert 0 < len(page_digests(vertical)) < len(page_digests(undisturbed.crawled))
+    vertical.done("import", *files)
+    assert page_digests(vertical) == page_digests(undisturbed.crawled)
+    vertical.check_archive()
+    vertical.done("extract")
+    assert vertical.kept().articles == undisturbed.extracted.kept().articles
 
-    def test_a_clock_set_back_leaves_no_stale_candidates(self, undisturbed: Undisturbed, vertical: Vertical) -> None:
-        copy(undisturbed.decided, vertical)
-        change(vertical, "UPDATE terms SET mined_at = mined_at + 86400 WHERE mined_at IS NOT NULL")
-        before = vertical.kept()
-        vertical.done("lexicon", "build", "--probability", "0.8")
-        assert vertical.kept().terms == few_terms(before)
+
+def test_a_clock_set_back_leaves_no_stale_candidates(undisturbed: Undisturbed, vertical: Vertical) -> None:
+    copy(undisturbed.decided, vertical)
+    change(vertical, "UPDATE terms SET mined_at = mined_at + 86400 WHERE mined_at IS NOT NULL")
+    before = vertical.kept()
+    vertical.done("lexicon", "build", "--probability", "0.8")
+    assert vertical.kept().terms == few_terms(before)
 
 
 @pytest.mark.exhaustive
