@@ -168,7 +168,7 @@ def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
         ("search.port", "99999", "search.port = 99999: the maximum port is 65535"),
         ("schedule.at", "25:00", "schedule.at = '25:00': expected a time, for example 02:30"),
         ("search.site_names", "a.test", "search.site_names: expected name = value in each line"),
-        ("crawl.quiet_hours", "noon", "crawl.quiet_hours must be like 08:00-18:30, not “ “noon”"),
+        ("crawl.quiet_hours", "noon", "crawl.quiet_hours must be like 08:00-18:30, not “noon”"),
         ("crawl.revisit_longest", "1", "crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them"),
     ],
 )
