@@ -9,7 +9,6 @@ Later sources override earlier ones: defaults, the file, `PLUMB_<SECTION>_<NAME>
 import dataclasses
 import difflib
 import json
-import os
 import re
 import tomllib
 import types
@@ -19,25 +18,28 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, time
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.settings import CrawlSettings
 from domain.errors import SettingsError
 from domain.message import Message
 from domain.paper_settings import PaperFiles, PaperSettings, WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
-from domain.setting import Group, Secrecy, SettingEffect, setting, violated_bound
+from domain.setting import Group, Secrecy, SettingEffect, hides_value, setting, violated_bound
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
 from pipeline.alerts.settings import AlertSettings
 from pipeline.compute.settings import DASK, ClusterSettings
-from pipeline.deprecated_settings import DeprecatedSetting, current_path, find_deprecated, move_deprecated
+from pipeline.deprecated_settings import DeprecatedSetting, current_path, move_deprecated
 from pipeline.embedding.settings import EmbedSettings
 from pipeline.logs import LOG_FORMATS
 from pipeline.ocr.settings import OcrSettings
 from pipeline.topic.settings import TopicSettings
 from search_ui.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from pipeline.settings_source import SettingsSource
 
 ENV_PREFIX = "PLUMB_"
 SCHEDULABLE_STAGES = ("crawl", "extract", "ocr", "embed", "lexicon", "index")  # keys of pipeline.stages.STAGES
@@ -195,14 +197,12 @@ class Settings:
 
     Attributes:
         folder: Folder of the TOML file.
-        file: The TOML file, or None for settings that were not loaded from a file.
-        overrides: Full paths of the settings whose value is not that of the file, each with the source of its value.
+        source: Reads and changes the file; None for settings that were not loaded from a file.
         deprecated_settings: The deprecated settings among those of the file, the environment and the command line.
     """
 
     folder: Path
-    file: Path | None = None
-    overrides: Mapping[str, OverrideSource] = field(default_factory=dict)
+    source: "SettingsSource | None" = field(default=None, compare=False)
     deprecated_settings: tuple[DeprecatedSetting, ...] = ()
     vertical: VerticalSettings = field(default_factory=VerticalSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
@@ -223,6 +223,21 @@ class Settings:
     def data_dir(self) -> Path:
         """Data folder of the vertical."""
         return self.folder / self.vertical.data_dir
+
+    @property
+    def file(self) -> Path | None:
+        """The TOML file; None without `source`."""
+        return self.source.file if self.source else None
+
+    def require_source(self) -> "SettingsSource":
+        """Return `source`. Raises SettingsError if there is none."""
+        if self.source is None:
+            raise SettingsError("these settings were not loaded from a file")
+        return self.source
+
+    def current(self) -> "Settings":
+        """Return the settings as they are now in their file; see `SettingsSource.effective`."""
+        return self.source.effective() if self.source else self
 
 
 SECTIONS: dict[str, type[Any]] = {
@@ -271,24 +286,9 @@ def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Setting
         SettingsError: A setting is unknown or invalid, or the file cannot be read. The message is one line with the
             full path of the setting.
     """
-    flags = flags or {}
-    file_sections = split_paper_tables(read_toml_sections(path))
-    sources = {
-        **dict.fromkeys(read_environment(os.environ), OverrideSource.ENVIRONMENT),
-        **dict.fromkeys(flags, OverrideSource.COMMAND_LINE),
-    }
-    file_paths = (f"{section}.{key}" for section, values in file_sections.items() for key in values)
-    return dataclasses.replace(
-        build_settings(overlay(overlay_environment(file_sections), flags), path.resolve().parent),
-        file=path.resolve(),
-        overrides={new: source for old, source in sources.items() if (new := current_path(old))},
-        deprecated_settings=find_deprecated([*file_paths, *sources]),
-    )
+    from pipeline.settings_source import SettingsSource
 
-
-def overlay_environment(raw: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return TOML sections, overridden by the `PLUMB_` variables of this process. Raises SettingsError."""
-    return overlay(raw, read_environment(os.environ))
+    return SettingsSource(path, flags).load()
 
 
 def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -369,7 +369,9 @@ def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_override(setting_path: str, text: str) -> Any:
-    """Convert the text of a flag or variable to the type of the field; lists are separated by commas.
+    """Convert the text of a flag or variable to the type of the field.
+
+    A list is a JSON list of texts, has one value per line, or is separated by commas.
 
     Raises SettingsError for an unknown section and for text that does not fit the type.
     """
@@ -381,11 +383,28 @@ def parse_override(setting_path: str, text: str) -> Any:
     if expected_type is str:
         return text
     if get_origin(expected_type) is tuple:
-        return [part.strip() for part in text.split(",") if part.strip()]
+        if re.match(r'\[\s*["\]]', text.strip()):
+            return parse_json(setting_path, text, expected_type)
+        return [part.strip() for part in text.split("\n" if "\n" in text.strip() else ",") if part.strip()]
+    return parse_json(setting_path, text.lower() if expected_type is bool else text, expected_type)
+
+
+def parse_json(setting_path: str, text: str, expected_type: Any) -> Any:
+    """Parse JSON. Raises SettingsError."""
     try:
-        return json.loads(text.lower() if expected_type is bool else text)
+        return json.loads(text)
     except ValueError:
         raise SettingsError(f"{setting_path} = {text!r}: expected {type_name(expected_type)}") from None
+
+
+def has_credentials(sections: Mapping[str, Any]) -> bool:
+    """True if a value in TOML sections must not be shown."""
+    return any(
+        hides_value(setting.metadata.get("secrecy", Secrecy.NONE), str(value))
+        for section, settings_class in ALL_SECTIONS.items()
+        for setting in fields(settings_class)
+        if (value := sections.get(section, {}).get(setting.name))
+    )
 
 
 def setting_types(settings_class: type[Any]) -> dict[str, Any]:

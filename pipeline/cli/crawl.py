@@ -288,7 +288,6 @@ def sites_import(context: click.Context, file: Path, file_format: str | None, pr
     imported is listed.
     """
     settings = load_call_settings(context)
-    from pipeline.site_admin.settings_file import SettingsFile
     from pipeline.site_admin.site_import import import_sites
     from pipeline.site_admin.site_lists import MAX_FILE_BYTES, PARSERS, detect_format
 
@@ -299,8 +298,7 @@ def sites_import(context: click.Context, file: Path, file_format: str | None, pr
         site_list = PARSERS[file_format or detect_format(file.name, content)](content)
     except SettingsError as error:
         raise PlumblineError(f"cannot import {file}: {error}") from error
-    if settings.file is not None:
-        print_lines(import_sites(SettingsFile(settings.file), site_list, preview))
+    print_lines(import_sites(settings.require_source(), site_list, preview))
 
 
 @sites.command("remove")

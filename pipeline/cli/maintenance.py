@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from domain.errors import PlumblineError, SettingsError
+from locks.private_files import open_private
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
 from pipeline.cli.console import json_option, print_json, print_line, print_lines
 from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
@@ -41,8 +42,8 @@ def init(context: click.Context, targets: tuple[str, ...], contact: str) -> None
         raise click.UsageError("--contact needs a URL, such as https://www.your-site.org/")
     path = next(map(Path, targets), None) or context.obj["config"] or Path(DEFAULT_CONFIG_FILE)
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(render_sample_toml())
+        with open(path, "xb", opener=open_private) as file:  # private, because it may get passwords
+            file.write(render_sample_toml().encode())
     except FileExistsError:
         raise PlumblineError(f"{path} already exists and was not changed: name another file") from None
     except OSError as error:

@@ -20,7 +20,6 @@ from pipeline.cli.session import (
     load_call_settings_or_defaults,
     open_engine,
     print_reports,
-    setting_overrides,
     with_engine,
 )
 from pipeline.index_stage import force_merge_index, wait_for_solr
@@ -141,8 +140,7 @@ def up(context: click.Context, /, **flags: Any) -> None:
     from pipeline.runs.plumb_process import SchedulerProcess
     from pipeline.search_site.serve import SearchSite
 
-    config_file = (context.obj["config"] or Path(DEFAULT_CONFIG_FILE)).resolve()
-    scheduler = SchedulerProcess(config_file, setting_overrides(context, flags))
+    scheduler = SchedulerProcess(settings.require_source())
     with open_engine(settings) as engine, SearchSite(engine, listening_socket) as site, scheduler:
         serve_site(engine, site, scheduler.require_running)
 
@@ -175,15 +173,16 @@ def set_up_folder(context: click.Context, starts_run: bool = True, **flags: Any)
 @click.option("--parent", type=int, hidden=True, help="Process id of `plumb up`: stop when it ends.")
 def schedule(context: click.Context, first_run: bool, parent: int | None) -> None:
     """Run the stages at their scheduled times until Ctrl-C. Each run uses the settings file as it is then."""
-    report_progress = create_progress(load_call_settings(context)).note
+    settings = load_call_settings(context)
+    report_progress = create_progress(settings).note
 
     from pipeline.runs.plumb_process import stop_with_parent
-    from pipeline.runs.scheduler import CurrentSettings, run_scheduler
+    from pipeline.runs.scheduler import run_scheduler
     from pipeline.runs.timetable import FIRST_PAGES_PER_SEED
 
     if parent is not None:
         stop_with_parent(parent)
-    current_settings = CurrentSettings(partial(load_call_settings, context), report_progress)
+    current_settings = partial(settings.require_source().effective, report_progress)
     first_pages = FIRST_PAGES_PER_SEED if first_run else 0
     run_scheduler(current_settings, lambda: open_engine(current_settings()), report_progress, first_pages=first_pages)
 

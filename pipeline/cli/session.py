@@ -60,17 +60,11 @@ def load_with_overrides(context: click.Context, path: Path, flags: Mapping[str, 
 
     Prints a warning for each deprecated setting to standard error.
     """
-    settings = load_settings(path, setting_overrides(context, flags))
+    overrides = {name.replace("__", "."): str(value) for name, value in flags.items() if value is not None}
+    settings = load_settings(path, context.obj["flags"] | overrides)
     for setting in settings.deprecated_settings:
         print_line(f"warning: {setting}", stderr_console)
     return settings
-
-
-def setting_overrides(context: click.Context, flags: Mapping[str, Any]) -> dict[str, str]:
-    """Return what overrides the settings file in this call, by setting path: --set, then `flags` that are not None."""
-    overrides = dict(context.obj["flags"])
-    overrides.update({name.replace("__", "."): str(value) for name, value in flags.items() if value is not None})
-    return overrides
 
 
 def check_crawl_settings(settings: Settings) -> None:

@@ -13,7 +13,6 @@ from pipeline.crawl_stage.manual_urls import add_manual_urls
 from pipeline.engine import Engine
 from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
-from pipeline.site_admin.current_settings import CurrentSettings
 from pipeline.site_admin.sites import StoreSites
 from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 
@@ -23,7 +22,6 @@ class StorePageDiagnosis:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._settings = CurrentSettings(engine.settings)
         self._sites = StoreSites(engine)
 
     def document_id(self, url: str) -> str:
@@ -69,7 +67,7 @@ class StorePageDiagnosis:
 
     def _current_settings(self) -> CrawlSettings:
         """Return the crawl settings as the settings file states them now, and not as at the start of the site."""
-        return with_added_sites(self._settings.load().crawl, self._engine.settings.data_dir)
+        return with_added_sites(self._engine.settings.current().crawl, self._engine.settings.data_dir)
 
     def schedule_page(self, url: str, account: str) -> bool:
         """Make a known page due for the next crawl. Returns False if the URL is unknown or excluded."""

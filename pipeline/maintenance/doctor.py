@@ -20,7 +20,7 @@ from pipeline.engine import active_stages
 from pipeline.local_time import local_minute
 from pipeline.maintenance.backup import find_known_backup
 from pipeline.runs.timetable import SCHEDULE_COMMAND, next_planned_time
-from pipeline.settings import Settings
+from pipeline.settings import Settings, has_credentials
 from solr_client.session import auth_headers, node_urls
 
 MIN_FREE_BYTES = 2 * 1024**3  # for the pages of one run and a segment merge of Solr
@@ -82,14 +82,16 @@ def check_disk(settings: Settings) -> Iterator[CheckResult]:
 
 def check_permissions(settings: Settings) -> Iterator[CheckResult]:
     """Check that files with secrets are not accessible for other users."""
-    for name in ("store.db", "session.key"):
-        file = settings.data_dir / name
+    files = [settings.data_dir / name for name in ("store.db", "session.key")]
+    if settings.source is not None and has_credentials(settings.source.parse(settings.source.read().text)):
+        files.append(settings.source.file)
+    for file in files:
         if file.exists():
             is_world_accessible = bool(file.stat().st_mode & stat.S_IRWXO)
             yield CheckResult(
                 "permissions",
                 not is_world_accessible,
-                f"{name} {stat.filemode(file.stat().st_mode)}",
+                f"{file.name} {stat.filemode(file.stat().st_mode)}",
                 f"chmod o= {file}",
             )
 

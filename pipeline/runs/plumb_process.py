@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from signal import SIGTERM
 from types import TracebackType
@@ -14,6 +13,7 @@ from typing import IO
 
 from domain.errors import PlumblineError
 from pipeline.runs.timetable import SCHEDULE_COMMAND
+from pipeline.settings_source import SettingsSource
 
 log = logging.getLogger(__name__)
 
@@ -24,17 +24,19 @@ PARENT_POLL_SECONDS = 1.0
 
 
 def start_plumb(
-    *arguments: str, output: IO[bytes] | None = None, has_session: bool = False
+    source: SettingsSource, *arguments: str, output: IO[bytes] | None = None, has_session: bool = False
 ) -> "subprocess.Popen[bytes]":
     """Start `plumb ARGUMENTS` in a process.
 
     Args:
-        *arguments: The command line. Paths are absolute.
+        source: The settings of the process.
+        *arguments: The rest of the command line. Paths are absolute.
         output: The file for standard output and standard error; None: those of this process.
         has_session: The process has a session of its own, so that it outlives this process.
     """
+    assignments = (part for name, value in source.flags.items() for part in ("-s", f"{name}={value}"))
     return subprocess.Popen(
-        [sys.executable, "-m", "pipeline.cli.main", *arguments],
+        [sys.executable, "-m", "pipeline.cli.main", "-c", str(source.file), *assignments, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
@@ -48,17 +50,14 @@ class SchedulerProcess:
     """`plumb schedule` as a child process. Use it in a `with` block; its end stops the scheduler and its run.
 
     Args:
-        config_file: The settings file.
-        overrides: Settings that override the file, by setting path.
+        source: The settings of the runs.
     """
 
-    def __init__(self, config_file: Path, overrides: Mapping[str, str]) -> None:
-        assignments = (part for name, value in overrides.items() for part in ("-s", f"{name}={value}"))
-        options = ("--first-run", "--parent", str(os.getpid()))
-        self._arguments = ("-c", str(config_file), *assignments, SCHEDULE_COMMAND, *options)
+    def __init__(self, source: SettingsSource) -> None:
+        self._source = source
 
     def __enter__(self) -> "SchedulerProcess":
-        self._process = start_plumb(*self._arguments)
+        self._process = start_plumb(self._source, SCHEDULE_COMMAND, "--first-run", "--parent", str(os.getpid()))
         return self
 
     def require_running(self) -> None:

@@ -7,11 +7,9 @@ known only while the lock of `plumb schedule` is held.
 import time
 from statistics import median
 
-from domain.errors import SettingsError
 from domain.run import PipelineRun, RunHistory, RunState, RunSummary, StageSummary
 from pipeline.engine import Engine
 from pipeline.runs.timetable import SCHEDULE_COMMAND, Appointment, next_planned_time
-from pipeline.settings import ScheduleSettings, Settings, load_settings
 
 ESTIMATE_RUNS = 10  # earlier runs from which the end of the active run is estimated
 MAX_RUNS_READ = 50
@@ -61,7 +59,7 @@ def next_run_time(engine: Engine) -> float | None:
     """Return the time of the next scheduled run in epoch seconds; None if `plumb schedule` is not running."""
     if engine.lock_holder_pid(SCHEDULE_COMMAND) is None:
         return None
-    return next_planned_time(load_current_schedule(engine.settings), time.time())
+    return next_planned_time(engine.settings.current().schedule, time.time())
 
 
 def missed_time(engine: Engine, appointment: Appointment, now: float, made_after: float = 0.0) -> float | None:
@@ -77,16 +75,6 @@ def missed_time(engine: Engine, appointment: Appointment, now: float, made_after
     commands = {appointment.command, "run"} if appointment.command == SCHEDULE_COMMAND else {appointment.command}
     is_made = engine.store.runs.has_started(commands, max(scheduled_at, made_after), end)
     return None if is_made else scheduled_at
-
-
-def load_current_schedule(settings: Settings) -> ScheduleSettings:
-    """Return the schedule as it is now in the settings file; that of `settings` if the file is missing or invalid."""
-    if settings.file is None or "schedule.at" in settings.overrides:
-        return settings.schedule
-    try:
-        return load_settings(settings.file).schedule
-    except SettingsError:
-        return settings.schedule
 
 
 def should_resume(engine: Engine) -> bool:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from domain.errors import BusyError, PlumblineError, SettingsError
+from domain.errors import BusyError, PlumblineError
 from domain.outcome import StageReport
 from pipeline import stages
 from pipeline.alerts.service import notify_operator
@@ -192,31 +192,6 @@ def run_appointment(engine: Engine, appointment: Appointment, first_pages: int =
         engine.store.frontier.restrict_to_hosts(appointment.hosts)
     first_pages = 0 if appointment.stage else first_pages
     return stages.run(engine, command=appointment.command, only_stage=appointment.stage, first_pages=first_pages)
-
-
-class CurrentSettings:
-    """The settings as they are now in their file; the last valid ones while the file is invalid.
-
-    Args:
-        load: Loads the settings; the first call raises SettingsError if they are invalid.
-        report_progress: Receives each new error once.
-    """
-
-    def __init__(self, load: Callable[[], Settings], report_progress: ReportProgress) -> None:
-        self._load = load
-        self._report_progress = report_progress
-        self._settings = load()
-        self._last_error = ""
-
-    def __call__(self) -> Settings:
-        try:
-            self._settings, self._last_error = self._load(), ""
-        except SettingsError as error:
-            if str(error) != self._last_error:
-                self._last_error = str(error)
-                log.warning("using the last valid settings: %s", error)
-                self._report_progress(f"using the last valid settings: {error}")
-        return self._settings
 
 
 def run_scheduler(

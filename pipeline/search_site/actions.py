@@ -28,7 +28,6 @@ from pipeline.search_site.originals import Originals
 from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.site_admin.alert_administration import StoreAlertAdministration
-from pipeline.site_admin.current_settings import CurrentSettings
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.run_control import EngineRunControl
 from pipeline.site_admin.settings_editor import FileSettingsEditor
@@ -52,7 +51,6 @@ class StoreSiteBackend:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._settings = CurrentSettings(engine.settings)
         self._lexicon = engine.store.lexicons
         self._review = StoreReview(engine.store)
         self._dashboard = DashboardLink(engine.settings.cluster)
@@ -71,7 +69,7 @@ class StoreSiteBackend:
     @property
     def review_service(self) -> StoreReview:
         """The service that the review pages use, with the current setting of `lexicon.two_reviewers`."""
-        self._review.needs_second_reviewer = self._settings.load().lexicon.two_reviewers
+        self._review.needs_second_reviewer = self._engine.settings.current().lexicon.two_reviewers
         return self._review
 
     @property
@@ -140,11 +138,11 @@ class StoreSiteBackend:
 
     def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
         """True if `thumbnail` would fetch this picture, and has not failed recently."""
-        return self._engine.open_thumbnails(self._settings.load().crawl).may_have(article_url, picture_url)
+        return self._engine.open_thumbnails(self._engine.settings.current().crawl).may_have(article_url, picture_url)
 
     def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
         """Return a thumbnail, fetched under the rules of the crawl; see `pipeline.search_site.thumbnails`."""
-        return self._engine.open_thumbnails(self._settings.load().crawl).get(article_url, picture_url)
+        return self._engine.open_thumbnails(self._engine.settings.current().crawl).get(article_url, picture_url)
 
     @property
     def originals(self) -> Originals:
@@ -228,13 +226,13 @@ class StoreSiteBackend:
 
     def _runs_left_by_host(self) -> dict[str, int | None]:
         """Return by host the number of runs until all due URLs are crawled; None means that this never happens."""
-        crawl, paces = self._settings.load().crawl, HostPaces.load_all(self._engine.settings.data_dir)
+        crawl, paces = self._engine.settings.current().crawl, HostPaces.load_all(self._engine.settings.data_dir)
         backlog = self._engine.store.status.backlog_by_host(time.time())
         return {host_backlog.host: forecast_host(host_backlog, paces, crawl).runs_for_all for host_backlog in backlog}
 
     def _effective_delay(self, totals: SiteTotals) -> float:
         """Return the crawl delay of a site in seconds: the longest of the settings and its robots.txt."""
-        crawl = self._settings.load().crawl
+        crawl = self._engine.settings.current().crawl
         stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         agent = product_token(crawl.user_agent)
         robots_delay = parse_stored_robots(stored_robots, agent).crawl_delay if stored_robots else 0.0
@@ -250,7 +248,6 @@ class StoreTopics:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._settings = CurrentSettings(engine.settings)
         self._files = TopicFileStore(engine.settings.data_dir)
 
     def names(self) -> Sequence[str]:
@@ -259,7 +256,7 @@ class StoreTopics:
 
     def active_topic(self) -> str:
         """Return the topic of the configured crawl; "" if none is set."""
-        return self._settings.load().crawl.topic
+        return self._engine.settings.current().crawl.topic
 
     def topic(self, name: str) -> Topic:
         """Read a topic. Raises TopicError if it does not exist or its file is not valid."""
@@ -275,7 +272,7 @@ class StoreTopics:
 
     def review_questions(self, name: str) -> TopicReviewState:
         """Return the expected quality of the retained pages and the pages that a reviewer should label."""
-        questions, settings = self._engine.store.topic_questions, self._settings.load()
+        questions, settings = self._engine.store.topic_questions, self._engine.settings.current()
         return TopicReviewState(
             settings.topic.precision,
             estimate_coverage(self._engine, name),

@@ -21,7 +21,6 @@ from pipeline.engine import Engine
 from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.store_metrics import StoreMetrics
-from pipeline.site_admin.current_settings import CurrentSettings
 from search_ui.admin.metrics import SiteMetrics
 from search_ui.app import create_app
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
@@ -109,10 +108,9 @@ def create_search_app(
     """
     # Authorizes /metrics requests from other machines.
     metrics_token = load_or_create_private_text(engine.settings.data_dir / "metrics.token", secrets.token_urlsafe)
-    current_settings = CurrentSettings(engine.settings)
 
     def load_settings() -> SearchSettings:
-        return current_settings.load().search
+        return engine.settings.current().search
 
     return create_app(
         load_settings,

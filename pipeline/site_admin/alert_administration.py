@@ -8,7 +8,6 @@ from domain.message import serialize_message
 from pipeline.alerts.alert_history import read_ended_alerts
 from pipeline.alerts.service import send_test_alert
 from pipeline.engine import Engine
-from pipeline.site_admin.current_settings import CurrentSettings
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 
 TEST_ACTION = "alert_test"
@@ -19,7 +18,6 @@ class StoreAlertAdministration:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._settings = CurrentSettings(engine.settings)
 
     def firing(self) -> Sequence[Alert]:
         """Return the firing alerts, oldest first."""
@@ -35,7 +33,7 @@ class StoreAlertAdministration:
 
     def has_channels(self) -> bool:
         """Return True if alerts are sent to anybody."""
-        return self._settings.load().alerts.has_channels
+        return self._engine.settings.current().alerts.has_channels
 
     def mute(self, key: AlertKey, account: str, until: float | None) -> bool:
         """Mute a firing alert; the action is recorded in the same transaction. Returns False if it does not fire."""
@@ -53,7 +51,7 @@ class StoreAlertAdministration:
 
         Raises SettingsError if no channel is configured.
         """
-        tests = list(send_test_alert(self._settings.load()))
+        tests = list(send_test_alert(self._engine.settings.current()))
         for test in tests:
             self._engine.store.actions.record(
                 account, TEST_ACTION, test.channel, {"error": serialize_message(test.error)}

@@ -6,7 +6,6 @@ from dataclasses import replace
 from domain.administration import HistoryEntry, HistoryFilter, HistorySource
 from domain.review import ReviewDecisionKind
 from pipeline.engine import Engine
-from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.undo import UNDO_BY_ACTION, is_reversible
 
 
@@ -18,8 +17,8 @@ class StoreHistory:
 
     def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, Sequence[HistoryEntry]]:
         """Return the number of matching entries and one page of them, newest first."""
-        if self._engine.settings.file is not None:
-            SettingsFile(self._engine.settings.file, self._engine.store.actions).finish_records()
+        if self._engine.settings.source is not None:
+            self._engine.settings.source.finish_records(self._engine.store.actions)
         total, entries = self._engine.store.administration_history.find(history_filter, offset, limit)
         return total, [_with_undo(entry) for entry in entries]
 

@@ -5,14 +5,15 @@ import threading
 import time
 from pathlib import Path
 
-from domain.errors import BusyError, PlumblineError, SettingsError
+from domain.errors import BusyError, PlumblineError
 from locks.private_files import open_private
 from pipeline.engine import Engine, ensure_folder
 from pipeline.runs.plumb_process import start_plumb
-from pipeline.runs.run_history import load_current_schedule, next_run_time, summarize_run
+from pipeline.runs.run_history import next_run_time, summarize_run
 from pipeline.runs.run_output import ERROR_PREFIX, MAX_MESSAGE_CHARS, read_error, read_last_line, run_output_path
 from pipeline.runs.run_stop import can_stop_run, stop_run
 from pipeline.runs.timetable import FIRST_PAGES_PER_SEED, SCHEDULE_COMMAND
+from pipeline.settings_source import SettingsSource
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 
 START_ACTION, STOP_ACTION = "run_start", "run_stop"  # codes of recorded actions
@@ -42,7 +43,7 @@ class EngineRunControl:
             is_running=is_running,
             can_stop=can_stop_run(engine),
             is_scheduler_running=engine.lock_holder_pid(SCHEDULE_COMMAND) is not None,
-            daily_at=load_current_schedule(engine.settings).at,
+            daily_at=engine.settings.current().schedule.at,
             next_run_at=next_run_time(engine),
             is_starting=is_starting,
             failure=failure,
@@ -62,9 +63,7 @@ class EngineRunControl:
         engine = self._engine
         if engine.lock_holder_pid("run") is not None:
             raise BusyError("A run of this vertical is active already")
-        if engine.settings.file is None:
-            raise SettingsError("these settings were not loaded from a file")
-        process = start_run(engine.settings.file, engine.settings.data_dir)
+        process = start_run(engine.settings.require_source(), engine.settings.data_dir)
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while process.poll() is None and time.monotonic() < deadline and not can_stop_run(engine):
             time.sleep(POLL_SECONDS)
@@ -82,14 +81,14 @@ class EngineRunControl:
         return is_requested
 
 
-def start_run(config_file: Path, data_dir: Path) -> "subprocess.Popen[bytes]":
-    """Start `plumb run` in a session of its own, so that it outlives this process.
+def start_run(source: SettingsSource, data_dir: Path) -> "subprocess.Popen[bytes]":
+    """Start `plumb run` with these settings in a session of its own, so that it outlives this process.
 
     Its output replaces that of the run before, see `run_output_path`. Raises PlumblineError.
     """
     ensure_folder(data_dir / "logs")
-    arguments = ("-c", str(config_file), "run", "--first-pages", str(FIRST_PAGES_PER_SEED))
+    arguments = ("run", "--first-pages", str(FIRST_PAGES_PER_SEED))
     with open(run_output_path(data_dir), "wb", opener=open_private) as output:
-        process = start_plumb(*arguments, output=output, has_session=True)
+        process = start_plumb(source, *arguments, output=output, has_session=True)
     threading.Thread(target=process.wait, name="run", daemon=True).start()  # otherwise it becomes a zombie
     return process

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, get_args, get_origin
 
-from crawler.crawl_plan import build_crawl_plan
-from crawler.host_suggestions import with_added_sites
 from docstore.actions import ActionTable
+from domain.administration import PendingAction
 from domain.errors import SettingsConflictError, SettingsError
 from domain.message import error_message
 from domain.setting import Group, Secrecy, SettingEffect, hides_value
@@ -19,12 +18,12 @@ from pipeline.settings import (
     SECTIONS,
     OverrideSource,
     Settings,
-    parse_toml_sections,
     setting_types,
     validate_value,
 )
+from pipeline.settings_source import SettingsEdit, stored_value
 from pipeline.settings_template import default_value
-from pipeline.site_admin.settings_file import SettingsFile, SettingsText
+from pipeline.settings_text import apply_changes
 from search_ui.admin.interfaces.settings import (
     HIDDEN_VALUE,
     NEW_HIDDEN_VALUE,
@@ -68,33 +67,32 @@ class FileSettingsEditor:
 
     def __init__(self, settings: Settings, actions: ActionTable) -> None:
         self._site_settings = settings
+        self._source = settings.require_source()
         self._actions = actions
 
     def load_form(self) -> SettingsForm:
         """Read the file. Raises SettingsError if it cannot be read, or is not valid TOML."""
-        file = self._file()
-        current = file.read()
-        raw = parse_toml_sections(current.text, file.path)
+        current = self._source.read()
+        raw = self._source.parse(current.text)
         groups = {
             name: [self._field(spec, raw) for spec in SPECS.values() if spec.group == name]
             for name in get_args(Group)
             if name
         }
-        return SettingsForm(file.path.name, current.digest, groups)
+        return SettingsForm(self._source.file.name, current.digest, groups)
 
     def review(self, edits: Edits, digest: str) -> SettingsReview:
         """Return what `edits` would change. Raises SettingsError; SettingsConflictError for an older `digest`."""
-        file = self._file()
-        current = self._read_same(file, digest)
-        changes, errors = self._parse_edits(edits)
+        changes, errors = parse_edits(edits)
         if errors:
             return SettingsReview(errors=errors)
-        new_text = file.changed_text(current.text, changes)
         try:
-            self._check(file, new_text, changes)
+            edit = self._source.edit(lambda _: changes, digest=digest, is_preview=True)
+        except SettingsConflictError:
+            raise
         except SettingsError as error:
             return SettingsReview(errors={find_setting(str(error)): error_message(error)})
-        return SettingsReview(list(iter_diff(file, current.text, new_text)))
+        return SettingsReview(list(iter_diff(edit)))
 
     def save(self, edits: Edits, digest: str, account: str) -> int:
         """Change the file and record each changed setting; returns their number.
@@ -102,46 +100,20 @@ class FileSettingsEditor:
         Raises SettingsError if an edit is invalid or the file cannot be written, SettingsConflictError for an older
         `digest`.
         """
-        file = self._file()
-        current = self._read_same(file, digest)
-        changes, errors = self._parse_edits(edits)
+        changes, errors = parse_edits(edits)
         if errors:
             raise SettingsError(next(iter(errors.values())))
-        new_text = file.changed_text(current.text, changes)
-        if new_text == current.text:
-            return 0
-        self._check(file, new_text, changes)
-        before, after = parse_toml_sections(current.text, file.path), parse_toml_sections(new_text, file.path)
-        changed_paths = [path for path in changes if stored_value(before, path) != stored_value(after, path)]
-        pending_actions = []
-        for path in changed_paths:
-            values = (stored_value(before, path), stored_value(after, path))
-            is_hidden = any(hides_value(SPECS[path].secrecy, form_text(value)) for value in values)
-            details = {} if is_hidden else dict(zip(("before", "after"), values, strict=True))
-            pending_actions.append(self._actions.prepare(account, CHANGE_ACTION, path, details))
-        file.save(new_text, digest, pending_actions)
-        return len(changed_paths)
 
-    def _file(self) -> SettingsFile:
-        if self._site_settings.file is None:
-            raise SettingsError("the search site was started without a settings file")
-        return SettingsFile(self._site_settings.file, self._actions)
+        def describe(edit: SettingsEdit) -> list[PendingAction]:
+            return [
+                self._actions.prepare(account, CHANGE_ACTION, *describe_change(edit, path)) for path in edit.changes
+            ]
 
-    def _read_same(self, file: SettingsFile, digest: str) -> SettingsText:
-        current = file.read()
-        if current.digest != digest:
-            raise SettingsConflictError(file.path.name, current.changed_at)
-        return current
-
-    def _check(self, file: SettingsFile, new_text: str, changes: Mapping[str, object]) -> None:
-        """Raise SettingsError if a program or a crawl with these settings would fail."""
-        settings = file.check(new_text)
-        if any(path.startswith("crawl.") for path in changes) and settings.crawl.seeds and not settings.crawl.topic:
-            build_crawl_plan(with_added_sites(settings.crawl, settings.data_dir))
+        return len(self._source.edit(lambda _: changes, self._actions, describe, digest).changes)
 
     def _field(self, spec: SettingSpec, raw: Mapping[str, Mapping[str, Any]]) -> SettingField:
         section, _, key = spec.path.partition(".")
-        source = self._site_settings.overrides.get(spec.path)
+        source = self._source.overridden(spec.path)
         site_text = form_text(getattr(getattr(self._site_settings, section), key))
         default_text = spec.default_text
         if spec.path == "search.title":
@@ -165,21 +137,27 @@ class FileSettingsEditor:
             site_text=None if is_hidden or site_text == text else site_text,
         )
 
-    def _parse_edits(self, edits: Edits) -> tuple[dict[str, object | None], dict[str, str]]:
-        """Return the new value by path, None for a default, and the errors by path."""
-        changes: dict[str, object | None] = {}
-        errors: dict[str, str] = {}
-        for path, text in edits.items():
-            spec = SPECS.get(path)
-            try:
-                if spec is None:
-                    raise SettingsError(f"unknown setting {path}")
-                if path in self._site_settings.overrides:
-                    raise SettingsError("This setting is overridden outside the file.")
-                changes[path] = parse_edit(spec, text)
-            except SettingsError as error:
-                errors[path] = error_message(error)
-        return changes, errors
+
+def parse_edits(edits: Edits) -> tuple[dict[str, object | None], dict[str, str]]:
+    """Return the new value by path, None for a default, and the errors by path."""
+    changes: dict[str, object | None] = {}
+    errors: dict[str, str] = {}
+    for path, text in edits.items():
+        spec = SPECS.get(path)
+        try:
+            if spec is None:
+                raise SettingsError(f"unknown setting {path}")
+            changes[path] = parse_edit(spec, text)
+        except SettingsError as error:
+            errors[path] = error_message(error)
+    return changes, errors
+
+
+def describe_change(edit: SettingsEdit, path: str) -> tuple[str, dict[str, object]]:
+    """Return the path of a changed setting, and its values before and after unless one of them is secret."""
+    values = {"before": stored_value(edit.before, path), "after": stored_value(edit.after, path)}
+    is_hidden = any(hides_value(SPECS[path].secrecy, form_text(value)) for value in values.values())
+    return path, {} if is_hidden else values
 
 
 def parse_edit(spec: SettingSpec, text: str | None) -> object | None:
@@ -228,28 +206,22 @@ def form_text(value: Any) -> str:
     return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def stored_value(raw: Mapping[str, Mapping[str, Any]], path: str) -> Any:
-    """Return the value of a setting in parsed TOML; None if it is not set."""
-    section, _, key = path.partition(".")
-    return raw.get(section, {}).get(key)
-
-
 def find_setting(message: str) -> str:
     """Return the first setting that an error message names, or ""."""
     return next((path for path in re.findall(r"\b[a-z]+\.[a-z_]+\b", message) if path in SPECS), "")
 
 
-def iter_diff(file: SettingsFile, old_text: str, new_text: str) -> Iterator[str]:
+def iter_diff(edit: SettingsEdit) -> Iterator[str]:
     """Yield the lines of a unified diff without the values of secrets."""
-    old, new = parse_toml_sections(old_text, file.path), parse_toml_sections(new_text, file.path)
+    old_text, new_text = edit.old_text, edit.new_text
     for path, secrecy in SECRECY_BY_PATH.items():
-        before, after = stored_value(old, path), stored_value(new, path)
+        before, after = stored_value(edit.before, path), stored_value(edit.after, path)
         if hides_value(secrecy, f"{form_text(before)} {form_text(after)}"):
             is_changed = before != after
             if before is not None:
-                old_text = file.changed_text(old_text, {path: HIDDEN_VALUE})
+                old_text = apply_changes(old_text, {path: HIDDEN_VALUE})
             if after is not None:
-                new_text = file.changed_text(new_text, {path: NEW_HIDDEN_VALUE if is_changed else HIDDEN_VALUE})
+                new_text = apply_changes(new_text, {path: NEW_HIDDEN_VALUE if is_changed else HIDDEN_VALUE})
     lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=2)
     for line in list(lines)[2:]:  # without the two lines that name the files
         yield hide_commented_secret(line)

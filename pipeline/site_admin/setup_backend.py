@@ -17,8 +17,10 @@ from docstore.store import Store
 from domain.account import Account, Role
 from domain.errors import AccountError, SettingsError
 from domain.outcome import Reason
+from locks.private_files import open_private
 from pipeline.engine import open_store
 from pipeline.settings import Settings
+from pipeline.settings_source import SettingsSource
 from pipeline.settings_template import toml_value
 from pipeline.site_admin.run_control import START_ACTION, start_run
 from pipeline.site_admin.sample_pages import load_sample_pages
@@ -156,7 +158,8 @@ class FolderSetup:
                 account = ensure_account(store, self._state)
                 write_new_file(self._config_file, self.settings_text())
                 if self._starts_run:
-                    start_run(self._config_file, self._settings.data_dir)
+                    flags = self._settings.source.flags if self._settings.source else {}
+                    start_run(SettingsSource(self._config_file, flags), self._settings.data_dir)
                 store.actions.record(account.name, START_ACTION, "")
             self._state_file.unlink(missing_ok=True)
         host, port = self._settings.search.host, self._settings.search.port
@@ -273,7 +276,9 @@ def write_new_file(path: Path, text: str) -> None:
     """Write a file as a whole, unless it has this text already. Raises SettingsError if it has another text."""
     new_file = path.with_name(f"{path.name}.new")
     try:
-        new_file.write_text(text, encoding="utf-8")
+        new_file.unlink(missing_ok=True)
+        with open(new_file, "xb", opener=open_private) as file:
+            file.write(text.encode())
         os.link(new_file, path)  # fails if the file exists
     except FileExistsError:
         if path.read_text(encoding="utf-8") != text:

@@ -2,36 +2,34 @@
 
 from collections.abc import Iterator
 
-from crawler.crawl_plan import build_crawl_plan, is_example_site
+from crawler.crawl_plan import is_example_site
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import UrlRules, host_of, parse_scope, split_host_port
-from pipeline.settings import Settings
-from pipeline.site_admin.settings_file import Changes, SettingsFile
+from pipeline.settings import build_section
+from pipeline.settings_source import Sections, SettingsSource, stored_value
+from pipeline.settings_text import Changes
 from pipeline.site_admin.site_list import SiteList
 
 
-def import_sites(file: SettingsFile, sites: SiteList, is_preview: bool = False) -> Iterator[str]:
+def import_sites(source: SettingsSource, sites: SiteList, is_preview: bool = False) -> Iterator[str]:
     """Add seeds and scopes to a settings file, and yield lines about what was added and what was not imported.
 
     Args:
-        file: The settings file of the vertical.
+        source: The settings of the vertical.
         sites: The sites of another file.
         is_preview: Only say what would change.
 
     Raises SettingsError if the file cannot be changed, or a crawl would reject the new settings.
     """
 
-    def find_changes(settings: Settings) -> Changes:
-        return find_site_changes(settings.crawl, sites)
+    def find_changes(stored: Sections) -> Changes:
+        return find_site_changes(build_section(CrawlSettings, stored.get("crawl", {}), "crawl"), sites)
 
-    if is_preview:
-        before = file.check(file.read().text)
-        changes = find_changes(before)
-    else:
-        before, _, changes, _ = file.update(find_changes, lambda settings: build_crawl_plan(settings.crawl))
+    edit = source.edit(find_changes, is_preview=is_preview)
     verb = "would add" if is_preview else "added"
-    for name, old_values in ("seeds", before.crawl.seeds), ("scope", before.crawl.scope):
-        new_values = changes.get(f"crawl.{name}") or []
+    for name in ("seeds", "scope"):
+        old_values = stored_value(edit.before, f"crawl.{name}") or ()
+        new_values = edit.changes.get(f"crawl.{name}") or []
         added = [value for value in new_values if value not in old_values] if isinstance(new_values, list) else []
         yield f"{verb} {len(added)} lines to crawl.{name}{':' * bool(added)} {', '.join(added)}".rstrip()
     yield from (f"not imported: {note}" for note in sites.notes)

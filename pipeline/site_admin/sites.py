@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from crawler.crawl_plan import build_crawl_plan
@@ -14,8 +15,9 @@ from domain.administration import PendingAction, SiteContents
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.engine import Engine
-from pipeline.settings import Settings
-from pipeline.site_admin.settings_file import Changes, SettingsFile, SettingsUpdate
+from pipeline.settings import Settings, build_section
+from pipeline.settings_source import Sections, SettingsEdit, stored_value
+from pipeline.settings_text import Changes
 from pipeline.site_admin.site_options import (
     SETTING_BY_KIND,
     lines_with,
@@ -25,6 +27,7 @@ from pipeline.site_admin.site_options import (
     parse_option,
 )
 from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
+from search_ui.settings import SearchSettings
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
 PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
@@ -144,7 +147,7 @@ class StoreSites:
             return {path: lines_with(read_setting(settings, path), host, kind, text)}
 
         option = parse_option(kind, f"{host} {text}")
-        self._update_file(find_changes, lambda *_: [self._option_action(SET_OPTION_ACTION, host, option, account)])
+        self._update_file(find_changes, lambda _: [self._option_action(SET_OPTION_ACTION, host, option, account)])
 
     def remove_option(self, host: str, option: SiteOption, account: str) -> None:
         """Remove a header, cookies or a proxy of a host from the settings file."""
@@ -155,7 +158,7 @@ class StoreSites:
             other_lines = lines_without(lines, host, option)
             return {path: other_lines or None} if other_lines != lines else {}
 
-        self._update_file(find_changes, lambda *_: [self._option_action(REMOVE_OPTION_ACTION, host, option, account)])
+        self._update_file(find_changes, lambda _: [self._option_action(REMOVE_OPTION_ACTION, host, option, account)])
 
     def _option_action(self, action: str, host: str, option: SiteOption, account: str) -> PendingAction:
         """Return the action of a changed option without its value, which may be secret."""
@@ -233,21 +236,16 @@ class StoreSites:
 
     def _current_settings(self) -> Settings:
         """Return the settings as the file states them now. Raises SettingsError."""
-        file = self._file()
-        return file.check(file.read().text)
-
-    def _file(self) -> SettingsFile:
-        if self._engine.settings.file is None:
-            raise SettingsError("the search site was started without a settings file")
-        return SettingsFile(self._engine.settings.file, self._store.actions)
+        return self._engine.settings.require_source().load()
 
     def _update_file(
-        self,
-        find_changes: Callable[[Settings], Changes],
-        describe: Callable[[Settings, Settings, Changes], Sequence[PendingAction]],
-    ) -> SettingsUpdate:
-        """Change settings; see `SettingsFile.update`. Raises SettingsError if the crawl would reject the new ones."""
-        return self._file().update(find_changes, lambda settings: self._url_rules(settings.crawl), describe)
+        self, find_changes: Callable[[Settings], Changes], describe: Callable[[SettingsEdit], Sequence[PendingAction]]
+    ) -> None:
+        """Change settings; see `SettingsSource.edit`. `find_changes` receives those of the file alone."""
+        source = self._engine.settings.require_source()
+        source.edit(
+            lambda sections: find_changes(settings_of_file(sections, source.file.parent)), self._store.actions, describe
+        )
 
     def _change_file(
         self,
@@ -259,16 +257,25 @@ class StoreSites:
     ) -> PendingAction | None:
         """Change settings and record the values before and after; returns the action, None without changes.
 
-        `find_changes` receives the settings as they are in the file, again if another change comes between. Raises
-        SettingsError if the crawl would reject the new settings.
+        Raises SettingsError if the crawl would reject the new settings.
         """
+        pending: list[PendingAction] = []
 
-        def describe(before: Settings, after: Settings, changes: Changes) -> list[PendingAction]:
-            changed = {path: [read_setting(before, path), read_setting(after, path)] for path in changes}
-            details = {"changes": {path: values for path, values in changed.items() if values[0] != values[1]}}
-            return [self._store.actions.prepare(account, action, host, {**details, **(more_details or {})})]
+        def describe(edit: SettingsEdit) -> list[PendingAction]:
+            items = edit.changes.items()
+            changes = {path: [stored_value(edit.before, path) or [], value or []] for path, value in items}
+            details = {"changes": changes, **(more_details or {})}
+            pending[:] = [self._store.actions.prepare(account, action, host, details)]
+            return pending
 
-        return next(iter(self._update_file(find_changes, describe).actions), None)
+        self._update_file(find_changes, describe)
+        return next(iter(pending), None)
+
+
+def settings_of_file(sections: Sections, folder: Path) -> Settings:
+    """Return the settings of the file without those of the environment and the flags. Raises SettingsError."""
+    crawl = build_section(CrawlSettings, sections.get("crawl", {}), "crawl")
+    return Settings(folder, crawl=crawl, search=build_section(SearchSettings, sections.get("search", {}), "search"))
 
 
 def check_other_seeds(settings: Settings, host: str) -> list[str]:

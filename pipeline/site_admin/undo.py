@@ -15,10 +15,10 @@ from domain.alert import AlertKey
 from domain.review import TermComment
 from domain.term_relation import ProposalState, RelationKind
 from pipeline.engine import Engine
-from pipeline.settings import parse_toml_sections
-from pipeline.site_admin.settings_editor import CHANGE_ACTION, stored_value
-from pipeline.site_admin.settings_file import SettingsFile
-from pipeline.site_admin.sites import ADD_ACTION, PAUSE_ACTION, RESUME_ACTION, StoreSites, read_setting
+from pipeline.settings_source import Sections, stored_value
+from pipeline.settings_text import Changes
+from pipeline.site_admin.settings_editor import CHANGE_ACTION
+from pipeline.site_admin.sites import ADD_ACTION, PAUSE_ACTION, RESUME_ACTION, StoreSites
 from pipeline.site_admin.sites import CHANGE_ACTION as SITE_CHANGE_ACTION
 from pipeline.site_admin.takedowns import StoreTakedowns
 from search_ui.accounts import SESSION_SECONDS
@@ -75,16 +75,13 @@ def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> bo
     Raises SettingsError, or SettingsConflictError if the file changes at the same time.
     """
     path, values, actions = action.subject, action.details, engine.store.actions
-    if engine.settings.file is None:
-        return False
-    file = SettingsFile(engine.settings.file, actions)
-    settings_text = file.read()
-    if stored_value(parse_toml_sections(settings_text.text, file.path), path) != values["after"]:
-        return False
-    new_text = file.changed_text(settings_text.text, {path: values["before"]})
+
+    def find_changes(stored: Sections) -> Changes:
+        return {path: values["before"]} if stored_value(stored, path) == values["after"] else {}
+
     reversed_values = {"before": values["after"], "after": values["before"]}
-    file.save(new_text, settings_text.digest, [actions.prepare(account, CHANGE_ACTION, path, reversed_values)])
-    return True
+    pending = actions.prepare(account, CHANGE_ACTION, path, reversed_values)
+    return bool(engine.settings.require_source().edit(find_changes, actions, lambda _: [pending]).changes)
 
 
 def undo_site_pause(engine: Engine, action: AdminAction, account: str) -> bool:
@@ -111,19 +108,17 @@ def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> bool:
     Raises SettingsError.
     """
     changes, actions = action.details.get("changes"), engine.store.actions
-    if engine.settings.file is None or not isinstance(changes, dict):
+    if not isinstance(changes, dict):
         return False
-    file = SettingsFile(engine.settings.file, actions)
-    settings_text = file.read()
-    current = file.check(settings_text.text)
-    if any(read_setting(current, path) != after for path, (_, after) in changes.items()):
-        return False
-    previous_values = {path: before or None for path, (before, _) in changes.items()}
-    new_text = file.changed_text(settings_text.text, previous_values)
+
+    def find_changes(stored: Sections) -> Changes:
+        if any((stored_value(stored, path) or None) != (after or None) for path, (_, after) in changes.items()):
+            return {}
+        return {path: before or None for path, (before, _) in changes.items()}
+
     reversed_changes = {path: [after, before] for path, (before, after) in changes.items()}
     pending = actions.prepare(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
-    file.save(new_text, settings_text.digest, [pending])
-    return True
+    return bool(engine.settings.require_source().edit(find_changes, actions, lambda _: [pending]).changes)
 
 
 def undo_relation(engine: Engine, action: AdminAction, account: str) -> bool:
@@ -159,7 +154,7 @@ def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> bool
     Raises SettingsError.
     """
     changes = action.details.get("changes")
-    if engine.settings.file is None or not isinstance(changes, dict):
+    if not isinstance(changes, dict):
         return False
     return StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account)
 

@@ -22,7 +22,6 @@ from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
-from pipeline.site_admin.current_settings import CurrentSettings
 from tests.builders import add
 
 
@@ -165,9 +164,9 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     assert file is not None
     crawled(engine.store, "a.test", Reason.FETCHED)
     start_settings = load_settings(file, {"crawl.depth": "3", "papers.zhou_kun.th1": "0.3"})
-    backend, topics, current = StoreSiteBackend(engine), StoreTopics(engine), CurrentSettings(start_settings)
-    pictures = engine.open_thumbnails(current.load().crawl)
-    assert engine.open_thumbnails(current.load().crawl) is pictures
+    backend, topics, current = StoreSiteBackend(engine), StoreTopics(engine), start_settings
+    pictures = engine.open_thumbnails(current.current().crawl)
+    assert engine.open_thumbnails(current.current().crawl) is pictures
     reader = create_search_app(engine, opens_solr=False).test_client()
     assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([1.0], "")
     assert not backend.review_service.needs_second_reviewer and not backend.alert_administration.has_channels()
@@ -178,8 +177,8 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     )
     for _ in range(2):  # then with an invalid file
         assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([2.0], "oil")
-        assert (current.load().crawl.depth, current.load().papers.zhou_kun.th1) == (3, 0.3)
-        assert engine.open_thumbnails(current.load().crawl) is not pictures
+        assert (current.current().crawl.depth, current.current().papers.zhou_kun.th1) == (3, 0.3)
+        assert engine.open_thumbnails(current.current().crawl) is not pictures
         assert backend.review_service.needs_second_reviewer and backend.alert_administration.has_channels()
         assert " – 甲</title>" in reader.get("/help?lang=zh").text
         file.write_text("[crawl\n")

@@ -18,9 +18,9 @@ from domain.term_relation import ProposalState, RelationKind, RelationProposal, 
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings, load_settings
+from pipeline.settings_source import SettingsSource
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.settings_editor import FileSettingsEditor
-from pipeline.site_admin.settings_file import SettingsFile
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_admin.undo import UNDO_BY_ACTION, is_reversible
 from search_ui.i18n import has_name
@@ -128,7 +128,7 @@ def test_a_killed_program_leaves_no_change_without_its_record(tmp_path: Path, mo
         def recorded_values() -> list[str]:
             return sorted(str(entry.details.get("after")) for entry in history.find(HistoryFilter(), 0, 9)[1])
 
-        with kill_during(SettingsFile, "_replace"):
+        with kill_during(SettingsSource, "_replace"):
             save("8")
         assert "threads = 4" in path.read_text() and recorded_values() == []
         with kill_during(record, "record_pending"):

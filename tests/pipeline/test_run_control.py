@@ -92,7 +92,15 @@ def test_a_changed_time_of_the_daily_run_applies_without_a_restart(tmp_path: Pat
         config_file.write_text('[schedule]\nat = "04:30"\n')
         assert control.status().daily_at == "04:30"
         config_file.write_text("[schedule\n")
-        assert control.status().daily_at == "03:00"
+        assert control.status().daily_at == "04:30"
+
+
+def test_a_run_has_the_flags_of_the_site(tmp_path: Path) -> None:
+    config_file = tmp_path / "vertical.toml"
+    config_file.write_text("")
+    settings = load_settings(config_file, {"crawl.user_agent": "Prüfung"})
+    with Engine(settings, NullProgress()) as engine, pytest.raises(PlumblineError, match="must be a product name"):
+        EngineRunControl(engine).start("anna")
 
 
 def test_the_last_line_of_a_failed_run_is_its_reason(tmp_path: Path) -> None:

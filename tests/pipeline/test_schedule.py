@@ -35,9 +35,10 @@ from pipeline.maintenance.upgrade import check_safety
 from pipeline.progress import NullProgress
 from pipeline.runs.run_history import load_run_history, missed_time, should_resume
 from pipeline.runs.run_record import RunRecord
-from pipeline.runs.scheduler import CurrentSettings, Scheduler, run_appointment, run_scheduler
+from pipeline.runs.scheduler import Scheduler, run_appointment, run_scheduler
 from pipeline.runs.timetable import Appointment, DailyTrigger, configured_appointments, next_planned_time
-from pipeline.settings import ScheduleSettings, build_settings, load_settings
+from pipeline.settings import ScheduleSettings, Settings, build_settings
+from pipeline.settings_source import SettingsSource
 from tests.crash_harness import PausableSites, Vertical, until
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE
@@ -442,7 +443,7 @@ def test_a_shared_store_has_one_scheduler_that_all_machines_see(
 def test_each_run_uses_the_settings_file_as_it_is_then_and_the_last_valid_one_if_it_is_invalid(tmp_path: Path) -> None:
     path, reports = tmp_path / "v.toml", list[str]()
     path.write_text("[schedule]\nat = '02:30'\n")
-    current = CurrentSettings(lambda: load_settings(path), reports.append)
+    current = partial(SettingsSource(path).effective, reports.append)
     assert current().schedule.at == "02:30"
     path.write_text("[schedule]\nat = '04:00'\n")
     assert current().schedule.at == "04:00"

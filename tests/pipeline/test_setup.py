@@ -205,7 +205,7 @@ def test_the_port_stays_open_until_the_search_site_starts(tmp_path: Path, monkey
 
 def test_the_end_writes_a_short_file_and_creates_an_operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Path] = []
-    monkeypatch.setattr(setup_backend, "start_run", lambda config_file, data_dir: started.append(config_file))
+    monkeypatch.setattr(setup_backend, "start_run", lambda source, data_dir: started.append(source.file))
     with Site({"/": HOME}) as site:
         setup = complete_setup(tmp_path, site)
         result = setup.finish()

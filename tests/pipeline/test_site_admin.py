@@ -97,7 +97,7 @@ def test_the_settings_of_a_site_change(engine: Engine, sites: StoreSites) -> Non
     assert action.details["changes"] == {
         "crawl.site_delays": [[], ["a.test 5"]],
         "crawl.site_quiet_hours": [[], ["a.test 8:00-9:00", "a.test 22:00-6:00"]],
-        "search.site_names": [{}, {"a.test": "甲"}],
+        "search.site_names": [[], {"a.test": "甲"}],
     }
     sites.change(A, SiteEdit("", "", [], ["http://a.test/"]), "anna")
     assert (sites.load(A).display_name, sites.load(A).delay) == ("", "")

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from domain.errors import SettingsConflictError, SettingsError
+from pipeline.maintenance.doctor import check_permissions
 from pipeline.settings import load_settings
+from pipeline.settings_source import SettingsEdit, SettingsSource, check_crawl
 from pipeline.settings_template import render_sample_toml
-from pipeline.site_admin.settings_file import SettingsFile, apply_changes
+from pipeline.settings_text import apply_changes
 
 TEXT = """\
 # the vertical of the north
@@ -37,10 +39,14 @@ title = "North"
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> SettingsFile:
+def source(tmp_path: Path) -> SettingsSource:
     path = tmp_path / "v.toml"
     path.write_text(TEXT.replace("\n[crawl.headers]\n", ""), encoding="utf-8")
-    return SettingsFile(path)
+    return SettingsSource(path)
+
+
+def set_threads(source: SettingsSource, count: int, digest: str = "") -> SettingsEdit:
+    return source.edit(lambda _: {"crawl.threads": count}, digest=digest)
 
 
 @pytest.mark.parametrize(
@@ -91,42 +97,43 @@ def test_a_new_setting_is_written_below_its_line_in_the_sample_file() -> None:
     )
 
 
-def test_a_saved_file_is_read_by_the_program(file: SettingsFile) -> None:
-    before = file.read()
-    after = file.save(file.changed_text(before.text, {"crawl.threads": 3}), before.digest)
-    assert load_settings(file.path).crawl.threads == 3
-    assert after == file.read()
-    assert sorted(path.name for path in file.path.parent.iterdir()) == [".v.toml.lock", "v.toml"]
+def test_an_edited_file_is_read_by_the_program(source: SettingsSource) -> None:
+    edit = set_threads(source, 3)
+    assert load_settings(source.file).crawl.threads == 3
+    assert edit.new_text == source.read().text
+    assert sorted(path.name for path in source.file.parent.iterdir()) == [".v.toml.lock", "v.toml"]
 
 
-@pytest.mark.parametrize("text", ["[crawl]\nthreads = 0\n", "[crawl]\nthread = 2\n", "[crawl\n"])
-def test_an_invalid_text_has_the_same_error_as_a_file_and_is_not_saved(file: SettingsFile, text: str) -> None:
-    before = file.read()
+@pytest.mark.parametrize("changes", [{"crawl.threads": 0}, {"crawl.thread": 2}, {"crawl.seeds": ["ftp://a.test/"]}])
+def test_an_invalid_edit_has_the_same_error_as_a_file_and_is_not_saved(
+    source: SettingsSource, changes: dict[str, object]
+) -> None:
+    before = source.read()
     with pytest.raises(SettingsError) as rejected:
-        file.save(text, before.digest)
-    assert file.read() == before
-    file.path.write_text(text)
+        source.edit(lambda _: changes)
+    assert source.read() == before
+    source.file.write_text(apply_changes(before.text, changes))
     with pytest.raises(SettingsError) as loaded:
-        load_settings(file.path)
+        check_crawl(load_settings(source.file))
     assert str(rejected.value) == str(loaded.value)
 
 
-def test_a_change_outside_is_a_conflict_with_its_time(file: SettingsFile) -> None:
-    before = file.read()
-    file.path.write_text(TEXT.replace("North", "South"))
-    os.utime(file.path, (1_000_000, 1_000_000))
+def test_a_change_outside_is_a_conflict_with_its_time(source: SettingsSource) -> None:
+    before = source.read()
+    source.file.write_text(TEXT.replace("North", "South"))
+    os.utime(source.file, (1_000_000, 1_000_000))
     with pytest.raises(SettingsConflictError, match=r"v\.toml was changed outside at \d\d:\d\d") as conflict:
-        file.save(file.changed_text(before.text, {"crawl.threads": 3}), before.digest)
+        set_threads(source, 3, before.digest)
     assert conflict.value.changed_at == 1_000_000
-    assert "South" in file.read().text
+    assert "South" in source.read().text
 
 
-def test_of_many_saves_at_the_same_time_one_succeeds(file: SettingsFile) -> None:
-    before, results = file.read(), []
+def test_of_many_edits_at_the_same_time_one_succeeds(source: SettingsSource) -> None:
+    before, results = source.read(), []
 
     def save(count: int) -> None:
         try:
-            file.save(file.changed_text(before.text, {"crawl.threads": count}), before.digest)
+            set_threads(source, count, before.digest)
             results.append(count)
         except SettingsConflictError:
             results.append(0)
@@ -137,32 +144,54 @@ def test_of_many_saves_at_the_same_time_one_succeeds(file: SettingsFile) -> None
     for thread in threads:
         thread.join()
     assert sorted(results)[:-1] == [0] * 7
-    assert load_settings(file.path).crawl.threads == max(results)
+    assert load_settings(source.file).crawl.threads == max(results)
 
 
-def test_a_link_its_mode_and_windows_line_ends_stay(file: SettingsFile) -> None:
-    text = file.read().text
-    file.path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    file.path.chmod(0o640)
-    link = file.path.with_name("link.toml")
-    link.symlink_to(file.path.name)
-    linked = SettingsFile(link)
-    before = linked.read()
-    assert before.text == text
-    linked.save(linked.changed_text(before.text, {"crawl.delay": 3}), before.digest)
+def test_a_link_its_mode_and_windows_line_ends_stay(source: SettingsSource) -> None:
+    text, file = source.read().text, source.file
+    file.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    file.chmod(0o640)
+    link = file.with_name("link.toml")
+    link.symlink_to(file.name)
+    linked = SettingsSource(link)
+    assert linked.read().text == text
+    linked.edit(lambda _: {"crawl.delay": 3})
     assert link.is_symlink()
-    assert file.path.read_bytes() == text.replace("delay = 2", "delay = 3").replace("\n", "\r\n").encode()
-    assert stat.S_IMODE(file.path.stat().st_mode) == 0o640
+    assert file.read_bytes() == text.replace("delay = 2", "delay = 3").replace("\n", "\r\n").encode()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_file_with_credentials_is_private(source: SettingsSource) -> None:
+    source.file.chmod(0o644)
+    source.edit(lambda _: {"alerts.webhook": "https://a.test/secret"})
+    assert stat.S_IMODE(source.file.stat().st_mode) == 0o600
+    source.file.chmod(0o644)
+    [problem] = [result for result in check_permissions(source.load()) if not result.is_well]
+    assert problem.text.startswith("v.toml")
+
+
+def test_an_edit_of_an_overridden_setting_is_refused_and_others_write_only_themselves(
+    source: SettingsSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLUMB_CRAWL_THREADS", "5")
+    flagged = SettingsSource(source.file, {"crawl.delay": "7"})
+    for path in ("crawl.threads", "crawl.delay"):
+        with pytest.raises(SettingsError, match=f"{path} is overridden outside the file"):
+            flagged.edit(lambda _, path=path: {path: 3})  # type: ignore[misc]
+    assert (flagged.stored("crawl.delay"), flagged.effective().crawl.delay) == (2, 7.0)
+    edit = flagged.edit(lambda _: {"crawl.depth": 4, "search.title": "North"})
+    assert edit.changes == {"crawl.depth": 4}
+    assert source.read().text == edit.old_text.replace("# polite\n", "# polite\ndepth = 4\n")
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_with_the_file(
-    file: SettingsFile, monkeypatch: pytest.MonkeyPatch
+    source: SettingsSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    before = file.read()
+    before = source.read()
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(SettingsError, match=r"cannot write .*v\.toml: Permission denied"):
-        file.save(before.text.replace("North", "South"), before.digest)
-    assert file.read() == before
+        set_threads(source, 3)
+    assert source.read() == before

@@ -1,0 +1,161 @@
+"""Change single settings in the text of a TOML file. Comments, order and blank lines stay. Pure."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Array, Comment, Item, Table
+
+from domain.errors import SettingsError
+
+Changes = Mapping[str, object | None]
+"""New value by setting path, such as `crawl.threads`. None removes the setting from the file."""
+MAX_INLINE_CHARS = 100
+"""A longer list is written with one entry per line."""
+
+
+def apply_changes(text: str, changes: Changes) -> str:
+    """Return TOML text with changed settings. Comments, order and blank lines stay.
+
+    Args:
+        text: Valid TOML.
+        changes: New value by setting path, such as `crawl.threads`. None removes the setting: it has its default.
+
+    Raises:
+        SettingsError: The text is not valid TOML, or is written in a form that this function cannot change safely.
+    """
+    try:
+        return _apply_valid_changes(text, changes)
+    except (TOMLKitError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"the file is not valid TOML: {error}") from error
+
+
+def _apply_valid_changes(text: str, changes: Changes) -> str:
+    for setting_path, value in changes.items():
+        section, _, key = setting_path.partition(".")
+        expected = tomllib.loads(text)
+        if value is None:
+            expected.get(section, {}).pop(key, None)
+        else:
+            expected.setdefault(section, {})[key] = plain_value(value)
+        text = next(
+            (new_text for new_text in iter_edits(text, section, key, value) if has_toml_data(new_text, expected)), ""
+        )
+        if not text and expected:
+            raise SettingsError(f"{setting_path} is written in an unusual form: change it in the file")
+    return text
+
+
+def iter_edits(text: str, section: str, key: str, value: object | None) -> Iterator[str]:
+    """Yield candidates for `text` with one changed setting, the least intrusive first."""
+    document = tomlkit.parse(text)
+    value_by_key: Any = document.get(section, {})
+    if value is None:
+        if key in value_by_key:
+            del value_by_key[key]
+        yield document.as_string()
+        return
+    new_item = create_item(value)
+    if key in value_by_key:
+        if edit_in_place(value_by_key[key], value):
+            yield document.as_string()
+        value_by_key[key] = new_item
+        yield document.as_string()
+        return
+    if table := find_section(document, section):
+        insert_setting(table, key, new_item)
+        yield document.as_string()
+    yield f"{ending_line(text)}\n[{section}]\n{tomlkit.key(key).as_string()} = {new_item.as_string()}\n"
+    document = tomlkit.parse(text)
+    document.setdefault(section, {})[key] = new_item
+    yield document.as_string()
+
+
+def has_toml_data(text: str, expected: Mapping[str, Any]) -> bool:
+    """True if `text` is valid TOML with the data `expected`; an empty section equals a missing one."""
+    try:
+        sections = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return {name: value for name, value in sections.items() if value != {}} == {
+        name: value for name, value in expected.items() if value != {}
+    }
+
+
+def find_section(document: TOMLDocument, section: str) -> Table | None:
+    """Return the table below the line `[section]`; None if there is no such line."""
+    for key, item in document.body:
+        if key is not None and key.key == section and isinstance(item, Table) and not item.is_super_table():
+            return item
+    return None
+
+
+def insert_setting(table: Table, key: str, item: Item) -> None:
+    """Insert a setting below its commented sample line (`# key = ...`), otherwise below the last setting.
+
+    The comments before the next section stay below it.
+    """
+    body = table.value.body
+    index = 0
+    for i, (existing_key, existing) in enumerate(body):
+        if isinstance(existing, Comment) and existing.as_string().lstrip("# ").startswith(f"{key} ="):
+            index = i + 1
+            break
+        if existing_key is not None and not isinstance(existing, Table):
+            index = i + 1
+    if index:
+        previous = body[index - 1][1]
+        previous.trivia.trail = previous.trivia.trail or "\n"
+    item.trivia.trail = "\n"
+    body.insert(index, (tomlkit.key(key), item))
+
+
+def edit_in_place(item: Any, value: object) -> bool:
+    """Change a list or table entry by entry, so that the comments of the other entries stay.
+
+    Returns False if `item` is not a list or table.
+    """
+    if isinstance(item, Array) and isinstance(value, list | tuple):
+        for entry in [entry for entry in item if entry not in value]:
+            item.remove(entry)
+        for index, entry in enumerate(value):
+            if index >= len(item) or item[index] != entry:
+                item.insert(index, entry)
+        return True
+    if isinstance(item, Mapping) and isinstance(value, Mapping):
+        table: Any = item
+        for name in [name for name in table if name not in value]:
+            del table[name]
+        for name, entry in value.items():
+            if table.get(name) != entry:
+                table[name] = entry
+        return True
+    return False
+
+
+def create_item(value: object) -> Item:
+    """Return a value as a TOML item: a long list with one entry per line, a mapping as an inline table."""
+    if isinstance(value, Mapping):
+        table = tomlkit.inline_table()
+        table.update(value)
+        return table
+    if isinstance(value, list | tuple):
+        array = tomlkit.array()
+        array.extend(value)
+        return array.multiline(len(array.as_string()) > MAX_INLINE_CHARS)
+    return tomlkit.item(value)
+
+
+def plain_value(value: object) -> object:
+    """Return a value as `tomllib` reads it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def ending_line(text: str) -> str:
+    """Return `text` with a line end if its last line has none."""
+    return text if not text or text.endswith("\n") else f"{text}\n"
