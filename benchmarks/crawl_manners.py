@@ -6,6 +6,7 @@ from pathlib import Path
 from benchmarks.crawl_ours import kept_pages, run_once, settings_for
 from benchmarks.crawl_site import BenchSite
 from benchmarks.results import Figure
+from crawler.site import Sites
 from crawler.urls.canonical import host_of
 
 DELAY = 0.05  # seconds
@@ -22,7 +23,8 @@ def manners_figures(site: BenchSite, folder: Path, minutes: float = 2.0) -> Iter
     port = host_of(site.seeds[0]).partition(":")[2]
     hosts = tuple(f"127.0.1.{number}:{port}" for number in range(1, _HOSTS + 1))
     limits = {"total_timeout": 8.0, "max_bytes": 3_000_000, "threads": 24, "minutes": minutes}
-    run_once(settings_for(site.seeds, delay=DELAY, per_host=1, scope=hosts, inside_hosts=hosts, **limits), folder)
+    sites = Sites.parse([{"urls": [f"http://{host}/"]} for host in hosts])
+    run_once(settings_for(site.seeds, delay=DELAY, per_host=1, sites=sites, inside_hosts=hosts, **limits), folder)
     denied = too_soon = at_once = repeats = in_traps = 0
     for host in site.stats():
         quirk = host.get("quirk", "")

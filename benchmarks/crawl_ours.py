@@ -22,6 +22,7 @@ from crawler.crawl import crawl
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from crawler.urls.canonical import host_of
 from docstore.store import open_sqlite_store
 from domain.outcome import Reason, StageReport
@@ -47,7 +48,7 @@ def settings_for(seeds: list[str], **changes: Any) -> CrawlSettings:
     """Return settings for crawlbench: its hosts are on loopback and need no crawl delay."""
     hosts = sorted({host_of(seed) for seed in seeds})
     quick = CrawlSettings(depth=1000, delay=0.0, delay_factor=0.0, per_host=4, contact="https://plumbline.test/bench")
-    return replace(quick, **{"seeds": tuple(seeds), "inside_hosts": tuple(hosts), **changes})
+    return replace(quick, **{"sites": Sites.from_urls(*seeds), "inside_hosts": tuple(hosts), **changes})
 
 
 def measured(settings: CrawlSettings, folder: Path) -> dict[str, Any]:

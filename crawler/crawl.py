@@ -11,7 +11,6 @@ from crawler.crawl_context import DEFAULT_SEED_PRIORITY, CrawlContext, begin_cra
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import build_crawl_plan
 from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedPolicy
-from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.progress import CrawlProgress, ProgressCallback
 from crawler.schedule.frontier import CrawlTable
@@ -40,7 +39,7 @@ def crawl(
         table: frontier table of the store.
         fetcher: fetches the pages.
         settings: the crawl settings. `crawl.topic` requires `focused_policy`.
-        seen_path: file of the URL-seen filter. Site knowledge and added sites are saved in the same folder.
+        seen_path: file of the URL-seen filter. Site knowledge is saved in the same folder.
         now: returns epoch seconds.
         progress: called with the state of the run at short intervals.
         focused_policy: policy of a focused crawl. It scores pages and links.
@@ -54,7 +53,7 @@ def crawl(
         StoreError: the table failed.
     """
     started = time.monotonic()
-    plan = build_crawl_plan(with_added_sites(settings, seen_path.parent))
+    plan = build_crawl_plan(settings)
     tally = begin_crawl(table, plan, FOCUSED_SEED_PRIORITY if focused_policy else DEFAULT_SEED_PRIORITY)
     context = CrawlContext(
         table,

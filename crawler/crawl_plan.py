@@ -1,30 +1,20 @@
 """The checked and parsed settings of a crawl, built once per run."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
-from crawler.http.site_options import parse_paused_hosts, parse_site_delays, parse_site_options, parse_site_quiet_hours
-from crawler.rendered_sites import RENDER_AUTOMATICALLY
+from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
-from crawler.urls.canonical import (
-    Scope,
-    UrlRules,
-    canonicalize_url,
-    host_of,
-    parse_scope,
-    rejection_reason,
-    split_host_port,
-)
+from crawler.urls.canonical import Scope, UrlRules, host_of, rejection_reason, split_host_port
 from domain.errors import SettingsError
 from domain.message import Message
 from domain.outcome import Reason
-from domain.setting import violated_bound
 
 
 @dataclass(frozen=True)
@@ -47,7 +37,7 @@ class CrawlPlan:
 
 
 _SEED_ERROR_BY_REASON = {
-    Reason.OUT_OF_SCOPE: Message("is outside the scope: add its host to crawl.scope, or remove the URL"),
+    Reason.OUT_OF_SCOPE: Message("is outside the scope: add its host to the scope of its site, or remove the URL"),
     Reason.UNSUPPORTED_EXTENSION: Message("is not a page but a file for programs"),
     Reason.URL_TOO_LONG: Message("is too long"),
 }
@@ -57,14 +47,11 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
     """Check the settings and build the plan. Raises SettingsError that names the invalid setting."""
     _check_values(settings)
     strategy, quiet = resolve_strategy(settings), _parse_quiet_setting(settings)
-    parse_site_delays(settings), parse_site_quiet_hours(settings), parse_paused_hosts(settings)  # checked only
-    parse_site_options(settings)  # checked only: the fetcher, opened before the plan, sends them
-    rendered_sites, inside = parse_rendered_sites(settings), AllowedPrivateHosts.from_settings(settings.inside_hosts)
-    seeds, rules = _seeds_and_rules(settings)
+    inside, rules = AllowedPrivateHosts.from_settings(settings.inside_hosts), _url_rules(settings)
     queues, queue_of = _queue_policy(settings, strategy)
     return CrawlPlan(
         settings=settings,
-        seeds=seeds,
+        seeds=settings.sites.seeds,
         url_rules=rules,
         file_extensions=parse_document_rules(settings).skipped_extensions,
         queue_policy_name=queues,
@@ -75,7 +62,7 @@ def build_crawl_plan(settings: CrawlSettings) -> CrawlPlan:
         quiet_minutes=quiet,
         product_token=product_token(settings.user_agent),
         allowed_private_hosts=inside,
-        rendered_sites=rendered_sites,
+        rendered_sites=rendered_sites(settings),
     )
 
 
@@ -83,7 +70,7 @@ def check_addresses(plan: CrawlPlan) -> None:
     """Raise SettingsError if a seed is an example, or on a public site while `crawl.contact` is empty or an example."""
     for seed in plan.seeds:
         if is_example_site(split_host_port(host_of(seed))[0]):
-            raise SettingsError(f"crawl.seeds {seed} is an example: write the URL of the site that you want to crawl")
+            raise SettingsError(f"the start URL {seed} is an example: write the URL of the site that you want to crawl")
     contact = plan.settings.contact
     if contact and not is_example_contact(contact):
         return
@@ -110,15 +97,6 @@ def is_example_contact(contact: str) -> bool:
 
 
 def _check_values(settings: CrawlSettings) -> None:
-    for field_info in fields(settings):
-        value, names = getattr(settings, field_info.name), field_info.metadata.get("names")
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            if error := violated_bound(f"crawl.{field_info.name}", value, field_info.metadata):
-                raise SettingsError(error)
-        elif names and value not in names:
-            raise SettingsError(f"crawl.{field_info.name} must be one of {', '.join(names)}, not {value!r}")
-    if settings.revisit_shortest > settings.revisit_longest:
-        raise SettingsError("crawl.revisit_shortest must be at most crawl.revisit_longest")
     if not settings.user_agent.isascii() or not settings.user_agent.isprintable() or not settings.user_agent.strip():
         raise SettingsError("crawl.user_agent must be a product name in printable ASCII")
     if not settings.contact.isascii() or not settings.contact.isprintable():
@@ -134,31 +112,25 @@ def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
         ) from None
 
 
-def parse_rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
-    """Return the sites of `crawl.rendered`. Raises SettingsError for text that is neither a site nor "auto"."""
-    scopes: list[Scope] = []
-    for text in settings.rendered:
-        if text == RENDER_AUTOMATICALLY:
-            continue
-        scope = parse_scope(text)
-        if scope is None or scope.path_prefix != "/":
-            value = repr(text[:200])
-            raise SettingsError("crawl.rendered: {value} is not a host or *.host", value=value)
-        scopes.append(scope)
-    return tuple(scopes)
+def rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
+    """Return the sites that are rendered in a browser; with "auto", none if no renderer is installed."""
+    if settings.rendered == RENDER_AUTOMATICALLY and not is_renderer_installed():
+        return ()
+    hosts = (site.host for site in settings.sites.records if site.render)
+    return tuple(Scope(host.removeprefix("*."), includes_subdomains=host.startswith("*.")) for host in hosts)
 
 
-def _seeds_and_rules(settings: CrawlSettings) -> tuple[tuple[str, ...], UrlRules]:
-    seeds = tuple(dict.fromkeys(_parse_seed(text) for text in settings.seeds))
-    if not seeds:
-        raise SettingsError("crawl.seeds is empty: enter at least one start URL.")
-    rules = UrlRules(_build_scopes(settings, seeds), settings.depth)
-    for seed in seeds:
+def _url_rules(settings: CrawlSettings) -> UrlRules:
+    """Return the conditions for fetching a URL. Raises SettingsError if they exclude a seed, or there is none."""
+    if not settings.sites.seeds:
+        raise SettingsError("No site has a start URL: add a site, or enter a start URL in its settings.")
+    rules = UrlRules(settings.sites.scopes, settings.depth)
+    for seed in settings.sites.seeds:
         reason = rejection_reason(seed, rules)
         if reason is not None:
             problem = _SEED_ERROR_BY_REASON.get(reason, str(reason))
-            raise SettingsError("crawl.seeds: {url} {problem}.", url=seed, problem=problem)
-    return seeds, rules
+            raise SettingsError("{url} {problem}.", url=seed, problem=problem)
+    return rules
 
 
 def _queue_policy(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]:
@@ -170,35 +142,3 @@ def _queue_policy(settings: CrawlSettings, strategy: str) -> tuple[str, QueueOf]
 
 def _is_ip_address(name: str) -> bool:
     return ":" in name or name.replace(".", "").isdigit()
-
-
-def _parse_seed(text: str) -> str:
-    url = canonicalize_url(text if "://" in text else f"http://{text}")
-    if isinstance(url, Reason):
-        raise SettingsError("crawl.seeds: “{entry}” is not an http or https URL.", entry=text[:200])
-    return url
-
-
-def _build_scopes(settings: CrawlSettings, seeds: tuple[str, ...]) -> tuple[Scope, ...]:
-    if not settings.scope:
-        hosts = [host_variant for seed in seeds for host_variant in _www_variants(host_of(seed))]
-        return tuple(Scope(host) for host in dict.fromkeys(hosts))
-    return tuple(_parse_scope_setting(text) for text in settings.scope)
-
-
-def _www_variants(host: str) -> tuple[str, ...]:
-    """Return the host with and without `www.`, because a site usually redirects one to the other."""
-    name, _ = split_host_port(host)
-    if _is_ip_address(name) or "." not in name:
-        return (host,)
-    return (host, host.removeprefix("www.") if host.startswith("www.") else f"www.{host}")
-
-
-def _parse_scope_setting(text: str) -> Scope:
-    scope = parse_scope(text)
-    if scope is None:
-        raise SettingsError(
-            "crawl.scope: “{entry}” is not a host or a host with a path, such as news.example.com/oil/.",
-            entry=text[:200],
-        )
-    return scope

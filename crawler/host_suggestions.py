@@ -1,28 +1,23 @@
 """Suggest hosts outside the scope that saved pages often link to. The crawl does not fetch them.
 
 A host ranks by the number of its linked URLs and of linking hosts. A footer link repeats one URL on every page and
-therefore counts little. `sites.json` contains the hosts that the administrator added.
+therefore counts little.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from crawler.rendered_sites import with_rendered_hosts
-from crawler.settings import CrawlSettings
-from crawler.state_files import parse_state, read_state, write_state, write_state_or_raise
-from crawler.urls.canonical import canonicalize_url, host_of, url_origin
-from domain.errors import SettingsError
-from domain.outcome import Reason
+from crawler.state_files import read_state, write_state
+from crawler.urls.canonical import host_of
 from domain.page import Link
 
 MAX_EXTERNAL_HOSTS_PER_PAGE = 50  # hosts counted per page
 _MAX_HOSTS = 5000
 _MAX_LINKING_HOSTS = 20
 _MAX_LINKED_URLS = 100
-ADDED_SITES_FILE = "sites.json"
 
 
 @dataclass(frozen=True)
@@ -94,63 +89,11 @@ class HostSuggestionStats:
 
 
 def load_host_suggestions(folder: Path) -> list[HostSuggestion]:
-    """Merge the suggestions in `folder`, one file for each process of earlier programs, without the added hosts."""
+    """Merge the suggestions in `folder`, one file for each process of earlier programs, best first."""
     merged = HostSuggestionStats({})
     for path in sorted(folder.glob("proposed*.json")):
         merged.merge(HostSuggestionStats.load(path))
-    added = {host_of(seed) for seed in load_added_seeds(folder)}
-    return [suggestion for suggestion in merged.rank_suggestions() if suggestion.host not in added]
-
-
-def load_added_seeds(folder: Path) -> tuple[str, ...]:
-    """Return the seed URLs of the added hosts."""
-    return tuple(str(seed) for seed in read_state(folder / ADDED_SITES_FILE).get("added", ()))
-
-
-def add_site(folder: Path, text: str) -> str:
-    """Add a host, given by name or URL. Returns its seed URL.
-
-    Raises SettingsError for other text, and if the list of added hosts is damaged or cannot be written.
-    """
-    url = canonicalize_url(text if "://" in text else f"http://{text}")
-    if isinstance(url, Reason):
-        raise SettingsError(f"{text[:200]!r} is neither a host nor an http or https URL")
-    seed = url_origin(url) + "/"
-    _save_added_seeds(folder, dict.fromkeys((*load_added_seeds(folder), seed)))
-    return seed
-
-
-def remove_site(folder: Path, text: str) -> bool:
-    """Remove an added host. Returns False if it was not added. Its URLs stay in the frontier.
-
-    Raises SettingsError if the list of added hosts is damaged or cannot be written.
-    """
-    added = load_added_seeds(folder)
-    remaining = [seed for seed in added if text not in (host_of(seed), seed)]
-    _save_added_seeds(folder, remaining)
-    return len(remaining) < len(added)
-
-
-def with_added_sites(settings: CrawlSettings, folder: Path) -> CrawlSettings:
-    """Return the settings with the added hosts in the seeds and the scope, and the hosts to render in `rendered`."""
-    settings, added = with_rendered_hosts(settings, folder), load_added_seeds(folder)
-    scope = settings.scope and (*settings.scope, *(host_of(seed) for seed in added))
-    return replace(settings, seeds=(*settings.seeds, *added), scope=scope)
-
-
-def _save_added_seeds(folder: Path, seeds: Iterable[str]) -> None:
-    """Replace the list of added hosts, which no crawl collects again. A damaged list is not overwritten."""
-    path = folder / ADDED_SITES_FILE
-    try:
-        if path.exists():
-            parse_state(path.read_bytes())
-        write_state_or_raise(path, {"added": list(seeds)})
-    except (OSError, ValueError) as error:
-        raise SettingsError(
-            "The list of added hosts (sites.json) cannot be changed: {error}. `plumb check --repair` "
-            "restores a damaged file.",
-            error=str(error),
-        ) from error
+    return merged.rank_suggestions()
 
 
 def _append_bounded(values: list[Any], value: Any, max_length: int) -> None:

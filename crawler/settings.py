@@ -1,11 +1,13 @@
 """The settings of the crawl stage and their bounds. Reads no files and no environment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
+from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.schedule.queues import QUEUE_POLICIES
+from crawler.site import Sites
 from domain.errors import SettingsError
-from domain.setting import Group, Secrecy, SettingEffect, setting
+from domain.setting import Group, SettingEffect, setting
 
 DEFAULT_QUEUES = 100
 AUTO = "auto"
@@ -24,13 +26,7 @@ class CrawlSettings:
     """
 
     GROUP: ClassVar[Group] = "speed"
-    seeds: tuple[str, ...] = setting((), "URLs where the crawl begins", group="what")
-    scope: tuple[str, ...] = setting(
-        (),
-        "allowed part of the web: host[:port][/path prefix], or *.host for a host and its subdomains; empty: the hosts "
-        "of the seeds, with and without www.",
-        group="what",
-    )
+    sites: Sites = field(default_factory=Sites)  # no setting: the tables [[sites]]
     depth: int = setting(
         1000,
         "maximum number of links from a seed to a page; rarely reached, because near pages come first",
@@ -70,33 +66,6 @@ class CrawlSettings:
         group="identity",
         effect=SettingEffect.RUN_AND_RESTART,
     )
-    paused_sites: tuple[str, ...] = setting(
-        (), "hosts that are not crawled for now, e.g. news.example.com; their pages stay in the results", group="what"
-    )
-    site_delays: tuple[str, ...] = setting(
-        (), "longer delays for specific sites, each as: news.example.com 10 (minimum seconds between two requests)"
-    )
-    site_quiet_hours: tuple[str, ...] = setting(
-        (),
-        "quiet hours for specific sites in addition to quiet_hours, each as: news.example.com 08:00-18:30 (local "
-        "time); the run continues with the other sites",
-        group="times",
-    )
-    headers: tuple[str, ...] = setting(
-        (), "headers for specific sites, each as: news.example.com Name: value", group="identity", secrecy=Secrecy.ALL
-    )
-    cookies: tuple[str, ...] = setting(
-        (),
-        "cookies for specific sites, each as: *.example.com name=value; name=value",
-        group="identity",
-        secrecy=Secrecy.ALL,
-    )
-    proxies: tuple[str, ...] = setting(
-        (),
-        "proxies for specific sites, each as: news.example.com http://proxy:3128",
-        group="identity",
-        secrecy=Secrecy.WITH_CREDENTIALS,
-    )
     inside_hosts: tuple[str, ...] = setting(
         (),
         "hosts on private networks that may be fetched: host[:port], *.domain for a domain and its subdomains, or a "
@@ -107,10 +76,11 @@ class CrawlSettings:
     read_timeout: float = setting(20.0, "seconds to wait for the next bytes", group="identity")
     total_timeout: float = setting(60.0, "maximum seconds of one fetch", group="identity")
     max_redirects: int = setting(5, "maximum number of redirects in a row", minimum=0, group="identity")
-    rendered: tuple[str, ...] = setting(
-        (),
-        "sites to render in Chromium before parsing, e.g. news.example.com or *.example.com (needs the extra render); "
-        'scripts and data load from these sites only. "auto": also render each site whose pages need JavaScript',
+    rendered: str = setting(
+        "",
+        "auto: render sites whose pages need JavaScript in Chromium, if the extra render is installed; a run sets "
+        "render in their tables [[sites]]",
+        names=("", RENDER_AUTOMATICALLY),
         group="what",
     )
     incremental: str = setting(

@@ -61,16 +61,11 @@ def state_checksum(state: dict[str, Any]) -> int:
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
     """Write the file atomically. An OSError is logged, because the crawl can continue without the file."""
+    checked_state = {**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}
     try:
-        write_state_or_raise(path, state)
+        write_private_file(path, json.dumps(checked_state).encode())
     except OSError as error:
         logger.warning("%s cannot be written (%s): its content is lost after this run", path, error)
-
-
-def write_state_or_raise(path: Path, state: dict[str, Any]) -> None:
-    """Write the file atomically. Raises OSError."""
-    checked_state = {**state, CHECKSUM_KEY: state_checksum(json.loads(json.dumps(state)))}
-    write_private_file(path, json.dumps(checked_state).encode())
 
 
 def state_path_factory(sibling_path: Path) -> Callable[[str], Path]:

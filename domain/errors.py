@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from domain.message import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from domain.concept import Concept
     from domain.term import LexiconEntry
 
@@ -23,6 +25,15 @@ class PlumblineError(Exception):
 
 class SettingsError(PlumblineError):
     """A setting is unknown, contradictory or out of range. The message names the full path of the setting."""
+
+
+class SiteError(SettingsError):
+    """Values of a site are invalid. `problems` says what is wrong, by key of its table [[sites]]."""
+
+    def __init__(self, site: str, problems: "Mapping[str, Message]") -> None:
+        key, problem = next(iter(problems.items()))
+        super().__init__(Message("Site {site}, {key}: {problem}", site=site, key=key, problem=problem))
+        self.problems = problems
 
 
 class SettingsConflictError(SettingsError):

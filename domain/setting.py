@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import Field, field, fields
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
@@ -57,6 +57,11 @@ def setting(
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=metadata)  # type: ignore[return-value]
     return field(default=default, metadata=metadata)
+
+
+def setting_fields(settings_class: type[Any]) -> "list[Field[Any]]":
+    """Return the fields that `setting` has defined. Other fields of the class are no settings."""
+    return [item for item in fields(settings_class) if "help" in item.metadata]
 
 
 def hides_value(secrecy: Secrecy, text: str) -> bool:

@@ -48,10 +48,10 @@ def current_path(path: str) -> str:
     return next((setting.replacement for setting in DEPRECATED_SETTINGS if setting.path == path), path)
 
 
-def find_deprecated(paths: Iterable[str]) -> tuple[DeprecatedSetting, ...]:
-    """Return the deprecated settings among full paths."""
+def find_deprecated(paths: Iterable[str], more: Iterable[DeprecatedSetting] = ()) -> tuple[DeprecatedSetting, ...]:
+    """Return the deprecated settings, and those of `more`, among full paths."""
     used_paths = set(paths)
-    return tuple(setting for setting in DEPRECATED_SETTINGS if setting.path in used_paths)
+    return tuple(setting for setting in (*DEPRECATED_SETTINGS, *more) if setting.path in used_paths)
 
 
 def move_deprecated(sections: dict[str, dict[str, Any]]) -> None:

@@ -20,12 +20,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
-from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.settings import CrawlSettings
-from domain.errors import SettingsError
-from domain.message import Message
+from crawler.site import Site, Sites
+from domain.errors import SettingsError, SiteError
+from domain.message import Message, error_message
 from domain.paper_settings import PaperFiles, PaperSettings, WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
-from domain.setting import Group, Secrecy, SettingEffect, hides_value, setting, violated_bound
+from domain.setting import Group, Secrecy, SettingEffect, hides_value, setting, setting_fields, violated_bound
 from extractor.settings import ExtractSettings
 from indexer.settings import IndexSettings
 from lexicon.settings import LexiconSettings
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from pipeline.settings_source import SettingsSource
 
 ENV_PREFIX = "PLUMB_"
+SITES = "sites"  # the tables [[sites]], the only part of the file outside of sections
 SCHEDULABLE_STAGES = ("crawl", "extract", "ocr", "embed", "lexicon", "index")  # keys of pipeline.stages.STAGES
-HOST_PATTERN = re.compile(r"[a-z0-9_.-]+(:[0-9]{1,5})?|\[[0-9a-f:.]+\](:[0-9]{1,5})?")
 S = TypeVar("S")
 
 
@@ -92,38 +92,16 @@ class StoreSettings:
         group="exclusions",
         effect=SettingEffect.NEXT_RUN,
     )
-    keep_days_by_site: tuple[str, ...] = setting(
-        (),
-        "other days for specific sites, each as: news.example.com 365 (0: the articles are kept)",
-        group="exclusions",
-        effect=SettingEffect.NEXT_RUN,
-    )
 
     @property
     def is_shared(self) -> bool:
         """True if other machines can open the store too."""
         return self.url.startswith("postgresql")
 
-    def __post_init__(self) -> None:
-        """Raise SettingsError if a line of `keep_days_by_site` is invalid."""
-        self.days_by_host()
-
-    def days_by_host(self) -> dict[str, int]:
-        """Return the days of `keep_days_by_site` by host. Raises SettingsError with the line number."""
-        days_by_host = {}
-        for number, line in enumerate(self.keep_days_by_site, 1):
-            host, _, days = line.strip().partition(" ")
-            if not days.strip().isdecimal():
-                raise SettingsError(
-                    "store.keep_days_by_site, line {n}: expected HOST DAYS, for example a.example.com 365", n=number
-                )
-            days_by_host[host.lower()] = int(days)
-        return days_by_host
-
 
 @dataclass(frozen=True)
 class ScheduleSettings:
-    """Section [schedule]: times of the scheduled runs. Raises SettingsError for invalid times, stages or hosts."""
+    """Section [schedule]: times of the scheduled runs. Raises SettingsError for invalid times or stages."""
 
     GROUP: ClassVar[Group] = "times"
     EFFECT: ClassVar = SettingEffect.AT_ONCE
@@ -138,11 +116,6 @@ class ScheduleSettings:
         "additional times for single stages, by stage (crawl, extract, ocr, embed, lexicon, index), for "
         "example 08:00 14:00",
     )
-    sites: Mapping[str, str] = setting(
-        {},
-        "additional times for whole runs that crawl only some hosts, by hosts (separated by "
-        "commas), for example 06:00 18:00",
-    )
 
     def __post_init__(self) -> None:
         if len(parse_times_of_day(self.at, "schedule.at")) > 1:
@@ -150,25 +123,20 @@ class ScheduleSettings:
                 "schedule.at = {value}: expected one time, for example 02:30; for more times use schedule.stages",
                 value=repr(self.at),
             )
-        for key, times_by_name in (("stages", self.stages), ("sites", self.sites)):
-            for name, text in times_by_name.items():
-                parse_times_of_day(text, f"schedule.{key} {name!r}")
+        for name, text in self.stages.items():
+            parse_times_of_day(text, f"schedule.stages {name!r}")
         if unknown := self.stages.keys() - SCHEDULABLE_STAGES:
             names = ", ".join(SCHEDULABLE_STAGES)
             stage = repr(min(unknown))
             raise SettingsError("schedule.stages: unknown stage {value}; use one of {names}", value=stage, names=names)
-        for host in (host for names in self.sites for host in parse_hosts(names)):
-            if not HOST_PATTERN.fullmatch(host):
-                raise SettingsError(
-                    "{path}: {value} is not a host such as news.example.com or intra:8080",
-                    path="schedule.sites",
-                    value=repr(host),
-                )
 
 
-def parse_hosts(names: str) -> tuple[str, ...]:
-    """Split `a.example, b.example:8080` into hosts, in lower case as in canonical URLs."""
-    return tuple(names.lower().replace(",", " ").split())
+def check_site_schedule(site: Site) -> None:
+    """Raise SiteError if the times of a site are invalid."""
+    try:
+        site.schedule and parse_times_of_day(site.schedule, "schedule")
+    except SettingsError as error:
+        raise SiteError(site.host, {"schedule": error_message(error)}) from error
 
 
 def parse_times_of_day(value: str, setting_path: str) -> list[time]:
@@ -268,11 +236,10 @@ ALL_SECTIONS = SECTIONS | PAPER_SECTIONS
 ALLOWED_VALUES: dict[str, Collection[str]] = {
     f"{section}.{setting.name}": names
     for section, settings in ALL_SECTIONS.items()
-    for setting in fields(settings)
+    for setting in setting_fields(settings)
     if (names := setting.metadata.get("names"))
 }
 MAX_PORT = 65535
-PLAIN_VALUES = {"crawl.rendered": RENDER_AUTOMATICALLY}  # accepted without the brackets of a list
 
 
 def load_settings(path: Path, flags: Mapping[str, str] | None = None) -> Settings:
@@ -296,9 +263,14 @@ def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, d
 
     Raises SettingsError.
     """
-    sections = {name: dict(section) for name, section in split_paper_tables(raw).items()}
+    sections: dict[str, Any] = {
+        name: list(section) if name == SITES else dict(section) for name, section in split_paper_tables(raw).items()
+    }
     move_deprecated(sections)
     for given_path, text in overrides.items():
+        if given_path == SITES:
+            sections[SITES] = parse_json(SITES, text, list)
+            continue
         if not (setting_path := current_path(given_path)):
             continue
         section, _, key = setting_path.rpartition(".")
@@ -308,18 +280,25 @@ def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, d
 
 def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
     """Build settings from parsed TOML sections; has no side effects. Raises SettingsError if they are invalid."""
-    raw = split_paper_tables(raw)
+    from pipeline.old_site_settings import replace_old_settings
+
+    raw = split_paper_tables(replace_old_settings(raw))
     for name in raw:
-        if name not in ALL_SECTIONS:
+        if name not in (SITES, *ALL_SECTIONS):
             raise SettingsError(f"unknown settings section [{name}]{suggest_name(name, ALL_SECTIONS)}")
     sections = {name: build_section(kind, raw.get(name, {}), name) for name, kind in ALL_SECTIONS.items()}
     tables = {name.rpartition(".")[2]: sections.pop(name) for name in PAPER_SECTIONS}
     settings = Settings(folder=folder, papers=PaperSettings(**vars(tables.pop(PAPERS)), **tables), **sections)
     check_combination(settings)
+    sites = Sites.parse(raw.get(SITES, ()))
+    for site in sites.records:
+        check_site_schedule(site)
+    search = dataclasses.replace(
+        settings.search, site_names={site.host: site.name for site in sites.records if site.name}
+    )
     if settings.vertical.name and "title" not in raw.get("search", {}):
-        search = dataclasses.replace(settings.search, title=settings.vertical.name)
-        settings = dataclasses.replace(settings, search=search)
-    return settings
+        search = dataclasses.replace(search, title=settings.vertical.name)
+    return dataclasses.replace(settings, crawl=dataclasses.replace(settings.crawl, sites=sites), search=search)
 
 
 def split_paper_tables(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,21 +308,6 @@ def split_paper_tables(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, PAPERS: {name: value for name, value in papers.items() if not isinstance(value, dict)}, **tables}
 
 
-def read_toml_sections(path: Path) -> dict[str, dict[str, Any]]:
-    """Read a TOML file: section -> key -> value. Raises SettingsError if it cannot be read or parsed."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise SettingsError(
-            f"{path} does not exist: create it with `plumb init`, or pass another config file"
-        ) from None
-    except OSError as error:
-        raise SettingsError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is not valid TOML: {error}") from error
-    return parse_toml_sections(text, path)
-
-
 def parse_toml_sections(text: str, path: Path) -> dict[str, dict[str, Any]]:
     """Parse the text of the TOML file at `path`: section -> key -> value. Raises SettingsError if it is not valid."""
     try:
@@ -351,14 +315,18 @@ def parse_toml_sections(text: str, path: Path) -> dict[str, dict[str, Any]]:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     for name, value in sections.items():
-        if not isinstance(value, dict):
-            raise SettingsError(f"{name} is outside any section: move it below a section line such as [crawl]")
+        if name == SITES and isinstance(value, list) and all(isinstance(table, dict) for table in value):
+            continue
+        if not isinstance(value, dict) or name == SITES:
+            line = "write each site below a line [[sites]]" if name == SITES else "move it below a line such as [crawl]"
+            raise SettingsError(f"{name} is outside any section: {line}")
     return sections
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """`PLUMB_CRAWL_THREADS=8` -> {"crawl.threads": "8"}; ignores all other variables."""
-    overrides = {}
+    tables = environment.get(f"{ENV_PREFIX}{SITES}".upper())
+    overrides = {SITES: tables} if tables else {}
     for name, value in environment.items():
         words = name.removeprefix(ENV_PREFIX).lower()
         sections = [section for section in ALL_SECTIONS if words.startswith(f"{section.replace('.', '_')}_")]
@@ -383,10 +351,25 @@ def parse_override(setting_path: str, text: str) -> Any:
     if expected_type is str:
         return text
     if get_origin(expected_type) is tuple:
-        if re.match(r'\[\s*["\]]', text.strip()):
-            return parse_json(setting_path, text, expected_type)
-        return [part.strip() for part in text.split("\n" if "\n" in text.strip() else ",") if part.strip()]
+        return split_list(text)
     return parse_json(setting_path, text.lower() if expected_type is bool else text, expected_type)
+
+
+def split_list(text: str) -> Any:
+    """Split the text of a list. Raises SettingsError for invalid JSON."""
+    if re.match(r'\[\s*["\]]', text.strip()):
+        return parse_json("list", text, tuple[str, ...])
+    return [part.strip() for part in text.split("\n" if "\n" in text.strip() else ",") if part.strip()]
+
+
+def parse_number(text: str) -> int | float | str:
+    """Return text as a number; other text unchanged."""
+    for number_type in (int, float):
+        try:
+            return number_type(text)
+        except ValueError:
+            continue
+    return text
 
 
 def parse_json(setting_path: str, text: str, expected_type: Any) -> Any:
@@ -399,18 +382,23 @@ def parse_json(setting_path: str, text: str, expected_type: Any) -> Any:
 
 def has_credentials(sections: Mapping[str, Any]) -> bool:
     """True if a value in TOML sections must not be shown."""
-    return any(
+    return any(map(has_secrets, sections.get(SITES, ()))) or any(
         hides_value(setting.metadata.get("secrecy", Secrecy.NONE), str(value))
         for section, settings_class in ALL_SECTIONS.items()
-        for setting in fields(settings_class)
+        for setting in setting_fields(settings_class)
         if (value := sections.get(section, {}).get(setting.name))
     )
+
+
+def has_secrets(table: Mapping[str, Any]) -> bool:
+    """True if a table [[sites]] has values that must not be shown."""
+    return bool(table.get("headers") or table.get("cookies") or "@" in str(table.get("proxy", "")))
 
 
 def setting_types(settings_class: type[Any]) -> dict[str, Any]:
     """Return the type of each setting of a section by its key. Other attributes of the class are no settings."""
     hints = typing.get_type_hints(settings_class)
-    return {setting.name: hints[setting.name] for setting in fields(settings_class)}
+    return {setting.name: hints[setting.name] for setting in setting_fields(settings_class)}
 
 
 def build_section(expected_type: type[S], raw: Mapping[str, Any], path: str) -> S:
@@ -445,7 +433,6 @@ def validate_container(setting_path: str, value: Any, expected_type: Any) -> Any
     """Check the member types of a list or table; returns a tuple or dict. Raises SettingsError."""
     if get_origin(expected_type) is tuple:
         member = get_args(expected_type)[0]
-        value = [value] if value == PLAIN_VALUES.get(setting_path) else value
         if not isinstance(value, list | tuple) or not all(isinstance(item, member) for item in value):
             raise SettingsError(f"{setting_path}: expected a list of {type_name(member)}")
         return tuple(value)

@@ -15,7 +15,7 @@ from pathlib import Path
 from docstore.actions import ActionTable
 from domain.administration import PendingAction
 from locks.private_files import write_private_file
-from pipeline.settings import parse_toml_sections
+from pipeline.settings import SITES, parse_toml_sections
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,8 @@ class SettingsJournal:
 
     def _values(self, text: str) -> dict[str, object]:
         sections = parse_toml_sections(text, self._settings_path)
-        return {f"{section}.{key}": value for section, values in sections.items() for key, value in values.items()}
+        sites: dict[str, object] = {SITES: sections.pop(SITES, [])}
+        return sites | {f"{name}.{key}": value for name, values in sections.items() for key, value in values.items()}
 
 
 def value_digest(values: dict[str, object], paths: Sequence[str]) -> str:

@@ -9,25 +9,33 @@ import logging
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawler.site import table_host
 from domain.administration import PendingAction
 from domain.errors import SettingsConflictError, SettingsError, StoreError
-from locks.private_files import open_private, replace_file
+from locks.private_files import open_private, replace_file, write_private_file
 from pipeline.deprecated_settings import current_path, find_deprecated
+from pipeline.old_site_settings import (
+    DEPRECATED_SITE_SETTINGS,
+    OLD_SITE_SETTINGS,
+    find_old_settings,
+    replace_old_settings,
+    retire_old_files,
+)
 from pipeline.settings import (
+    SITES,
     OverrideSource,
     Settings,
+    VerticalSettings,
     build_settings,
     has_credentials,
     overlay,
     parse_toml_sections,
     read_environment,
-    read_toml_sections,
-    split_paper_tables,
 )
 
 if TYPE_CHECKING:
@@ -37,10 +45,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BYTE_ORDER_MARK = "\ufeff"
-MAX_EDIT_ATTEMPTS = 20
 CREDENTIALS_MODE = 0o600  # of a file with passwords, headers, cookies
-Sections = Mapping[str, Mapping[str, Any]]
-"""Parsed TOML: section -> key -> value."""
+Sections = Mapping[str, Any]
+"""Parsed TOML: section -> key -> value, and the tables `sites`."""
 FileStamp = tuple[int, int, int]
 """Inode, size and time of the last change in nanoseconds."""
 
@@ -59,13 +66,17 @@ class SettingsText:
 
 @dataclass(frozen=True)
 class SettingsEdit:
-    """Text and sections of the file before and after an edit, and the new values by path; none if nothing changes."""
+    """Text and sections of the file before and after an edit, and the new values by path; none if nothing changes.
+
+    `replaces_old_settings`: tables [[sites]] replace old settings of sites.
+    """
 
     old_text: str
     new_text: str
     before: Sections
     after: Sections
     changes: Mapping[str, object | None]
+    replaces_old_settings: bool = False
 
 
 class SettingsSource:
@@ -85,7 +96,13 @@ class SettingsSource:
     def load(self) -> Settings:
         """Read all sources now. Raises SettingsError with one line that names the setting."""
         self._stamp = file_stamp(self.file)
-        self._settings = self._build(read_toml_sections(self.file))
+        sections = parse_toml_sections(self.read().text, self.file)
+        settings = self._build(self._with_sites(sections))
+        file_paths = (f"{section}.{key}" for section, values in sections.items() for key in values if section != SITES)
+        used_paths = {*file_paths, *read_environment(os.environ), *self.flags}.difference(OLD_SITE_SETTINGS)
+        used_paths |= find_old_settings(self._overlay(sections)).keys()
+        deprecated = find_deprecated(used_paths, DEPRECATED_SITE_SETTINGS)
+        self._settings = replace(settings, deprecated_settings=deprecated)
         return self._settings
 
     def effective(self, report: Callable[[str], object] = lambda _: None) -> Settings:
@@ -121,13 +138,32 @@ class SettingsSource:
             with self.file.open("rb") as file:
                 data, changed_at = file.read(), os.fstat(file.fileno()).st_mtime
             text = data.decode().removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"cannot read {self.file}: {error}") from error
+        except FileNotFoundError:
+            message = f"{self.file} does not exist: create it with `plumb init`, or pass another config file"
+            raise SettingsError(message) from None
+        except OSError as error:
+            raise SettingsError(f"cannot read {self.file}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise SettingsError(f"{self.file} is not valid TOML: {error}") from error
         return SettingsText(text, hashlib.sha256(data).hexdigest(), changed_at)
 
     def parse(self, text: str) -> Sections:
-        """Return the sections of a text of the file. Raises SettingsError if it is not valid TOML."""
-        return parse_toml_sections(text, self.file)
+        """Return the sections of a text of the file, in which tables [[sites]] replace the old settings of sites.
+
+        Raises SettingsError if it is not valid TOML.
+        """
+        return self._with_sites(parse_toml_sections(text, self.file))
+
+    def _with_sites(self, sections: Sections) -> Sections:
+        """Return sections of the file without old settings of sites. Raises SettingsError."""
+        if SITES in sections and (old_path := next(iter(find_old_settings(sections)), "")):
+            raise SettingsError(f"{old_path} and [[sites]] are settings of the same sites: remove {old_path}")
+        return replace_old_settings(sections, self._data_dir(sections))
+
+    def _data_dir(self, sections: Sections) -> Path:
+        return self.file.parent / (
+            stored_value(self._overlay(sections), "vertical.data_dir") or VerticalSettings.data_dir
+        )
 
     def edit(
         self,
@@ -143,8 +179,7 @@ class SettingsSource:
         records the actions.
 
         Args:
-            find_changes: Returns new values by path from the sections of the file, None for a default. Called again if
-                another change comes between.
+            find_changes: Returns new values by path from the sections of the file, None for a default.
             actions: Records the edit. Without it, nothing is recorded.
             describe: Returns what to record.
             digest: The digest of the text that the changes are based on; "" for any.
@@ -154,62 +189,58 @@ class SettingsSource:
             The edit. Without changes, nothing is written or recorded.
 
         Raises:
-            SettingsConflictError: The file has not this digest, or has changed MAX_EDIT_ATTEMPTS times meanwhile.
+            SettingsConflictError: The file has not this digest.
             SettingsError: A program or a crawl with the new settings would fail, the environment or a flag overrides
                 a changed setting, or the file cannot be written.
             StoreError: Actions of an earlier edit cannot be recorded. The file is unchanged.
         """
-        for attempts_left in reversed(range(MAX_EDIT_ATTEMPTS)):
-            current = self.read()
-            if digest and current.digest != digest:
-                raise SettingsConflictError(self.file.name, current.changed_at)
-            edit = self._prepare(current.text, find_changes)
-            if not edit.changes or is_preview:
-                break
-            try:
-                self._save(edit, current.digest, actions, describe(edit))
-                break
-            except SettingsConflictError:
-                if digest or not attempts_left:
-                    raise
-        return edit
+        try:
+            with nullcontext() if is_preview else self._lock():
+                current = self.read()
+                if digest and current.digest != digest:
+                    raise SettingsConflictError(self.file.name, current.changed_at)
+                edit = self._prepare(current.text, find_changes)
+                if edit.changes and not is_preview:
+                    self._save(edit, actions, describe(edit))
+                return edit
+        except OSError as error:
+            raise SettingsError(f"cannot write {self.file}: {error.strerror}") from error
 
     def _prepare(self, text: str, find_changes: Callable[[Sections], Mapping[str, object | None]]) -> SettingsEdit:
         """Return a checked edit of a text. Raises SettingsError."""
         from pipeline.settings_text import apply_changes, plain_value  # late, because few commands need tomlkit
 
-        before = self.parse(text)
-        changes = {
-            path: value
-            for path, value in find_changes(before).items()
-            if plain_value(value) != stored_value(before, path)
-        }
-        if path := next(filter(self.overridden, changes), ""):
+        raw_sections, before = parse_toml_sections(text, self.file), self.parse(text)
+        new_values = find_changes(before).items()
+        changes = {path: value for path, value in new_values if plain_value(value) != stored_value(raw_sections, path)}
+        overridden_paths, old_settings = [*filter(self.overridden, changes)], {}
+        if SITES in changes:
+            old_settings, changed_keys = find_old_settings(raw_sections), changed_site_keys(before, changes[SITES])
+            old_overrides = find_old_settings(self._overlay({}))
+            overridden_paths += [path for path in old_overrides if OLD_SITE_SETTINGS[path] in changed_keys]
+        if overridden_paths:
             raise SettingsError("This setting is overridden outside the file.")
-        new_text = apply_changes(text, changes)
-        after = self.parse(new_text)
-        settings = self._build(after)
-        if any(path.startswith("crawl.") for path in changes):
+        removals = {path: stored_value(before, path) for path in old_settings}  # None, or crawl.rendered = "auto"
+        new_text = apply_changes(text, {**removals, **changes})
+        after = parse_toml_sections(new_text, self.file)
+        settings = self._build(after if SITES in changes else self._with_sites(after))
+        has_urls = settings.crawl.sites.seeds or any(table.get("urls") for table in before.get(SITES, ()))
+        if has_urls and any(path == SITES or path.startswith("crawl.") for path in changes):
             check_crawl(settings)
-        return SettingsEdit(text, new_text, before, after, changes)
+        return SettingsEdit(text, new_text, before, after, changes, bool(old_settings))
 
-    def _save(
-        self, edit: SettingsEdit, digest: str, actions: "ActionTable | None", pending: Sequence[PendingAction]
-    ) -> None:
-        """Replace the file if it still has a digest, and record it. Raises as `edit`."""
+    def _save(self, edit: SettingsEdit, actions: "ActionTable | None", pending: Sequence[PendingAction]) -> None:
+        """Replace the file and record it. Raises OSError or StoreError."""
         journal = self._journal(actions)
-        try:
-            with self._lock():
-                current = self.read()
-                if current.digest != digest:
-                    raise SettingsConflictError(self.file.name, current.changed_at)
-                if journal is not None:
-                    journal.finish(current.text)
-                    journal.begin(edit.old_text, edit.new_text, pending)
-                self._replace(edit.new_text, has_credentials(edit.after))
-                finish_journal(journal, edit.new_text)
-        except OSError as error:
-            raise SettingsError(f"cannot write {self.file}: {error.strerror}") from error
+        if journal is not None:
+            journal.finish(edit.old_text)
+            journal.begin(edit.old_text, edit.new_text, pending)
+        if edit.replaces_old_settings:
+            write_private_file(self.file.with_name(f"{self.file.name}.before-upgrade"), edit.old_text.encode())
+        self._replace(edit.new_text, has_credentials(edit.after))
+        finish_journal(journal, edit.new_text)
+        if SITES in edit.changes:
+            retire_old_files(self._data_dir(edit.after))
 
     def finish_records(self, actions: "ActionTable") -> None:
         """Record the saved changes of a program that was killed before it recorded them."""
@@ -229,13 +260,11 @@ class SettingsSource:
 
     def _build(self, file_sections: Sections) -> Settings:
         """Return the settings of all sources. Raises SettingsError with the message that the program would print."""
-        environment, sections = read_environment(os.environ), split_paper_tables(file_sections)
-        file_paths = (f"{section}.{key}" for section, values in sections.items() for key in values)
-        return replace(
-            build_settings(overlay(overlay(sections, environment), self.flags), self.file.parent),
-            source=self,
-            deprecated_settings=find_deprecated([*file_paths, *environment, *self.flags]),
-        )
+        return replace(build_settings(self._overlay(file_sections), self.file.parent), source=self)
+
+    def _overlay(self, sections: Sections) -> Sections:
+        """Return sections with the values of the environment and the flags. Raises SettingsError."""
+        return overlay(overlay(sections, read_environment(os.environ)), self.flags)
 
     def _replace(self, text: str, is_secret: bool) -> None:
         """Replace the file. It keeps its line ends, and its mode unless the text has credentials. Raises OSError."""
@@ -268,16 +297,28 @@ def file_stamp(path: Path) -> FileStamp | None:
 def stored_value(sections: Sections, path: str) -> Any:
     """Return the value of a setting in parsed TOML; None if it is not set."""
     section, _, key = path.partition(".")
-    return sections.get(section, {}).get(key)
+    return sections.get(section, {}).get(key) if key else sections.get(section)
+
+
+def changed_site_keys(before: Sections, tables: Any) -> set[str]:
+    """Return the keys of tables [[sites]] with other values than before."""
+    groups = (before.get(SITES, ()), tables)
+    old_tables, new_tables = ({table_host(table): table for table in group} for group in groups)
+    return {
+        key
+        for host in old_tables.keys() | new_tables.keys()
+        for old, new in [(old_tables.get(host, {}), new_tables.get(host, {}))]
+        for key in old.keys() | new.keys()
+        if old.get(key) != new.get(key)
+    }
 
 
 def check_crawl(settings: Settings) -> None:
     """Raise SettingsError if a crawl with these settings would fail. The seeds of a topic are not in the settings."""
     from crawler.crawl_plan import build_crawl_plan
-    from crawler.host_suggestions import with_added_sites
 
-    if settings.crawl.seeds and not settings.crawl.topic:
-        build_crawl_plan(with_added_sites(settings.crawl, settings.data_dir))
+    if not settings.crawl.topic:
+        build_crawl_plan(settings.crawl)
 
 
 def finish_journal(journal: "SettingsJournal | None", text: str) -> None:

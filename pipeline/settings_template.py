@@ -6,21 +6,23 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from crawler.site import SITE_KEYS
+from domain.setting import setting_fields
 from pipeline.settings import ALL_SECTIONS, ALLOWED_VALUES
 
 TEMPLATE_HEADER = """\
 # Config file of a vertical: one search engine for one domain.
 # `plumb run THIS.toml` runs all stages, `plumb serve THIS.toml` starts the search site.
-# Edit two lines below: crawl.seeds and crawl.contact. Commented lines show the defaults.
+# Edit two lines below: crawl.contact, and urls at the end. Commented lines show the defaults.
 # Sections and settings that you may need first come first.
 """
 SAMPLE_VALUES = {
     "vertical.name": "My domain",
-    "crawl.seeds": ["https://www.example.org/"],
     "crawl.contact": "",
 }
+SITE_SAMPLES = {"urls": ["https://www.example.org/"], "scope": ["www.example.org/news/"], "keep_days": 365}
 SECTION_ORDER = ("vertical", "crawl", "search", "schedule", "alerts")  # the other sections follow
-FIRST_SETTINGS = ("scope", "max_pages", "minutes", "delay", "title", "host", "port", "base_url")
+FIRST_SETTINGS = ("max_pages", "minutes", "delay", "title", "host", "port", "base_url")
 """Settings that come first in their section, after those of SAMPLE_VALUES."""
 
 
@@ -34,6 +36,7 @@ def render_sample_toml() -> str:
                 for name in sorted(ALL_SECTIONS, key=section_rank)
                 for line in iter_section_lines(name, ALL_SECTIONS[name])
             ),
+            *iter_site_lines(),
         ]
     )
 
@@ -41,12 +44,22 @@ def render_sample_toml() -> str:
 def iter_section_lines(name: str, settings_class: type[Any]) -> Iterator[str]:
     """Yield the lines of one section; settings without a sample value are commented out."""
     yield f"[{name}]"
-    for setting in sorted(dataclasses.fields(settings_class), key=lambda setting: setting_rank(name, setting.name)):
+    for setting in sorted(setting_fields(settings_class), key=lambda setting: setting_rank(name, setting.name)):
         setting_path = f"{name}.{setting.name}"
         yield f"# {setting.metadata['help']}"
         comment_prefix = "" if setting_path in SAMPLE_VALUES else "# "
         yield f"{comment_prefix}{setting.name} = {toml_value(SAMPLE_VALUES.get(setting_path, default_value(setting)))}"
     yield ""
+
+
+def iter_site_lines() -> Iterator[str]:
+    """Yield the lines of a sample table [[sites]]."""
+    yield "# Each site is a table of its own."
+    yield "[[sites]]"
+    for name, site_key in SITE_KEYS.items():
+        yield f"# {site_key.metadata['text']}"
+        sample = SITE_SAMPLES.get(name, site_key.default)
+        yield f"{'' if name == 'urls' else '# '}{name} = {toml_value(sample)}"
 
 
 def section_rank(name: str) -> int:
@@ -89,15 +102,25 @@ def render_settings_markdown() -> str:
     ]
     for name, settings_class in ALL_SECTIONS.items():
         lines += ["", f"## [{name}]", "", "| setting | default | meaning |", "|---|---|---|"]
-        lines += [markdown_row(f"{name}.{setting.name}", setting) for setting in dataclasses.fields(settings_class)]
+        lines += [markdown_row(f"{name}.{setting.name}", setting) for setting in setting_fields(settings_class)]
+    lines += ["", "## [[sites]]", "", "A table for each site; PLUMB_SITES is a JSON list of such tables.", ""]
+    lines += ["| key | default | meaning |", "|---|---|---|"]
+    for name, site_key in SITE_KEYS.items():
+        default = "" if site_key.default is None else f"`{toml_value(site_key.default)}`"
+        lines.append(f"| `{name}` | {default} | {escape_markdown(site_key.metadata['text'])} |")
     return "\n".join(lines) + "\n"
 
 
 def markdown_row(setting_path: str, setting: "dataclasses.Field[Any]") -> str:
     """Format one setting as a row of a Markdown table."""
-    names = ", ".join(f"`{name}`" for name in ALLOWED_VALUES.get(setting_path, ()))
-    text = re.sub(r"[|*\[]", r"\\\g<0>", setting.metadata["help"]) + (f" ({names})" if names else "")
+    names = ", ".join(f"`{name}`" for name in ALLOWED_VALUES.get(setting_path, ()) if name)
+    text = escape_markdown(setting.metadata["help"]) + (f" ({names})" if names else "")
     return f"| `{setting_path}` | `{toml_value(default_value(setting))}` | {text} |"
+
+
+def escape_markdown(text: str) -> str:
+    """Return text for a cell of a Markdown table."""
+    return re.sub(r"[|*\[]", r"\\\g<0>", text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Change single settings in the text of a TOML file. Comments, order and blank lines stay. Pure."""
 
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tomlkit
@@ -9,12 +10,18 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array, Comment, Item, Table
 
+from crawler.site import table_host
 from domain.errors import SettingsError
 
 Changes = Mapping[str, object | None]
 """New value by setting path, such as `crawl.threads`. None removes the setting from the file."""
 MAX_INLINE_CHARS = 100
 """A longer list is written with one entry per line."""
+SITE_LINE_RE = re.compile(r"\[\[\s*sites\s*\]\]")
+ABOVE_TABLE_RE = re.compile(r"(?:\n[ \t]*)?(?:^[ \t]*#[^\n]*\n)*\Z", re.M)
+"""The comments directly above a table, and a blank line above them."""
+COMMENTS_RE = re.compile(r"(?:[ \t]*#[^\n]*\n)*(?=\n|\Z)|")
+"""Comments directly below a table, above a blank line or the end."""
 
 
 def apply_changes(text: str, changes: Changes) -> str:
@@ -35,6 +42,9 @@ def apply_changes(text: str, changes: Changes) -> str:
 
 def _apply_valid_changes(text: str, changes: Changes) -> str:
     for setting_path, value in changes.items():
+        if setting_path == "sites":
+            text = edit_sites(text, value if isinstance(value, list) else [])
+            continue
         section, _, key = setting_path.partition(".")
         expected = tomllib.loads(text)
         if value is None:
@@ -47,6 +57,75 @@ def _apply_valid_changes(text: str, changes: Changes) -> str:
         if not text and expected:
             raise SettingsError(f"{setting_path} is written in an unusual form: change it in the file")
     return text
+
+
+def edit_sites(text: str, tables: Sequence[Mapping[str, Any]]) -> str:
+    """Return TOML text with other tables [[sites]]. New ones come last; those that stay the same keep their text.
+
+    Raises SettingsError if the tables are written in an unusual form.
+    """
+    data = tomllib.loads(text)
+    new_tables, parts, end = {table_host(table): table for table in tables}, [""], 0
+    for (start, table_end), old_table in zip(find_site_tables(text), data.get("sites", ()), strict=False):
+        parts.append(text[end:start])
+        end = table_end
+        new_table = new_tables.pop(table_host(old_table), None)
+        if new_table is None:
+            parts[-1] = ABOVE_TABLE_RE.sub("", parts[-1])
+        else:
+            parts.append(edit_table(text[start:end], new_table))
+    rest = text[end:]
+    if end:  # new tables are written below the last one, otherwise at the end
+        comments = next(COMMENTS_RE.finditer(rest))[0]
+        parts.append(comments)
+        rest = rest.removeprefix(comments)
+    else:
+        parts.append(rest)
+        rest = ""
+    parts[1:] = [ending_line("".join(parts))] if new_tables else parts[1:]
+    parts += [f"\n[[sites]]\n{''.join(map(setting_line, table.items()))}" for table in new_tables.values()]
+    new_text = "".join([*parts, rest])
+    if not has_toml_data(new_text, {**data, "sites": list(tables)}):
+        raise SettingsError("[[sites]] is written in an unusual form: change it in the file")
+    return new_text
+
+
+def find_site_tables(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each table [[sites]] in TOML text.
+
+    Comments and blank lines at its end belong to what follows.
+    """
+    start, end, position = -1, 0, 0
+    for line in text.split("\n"):
+        content = line.strip()
+        if content.startswith("["):
+            if start >= 0:
+                yield start, end
+            start = position if SITE_LINE_RE.match(content) else -1
+        position = min(position + len(line) + 1, len(text))
+        if content and not content.startswith("#"):
+            end = position
+    if start >= 0:
+        yield start, end
+
+
+def edit_table(text: str, values: Mapping[str, Any]) -> str:
+    """Return the text of one table [[sites]] with other values."""
+    document = tomlkit.parse(text)
+    [table] = document["sites"]
+    for key in [key for key in table if key not in values]:
+        del table[key]
+    for key, value in values.items():
+        if key not in table:
+            insert_setting(table, key, create_item(value))
+        elif table[key] != value and not edit_in_place(table[key], value):
+            table[key] = create_item(value)
+    return document.as_string()
+
+
+def setting_line(item: tuple[str, Any]) -> str:
+    """Return a line `key = value` with its line end."""
+    return f"{tomlkit.key(item[0]).as_string()} = {create_item(item[1]).as_string()}\n"
 
 
 def iter_edits(text: str, section: str, key: str, value: object | None) -> Iterator[str]:
@@ -75,13 +154,13 @@ def iter_edits(text: str, section: str, key: str, value: object | None) -> Itera
 
 
 def has_toml_data(text: str, expected: Mapping[str, Any]) -> bool:
-    """True if `text` is valid TOML with the data `expected`; an empty section equals a missing one."""
+    """True if `text` is valid TOML with the data `expected`; an empty section or list equals a missing one."""
     try:
         sections = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return False
-    return {name: value for name, value in sections.items() if value != {}} == {
-        name: value for name, value in expected.items() if value != {}
+    return {name: value for name, value in sections.items() if value} == {
+        name: value for name, value in expected.items() if value
     }
 
 

@@ -64,11 +64,12 @@ def crawl(
     """
     from crawler.crawl import crawl as run_crawl
     from crawler.http.fetch import Fetcher
-    from crawler.http.site_options import parse_paused_hosts
     from pipeline.compute.distributed_crawl import crawl_on_cluster, is_distributed_crawl
     from pipeline.crawl_stage.document_backfill import backfill_documents
     from pipeline.crawl_stage.rendered_sites import render_sites_automatically
 
+    with engine.lock("crawl"):
+        render_sites_automatically(engine)
     with (
         engine.lock("crawl"),
         closing(Fetcher(engine.settings.crawl, engine.ip_policy)) as fetcher,
@@ -80,8 +81,7 @@ def crawl(
         engine.store.frontier.clamp_future_visits(time.time())
         engine.store.frontier.admin.requeue_deepest_pages(settings.depth)
         engine.store.frontier.admin.set_new_only(settings.incremental == NEW_ONLY)
-        engine.store.frontier.exclude_hosts(parse_paused_hosts(settings))
-        render_sites_automatically(engine)
+        engine.store.frontier.exclude_hosts([site.host for site in settings.sites.records if site.paused])
         backfill_documents(engine, settings)
         with (
             show_crawl_progress(engine.progress) if on_progress is None else nullcontext(on_progress) as report_progress
@@ -152,8 +152,9 @@ def extract(engine: "Engine") -> StageReport:
                 counts.update(outcomes)
                 abort_on_many_failures(Stage.EXTRACT, counts)
                 advance(pages)
-        store_settings = engine.settings.store
-        expired_count = engine.store.retention.remove_expired(store_settings.keep_days, store_settings.days_by_host())
+        sites = engine.settings.crawl.sites.records
+        days_by_host = {site.host: site.keep_days for site in sites if site.keep_days is not None}
+        expired_count = engine.store.retention.remove_expired(engine.settings.store.keep_days, days_by_host)
     notes = (
         (
             Message(
@@ -384,7 +385,7 @@ def index_first_pages(engine: "Engine", record: "RunRecord", pages_per_seed: int
 
     The crawl alternates between the sites, but a fast site can get more pages than a slow one.
     """
-    max_pages = pages_per_seed * max(len(engine.settings.crawl.seeds), 1)
+    max_pages = pages_per_seed * max(len(engine.settings.crawl.sites.seeds), 1)
     record.run_stage(Stage.CRAWL, partial(crawl_with_index_opening, engine, True, max_pages))
     record.run_stage(Stage.EXTRACT, partial(extract, engine))
     record.run_stage(Stage.SOLR, partial(wait_for_solr, engine))
@@ -397,10 +398,9 @@ def crawl_with_index_opening(engine: "Engine", with_index: bool, max_pages: int 
     `max_pages` as for `crawl`.
     """
     from crawler.crawl_plan import build_crawl_plan, check_addresses
-    from crawler.host_suggestions import with_added_sites
 
     if resolve_strategy(engine.settings.crawl) not in FOCUSED_STRATEGIES:  # a topic has seeds of its own
-        check_addresses(build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir)))
+        check_addresses(build_crawl_plan(engine.settings.crawl))
     if with_index:
         engine.open_index_in_background()
     return crawl(engine, max_pages=max_pages)

@@ -1,7 +1,7 @@
 """Settings of the search site."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from domain.errors import SettingsError
@@ -20,6 +20,7 @@ class SearchSettings:
     """Section [search]: settings of the search site. Raises SettingsError if `longest_query` is out of range."""
 
     GROUP: ClassVar[Group] = "search"
+    site_names: Mapping[str, str] = field(default_factory=dict)  # no setting: the display names of sites by host
     EFFECT: ClassVar = SettingEffect.AT_ONCE
     host: str = setting(
         "127.0.0.1", "IP address or host name to listen on", group="machine", effect=SettingEffect.RESTART
@@ -74,7 +75,6 @@ class SearchSettings:
     pictures: bool = setting(
         True, "show thumbnails next to results; they are fetched from the sites of the articles and served by this site"
     )
-    site_names: Mapping[str, str] = setting({}, "display names of sites, by host")
 
     def __post_init__(self) -> None:
         if not 1 <= self.longest_query <= MAX_QUERY_UNITS:

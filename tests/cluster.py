@@ -32,10 +32,10 @@ from indexer.embedded_solr import find_free_port
 from pipeline.demo.articles import COMPARISON_TERM
 from pipeline.demo.site import DemoServer, demo_urls, write_sites
 from pipeline.settings import SECTIONS
-from pipeline.settings_template import toml_value
 from tests.local_cluster import LocalSolrCluster
 from tests.object_store import environment, make_bucket, object_store
 from tests.postgres_server import PostgresServer
+from tests.settings_text import toml_of
 
 NODES, SHARDS, REPLICAS, WORKERS, SITES = 3, 2, 2, 3, 2
 HEAP = "300m"
@@ -93,14 +93,6 @@ class Running:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-
-
-def toml_of(sections: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the text of the vertical's TOML file."""
-    blocks = (
-        [f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in one.items())] for name, one in sections.items()
-    )
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 @contextmanager

@@ -26,10 +26,10 @@ from indexer.embedded_solr import open_solr
 from indexer.solr_index import SolrIndex
 from pipeline.demo.site import SITE_NAMES, ConditionalHeaders, DemoResponse, DemoServer, write_sites
 from pipeline.settings import load_settings
-from pipeline.settings_template import toml_value
 from tests.local_workers import local_workers
 from tests.plumb_call import Said as Said
 from tests.plumb_call import call_plumb
+from tests.settings_text import toml_of
 from tests.web_fixture import PATIENCE
 
 PLUMB = str(Path(sys.executable).with_name("plumb"))
@@ -61,10 +61,7 @@ class Vertical:
     def write(self, sections: Mapping[str, Mapping[str, Any]]) -> Self:
         """Write the settings and return this vertical."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        lines = []
-        for name, values in sections.items():
-            lines += [f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in values.items())]
-        self.config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self.config.write_text(toml_of(sections), encoding="utf-8")
         return self
 
     def copy_to(self, folder: Path) -> Self:

@@ -2,12 +2,14 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from crawler.http.fetch import FetchResult
 from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
+from crawler.site import Sites, url_host
 from domain.frontier import FrontierEntry, NewUrl, StoredRobots, UrlKind, Visit
 from domain.outcome import Outcome, Reason
 from domain.page import Host, Page
@@ -137,11 +139,21 @@ def entry(url: str, url_id: int = 1, **changes: object) -> FrontierEntry:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def settings(*seeds: str, **changes: object) -> CrawlSettings:
-    """Return settings for loopback: no delay, the hosts of the seeds allowed, long timeouts."""
+def sites(*urls: str, tables: Sequence[Mapping[str, Any]] = ()) -> Sites:
+    """Return the sites of these start URLs, with the keys of `tables`, each of which has a host."""
+    by_host: dict[str, dict[str, Any]] = {}
+    for url in urls:
+        by_host.setdefault(url_host(url), {"urls": []})["urls"].append(url)
+    for table in tables:
+        by_host.setdefault(table["host"], {}).update(table)
+    return Sites.parse(list(by_host.values()))
+
+
+def settings(*seeds: str, tables: Sequence[Mapping[str, Any]] = (), **changes: object) -> CrawlSettings:
+    """Return settings for loopback: no delay, the hosts of the seeds allowed, long timeouts. See `sites`."""
     inside = tuple({seed.split("/", 3)[2] for seed in seeds})
     made = CrawlSettings(
-        seeds=seeds,
+        sites=sites(*seeds, tables=tables),
         delay=0.0,
         threads=8,
         per_host=4,

@@ -50,7 +50,7 @@ from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
 from search_ui.app import create_app
 from search_ui.interfaces import EmbeddingBacklog, OriginalDocument, OriginalError, Overview, SiteDetail, SiteReport
 from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector
@@ -482,9 +482,12 @@ class FakeSites:
     paused_hosts: set[str] = field(default_factory=set)
     options: list[SiteOption] = field(default_factory=list)
 
+    def find_host(self, text: str) -> str:
+        return "" if text.startswith("unknown") else text
+
     def load(self, host: str) -> SiteSettings:
-        seeds = (f"https://{host}/",)
-        return SiteSettings(host, "新闻网", "3", (host,), seeds, host in self.paused_hosts, options=self.options)
+        values = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{host}/", "scope": host}
+        return SiteSettings(host, values, host in self.paused_hosts, options=self.options)
 
     def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
         return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
@@ -504,8 +507,8 @@ class FakeSites:
         self._record("resume", host, account)
         self.paused_hosts.discard(host)
 
-    def change(self, host: str, edit: SiteEdit, account: str) -> None:
-        self._record("change", host, edit, account)
+    def change(self, host: str, values: Mapping[str, str], account: str) -> None:
+        self._record("change", host, values, account)
 
     def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
         self._record("set_option", host, kind, text, account)

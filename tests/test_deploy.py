@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 import yaml
 
 from indexer.cluster.security import security_json
-from pipeline.settings import ENV_PREFIX, SECTIONS, build_settings, load_settings, read_toml_sections
+from pipeline.settings import ENV_PREFIX, SECTIONS, build_settings, load_settings
 
 DEPLOY = Path(__file__).resolve().parents[1] / "deploy"
 COMPOSE = DEPLOY / "compose.yaml"
@@ -178,7 +179,7 @@ def test_the_charts_secrets_are_said_and_its_vertical_is_one(tmp_path: Path) -> 
     assert all(f"{key}=" in head for key in keys) and "security.json" in head
     [vertical] = [one["data"]["vertical.toml"] for one in manifests() if one["kind"] == "ConfigMap"]
     (tmp_path / "vertical.toml").write_text(vertical)
-    sections = read_toml_sections(tmp_path / "vertical.toml")
+    sections = tomllib.loads((tmp_path / "vertical.toml").read_text())
     sections["index"]["solr_url"] = "http://solr:8983/solr"
     assert build_settings(sections, tmp_path).index.replicas == 2
 

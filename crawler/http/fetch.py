@@ -31,18 +31,10 @@ from crawler.http.document_types import (
 )
 from crawler.http.ip_policy import IpPolicy, PrivateAddressError
 from crawler.http.run_cookies import RunCookies
-from crawler.http.site_options import parse_site_options
 from crawler.memory_budget import MemoryBudget, Reservation
 from crawler.settings import CrawlSettings
 from crawler.sitemaps.timestamps import parse_timestamp
-from crawler.urls.canonical import (
-    NON_PAGE_EXTENSIONS,
-    UrlForms,
-    host_of,
-    parse_url_forms,
-    path_extension,
-    split_host_port,
-)
+from crawler.urls.canonical import NON_PAGE_EXTENSIONS, UrlForms, parse_url_forms, path_extension, split_host_port
 from domain.file_formats import HTML_FORMAT
 from domain.frontier import FrontierEntry
 from domain.message import Message, error_message
@@ -184,7 +176,7 @@ class Fetcher:
         document_rules: documents that are fetched in addition to pages.
 
     Raises:
-        SettingsError: invalid headers, cookies, proxies or document formats.
+        SettingsError: invalid document formats.
     """
 
     def __init__(self, settings: CrawlSettings, ip_policy: IpPolicy, now: Callable[[], float] = time.time) -> None:
@@ -193,7 +185,7 @@ class Fetcher:
         self.document_rules = parse_document_rules(settings)
         self._now = now
         self._connections = ConnectionPool(ip_policy, settings.per_host)
-        self._site_options = parse_site_options(settings)
+        self._sites = settings.sites
         self._cookies = RunCookies()
         self._connect_seconds = settings.connect_timeout
         self._timeout = Timeout(connect=self._connect_seconds, read=settings.read_timeout)
@@ -270,7 +262,7 @@ class Fetcher:
         request_state = self._connections.request_state()
         request_state.deadline = request_state.clock() + self.total_timeout
         try:
-            sent_headers = {**self._headers, **self._site_options.headers_for(host_of(url)), **headers}
+            sent_headers = {**self._headers, **self._sites.for_url(url).request_headers, **headers}
             if cookies := self._cookies.header(url, sent_headers.get("Cookie", "")):
                 sent_headers["Cookie"] = cookies
             raw_response = self._send(url, sent_headers, method)
@@ -312,7 +304,7 @@ class Fetcher:
         Returns "" if there is no allowed address, or if a proxy connects to the host.
         """
         name, port = split_host_port(host)
-        if self._site_options.proxy_for(host):
+        if self._sites.for_host(host).proxy:
             return ""
         return self._connections.find_ip(name, int(port or 0), self._connect_seconds)
 
@@ -325,7 +317,7 @@ class Fetcher:
         self._connections.close()
 
     def _send(self, url: str, headers: Mapping[str, str], method: str) -> BaseHTTPResponse:
-        proxy = self._site_options.proxy_for(host_of(url))
+        proxy = self._sites.for_url(url).proxy
         try:
             return self._connections.get(url, headers, self._timeout, proxy, method)
         except (u3.HTTPError, OSError) as error:

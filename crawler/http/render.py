@@ -1,7 +1,7 @@
-"""Render pages of the sites in `crawl.rendered` in a browser before parsing. Off by default.
+"""Render pages of the sites with `render` in a browser before parsing. Off by default.
 
 The browser has no network access. It receives the fetched page. Its scripts and data come through the crawl's
-`Fetcher`, only from the sites in `crawl.rendered`, within their robots.txt rules and with the crawl delay. Images,
+`Fetcher`, only from such sites, within their robots.txt rules and with the crawl delay. Images,
 styles, fonts, frames and all other requests are rejected. Needs the extra `render` (playwright) and Chromium.
 """
 
@@ -60,7 +60,7 @@ class Renderer:
             self._import_playwright()
 
     def should_render(self, page: Page) -> bool:
-        """True if the page belongs to a site in `crawl.rendered`."""
+        """True if the page belongs to a site that is rendered."""
         host = host_of(page.url)
         return any(scope.covers(host, "/") for scope in self._rendered_sites)
 
@@ -89,7 +89,7 @@ class Renderer:
         try:
             return import_module("playwright.sync_api")
         except ImportError:
-            raise SettingsError("crawl.rendered needs playwright: pip install 'plumbline-search[render]'") from None
+            raise SettingsError("render of a site needs playwright: pip install 'plumbline-search[render]'") from None
 
     def _render_html(self, page: Page) -> str:
         """Return the rendered HTML, or "" if rendering fails. Runs in the browser's thread."""

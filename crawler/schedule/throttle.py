@@ -4,14 +4,14 @@ No method waits. The caller passes the time in monotonic seconds; only quiet hou
 are the same for pages, robots.txt, sitemaps, feeds, probes and the resources of rendered pages. One thread starts jobs;
 worker threads may send more requests within a job (`start_inner_request`).
 
-    delay               maximum of crawl.delay, crawl.site_delays, Crawl-delay, and delay_factor x response time
+    delay               maximum of crawl.delay, delay of the site, Crawl-delay, and delay_factor x response time
     large site          the backlog exceeds the time left. While the site responds fast, without errors and without
                         other delay, crawl.delay shrinks by a fifth every ten responses, to delay / crawl.speed_up
     slower responses    large site returns to crawl.delay and starts again from there
     one failure         large site returns to crawl.delay for the rest of the run
     429, 503            the delay doubles for the rest of the run, and Retry-After is respected
     aborted fetch       the host may still be working, so it gets a pause as long as the fetch took
-    quiet hours         no request begins in crawl.site_quiet_hours
+    quiet hours         no request begins in quiet_hours of the site
     failures in a row   a pause that doubles each time; after five failures the host is suspended
 """
 
@@ -22,7 +22,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.http.site_options import delay_for_host, parse_site_delays, parse_site_quiet_hours
 from crawler.schedule.quiet_hours import QuietHours, quiet_seconds_left
 from crawler.settings import CrawlSettings
 from domain.page import Host
@@ -90,8 +89,6 @@ class HostThrottle:
 
     def __init__(self, settings: CrawlSettings, time_of_day: Callable[[], float] = time.time) -> None:
         self._settings, self._time_of_day = settings, time_of_day
-        self._site_delays = parse_site_delays(settings)
-        self._site_quiet_hours = parse_site_quiet_hours(settings)
         self._hosts: dict[str, _HostState] = {}
         self._in_flight_by_ip: Counter[str] = Counter()
         self._lock = threading.RLock()
@@ -263,7 +260,6 @@ class HostThrottle:
 
     def _state(self, host: Host) -> _HostState:
         if host not in self._hosts:
-            quiet_hours = tuple(hours for scope, hours in self._site_quiet_hours if scope.covers(host, "/"))
-            delay = delay_for_host(self._site_delays, host)
-            self._hosts.setdefault(host, _HostState(requested_delay=delay, quiet_hours=quiet_hours))
+            site = self._settings.sites.for_host(host)
+            self._hosts.setdefault(host, _HostState(requested_delay=site.delay, quiet_hours=site.quiet_periods))
         return self._hosts[host]

@@ -10,7 +10,7 @@ from docstore.frontier.due_order import backlog_by_host, count_if
 from docstore.reports.url_report import UrlReport, url_report
 from docstore.schema.article_tables import articles, index_changes, indexed_documents
 from docstore.schema.crawl_tables import outcomes, pages, urls
-from domain.frontier import HostBacklog
+from domain.frontier import HostBacklog, UrlExclusion
 from domain.outcome import Reason, Stage
 from domain.run import Freshness, OutcomeSample, SiteTotals
 
@@ -101,11 +101,12 @@ class StatusReports:
             )
 
     def site_totals(self, limit: int = MAX_SITES) -> list[SiteTotals]:
-        """Return the totals of the `limit` hosts with the most URLs."""
+        """Return the totals of the `limit` hosts with the most URLs, without the URLs of removed sites."""
         return self._load_site_totals(limit)
 
     def _load_site_totals(self, limit: int, host: str | None = None) -> list[SiteTotals]:
-        host_filter = urls.c.host == host if host is not None else true()
+        is_removed = urls.c.exclusion == UrlExclusion.REMOVED
+        host_filter = (urls.c.host == host if host is not None else true()) & ~is_removed
         due_count = count_if(urls.c.due_at <= self._clock())
         hosts_query = (
             select(urls.c.host, func.min(urls.c.url), func.count(), due_count, func.max(urls.c.visited_at))

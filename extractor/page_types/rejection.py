@@ -57,7 +57,7 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     re.I,
 )
 NOTICE_REASON = Message("The page asks for JavaScript")
-RENDER_SETTING_HINT = "add the site to crawl.rendered to render its pages in a browser"
+RENDER_SETTING_HINT = "set render of the site to render its pages in a browser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +375,5 @@ def javascript_outcome(signals: PageSignals) -> Outcome | None:
 
 def javascript_rejection(reason: str = NOTICE_REASON) -> Outcome:
     """Return the outcome NEEDS_JAVASCRIPT with its reason and the advice."""
-    message = Message(
-        "{reason}: add the site to crawl.rendered under “Settings” to render its pages in a browser", reason=reason
-    )
+    message = Message("{reason}: turn on rendering in the settings of the site under “Sites”", reason=reason)
     return Outcome(Reason.NEEDS_JAVASCRIPT, message)

@@ -26,7 +26,7 @@ def collect_inputs(engine: Engine) -> AlertInputs:
         engine.settings.alerts.silent_days,
         firing,
         store.lexicons.blocked_version(),
-        {} if can_render_automatically(engine.settings.crawl) else count_unrendered_pages(engine),
+        {} if can_render_automatically(engine.settings.crawl.rendered) else count_unrendered_pages(engine),
         store.rising_terms.load() if engine.settings.alerts.rising_terms else (),
     )
 
@@ -40,5 +40,5 @@ def newest_bad_run(engine: Engine) -> BadRun | None:
 
 def missed_run_time(engine: Engine, now: float) -> float | None:
     """Return the scheduled time (epoch seconds) of the daily run if it was missed; otherwise None."""
-    scheduled_at = missed_time(engine, configured_appointments(engine.settings.schedule)[0], now)
+    scheduled_at = missed_time(engine, configured_appointments(engine.settings)[0], now)
     return scheduled_at if scheduled_at is not None and now - scheduled_at > LATE_AFTER_SECONDS else None

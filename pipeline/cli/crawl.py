@@ -13,7 +13,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from crawler.host_suggestions import HostSuggestion, add_site, load_host_suggestions, remove_site, with_added_sites
+from crawler.host_suggestions import HostSuggestion, load_host_suggestions
+from crawler.site import canonical_host
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
 from domain.errors import PlumblineError, SettingsError
 from domain.frontier import FrontierEntry, UrlKind
@@ -142,7 +143,7 @@ def trace_fetch(engine: "Engine", url: str) -> dict[str, Any]:
     from crawler.traps.trap_detector import detect_shape_trap
     from crawler.workers.fetch_pool import Job, JobRunner
 
-    settings = with_added_sites(engine.settings.crawl, engine.settings.data_dir)
+    settings = engine.settings.crawl
     plan = build_crawl_plan(settings)
     canonical_url = canonicalize_url(url)
     if isinstance(canonical_url, Reason):
@@ -229,7 +230,9 @@ def sites(context: click.Context, as_json: bool) -> None:
 @click.pass_context
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     """List out-of-scope hosts that saved pages often link to, from many sites and to many URLs."""
-    suggestions = load_host_suggestions(load_call_settings(context).data_dir)[:limit]
+    settings = load_call_settings(context)
+    sites, rows = settings.crawl.sites, load_host_suggestions(settings.data_dir)
+    suggestions = [row for row in rows if not any(scope.covers(row.host, "/") for scope in sites.scopes)][:limit]
     print_table_or_json(
         [suggestion_to_json(row) for row in suggestions], lambda: suggestion_table(suggestions), as_json
     )
@@ -263,12 +266,13 @@ def suggestion_table(suggestions: list[HostSuggestion]) -> Table:
 @click.argument("hosts", nargs=-1, required=True)
 @click.pass_context
 def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
-    """Add hosts, by name or URL; the next crawl also starts at their home pages."""
-    folder = load_call_settings(context).data_dir
-    from pipeline.engine import ensure_folder
+    """Add start URLs, or hosts with their home pages, to the config file."""
+    source = load_call_settings(context).require_source()
+    from pipeline.site_tables import add_urls, parse_start_url
 
-    ensure_folder(folder)
-    print_lines([f"{add_site(folder, host)} added" for host in hosts])
+    urls = list(map(parse_start_url, hosts))
+    source.edit(lambda stored: add_urls(stored, urls))
+    print_lines([f"{url} added" for url in urls])
 
 
 @sites.command("import")
@@ -282,7 +286,7 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
 @click.option("--preview", is_flag=True, help="Only show what would be added and what cannot be imported.")
 @click.pass_context
 def sites_import(context: click.Context, file: Path, file_format: str | None, preview: bool) -> None:
-    """Add the sites of a file to crawl.seeds and crawl.scope in the config file.
+    """Add the sites of a file to the config file.
 
     The file is a list with one URL per line, or the OPML of a feed reader. Every part of the file that cannot be
     imported is listed.
@@ -305,11 +309,14 @@ def sites_import(context: click.Context, file: Path, file_format: str | None, pr
 @click.argument("host")
 @click.pass_context
 def sites_remove(context: click.Context, host: str) -> None:
-    """Remove an added host. Its fetched pages are kept."""
-    if not remove_site(load_call_settings(context).data_dir, host):
-        raise PlumblineError(
-            f"{host[:200]} was not added with `plumb sites add`: to exclude a host of the settings, change crawl.scope"
-        )
+    """Remove a host from the config file. Its fetched pages are kept."""
+    source = load_call_settings(context).require_source()
+    from pipeline.site_tables import remove_site
+
+    name = canonical_host(host)
+    if name not in source.load().crawl.sites.by_host:
+        raise PlumblineError(f"{host[:200]} is not a site of {source.file.name}")
+    source.edit(lambda stored: remove_site(stored, name))
     print_line(f"{host} is no longer crawled")
 
 
@@ -389,7 +396,7 @@ def add_urls(engine: "Engine", urls: tuple[str, ...]) -> None:
 def block_urls(engine: "Engine", url_pattern: str) -> None:
     """Stop crawling the known URLs of PART.
 
-    (New URLs are governed by crawl.scope.)
+    (New URLs are governed by the scope of their site.)
     """
     print_line(f"{engine.store.frontier.admin.block_urls(url_pattern)} blocked")
 

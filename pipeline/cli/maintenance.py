@@ -12,6 +12,7 @@ from locks.private_files import open_private
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
 from pipeline.cli.console import json_option, print_json, print_line, print_lines
 from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
+from pipeline.settings import SITES
 from pipeline.settings_template import render_sample_toml
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def init(context: click.Context, targets: tuple[str, ...], contact: str) -> None
         raise PlumblineError(f"{path} already exists and was not changed: name another file") from None
     except OSError as error:
         raise PlumblineError(f"cannot write {path}: {error.strerror}") from error
-    print_line(f"created {path}: set crawl.seeds and crawl.contact in it, then run `plumb run {path}`")
+    print_line(f"created {path}: set crawl.contact and the sites in it, then run `plumb run {path}`")
 
 
 def init_from_sites(context: click.Context, urls: tuple[str, ...], contact: str) -> None:
@@ -197,7 +198,10 @@ def doctor(context: click.Context, as_json: bool) -> None:
 @click.option("--without-backup", is_flag=True, help="Upgrade although no backup of the last day exists.")
 @json_option
 def upgrade(context: click.Context, check_only: bool, without_backup: bool, as_json: bool) -> None:
-    """Upgrade the store of a vertical after an update of the program. Exits with 1 if something prevents it."""
+    """Upgrade the store and the config file of a vertical after an update of the program.
+
+    Exits with 1 if something prevents it. The earlier config file is kept as CONFIG.before-upgrade.
+    """
     settings = load_call_settings(context)
     from pipeline.engine import open_store
     from pipeline.maintenance.upgrade import check_settings, check_upgrade
@@ -211,7 +215,11 @@ def upgrade(context: click.Context, check_only: bool, without_backup: bool, as_j
     optional = {"backup"} if without_backup else set()
     if failed := [result.name for result in results if not result.is_well and result.name not in optional]:
         raise PlumblineError(f"not ready for the upgrade: {', '.join(failed)}; nothing was changed")
-    if check_only or len(store_results) == 1:
+    if check_only:
+        return
+    if settings.source is not None:
+        settings.source.edit(lambda stored: {SITES: stored[SITES]} if SITES in stored else {})
+    if len(store_results) == 1:
         return
     open_store(settings).close()
     if not as_json:

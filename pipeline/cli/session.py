@@ -73,10 +73,9 @@ def check_crawl_settings(settings: Settings) -> None:
     The seeds of a topic are in the data folder, so a focused crawl is checked when it starts.
     """
     from crawler.crawl_plan import build_crawl_plan, check_addresses
-    from crawler.host_suggestions import with_added_sites
 
     if not settings.crawl.topic:
-        check_addresses(build_crawl_plan(with_added_sites(settings.crawl, settings.data_dir)))
+        check_addresses(build_crawl_plan(settings.crawl))
 
 
 @contextmanager

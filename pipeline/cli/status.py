@@ -22,7 +22,7 @@ MAX_RUNS_SHOWN = 5
 MAX_SLOW_HOSTS_SHOWN = 10
 # Hints for an administrator, printed after the count of a reason.
 REASON_HINTS: dict[str, str] = {
-    Reason.NEEDS_JAVASCRIPT: "  (to load such pages in a browser, add their sites to crawl.rendered or set it to auto)",
+    Reason.NEEDS_JAVASCRIPT: "  (to load them in a browser, set render of their sites, or crawl.rendered to auto)",
     Reason.INCOMPLETE_BODY: "  (article saved but possibly incomplete: see plumb explain URL)",
 }
 

@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING
 from crawler.crawl_context import SITE_STATE_NAMES, CrawlContext, begin_crawl
 from crawler.crawl_loop import CrawlLoop
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
-from crawler.host_suggestions import with_added_sites
 from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
-from crawler.http.site_options import parse_paused_hosts
 from crawler.progress import CrawlProgress, Tally
 from crawler.settings import FOCUSED_STRATEGIES, resolve_strategy
 from crawler.state_files import read_state, state_path_factory, write_state
@@ -56,7 +54,7 @@ def is_distributed_crawl(settings: Settings) -> bool:
 
 def crawl_on_cluster(engine: "Engine", on_progress: Callable[[CrawlProgress], None]) -> StageReport:
     """Crawl until no URL is due, or the time or page limit is reached. Returns the number of visits by reason."""
-    started, settings, table = time.monotonic(), crawler_settings(engine.settings), engine.store.frontier
+    started, settings, table = time.monotonic(), engine.settings, engine.store.frontier
     plan = cluster_crawl_plan(settings)
     tally = begin_crawl(table, plan)
     crawl_task = partial(
@@ -150,16 +148,8 @@ def _iter_tallies(engine: "Engine", crawl_task: "partial[Tally]", plan: CrawlPla
         time.sleep(0.0 if visit_count else heartbeat_seconds)
 
 
-def crawler_settings(settings: Settings) -> Settings:
-    """Return the settings of the crawlers, with the hosts that this process has added or chosen to render.
-
-    The files with these hosts are in the data folder of this machine, and the other machines do not read it.
-    """
-    return replace(settings, crawl=with_added_sites(settings.crawl, settings.data_dir))
-
-
 def cluster_crawl_plan(settings: Settings) -> CrawlPlan:
-    """Build the crawl plan of all crawlers from `crawler_settings`. Queues are per host: a lease covers one queue."""
+    """Build the crawl plan of all crawlers. Queues are per host: a lease covers one queue."""
     crawl = settings.crawl
     pages_per_crawler = -(-crawl.max_pages // settings.cluster.crawlers)
     crawl = replace(crawl, queue_policy=HOST_QUEUE_POLICY, max_pages=pages_per_crawler)
@@ -171,7 +161,7 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
 
     Args:
         crawler_number: index of this crawler, from 0; names its state folder
-        settings: `crawler_settings` of the process that started the crawl
+        settings: those of the process that started the crawl
         due_before: only URLs that were due then, in epoch seconds
         deadline: epoch seconds
     """
@@ -196,7 +186,7 @@ def crawl_until_done(crawler_number: int, settings: Settings, due_before: float,
             plan.settings.threads * LEASED_HOSTS_PER_THREAD,
             settings.cluster.crawlers,
         )
-        table.exclude_hosts(parse_paused_hosts(plan.settings))
+        table.exclude_hosts([site.host for site in plan.settings.sites.records if site.paused])
         table.use_leases(leased_hosts.lease_for_queue)
         load_shared_state(worker.store.site_state, seen_path)
         context = CrawlContext(table, fetcher, plan, seen_path, leased_hosts)

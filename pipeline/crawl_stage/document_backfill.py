@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
-from crawler.host_suggestions import with_added_sites
 from crawler.http.document_types import is_plain_text_version, parse_document_rules
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
 from crawler.urls.canonical import host_of, path_extension, rejection_reason
@@ -33,7 +32,7 @@ def backfill_documents(engine: Engine, settings: CrawlSettings) -> int:
         if enabled_formats:
             backfill.finish(sorted(enabled_formats))
         return 0
-    added_count, plan = 0, build_crawl_plan(with_added_sites(settings, engine.settings.data_dir))
+    added_count, plan = 0, build_crawl_plan(settings)
     endings = "|".join(ending for name in new_formats for ending in FORMATS_BY_NAME[name].extensions)
     extension_pattern = re.compile(rf"\.(?:{endings})\b".encode(), re.IGNORECASE)
     with (

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from crawler.crawl_plan import build_crawl_plan
-from crawler.host_suggestions import with_added_sites
 from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
 from domain.errors import PlumblineError
@@ -23,7 +22,7 @@ def add_manual_urls(
 
     Raises PlumblineError, and adds nothing, if a text is no URL or the crawl settings exclude it.
     """
-    plan = build_crawl_plan(crawl_settings or with_added_sites(engine.settings.crawl, engine.settings.data_dir))
+    plan = build_crawl_plan(crawl_settings or engine.settings.crawl)
     new_urls: list[NewUrl] = []
     for text in texts:
         url = canonicalize_url(text)

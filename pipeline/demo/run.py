@@ -19,6 +19,7 @@ from typing import Any
 import requests
 from rich.console import Console
 
+from crawler.urls.canonical import host_of
 from docstore.accounts import AccountTable
 from domain.account import Role
 from domain.errors import PlumblineError, PortInUseError
@@ -126,7 +127,6 @@ def render_demo_toml(options: DemoOptions) -> str:
     sections: dict[str, dict[str, Any]] = {
         "vertical": {"name": "油气资讯 · Plumbline demo", "data_dir": "data"},
         "crawl": {
-            "seeds": demo_urls(options.site_port),
             "depth": 6,
             "delay": 0.002,
             "per_host": 4,
@@ -134,11 +134,13 @@ def render_demo_toml(options: DemoOptions) -> str:
             "user_agent": "PlumblineDemo/0.1",
             "inside_hosts": list(names),
         },
-        "search": {"host": LOOPBACK, "port": options.port, "site_names": names},
+        "search": {"host": LOOPBACK, "port": options.port},
     }
     lines = ["# The demo. Overwritten at each start."]
     for section, values in sections.items():
         lines += [f"[{section}]", *(f"{key} = {toml_value(value)}" for key, value in values.items()), ""]
+    for url in demo_urls(options.site_port):
+        lines += ["[[sites]]", f"urls = {toml_value([url])}", f"name = {toml_value(names[host_of(url)])}", ""]
     return "\n".join(lines)
 
 

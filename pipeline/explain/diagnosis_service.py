@@ -1,10 +1,7 @@
 """Why single pages are or are not among the results, for the search site; and what an operator can do about it."""
 
 from crawler.crawl_plan import build_crawl_plan
-from crawler.host_suggestions import with_added_sites
-from crawler.http.site_options import parse_paused_hosts
 from crawler.robots.robots_txt import product_token
-from crawler.settings import CrawlSettings
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
 from domain.article import document_id
 from domain.errors import PlumblineError
@@ -38,7 +35,7 @@ class StorePageDiagnosis:
         return None if isinstance(canonical_form, Reason) else diagnose_page(self._load_facts(canonical_form))
 
     def _load_facts(self, url: str) -> PageFacts:
-        engine, host, settings = self._engine, host_of(url), self._current_settings()
+        engine, host, settings = self._engine, host_of(url), self._engine.settings.current().crawl
         plan = build_crawl_plan(settings)
         report = engine.store.status.url_report(url)
         rejection = rejection_reason(url, plan.url_rules, report.url_row.depth if report else 0)
@@ -62,12 +59,8 @@ class StorePageDiagnosis:
             totals.due_count if totals else 0,
             totals.last_visit_at if totals else None,
             engine.store.takedowns.find(url),
-            host in parse_paused_hosts(settings),
+            settings.sites.for_host(host).paused,
         )
-
-    def _current_settings(self) -> CrawlSettings:
-        """Return the crawl settings as the settings file states them now, and not as at the start of the site."""
-        return with_added_sites(self._engine.settings.current().crawl, self._engine.settings.data_dir)
 
     def schedule_page(self, url: str, account: str) -> bool:
         """Make a known page due for the next crawl. Returns False if the URL is unknown or excluded."""
@@ -95,5 +88,5 @@ class StorePageDiagnosis:
         else:
             if remedy is PageRemedy.ADD_SITE:
                 self._sites.add(url_origin(canonical_form) + "/", account)
-            add_manual_urls(self._engine, [canonical_form], self._current_settings())
+            add_manual_urls(self._engine, [canonical_form], self._engine.settings.current().crawl)
             self._record(account, PageRemedy.ADD_URL, canonical_form)

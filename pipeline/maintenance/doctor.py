@@ -238,7 +238,7 @@ def check_clock(settings: Settings) -> Iterator[CheckResult]:
 def check_schedule_and_backup(settings: Settings) -> Iterator[CheckResult]:
     """Check that `plumb schedule` is running and that a recent backup exists."""
     is_scheduler_running = SCHEDULE_COMMAND in active_stages(settings)
-    next_at = local_minute(next_planned_time(settings.schedule, time.time()))
+    next_at = local_minute(next_planned_time(settings, time.time()))
     text = f"next run {next_at}" if is_scheduler_running else "no scheduler is running"
     yield CheckResult(
         "schedule", is_scheduler_running, text, "start `plumb schedule` (deploy/plumbline-schedule.service)"
@@ -257,9 +257,9 @@ def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
     from crawler.http.ip_policy import PublicOnlyPolicy
 
     policy = PublicOnlyPolicy(settings.crawl.inside_hosts)
-    if not settings.crawl.seeds:
-        yield CheckResult("seeds", False, "no seed URLs", "add seed URLs to crawl.seeds")
-    origins = dict.fromkeys("/".join(seed.split("/")[:3]) for seed in settings.crawl.seeds)
+    if not settings.crawl.sites.seeds:
+        yield CheckResult("seeds", False, "no start URLs", "add a site: `plumb sites add URL`")
+    origins = dict.fromkeys("/".join(seed.split("/")[:3]) for seed in settings.crawl.sites.seeds)
     for origin in list(origins)[:MAX_PROBED_SEEDS]:
         name = origin.rpartition("/")[2]
         try:
@@ -270,7 +270,7 @@ def check_seed_hosts(settings: Settings) -> Iterator[CheckResult]:
             connect_to_any(policy.resolve_allowed(parts.hostname, port))
         except (OSError, ValueError, PlumblineError) as error:
             yield CheckResult(
-                "seed", False, f"{name}: {error}", "check network, DNS and firewall, or correct crawl.seeds"
+                "seed", False, f"{name}: {error}", "check network, DNS and firewall, or correct the start URL"
             )
         else:
             yield CheckResult("seed", True, f"{name} accepts connections")

@@ -24,7 +24,6 @@ from pathlib import Path
 
 from sqlalchemy import Table
 
-from crawler.host_suggestions import ADDED_SITES_FILE
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.urls.canonical import host_of
 from docstore.integrity.rebuild import RebuildReport, rebuild_store
@@ -45,6 +44,7 @@ from pipeline.maintenance.integrity_check import (
     iter_warc_faults,
 )
 from pipeline.maintenance.preflight import BLOCKING_COMPONENTS
+from pipeline.old_site_settings import ADDED_SITES_FILE
 from pipeline.settings import Settings
 from pipeline.warc_import.importer import IncompleteImportError, import_warc_files
 from pipeline.warc_import.sources import WarcSource

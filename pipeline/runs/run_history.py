@@ -59,7 +59,7 @@ def next_run_time(engine: Engine) -> float | None:
     """Return the time of the next scheduled run in epoch seconds; None if `plumb schedule` is not running."""
     if engine.lock_holder_pid(SCHEDULE_COMMAND) is None:
         return None
-    return next_planned_time(engine.settings.current().schedule, time.time())
+    return next_planned_time(engine.settings.current(), time.time())
 
 
 def missed_time(engine: Engine, appointment: Appointment, now: float, made_after: float = 0.0) -> float | None:

@@ -74,7 +74,7 @@ class Scheduler:
         self._open_engine = open_engine
         self._report_progress = report_progress
         self._first_pages = first_pages
-        self._planned = current_settings().schedule
+        self._planned = current_settings()
         self._last_wait = 0.0
         self._postponed_at: dict[str, float] = {}  # command -> last time at which another process prevented its run
         self._due: queue.SimpleQueue[Appointment] = queue.SimpleQueue()
@@ -93,14 +93,14 @@ class Scheduler:
             is_unfinished = should_resume(engine)
             is_first = bool(self._first_pages) and engine.store.runs.since_last_success()[0] is None
         if is_unfinished or is_first:
-            [daily, *_] = configured_appointments(self._current_settings().schedule)
+            [daily, *_] = configured_appointments(self._current_settings())
             self._run(daily, RESUME_REASON if is_unfinished else FIRST_RUN_REASON)
 
     def wait(self, seconds: float = POLL_SECONDS) -> None:
         """Execute the next run that is due within `seconds`. Changed times apply before."""
         self.liveness.touch()
         was_clock_set_back = time.time() < self._last_wait
-        if was_clock_set_back or self._current_settings().schedule != self._planned:
+        if was_clock_set_back or configured_appointments(self._current_settings()) != configured_appointments(self._planned):
             try:
                 with self._open_engine() as engine:
                     self._plan(engine)
@@ -118,11 +118,11 @@ class Scheduler:
 
     def _plan(self, engine: Engine) -> None:
         """Plan all runs of the settings, and only these. One that was missed is due at once."""
-        schedule = self._current_settings().schedule
-        appointments = configured_appointments(schedule)
+        settings = self._current_settings()
+        appointments = configured_appointments(settings)
         engine.store.runs.save_plans([appointment.plan for appointment in appointments])
         missed_times = [self._missed_time(engine, appointment) for appointment in appointments]
-        self._planned = schedule
+        self._planned = settings
         self._timer.remove_all_jobs()
         for appointment, missed_at in zip(appointments, missed_times, strict=True):
             self._add_job(appointment, missed_at or appointment.trigger.period(time.time())[1])
@@ -135,7 +135,7 @@ class Scheduler:
             [appointment],
             id=appointment.command,
             next_run_time=datetime.fromtimestamp(start_at, UTC),
-            misfire_grace_time=round(min(self._planned.grace_hours, MAX_GRACE_HOURS) * 3600) or 1,
+            misfire_grace_time=round(min(self._planned.schedule.grace_hours, MAX_GRACE_HOURS) * 3600) or 1,
             coalesce=True,
             replace_existing=True,
         )
@@ -212,7 +212,7 @@ def run_scheduler(
         notify_systemd("READY=1", IDLE_STATUS)
         with scheduler.stop_requests, WatchdogFeeder(scheduler.liveness.is_alive):
             scheduler.start()
-            next_at = next_planned_time(current_settings().schedule, time.time())
+            next_at = next_planned_time(current_settings(), time.time())
             report_progress(f"next run {local_minute(next_at)}; Ctrl-C stops")
             while True:
                 scheduler.wait()

@@ -6,16 +6,14 @@ is shifted by the length of the gap. If a time zone skips a whole day, two days 
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from zlib import crc32
 
 from apscheduler.triggers.base import BaseTrigger
 
-from pipeline.settings import ScheduleSettings, parse_hosts, parse_times_of_day
+from pipeline.settings import Settings, parse_times_of_day
 
 SCHEDULE_COMMAND = "schedule"  # lock of `plumb schedule`, and command in the records of daily runs
 LATE_AFTER_SECONDS = 900.0  # a run that starts later than this counts as missed
 FIRST_PAGES_PER_SEED = 20  # searchable early in a first run
-MAX_COMMAND_LENGTH = 64  # characters
 
 
 @dataclass(frozen=True)
@@ -69,31 +67,24 @@ class Appointment:
         return f"{self.trigger.time_of_day:%H:%M} {self.command}"
 
 
-def configured_appointments(settings: ScheduleSettings) -> list[Appointment]:
-    """Return all appointments of the settings, the daily run first."""
-    [daily] = parse_times_of_day(settings.at, "schedule.at")
+def configured_appointments(settings: Settings) -> list[Appointment]:
+    """Return all appointments of the settings, the daily run first. Sites with one time share a run."""
+    [daily] = parse_times_of_day(settings.schedule.at, "schedule.at")
     appointments = [Appointment(SCHEDULE_COMMAND, DailyTrigger(daily))]
-    for stage, text in settings.stages.items():
+    for stage, text in settings.schedule.stages.items():
         for start_time in parse_times_of_day(text, stage):
             command = f"{SCHEDULE_COMMAND} {stage} {start_time:%H:%M}"
             appointments.append(Appointment(command, DailyTrigger(start_time), stage))
-    for names, text in settings.sites.items():
-        hosts = parse_hosts(names)
-        for start_time in parse_times_of_day(text, names):
-            command = shorten_command(f"{SCHEDULE_COMMAND} {start_time:%H:%M} {' '.join(hosts)}")
-            appointments.append(Appointment(command, DailyTrigger(start_time), hosts=hosts))
+    hosts_by_time: dict[time, list[str]] = {}
+    for site in settings.crawl.sites.records:
+        for start_time in parse_times_of_day(site.schedule, site.host) if site.schedule else ():
+            hosts_by_time.setdefault(start_time, []).append(site.host)
+    for start_time, hosts in hosts_by_time.items():
+        command = f"{SCHEDULE_COMMAND} sites {start_time:%H:%M}"
+        appointments.append(Appointment(command, DailyTrigger(start_time), hosts=tuple(hosts)))
     return appointments
 
 
-def next_planned_time(settings: ScheduleSettings, now: float) -> float:
+def next_planned_time(settings: Settings, now: float) -> float:
     """Return the earliest scheduled time after `now`."""
     return min(appointment.trigger.period(now)[1] for appointment in configured_appointments(settings))
-
-
-def shorten_command(command: str) -> str:
-    """Shorten a command to MAX_COMMAND_LENGTH for the `runs` table; a long one ends with its CRC32."""
-    return (
-        command
-        if len(command) <= MAX_COMMAND_LENGTH
-        else f"{command[: MAX_COMMAND_LENGTH - 9]} {crc32(command.encode()):08x}"
-    )

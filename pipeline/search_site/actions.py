@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from crawler.http.site_options import delay_for_host, parse_site_delays
 from crawler.robots.robots_cache import parse_stored_robots
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.forecast import HostPaces, forecast_host
@@ -236,7 +235,7 @@ class StoreSiteBackend:
         stored_robots = self._engine.store.frontier.find_robots(url_origin(totals.example_url))
         agent = product_token(crawl.user_agent)
         robots_delay = parse_stored_robots(stored_robots, agent).crawl_delay if stored_robots else 0.0
-        return max(crawl.delay, robots_delay, delay_for_host(parse_site_delays(crawl), totals.host))
+        return max(crawl.delay, robots_delay, crawl.sites.for_host(totals.host).delay)
 
     def search_report(self, days: int) -> SearchReport:
         """Return the search report of the last `days` days, in local time."""

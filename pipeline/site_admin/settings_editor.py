@@ -2,22 +2,27 @@
 
 import difflib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from docstore.actions import ActionTable
 from domain.administration import PendingAction
 from domain.errors import SettingsConflictError, SettingsError
 from domain.message import error_message
-from domain.setting import Group, Secrecy, SettingEffect, hides_value
+from domain.setting import Group, Secrecy, SettingEffect, hides_value, setting_fields
 from pipeline.deprecated_settings import DEPRECATED_SETTINGS
+from pipeline.old_site_settings import DEPRECATED_SITE_SETTINGS
 from pipeline.settings import (
     ALLOWED_VALUES,
     ENV_PREFIX,
     SECTIONS,
+    SITES,
     OverrideSource,
     Settings,
+    has_secrets,
+    parse_number,
     setting_types,
     validate_value,
 )
@@ -178,13 +183,7 @@ def parse_text(spec: SettingSpec, text: str) -> object:
         return dict(parse_table_line(spec.path, line) for line in text.split("\n") if line.strip())
     if spec.kind is SettingKind.SWITCH:
         return {"true": True, "false": False}.get(text, text)
-    if spec.kind is SettingKind.NUMBER:
-        for number_type in (int, float):
-            try:
-                return number_type(text)
-            except ValueError:
-                continue
-    return text
+    return parse_number(text) if spec.kind is SettingKind.NUMBER else text
 
 
 def parse_table_line(path: str, line: str) -> tuple[str, str]:
@@ -213,9 +212,10 @@ def find_setting(message: str) -> str:
 
 def iter_diff(edit: SettingsEdit) -> Iterator[str]:
     """Yield the lines of a unified diff without the values of secrets."""
-    old_text, new_text = edit.old_text, edit.new_text
+    old_text, new_text = map(hide_site_secrets, (edit.old_text, edit.new_text))
+    old, new = map(tomllib.loads, (old_text, new_text))
     for path, secrecy in SECRECY_BY_PATH.items():
-        before, after = stored_value(edit.before, path), stored_value(edit.after, path)
+        before, after = stored_value(old, path), stored_value(new, path)
         if hides_value(secrecy, f"{form_text(before)} {form_text(after)}"):
             is_changed = before != after
             if before is not None:
@@ -225,6 +225,18 @@ def iter_diff(edit: SettingsEdit) -> Iterator[str]:
     lines = difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=2)
     for line in list(lines)[2:]:  # without the two lines that name the files
         yield hide_commented_secret(line)
+
+
+def hide_site_secrets(text: str) -> str:
+    """Return the text of a settings file without the secrets of its tables [[sites]]."""
+    tables = tomllib.loads(text).get(SITES, [])
+    hidden_tables = [
+        {**table, **{key: HIDDEN_VALUE for key in ("headers", "cookies", "proxy") if key in table}}
+        if has_secrets(table)
+        else table
+        for table in tables
+    ]
+    return apply_changes(text, {SITES: hidden_tables}) if hidden_tables != tables else text
 
 
 def hide_commented_secret(line: str) -> str:
@@ -248,7 +260,7 @@ def iter_specs() -> Iterator[SettingSpec]:
     for section in dict.fromkeys((*FIRST_SECTIONS, *SECTIONS)):
         settings_class = SECTIONS[section]
         types = setting_types(settings_class)
-        for setting in fields(settings_class):
+        for setting in setting_fields(settings_class):
             path = f"{section}.{setting.name}"
             kind = setting_kind(path, types[setting.name])
             metadata, default = setting.metadata, default_value(setting)
@@ -261,5 +273,5 @@ def iter_specs() -> Iterator[SettingSpec]:
 
 SPECS: Mapping[str, SettingSpec] = {spec.path: spec for spec in iter_specs()}
 SECRECY_BY_PATH: Mapping[str, Secrecy] = {path: spec.secrecy for path, spec in SPECS.items()} | {
-    setting.path: setting.secrecy for setting in DEPRECATED_SETTINGS
+    setting.path: setting.secrecy for setting in (*DEPRECATED_SETTINGS, *DEPRECATED_SITE_SETTINGS)
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_contact
 from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
 from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from crawler.urls.canonical import canonicalize_url
 from docstore.accounts import validate_account_name
 from docstore.store import Store
@@ -213,7 +214,7 @@ class FolderSetup:
 
 def check_contact(settings: CrawlSettings, seeds: tuple[str, ...], contact: str) -> None:
     """Raise SettingsError if no crawl with these settings may start at `seeds` with this contact."""
-    check_addresses(build_crawl_plan(replace(settings, seeds=seeds, contact=contact, topic="")))
+    check_addresses(build_crawl_plan(replace(settings, sites=Sites.from_urls(*seeds), contact=contact, topic="")))
 
 
 def ensure_account(store: Store, state: SetupState) -> Account:
@@ -238,8 +239,7 @@ def render_settings(
         can_render: Pages can be rendered in a browser.
         today: Date that the first line states.
     """
-    crawl_lines = ["# The crawl begins at these pages and stays on their hosts.", "seeds = ["]
-    crawl_lines += [*(f"    {toml_value(seed)}," for seed in seeds), "]"]
+    crawl_lines = []
     if state.contact:
         crawl_lines += [
             "# Sent with every request, so that sites can reach you.",
@@ -268,8 +268,11 @@ def render_settings(
         "[schedule]",
         "# Local time of the daily run; `plumb up` or `plumb schedule` must be running.",
         f"at = {toml_value(state.daily_at)}",
+        "",
+        "# The crawl begins at these pages and stays on their hosts.",
+        *(line for seed in seeds for line in ("[[sites]]", f"urls = [{toml_value(seed)}]", "")),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def write_new_file(path: Path, text: str) -> None:

@@ -12,6 +12,7 @@ from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.robots.robots_cache import RobotsRules, parse_stored_robots
 from crawler.schedule.forecast import HostPaces, forecast_host
 from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from crawler.sitemaps.origin_sitemaps import OriginSitemaps, default_sitemap_urls, robots_sitemap_urls
 from crawler.sitemaps.sitemap import SitemapEntry
 from crawler.urls.canonical import host_of, rejection_reason, url_origin
@@ -57,7 +58,7 @@ def check_site(
 
     Args:
         url: Canonical URL.
-        settings: The crawl settings; their seeds are ignored.
+        settings: The crawl settings; their sites are ignored.
         extract: The extraction settings.
         report: Called at each step with the check so far.
         sleep: Waits between two requests.
@@ -101,7 +102,7 @@ class SiteProbe:
             return self._measure_size(fetcher, plan, check, rules, result)
 
     def _plan_for(self, url: str) -> CrawlPlan:
-        return build_crawl_plan(replace(self._settings, seeds=(url,), scope=(), topic="", rendered=()))
+        return build_crawl_plan(replace(self._settings, sites=Sites.from_urls(url), topic="", rendered=""))
 
     def _send(self, fetcher: Fetcher, plan: CrawlPlan, job: Job, delay: float) -> object:
         """Wait for the crawl delay, then run a job of the crawl and return its result."""

@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 
 from crawler.crawl_plan import is_example_site
-from crawler.settings import CrawlSettings
-from crawler.urls.canonical import UrlRules, host_of, parse_scope, split_host_port
-from pipeline.settings import build_section
-from pipeline.settings_source import Sections, SettingsSource, stored_value
+from crawler.site import Sites, table_host
+from crawler.urls.canonical import split_host_port
+from pipeline.settings import SITES
+from pipeline.settings_source import Sections, SettingsSource
 from pipeline.settings_text import Changes
-from pipeline.site_admin.site_list import SiteList
+from pipeline.site_admin.site_lists import SiteList
+from pipeline.site_tables import add_urls
 
 
 def import_sites(source: SettingsSource, sites: SiteList, is_preview: bool = False) -> Iterator[str]:
-    """Add seeds and scopes to a settings file, and yield lines about what was added and what was not imported.
+    """Add start URLs to a settings file, and yield lines about what was added and what was not imported.
 
     Args:
         source: The settings of the vertical.
@@ -21,40 +22,19 @@ def import_sites(source: SettingsSource, sites: SiteList, is_preview: bool = Fal
 
     Raises SettingsError if the file cannot be changed, or a crawl would reject the new settings.
     """
-
-    def find_changes(stored: Sections) -> Changes:
-        return find_site_changes(build_section(CrawlSettings, stored.get("crawl", {}), "crawl"), sites)
-
-    edit = source.edit(find_changes, is_preview=is_preview)
+    edit = source.edit(lambda stored: find_site_changes(stored, sites), is_preview=is_preview)
+    old_urls = Sites.parse(edit.before.get(SITES, ())).seeds
+    added = [url for url in Sites.parse(edit.after.get(SITES, ())).seeds if url not in old_urls]
     verb = "would add" if is_preview else "added"
-    for name in ("seeds", "scope"):
-        old_values = stored_value(edit.before, f"crawl.{name}") or ()
-        new_values = edit.changes.get(f"crawl.{name}") or []
-        added = [value for value in new_values if value not in old_values] if isinstance(new_values, list) else []
-        yield f"{verb} {len(added)} lines to crawl.{name}{':' * bool(added)} {', '.join(added)}".rstrip()
+    yield f"{verb} {len(added)} start URLs{':' * bool(added)} {', '.join(added)}".rstrip()
     yield from (f"not imported: {note}" for note in sites.notes)
 
 
-def find_site_changes(crawl: CrawlSettings, sites: SiteList) -> Changes:
-    """Return the settings that change. Pure.
-
-    Without `crawl.scope`, the hosts of the seeds are the scope, and it is not written. Seeds of the sample file are
-    removed.
-    """
-    changes: dict[str, object | None] = {}
-    own_seeds = tuple(seed for seed in crawl.seeds if not is_sample(seed))
-    seeds = list(dict.fromkeys((*own_seeds, *sites.seeds)))
-    if seeds != list(crawl.seeds) and sites.seeds:
-        changes["crawl.seeds"] = seeds
-    rules = UrlRules(tuple(scope for scope in map(parse_scope, crawl.scope) if scope is not None))
-    hosts = dict.fromkeys(map(host_of, sites.seeds))
-    new_hosts = [host for host in hosts if not rules.covers(host, "/")]
-    if crawl.scope and new_hosts:
-        changes["crawl.scope"] = [*crawl.scope, *new_hosts]
-    return changes
-
-
-def is_sample(seed: str) -> bool:
-    """True if a seed is that of the sample file."""
-    scope = parse_scope(seed)
-    return scope is not None and is_example_site(split_host_port(scope.host)[0])
+def find_site_changes(stored: Sections, sites: SiteList) -> Changes:
+    """Return the changes of the file. The site of the sample file is removed. Pure."""
+    if not sites.seeds:
+        return {}
+    tables = stored.get(SITES, [])
+    own_tables = [table for table in tables if not is_example_site(split_host_port(table_host(table))[0])]
+    changes = {SITES: own_tables} if own_tables != tables else {}
+    return {**changes, **add_urls({**stored, **changes}, sites.seeds)}

@@ -7,14 +7,35 @@ from pathlib import Path
 from lxml import etree
 
 from crawler.sitemaps.xml_records import decode_xml, local_name
-from crawler.urls.canonical import canonicalize_url, host_of, url_origin
+from crawler.urls.canonical import Scope, UrlRules, canonicalize_url, host_of, rejection_reason, url_origin
 from crawler.urls.registrable_domains import registrable_domain
 from domain.errors import SettingsError
 from domain.outcome import Reason
-from pipeline.site_admin.site_list import MAX_SHOWN_CHARS, SiteList, parse_seed
 from text.decoding.html_limits import trim_attributes
 
 MAX_FILE_BYTES = 1024 * 1024
+MAX_SHOWN_CHARS = 200  # of a part of the file, in a note
+
+
+@dataclass(frozen=True)
+class SiteList:
+    """The sites of a file.
+
+    Attributes:
+        seeds: Canonical URLs where the crawl begins.
+        notes: One line about each part of the file that the settings cannot express.
+    """
+
+    seeds: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def parse_seed(text: str, base: str = "") -> str | Reason:
+    """Return the canonical form of a seed URL, or the reason why a crawl cannot begin there."""
+    url = canonicalize_url(text, base)
+    if isinstance(url, Reason):
+        return url
+    return rejection_reason(url, UrlRules((Scope(host_of(url)),))) or url
 
 
 @dataclass(frozen=True)

@@ -1,37 +1,37 @@
-"""Sites as an operator adds, changes, pauses and removes them: lines of the settings file, and rows of the store."""
+"""Sites as an operator adds, changes, pauses and removes them: tables of the settings file, and rows of the store."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from crawler.crawl_plan import build_crawl_plan
-from crawler.host_suggestions import add_site, load_added_seeds, load_host_suggestions, remove_site, with_added_sites
-from crawler.http.site_options import parse_paused_hosts
-from crawler.settings import CrawlSettings
-from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, parse_scope
+from crawler.host_suggestions import load_host_suggestions
+from crawler.site import canonical_host
+from crawler.urls.canonical import host_of
 from docstore.site_pages import REMOVE_ACTION
 from domain.administration import PendingAction, SiteContents
-from domain.errors import SettingsError
-from domain.outcome import Reason
 from pipeline.engine import Engine
-from pipeline.settings import Settings, build_section
-from pipeline.settings_source import Sections, SettingsEdit, stored_value
+from pipeline.settings_source import Sections, SettingsEdit, SettingsSource
 from pipeline.settings_text import Changes
-from pipeline.site_admin.site_options import (
-    SETTING_BY_KIND,
-    lines_with,
-    lines_without,
-    list_options,
-    names_host,
-    parse_option,
+from pipeline.site_admin.settings_editor import form_text
+from pipeline.site_tables import (
+    add_urls,
+    change_tables,
+    changed_values,
+    covers,
+    find_table,
+    parse_form,
+    parse_start_url,
+    remove_site,
 )
-from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
-from search_ui.settings import SearchSettings
+from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
 PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
 SET_OPTION_ACTION, REMOVE_OPTION_ACTION = "site_option_set", "site_option_remove"
+KEY_BY_KIND: Mapping[SiteOptionKind, str] = {
+    SiteOptionKind.HEADER: "headers",
+    SiteOptionKind.COOKIE: "cookies",
+    SiteOptionKind.PROXY: "proxy",
+}
 
 
 class StoreSites:
@@ -41,27 +41,25 @@ class StoreSites:
         self._engine = engine
         self._store = engine.store
 
+    def find_host(self, text: str) -> str:
+        """Return the canonical host; "" if it has no table and no URLs, except those of a removed site."""
+        host = canonical_host(text)
+        is_known = host in self._engine.settings.current().crawl.sites.by_host
+        return host if is_known or self._store.status.find_site_totals(host) is not None else ""
+
     def load(self, host: str) -> SiteSettings:
         """Return what the settings file says about a host now."""
-        settings = self._current_settings()
-        crawl = settings.crawl
-        return SiteSettings(
-            host,
-            settings.search.site_names.get(host, ""),
-            next((line.split()[1] for line in crawl.site_delays if names_host(line, host)), ""),
-            tuple(line for line in crawl.scope if names_host(line, host)),
-            tuple(seed for seed in crawl.seeds if seed_host(seed) == host),
-            host in parse_paused_hosts(crawl),
-            any(scope.covers(host, scope.path_prefix) for scope in self._url_rules(crawl).scopes),
-            ", ".join(line.split(maxsplit=1)[1] for line in crawl.site_quiet_hours if names_host(line, host)),
-            list_options(crawl, host),
-        )
+        stored = self._stored()
+        table = find_table(stored, host)
+        options = [parse_option(kind, text) for kind, key in KEY_BY_KIND.items() for text in read_values(table, key)]
+        values = {key: form_text(table.get(key)) for key in SITE_FORM_KEYS}
+        is_paused = self._engine.settings.current().crawl.sites.for_host(host).paused
+        return SiteSettings(host, values, is_paused, covers(stored, host), options)
 
     def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
         """Return the best suggested hosts that the scope does not contain."""
-        folder = self._engine.settings.data_dir
-        rules = self._url_rules(self._current_settings().crawl)
-        rows = [row for row in load_host_suggestions(folder) if not rules.covers(row.host, "/")]
+        stored = self._stored()
+        rows = [row for row in load_host_suggestions(self._engine.settings.data_dir) if not covers(stored, row.host)]
         return [SuggestedSite(row.host, row.linking_pages, row.linking_hosts, row.example_url) for row in rows[:limit]]
 
     def count_contents(self, host: str) -> SiteContents:
@@ -69,249 +67,111 @@ class StoreSites:
         return self._store.site_pages.count(host)
 
     def add(self, url: str, account: str) -> str:
-        """Add a start URL, and its host to `crawl.scope` if that is set. URLs of an earlier removal are due again."""
-        seed = canonicalize_url(url if "://" in url else f"https://{url}")
-        if isinstance(seed, Reason):
-            raise SettingsError("“{entry}” is neither a host nor an http or https URL.", entry=url[:200])
-        host = host_of(seed)
-
-        def find_changes(settings: Settings) -> Changes:
-            crawl = settings.crawl
-            changes: dict[str, object | None] = {"crawl.seeds": list(dict.fromkeys((*crawl.seeds, seed)))}
-            scopes = [scope for scope in map(parse_scope, crawl.scope) if scope is not None]
-            if crawl.scope and not any(scope.covers(host, "/") for scope in scopes):
-                changes["crawl.scope"] = [*crawl.scope, host]
-            if host in crawl.paused_sites:
-                changes["crawl.paused_sites"] = without(crawl.paused_sites, host)
-            return changes
-
-        self._change_file(find_changes, account, ADD_ACTION, host)
-        self._store.site_pages.reopen(host)
-        return host
+        """Add a start URL, and its host to the scope. URLs of an earlier removal are due again."""
+        seed = parse_start_url(url)
+        self._edit(lambda stored: add_urls(stored, [seed]), account, ADD_ACTION, host_of(seed))
+        self._store.site_pages.reopen(host_of(seed))
+        return host_of(seed)
 
     def pause(self, host: str, account: str) -> None:
-        """Add a host to `crawl.paused_sites`."""
-
-        def find_changes(settings: Settings) -> Changes:
-            paused_hosts = settings.crawl.paused_sites
-            return {} if host in paused_hosts else {"crawl.paused_sites": [*paused_hosts, host]}
-
-        self._change_file(find_changes, account, PAUSE_ACTION, host)
+        """Leave a host out of the crawl."""
+        self._edit(lambda stored: change_tables(stored, {host: {"paused": True}}), account, PAUSE_ACTION, host)
 
     def resume(self, host: str, account: str) -> None:
-        """Remove a host from `crawl.paused_sites`."""
+        """Crawl a paused host again."""
+        self._edit(lambda stored: change_tables(stored, {host: {"paused": None}}), account, RESUME_ACTION, host)
 
-        def find_changes(settings: Settings) -> Changes:
-            paused_hosts = settings.crawl.paused_sites
-            return {"crawl.paused_sites": without(paused_hosts, host)} if host in paused_hosts else {}
-
-        self._change_file(find_changes, account, RESUME_ACTION, host)
-
-    def change(self, host: str, edit: SiteEdit, account: str) -> None:
-        """Replace the lines of a host in the settings."""
-        if foreign := [line for line in edit.scopes if not names_host(line, host)]:
-            raise SettingsError("“{entry}” is not a part of {host}.", entry=foreign[0][:200], host=host)
-        if foreign := [seed for seed in edit.seeds if seed_host(seed) != host]:
-            raise SettingsError("“{entry}” is not a URL of {host}.", entry=foreign[0][:200], host=host)
-        self._change_file(lambda settings: self._site_changes(settings, host, edit), account, CHANGE_ACTION, host)
-
-    def _site_changes(self, settings: Settings, host: str, edit: SiteEdit) -> Changes:
-        """Return the changes of the settings that replace the lines of a host."""
-        crawl, names = settings.crawl, dict(settings.search.site_names)
-        names.pop(host, None)
-        if edit.display_name:
-            names[host] = edit.display_name
-        delays = [line for line in crawl.site_delays if not names_host(line, host)]
-        if edit.delay:
-            delays.append(f"{host} {edit.delay}")
-        quiet_hours = [line for line in crawl.site_quiet_hours if not names_host(line, host)]
-        quiet_hours += [f"{host} {hours.strip()}" for hours in edit.quiet_hours.split(",") if hours.strip()]
-        scope = replace_lines(crawl.scope, [line for line in crawl.scope if names_host(line, host)], edit.scopes)
-        if edit.scopes and not crawl.scope:  # until now, the hosts of all seeds
-            scope = [item.host for item in self._url_rules(crawl).scopes if item.host != host] + scope
-        own_seeds = [seed for seed in crawl.seeds if seed_host(seed) == host]
-        changes: dict[str, object | None] = {
-            "search.site_names": names or None,
-            "crawl.site_delays": delays or None,
-            "crawl.site_quiet_hours": quiet_hours or None,
-            "crawl.scope": scope or None,
-            "crawl.seeds": replace_lines(crawl.seeds, own_seeds, edit.seeds),
-        }
-        return changes
+    def change(self, host: str, values: Mapping[str, str], account: str) -> None:
+        """Change the values of the form. Raises SiteError with the problem of each."""
+        new_values = parse_form(values)
+        self._edit(lambda stored: change_tables(stored, {host: new_values}), account, CHANGE_ACTION, host)
 
     def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
-        """Write a header, cookies or a proxy of a host to the settings file; see `SiteService.set_option`."""
-        path = f"crawl.{SETTING_BY_KIND[kind]}"
-
-        def find_changes(settings: Settings) -> Changes:
-            return {path: lines_with(read_setting(settings, path), host, kind, text)}
-
-        option = parse_option(kind, f"{host} {text}")
-        self._update_file(find_changes, lambda _: [self._option_action(SET_OPTION_ACTION, host, option, account)])
+        """Send a header or cookies to a host, or use a proxy; see `SiteService.set_option`."""
+        self._edit_option(host, parse_option(kind, text), text, account, SET_OPTION_ACTION)
 
     def remove_option(self, host: str, option: SiteOption, account: str) -> None:
-        """Remove a header, cookies or a proxy of a host from the settings file."""
-        path = f"crawl.{SETTING_BY_KIND[option.kind]}"
+        """Remove a header, cookies or a proxy of a host."""
+        self._edit_option(host, option, "", account, REMOVE_OPTION_ACTION)
 
-        def find_changes(settings: Settings) -> Changes:
-            lines = read_setting(settings, path)
-            other_lines = lines_without(lines, host, option)
-            return {path: other_lines or None} if other_lines != lines else {}
+    def _edit_option(self, host: str, option: SiteOption, text: str, account: str, action: str) -> None:
+        """Replace an option by a value, or by "". Records its name without its value, which may be secret."""
+        key, details = KEY_BY_KIND[option.kind], {"option": f"{KEY_BY_KIND[option.kind]}: {option.name}"}
 
-        self._update_file(find_changes, lambda _: [self._option_action(REMOVE_OPTION_ACTION, host, option, account)])
+        def find_changes(stored: Sections) -> Changes:
+            table = find_table(stored, host)
+            names = [(value, parse_option(option.kind, value)) for value in read_values(table, key)]
+            kept_values = [value for value, other in names if other.name.lower() != option.name.lower()]
+            values = [*kept_values, *([text] if text else [])] if key != "proxy" else text or "".join(kept_values)
+            return change_tables(stored, {host: {key: values}})
 
-    def _option_action(self, action: str, host: str, option: SiteOption, account: str) -> PendingAction:
-        """Return the action of a changed option without its value, which may be secret."""
-        details = {"option": f"crawl.{SETTING_BY_KIND[option.kind]}: {option.name}"}
-        return self._store.actions.prepare(account, action, host, details)
+        self._source().edit(
+            find_changes, self._store.actions, lambda _: [self._store.actions.prepare(account, action, host, details)]
+        )
 
     def recrawl(self, host: str, account: str) -> int:
         """Make the fetched URLs of a host due."""
         return self._store.site_pages.recrawl(host, account)
 
     def remove(self, host: str, account: str) -> SiteContents:
-        """Remove the lines of a host, then its pages. A host that the scope still contains is paused."""
-        check_other_seeds(self._current_settings(), host)
+        """Remove the table of a host, then its pages. A host that the scope still contains is paused."""
+        remove_site(self._stored(), host)
         with self._engine.lock("crawl"):
-            folder = self._engine.settings.data_dir
-            added_seeds = [seed for seed in load_added_seeds(folder) if seed_host(seed) == host]
-            remove_site(folder, host)
-            details = {"added_seeds": added_seeds}
-            pending = self._change_file(
-                lambda settings: self._removal_changes(settings, host), account, REMOVE_ACTION, host, details
-            ) or self._store.actions.prepare(account, REMOVE_ACTION, host, details)
-            return self._store.site_pages.remove(host, pending)
+            pending = self._edit(lambda stored: remove_site(stored, host), account, REMOVE_ACTION, host)
+            return self._store.site_pages.remove(
+                host, pending or self._store.actions.prepare(account, REMOVE_ACTION, host, {})
+            )
 
-    def undo_removal(
-        self, host: str, changes: Mapping[str, Sequence[Sequence[str]]], added_seeds: Sequence[str], account: str
-    ) -> bool:
-        """Add the lines that the removal of a host deleted, and make its URLs due. Other changes since then stay.
+    def undo_edit(self, host: str, changes: Mapping[str, Sequence[Any]], account: str, action: str) -> bool:
+        """Give keys of a table their values before an edit, and make removed URLs due.
 
-        Args:
-            host: The host.
-            changes: Lists of lines before and after the removal, by setting.
-            added_seeds: Start URLs that `plumb sites add` had added.
-            account: Name of the account.
-
-        Returns:
-            False if all lines are there already.
+        Returns False if one of them has another value now.
         """
 
-        def find_changes(settings: Settings) -> Changes:
-            merged_lines = {path: merge_lines(read_setting(settings, path), *lines) for path, lines in changes.items()}
-            return {
-                path: lines or None for path, lines in merged_lines.items() if lines != read_setting(settings, path)
-            }
+        def find_changes(stored: Sections) -> Changes:
+            table = find_table(stored, host)
+            if any(table.get(key) != after for key, (_, after) in changes.items()):
+                return {}
+            return change_tables(stored, {host: {key: before for key, (before, _) in changes.items()}})
 
-        folder = self._engine.settings.data_dir
-        missing_seeds = [seed for seed in added_seeds if seed not in load_added_seeds(folder)]
-        is_changed = self._change_file(find_changes, account, ADD_ACTION, host) is not None
-        for seed in missing_seeds:
-            add_site(folder, seed)
-        self._store.site_pages.reopen(host)
-        if missing_seeds and not is_changed:
-            self._store.actions.record(account, ADD_ACTION, host)
-        return is_changed or bool(missing_seeds)
+        is_changed = self._edit(find_changes, account, action, host) is not None
+        if is_changed:
+            self._store.site_pages.reopen(host)
+        return is_changed
 
-    def _removal_changes(self, settings: Settings, host: str) -> Changes:
-        """Return the changes of the settings that remove the lines of a host, or pause it. Raises SettingsError."""
-        crawl, seeds = settings.crawl, check_other_seeds(settings, host)
-        scope = [line for line in crawl.scope if not names_host(line, host)]
-        delays = [line for line in crawl.site_delays if not names_host(line, host)]
-        quiet_hours = [line for line in crawl.site_quiet_hours if not names_host(line, host)]
-        rules = self._url_rules(replace(crawl, seeds=tuple(seeds), scope=tuple(scope)))
-        is_still_covered = any(item.covers(host, item.path_prefix) for item in rules.scopes)
-        paused_hosts = [*without(crawl.paused_sites, host), *([host] if is_still_covered else [])]
-        return {
-            "crawl.seeds": seeds,
-            "crawl.scope": scope or None,
-            "crawl.site_delays": delays or None,
-            "crawl.site_quiet_hours": quiet_hours or None,
-            "crawl.paused_sites": paused_hosts or None,
-        }
+    def _stored(self) -> Sections:
+        """Return the sections of the file. Raises SettingsError."""
+        return self._source().parse(self._source().read().text)
 
-    def _url_rules(self, crawl: CrawlSettings) -> UrlRules:
-        """Return the rules of a crawl with these settings. Raises SettingsError."""
-        return build_crawl_plan(with_added_sites(crawl, self._engine.settings.data_dir)).url_rules
+    def _source(self) -> SettingsSource:
+        return self._engine.settings.require_source()
 
-    def _current_settings(self) -> Settings:
-        """Return the settings as the file states them now. Raises SettingsError."""
-        return self._engine.settings.require_source().load()
-
-    def _update_file(
-        self, find_changes: Callable[[Settings], Changes], describe: Callable[[SettingsEdit], Sequence[PendingAction]]
-    ) -> None:
-        """Change settings; see `SettingsSource.edit`. `find_changes` receives those of the file alone."""
-        source = self._engine.settings.require_source()
-        source.edit(
-            lambda sections: find_changes(settings_of_file(sections, source.file.parent)), self._store.actions, describe
-        )
-
-    def _change_file(
-        self,
-        find_changes: Callable[[Settings], Changes],
-        account: str,
-        action: str,
-        host: str,
-        more_details: Mapping[str, object] | None = None,
+    def _edit(
+        self, find_changes: Callable[[Sections], Changes], account: str, action: str, host: str
     ) -> PendingAction | None:
-        """Change settings and record the values before and after; returns the action, None without changes.
-
-        Raises SettingsError if the crawl would reject the new settings.
-        """
+        """Change tables and record the values of a host before and after; returns the action, None without changes."""
         pending: list[PendingAction] = []
 
         def describe(edit: SettingsEdit) -> list[PendingAction]:
-            items = edit.changes.items()
-            changes = {path: [stored_value(edit.before, path) or [], value or []] for path, value in items}
-            details = {"changes": changes, **(more_details or {})}
+            details = {"changes": changed_values(edit.before, edit.after, host)}
             pending[:] = [self._store.actions.prepare(account, action, host, details)]
             return pending
 
-        self._update_file(find_changes, describe)
-        return next(iter(pending), None)
+        edit = self._source().edit(find_changes, self._store.actions, describe)
+        return pending[0] if edit.changes else None
 
 
-def settings_of_file(sections: Sections, folder: Path) -> Settings:
-    """Return the settings of the file without those of the environment and the flags. Raises SettingsError."""
-    crawl = build_section(CrawlSettings, sections.get("crawl", {}), "crawl")
-    return Settings(folder, crawl=crawl, search=build_section(SearchSettings, sections.get("search", {}), "search"))
+def read_values(table: Mapping[str, Any], key: str) -> list[str]:
+    """Return the headers, cookies or the proxy of a table as a list."""
+    value = table.get(key) or []
+    return [value] if isinstance(value, str) else value
 
 
-def check_other_seeds(settings: Settings, host: str) -> list[str]:
-    """Return the seeds of all other hosts. Raises SettingsError if there are none."""
-    seeds = [seed for seed in settings.crawl.seeds if seed_host(seed) != host]
-    if not seeds:
-        raise SettingsError("{host} has the only start URLs. Add another site before you remove it.", host=host)
-    return seeds
-
-
-def seed_host(text: str) -> str:
-    """Return the host of a line of `crawl.seeds`; "" if it is not a URL."""
-    url = canonicalize_url(text if "://" in text else f"http://{text}")
-    return "" if isinstance(url, Reason) else host_of(url)
-
-
-def replace_lines(lines: Sequence[str], old_lines: Sequence[str], new_lines: Sequence[str]) -> list[str]:
-    """Return `lines` with `new_lines` in the place of the first of `old_lines`, or at the end if there is none."""
-    index = next((number for number, line in enumerate(lines) if line in old_lines), len(lines))
-    return [*lines[:index], *new_lines, *(line for line in lines[index:] if line not in old_lines)]
-
-
-def merge_lines(lines: Sequence[str], old_lines: Sequence[str], new_lines: Sequence[str]) -> list[str]:
-    """Return `lines` with the reverse of a change from `old_lines` to `new_lines`."""
-    deleted_lines = [line for line in old_lines if line not in new_lines and line not in lines]
-    added_lines = [line for line in new_lines if line not in old_lines]
-    return [*(line for line in lines if line not in added_lines), *deleted_lines]
-
-
-def without(hosts: Sequence[str], host: str) -> list[str]:
-    """Return a list without a host."""
-    return [item for item in hosts if item != host]
-
-
-def read_setting(settings: Settings, path: str) -> Any:
-    """Return the value of a setting such as `crawl.scope` as a JSON value."""
-    section, _, name = path.partition(".")
-    value = getattr(getattr(settings, section), name)
-    return list(value) if isinstance(value, tuple) else value
+def parse_option(kind: SiteOptionKind, text: str) -> SiteOption:
+    """Return what a header, cookies or a proxy names, without the value."""
+    if kind is SiteOptionKind.HEADER:
+        return SiteOption(kind, text.partition(":")[0])
+    if kind is SiteOptionKind.COOKIE:
+        return SiteOption(kind, ", ".join(part.partition("=")[0].strip() for part in text.split(";") if "=" in part))
+    scheme, _, address = text.partition("://")
+    return SiteOption(kind, f"{scheme}://{address.rpartition('@')[2]}")

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 
+from crawler.site import SITE_KEYS
 from docstore.reports.alert_mutes import MUTE_ACTION, UNMUTE_ACTION
 from docstore.site_pages import REMOVE_ACTION
 from docstore.takedowns import RESTORE_ACTION, TAKEDOWN_ACTION
@@ -84,41 +85,17 @@ def undo_setting_change(engine: Engine, action: AdminAction, account: str) -> bo
     return bool(engine.settings.require_source().edit(find_changes, actions, lambda _: [pending]).changes)
 
 
-def undo_site_pause(engine: Engine, action: AdminAction, account: str) -> bool:
-    """Resume the site, unless it is not paused. Raises SettingsError."""
-    sites = StoreSites(engine)
-    if not sites.load(action.subject).is_paused:
-        return False
-    sites.resume(action.subject, account)
-    return True
-
-
-def undo_site_resume(engine: Engine, action: AdminAction, account: str) -> bool:
-    """Pause the site, unless it is paused. Raises SettingsError."""
-    sites = StoreSites(engine)
-    if sites.load(action.subject).is_paused:
-        return False
-    sites.pause(action.subject, account)
-    return True
-
-
 def undo_site_edit(engine: Engine, action: AdminAction, account: str) -> bool:
-    """Write the previous values of all settings that the action changed, unless one of them has another value now.
+    """Give the site its values before the action, unless one of them has another value now.
 
-    Raises SettingsError.
+    After a removal, the next runs fetch the pages again. Raises SettingsError.
     """
-    changes, actions = action.details.get("changes"), engine.store.actions
-    if not isinstance(changes, dict):
-        return False
-
-    def find_changes(stored: Sections) -> Changes:
-        if any((stored_value(stored, path) or None) != (after or None) for path, (_, after) in changes.items()):
-            return {}
-        return {path: before or None for path, (before, _) in changes.items()}
-
-    reversed_changes = {path: [after, before] for path, (before, after) in changes.items()}
-    pending = actions.prepare(account, SITE_CHANGE_ACTION, action.subject, {"changes": reversed_changes})
-    return bool(engine.settings.require_source().edit(find_changes, actions, lambda _: [pending]).changes)
+    changes = action.details["changes"]
+    if not isinstance(changes, dict) or not changes or not changes.keys() <= SITE_KEYS.keys():
+        return False  # nothing has changed, or an earlier version recorded lines of settings
+    inverse = {PAUSE_ACTION: RESUME_ACTION, RESUME_ACTION: PAUSE_ACTION, REMOVE_ACTION: ADD_ACTION}
+    inverse_action = inverse.get(action.action, SITE_CHANGE_ACTION)
+    return StoreSites(engine).undo_edit(action.subject, changes, account, inverse_action)
 
 
 def undo_relation(engine: Engine, action: AdminAction, account: str) -> bool:
@@ -146,17 +123,6 @@ def undo_assignment(engine: Engine, action: AdminAction, account: str) -> bool:
     """Give the terms their previous reviewers, unless one of them has another reviewer now."""
     changes = action.details["changes"]
     return isinstance(changes, dict) and engine.store.term_assignments.undo(changes, account) is not None
-
-
-def undo_site_removal(engine: Engine, action: AdminAction, account: str) -> bool:
-    """Write the lines of the site to the settings again and make its URLs due; the next runs fetch the pages.
-
-    Raises SettingsError.
-    """
-    changes = action.details.get("changes")
-    if not isinstance(changes, dict):
-        return False
-    return StoreSites(engine).undo_removal(action.subject, changes, list_details(action, "added_seeds"), account)
 
 
 def undo_account_disable(engine: Engine, action: AdminAction, account: str) -> bool:
@@ -202,12 +168,12 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
     CHANGE_ACTION: undo_setting_change,
     ADD_ACTION: undo_site_edit,
     SITE_CHANGE_ACTION: undo_site_edit,
-    PAUSE_ACTION: undo_site_pause,
-    RESUME_ACTION: undo_site_resume,
+    PAUSE_ACTION: undo_site_edit,
+    RESUME_ACTION: undo_site_edit,
     COMMENT_ACTION: undo_comment,
     REMOVE_COMMENT_ACTION: undo_comment_removal,
     ASSIGN_ACTION: undo_assignment,
-    REMOVE_ACTION: undo_site_removal,
+    REMOVE_ACTION: undo_site_edit,
     DISABLE_ACCOUNT_ACTION: undo_account_disable,
     ENABLE_ACCOUNT_ACTION: undo_account_enable,
     ROLES_ACTION: undo_account_roles,
@@ -219,6 +185,9 @@ UNDO_BY_ACTION: Mapping[str, Undo] = {
 REQUIRED_DETAILS: Mapping[str, frozenset[str]] = {
     CHANGE_ACTION: frozenset({"before", "after"}),
     REMOVE_COMMENT_ACTION: frozenset({"text"}),
+    **dict.fromkeys(
+        (ADD_ACTION, SITE_CHANGE_ACTION, PAUSE_ACTION, RESUME_ACTION, REMOVE_ACTION), frozenset({"changes"})
+    ),
 }
 """Details without which an action cannot be undone: the values of secrets are not recorded, nor, by earlier versions,
 the text of removed comments."""

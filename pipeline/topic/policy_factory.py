@@ -16,7 +16,7 @@ from pathlib import Path
 from crawler.crawl_plan import CrawlPlan, build_crawl_plan
 from crawler.focused_policy import FOCUSED_SEED_PRIORITY, FocusedStrategy, TopicWords, WordTokenizer
 from crawler.settings import BREADTH_FIRST, CrawlSettings
-from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason
+from crawler.urls.canonical import canonicalize_url, rejection_reason
 from docstore.articles.source_pages import ArchivedPage
 from docstore.warc_archive import WarcRecordLostError
 from domain.batches import batched
@@ -56,13 +56,14 @@ def focused_crawl_settings(engine: Engine) -> CrawlSettings:
     settings = engine.settings.crawl
     topic = TopicFileStore(engine.settings.data_dir).read(settings.topic)
     confirmed_seeds = tuple(seed.url for seed in topic.seeds if seed.state is TopicState.CONFIRMED)
-    examples = tuple(page.url for page in topic.examples)
-    seeds = (*settings.seeds, *confirmed_seeds) or examples
-    plan = build_crawl_plan(replace(settings, seeds=seeds))
-    canonical_examples = (url for url in map(canonicalize_url, examples) if not isinstance(url, Reason))
-    in_scope_examples = (url for url in canonical_examples if rejection_reason(url, plan.url_rules) is None)
-    scope = settings.scope or tuple(dict.fromkeys(map(host_of, plan.seeds)))
-    return replace(settings, seeds=tuple(dict.fromkeys((*seeds, *in_scope_examples))), scope=scope)
+    example_urls = map(canonicalize_url, (page.url for page in topic.examples))
+    examples = [url for url in example_urls if not isinstance(url, Reason)]
+    sites = settings.sites.with_urls(confirmed_seeds)
+    if not sites.seeds:
+        sites = sites.with_urls(examples)
+    plan = build_crawl_plan(replace(settings, sites=sites))
+    in_scope_examples = (url for url in examples if rejection_reason(url, plan.url_rules) is None)
+    return replace(settings, sites=sites.with_urls(in_scope_examples, scope=()))
 
 
 def create_policy(engine: Engine, settings: CrawlSettings) -> TopicPolicy:

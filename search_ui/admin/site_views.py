@@ -1,26 +1,41 @@
 """Changing sites: add, pause, resume, recrawl, settings of one site, remove."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
 
 from flask import Blueprint, abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
-from domain.errors import BusyError, PlumblineError, SettingsError
+from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind, SuggestedSite
+from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
 from search_ui.admin.page_views import MAX_URL_CHARS
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate, translate_code, translate_error
+from search_ui.i18n import translate, translate_code, translate_error, translate_message
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("site_admin", __name__, url_prefix="/admin/sites")
 blueprint.after_request(add_no_store_headers)
 
 MAX_SUGGESTIONS = 20
+MESSAGE_BY_ACTION = {"pause": "paused", "resume": "resumed", "recrawl": "requeued"}
 MAX_VALUE_CHARS = 4000  # of a header, cookies or a proxy
-MAX_LINES = 200  # of a list in a form
 BYTES_PER_MEGABYTE = 1_000_000
+
+
+def host_view(role: Role) -> Callable[[Callable[..., BaseResponse]], Callable[..., BaseResponse]]:
+    """Guard a view of one host: it gets the canonical host; 404 if nothing is known of the host."""
+
+    def decorate(view: Callable[..., BaseResponse]) -> Callable[..., BaseResponse]:
+        @wraps(view)
+        def show_host(host: str, **values: str) -> BaseResponse:
+            return view(current_site().backend.site_service.find_host(host) or abort(404), **values)
+
+        return require_role(role)(show_host)
+
+    return decorate
 
 
 @blueprint.get("/add")
@@ -50,69 +65,54 @@ def add_site() -> BaseResponse:
 
 
 @blueprint.get("/<host>/settings")
-@require_role(Role.REPORTS)
+@host_view(Role.REPORTS)
 def site_settings(host: str) -> BaseResponse:
     """Show what the settings file says about a host."""
-    service = current_site().backend.site_service
-    is_known = service.count_contents(host).url_count > 0
-    return render_page("admin_site_settings.html", site=service.load(host), is_known=is_known, kinds=SiteOptionKind)
+    return _render_settings(current_site().backend.site_service.load(host))
+
+
+def _render_settings(site: SiteSettings, errors: Mapping[str, str] | None = None) -> BaseResponse:
+    """Show the form of a host with errors by key; "" is the key of an error of the whole form."""
+    is_known = current_site().backend.site_service.count_contents(site.host).url_count > 0
+    values = {"site": site, "is_known": is_known, "kinds": SiteOptionKind, "errors": errors or {}}
+    return render_page("admin_site_settings.html", 422 if errors else 200, **values)
 
 
 @blueprint.post("/<host>/settings")
-@require_role(Role.OPERATOR)
+@host_view(Role.OPERATOR)
 def change_settings(host: str) -> BaseResponse:
-    """Change the settings of a host."""
-    form = request.form
-    name, delay = form.get("name", "").strip()[:100], form.get("delay", "").strip()[:20]
-    quiet_hours = form.get("quiet_hours", "").strip()[:MAX_VALUE_CHARS]
-    scopes, seeds = split_lines(form.get("scopes", "")), split_lines(form.get("seeds", ""))
-    edit = SiteEdit(name, delay, scopes, seeds, quiet_hours)
-    return _act(host, lambda: current_site().backend.site_service.change(host, edit, current_account_name()), "changed")
+    """Change the settings of a host; an invalid value is shown again with its error."""
+    service, values = current_site().backend.site_service, {key: request.form.get(key, "") for key in SITE_FORM_KEYS}
+    try:
+        service.change(host, values, current_account_name())
+    except SiteError as error:
+        errors = {key: translate_message(problem) for key, problem in error.problems.items()}
+        return _render_settings(replace(service.load(host), values=values), errors)
+    except SettingsError as error:
+        return _render_settings(replace(service.load(host), values=values), {"": translate_error(error)})
+    flash(translate("The settings of the site are saved."))
+    return redirect(url_for("site_admin.site_settings", host=host), 303)
 
 
 @blueprint.post("/<host>/options")
-@require_role(Role.OPERATOR)
-def set_option(host: str) -> BaseResponse:
-    """Set a header, cookies or the proxy of a host. No response contains the value."""
-    kind, value = _requested_kind(), request.form.get("value", "").strip()[:MAX_VALUE_CHARS]
-    service = current_site().backend.site_service
-    return _act(host, lambda: service.set_option(host, kind, value, current_account_name()), "changed")
+@host_view(Role.OPERATOR)
+def change_option(host: str) -> BaseResponse:
+    """Set a header, cookies or the proxy of a host to a value, or remove it. No response has the value."""
+    service, form, account = current_site().backend.site_service, request.form, current_account_name()
+    kind = SiteOptionKind(form["kind"]) if form.get("kind") in list(SiteOptionKind) else abort(400)
+    if "value" in form:
+        value = form["value"].strip()[:MAX_VALUE_CHARS]
+        return _act(host, lambda: service.set_option(host, kind, value, account), "changed")
+    option = SiteOption(kind, form.get("name", ""))
+    return _act(host, lambda: service.remove_option(host, option, account), "changed")
 
 
-@blueprint.post("/<host>/options/remove")
-@require_role(Role.OPERATOR)
-def remove_option(host: str) -> BaseResponse:
-    """Remove a header, cookies or a proxy of a host."""
-    option = SiteOption(_requested_kind(), request.form.get("name", "")[:MAX_VALUE_CHARS])
-    service = current_site().backend.site_service
-    return _act(host, lambda: service.remove_option(host, option, current_account_name()), "changed")
-
-
-def _requested_kind() -> SiteOptionKind:
-    """Return the kind of option in the form; answers 400 if there is none."""
-    text = request.form.get("kind", "")
-    return SiteOptionKind(text) if text in list(SiteOptionKind) else abort(400)
-
-
-@blueprint.post("/<host>/pause")
-@require_role(Role.OPERATOR)
-def pause(host: str) -> BaseResponse:
-    """Leave a host out of the crawl."""
-    return _act(host, lambda: current_site().backend.site_service.pause(host, current_account_name()), "paused")
-
-
-@blueprint.post("/<host>/resume")
-@require_role(Role.OPERATOR)
-def resume(host: str) -> BaseResponse:
-    """Crawl a paused host again."""
-    return _act(host, lambda: current_site().backend.site_service.resume(host, current_account_name()), "resumed")
-
-
-@blueprint.post("/<host>/recrawl")
-@require_role(Role.OPERATOR)
-def recrawl(host: str) -> BaseResponse:
-    """Make all fetched pages of a host due."""
-    return _act(host, lambda: current_site().backend.site_service.recrawl(host, current_account_name()), "requeued")
+@blueprint.post("/<host>/<any(pause, resume, recrawl):action>")
+@host_view(Role.OPERATOR)
+def act(host: str, action: str) -> BaseResponse:
+    """Leave a host out of the crawl, crawl it again, or make all its fetched pages due."""
+    change = getattr(current_site().backend.site_service, action)
+    return _act(host, lambda: change(host, current_account_name()), MESSAGE_BY_ACTION[action])
 
 
 def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:
@@ -127,7 +127,7 @@ def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:
 
 
 @blueprint.get("/<host>/remove")
-@require_role(Role.OPERATOR)
+@host_view(Role.OPERATOR)
 def confirm_removal(host: str) -> BaseResponse:
     """Say what the removal of a host deletes."""
     service = current_site().backend.site_service
@@ -142,7 +142,7 @@ def confirm_removal(host: str) -> BaseResponse:
 
 
 @blueprint.post("/<host>/remove")
-@require_role(Role.OPERATOR)
+@host_view(Role.OPERATOR)
 def remove(host: str) -> BaseResponse:
     """Remove a host with its pages and articles, and show the other sites."""
     try:
@@ -161,8 +161,3 @@ def remove(host: str) -> BaseResponse:
         )
         return redirect(url_for("admin.sites"), 303)
     return redirect(url_for("site_admin.confirm_removal", host=host), 303)
-
-
-def split_lines(text: str) -> list[str]:
-    """Return the lines of a text field without blank ones, at most MAX_LINES."""
-    return [line.strip()[:MAX_URL_CHARS] for line in text.splitlines() if line.strip()][:MAX_LINES]

@@ -21,12 +21,13 @@ from crawler.http.fetch import Fetcher
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from domain.errors import PlumblineError, SettingsError, StoreError
 from domain.focused_decision import FocusedDecision
 from domain.frontier import UrlKind
 from domain.outcome import Reason, StageReport
 from domain.page import Page
-from tests.crawler_fakes import MemoryTable, settings
+from tests.crawler_fakes import MemoryTable, settings, sites
 from tests.web_fixture import PATIENCE, Answer, Request, Site, page
 
 REPEATED = {"revisit_shortest": 0.0, "revisit_longest": 1e-9}  # every page is due again in the next run
@@ -424,19 +425,9 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"seeds": ()}, "crawl.seeds is empty"),
-        ({"seeds": ("ftp://h/",)}, "“ftp://h/” is not an http"),
-        ({"seeds": ("http://u:p@h/",)}, "is not an http"),
-        ({"seeds": ("http://h/ads.txt",)}, "is not a page"),
-        ({"scope": ("other.test",)}, "http://h/ is outside the scope"),
-        ({"scope": ("a b",)}, "crawl.scope: “a b”"),
-        ({"threads": 0}, "crawl.threads = 0: must be more than 0"),
-        ({"delay": float("nan")}, "crawl.delay"),
-        ({"minutes": 0}, "crawl.minutes = 0: must be more than 0"),
-        ({"queue_policy": "md5"}, "crawl.queue_policy must be one of hflp, elf, host"),
-        ({"strategy": "best"}, "crawl.strategy must be one of"),
-        ({"incremental": "no"}, "crawl.incremental"),
-        ({"revisit_shortest": 9.0, "revisit_longest": 3.0}, "crawl.revisit_shortest"),
+        ({"sites": Sites()}, "no site has a start URL"),
+        ({"sites": sites("http://h/ads.txt")}, "is not a page"),
+        ({"sites": sites("http://h/", tables=[{"host": "h", "scope": []}])}, "http://h/ is outside the scope"),
         ({"user_agent": "x\r\ny: z"}, "crawl.user_agent"),
         ({"contact": "名"}, "crawl.contact"),
     ],
@@ -444,7 +435,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
 )
 def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint: str) -> None:
     with pytest.raises(SettingsError, match=complaint):
-        build_crawl_plan(settings("http://h/", **changes) if "seeds" not in changes else CrawlSettings(**changes))  # type: ignore[arg-type]
+        build_crawl_plan(settings("http://h/", **changes))
 
 
 @pytest.mark.parametrize(
@@ -464,7 +455,7 @@ def test_settings_that_cannot_be_followed(changes: dict[str, object], complaint:
     ],
 )
 def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contact: str, is_refused: bool) -> None:
-    made = CrawlSettings(seeds=(seed,), inside_hosts=inside, contact=contact)
+    made = CrawlSettings(sites=sites(seed), inside_hosts=inside, contact=contact)
     with (
         pytest.raises(SettingsError, match=r"crawl.contact (is empty|.* is an example): write your own e-mail address")
         if is_refused
@@ -475,9 +466,16 @@ def test_real_sites_are_told_who_asks(seed: str, inside: tuple[str, ...], contac
 
 @pytest.mark.parametrize("seed", ["https://www.example.org/", "example.com"])
 def test_the_seed_of_the_template_is_refused_by_name(seed: str) -> None:
-    made = CrawlSettings(seeds=("https://news.test/", seed), contact="anna@oil.test")
-    with pytest.raises(SettingsError, match=r"crawl.seeds .*example.* is an example: write the URL"):
+    made = CrawlSettings(sites=sites("https://news.test/", seed), contact="anna@oil.test")
+    with pytest.raises(SettingsError, match=r"the start URL .*example.* is an example: write the URL"):
         check_addresses(build_crawl_plan(made))
+
+
+def test_a_plan() -> None:
+    plan = build_crawl_plan(CrawlSettings(sites=sites("news.test", "HTTP://News.test/#top", "http://b.test/x/")))
+    assert plan.seeds == ("http://news.test/", "http://b.test/x/")
+    assert [scope.host for scope in plan.url_rules.scopes] == ["news.test", "www.news.test", "b.test", "www.b.test"]
+    assert plan.queue_policy_name == "hflp/100"
 
 
 @pytest.mark.parametrize("policy", QUEUE_POLICIES)
@@ -501,7 +499,7 @@ def test_a_plan_goes_to_other_machines_as_it_is(policy: str) -> None:
     ],
 )
 def test_a_site_is_the_host_of_a_seed_with_www_and_without(seed: str, hosts: list[str]) -> None:
-    assert [scope.host for scope in build_crawl_plan(CrawlSettings(seeds=(seed,))).url_rules.scopes] == hosts
+    assert [scope.host for scope in build_crawl_plan(CrawlSettings(sites=sites(seed))).url_rules.scopes] == hosts
 
 
 def test_a_seed_may_redirect_to_www(tmp_path: Path) -> None:
@@ -521,6 +519,10 @@ def test_entries_outside_changed_rules_are_not_fetched(tmp_path: Path) -> None:
     with Site({"/": page("/a"), "/a": page()}) as site:
         run(table, settings(site.url(), **REPEATED), tmp_path)
         site.requests.clear()
-        run(table, settings(site.url("/a"), scope=(f"{site.host}/a",), **REPEATED), tmp_path)
+        run(
+            table,
+            settings(site.url("/a"), tables=[{"host": site.host, "scope": [f"{site.host}/a"]}], **REPEATED),
+            tmp_path,
+        )
         assert site.asked() == ["/a"]
     assert table.reasons()["/"] == "off_scope"

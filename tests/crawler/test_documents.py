@@ -16,7 +16,7 @@ from docstore.store import open_sqlite_store
 from domain.errors import SettingsError
 from domain.file_formats import FORMAT_BY_EXTENSION, FORMATS_BY_NAME
 from tests.crawler.test_crawl import run, settings
-from tests.crawler_fakes import MemoryTable
+from tests.crawler_fakes import MemoryTable, sites
 from tests.document_files import docx, pdf
 from tests.web_fixture import Answer, Site, page
 
@@ -153,9 +153,9 @@ def test_documents_can_be_left_out_all_or_some(tmp_path: Path) -> None:
 
 
 def test_every_ending_of_a_format_may_be_asked_for() -> None:
-    plan = build_crawl_plan(CrawlSettings(seeds=("http://a.test/",)))
+    plan = build_crawl_plan(CrawlSettings(sites=sites("http://a.test/")))
     assert not plan.file_extensions & set(FORMAT_BY_EXTENSION)
-    off = build_crawl_plan(CrawlSettings(seeds=("http://a.test/",), documents=False))
+    off = build_crawl_plan(CrawlSettings(sites=sites("http://a.test/"), documents=False))
     refused = off.file_extensions & set(FORMAT_BY_EXTENSION)
     assert refused == set(FORMAT_BY_EXTENSION) - {"txt", "md", "markdown"}  # pages may end so, as they always could
 

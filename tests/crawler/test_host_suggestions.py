@@ -1,6 +1,5 @@
 """Hosts that are proposed: what counts, what is bounded, what outlives a run."""
 
-import errno
 import json
 from pathlib import Path
 
@@ -8,14 +7,8 @@ import pytest
 
 from crawler.host_suggestions import (
     HostSuggestionStats,
-    add_site,
-    load_added_seeds,
     load_host_suggestions,
-    remove_site,
-    with_added_sites,
 )
-from crawler.settings import CrawlSettings
-from domain.errors import SettingsError
 from domain.page import Link
 
 
@@ -56,44 +49,3 @@ def test_what_several_processes_met_is_one_list(tmp_path: Path) -> None:
 def test_a_damaged_file_is_as_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "proposed.json").write_text(text)
     assert load_host_suggestions(tmp_path) == []
-
-
-def test_a_damaged_list_of_added_hosts_is_not_overwritten(tmp_path: Path) -> None:
-    add_site(tmp_path, "a.test")
-    file = tmp_path / "sites.json"
-    damaged = file.read_bytes()[:-9]
-    file.write_bytes(damaged)
-    for change in (add_site, remove_site):
-        with pytest.raises(SettingsError, match="plumb check --repair"):
-            change(tmp_path, "b.test")
-    assert file.read_bytes() == damaged
-
-
-def test_a_full_disk_is_an_error_of_the_addition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(path: Path, data: bytes) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("crawler.state_files.write_private_file", fail)
-    with pytest.raises(SettingsError, match="No space left"):
-        add_site(tmp_path, "a.test")
-
-
-def test_added_hosts_are_seeds_and_in_scope(tmp_path: Path) -> None:
-    plain = CrawlSettings(seeds=("http://a.test/",))
-    scoped = CrawlSettings(seeds=("http://a.test/",), scope=("a.test",))
-    assert with_added_sites(plain, tmp_path) == plain
-    assert add_site(tmp_path, "b.test") == "http://b.test/"
-    assert add_site(tmp_path, "https://c.test/news/1?x=2") == "https://c.test/"
-    assert with_added_sites(plain, tmp_path).seeds == ("http://a.test/", "http://b.test/", "https://c.test/")
-    assert with_added_sites(plain, tmp_path).scope == ()
-    assert with_added_sites(scoped, tmp_path).scope == ("a.test", "b.test", "c.test")
-    assert remove_site(tmp_path, "b.test")
-    assert not remove_site(tmp_path, "b.test")
-    assert load_added_seeds(tmp_path) == ("https://c.test/",)
-
-
-@pytest.mark.parametrize("text", ["", "ftp://a.test/", "http://user:word@a.test/", "a b"])
-def test_what_is_no_host_is_not_added(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SettingsError, match="neither a host"):
-        add_site(tmp_path, text)
-    assert load_added_seeds(tmp_path) == ()

@@ -14,7 +14,6 @@ from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.render import Renderer
 from crawler.schedule.throttle import HostThrottle
 from crawler.settings import CrawlSettings
-from domain.errors import SettingsError
 from domain.outcome import Reason
 from domain.page import Page
 from tests.crawler.test_crawl import run
@@ -77,8 +76,8 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(render, "_NETWORK_IDLE_MILLISECONDS", 1000 * PATIENCE)
 
 
-def rendered(site: Site, **changes: object) -> CrawlSettings:
-    return settings(site.url(), rendered=(site.host,), **changes)
+def rendered(site: Site, site_delay: float = 0.0, **changes: object) -> CrawlSettings:
+    return settings(site.url(), tables=[{"host": site.host, "render": True, "delay": site_delay}], **changes)
 
 
 def test_links_and_text_that_scripts_make_are_found_by_the_crawls_own_manners(tmp_path: Path) -> None:
@@ -98,10 +97,10 @@ def test_links_and_text_that_scripts_make_are_found_by_the_crawls_own_manners(tm
         assert other.requests == []
 
 
-@pytest.mark.parametrize("setting", ["delay", "site_delays"])
+@pytest.mark.parametrize("setting", ["delay", "site_delay"])
 def test_between_any_two_requests_lies_the_delay(tmp_path: Path, setting: str) -> None:
     with Site({}) as other, site_of(other) as site:
-        changes = {"delay": 0.05} if setting == "delay" else {"site_delays": (f"{site.host} 0.05",)}
+        changes = {"delay" if setting == "delay" else "site_delay": 0.05}
         run(MemoryTable(), rendered(site, per_host=1, delay_factor=0.0, **changes), tmp_path)
         starts = [request.at for request in site.requests]
     assert len(starts) > 8
@@ -111,7 +110,7 @@ def test_between_any_two_requests_lies_the_delay(tmp_path: Path, setting: str) -
 def test_other_sites_are_read_as_they_come(tmp_path: Path) -> None:
     table = MemoryTable()
     with Site({}) as other, site_of(other) as site:
-        run(table, settings(site.url(), rendered=("other.test",)), tmp_path)
+        run(table, settings(site.url(), tables=[{"host": "other.test", "render": True}]), tmp_path)
         assert sorted(site.asked()) == ["/", "/b", "/frame"]  # a frame is a link
         assert table.pages[site.url("/b")].body == SHELL.encode()
 
@@ -135,8 +134,3 @@ def test_a_page_that_cannot_be_rendered_is_kept_in_time(
     monkeypatch.setattr(renderer, "_timeout_milliseconds", 1000 * PATIENCE)
     assert renderer.render(good).body.decode().startswith("<!doctype html><html><head></head><body><p>one</p>")
     assert "/elsewhere" not in quiet.asked()
-
-
-def test_what_is_no_site_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"crawl\.rendered"):
-        build_crawl_plan(CrawlSettings(seeds=("http://a.test/",), rendered=("a.test/path",)))

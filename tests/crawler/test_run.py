@@ -380,8 +380,8 @@ def test_a_run_continues_with_other_sites_in_the_quiet_hours_of_one(tmp_path: Pa
     now = time.mktime((2024, 5, 1, 12, 0, 0, 0, 0, -1))
     with Site({"/": page()}) as quiet, Site({"/": page()}) as site:
         seeds, table = (quiet.url(), site.url()), MemoryTable()
-        hours = (f"{host_of(quiet.url())} 8:00-18:30",)
-        report = run(table, settings(*seeds, site_quiet_hours=hours), tmp_path, now=lambda: now)
+        hours = [{"host": host_of(quiet.url()), "quiet_hours": "8:00-18:30"}]
+        report = run(table, settings(*seeds, tables=hours), tmp_path, now=lambda: now)
         assert quiet.requests == [] and list(table.pages) == [site.url("/")]
     assert report.notes == ("Stopped early: all remaining sites have quiet hours",)
 

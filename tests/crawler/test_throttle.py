@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from crawler.crawl_plan import build_crawl_plan
 from crawler.http.fetch import Fetcher, FetchError
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.http.throttled_fetcher import ThrottledFetcher
@@ -24,7 +23,6 @@ from crawler.schedule.throttle import (
     HostThrottle,
 )
 from docstore.store import open_sqlite_store
-from domain.errors import SettingsError
 from domain.frontier import StoredRobots, UrlKind
 from domain.outcome import Reason
 from tests.crawler.test_run import run
@@ -35,8 +33,8 @@ H = "site.test"
 
 
 def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
-    site_delays = ("site.test 3", "*.site.test 2")
-    throttle = HostThrottle(settings(delay=1.0, delay_factor=0.0, site_delays=site_delays))
+    tables = [{"host": "site.test", "delay": 3}, {"host": "*.site.test", "delay": 2}]
+    throttle = HostThrottle(settings(delay=1.0, delay_factor=0.0, tables=tables))
     throttle.update_backlog(H, 1_000_000, 60.0)
     for start in (10.0, 20.0):
         throttle.start_request(H, start)
@@ -50,24 +48,15 @@ def test_a_site_delay_is_a_minimum_without_speed_up() -> None:
 
 def test_a_site_gets_no_request_in_its_quiet_hours() -> None:
     noon = time.mktime((2024, 5, 1, 12, 0, 0, 0, 0, -1))
-    site_hours = ("site.test 11:00-13:00", "site.test 12:30-14:00", "late.test 18:00-19:00")
-    throttle = HostThrottle(settings(site_quiet_hours=site_hours), lambda: noon)
+    tables = [
+        {"host": "site.test", "quiet_hours": "11:00-13:00, 12:30-14:00"},
+        {"host": "late.test", "quiet_hours": "18:00-19:00"},
+    ]
+    throttle = HostThrottle(settings(tables=tables), lambda: noon)
     assert not throttle.has_quiet_host() and throttle.earliest_start("late.test", 5.0) == 5.0
     assert throttle.earliest_start(H, 5.0) == 5.0 + SECONDS_PER_HOUR and throttle.has_quiet_host()
 
 
-@pytest.mark.parametrize(
-    "invalid",
-    [
-        {"site_delays": ("a.test",)},
-        {"site_delays": ("a.test 1s",)},
-        {"site_quiet_hours": ("a.test noon",)},
-        {"paused_sites": ("a.test/x",)},
-    ],
-)
-def test_invalid_settings_of_sites_are_named(invalid: dict[str, tuple[str, ...]]) -> None:
-    with pytest.raises(SettingsError, match=r"crawl\.(site_delays|site_quiet_hours|paused_sites)"):
-        build_crawl_plan(settings(**invalid))
 
 
 def test_without_an_answer_the_gap_counts_from_the_end() -> None:
@@ -335,7 +324,7 @@ def test_a_busy_host_gets_its_pause(tmp_path: Path, path: str, status: int) -> N
 def test_the_redirects_of_robots_txt_keep_the_delay_of_each_host() -> None:
     moved = Answer(301, b"", {"Location": "/r1"})
     with Site({"/robots.txt": moved, "/r1": Answer(503, b"", BUSY)}) as site:
-        made = settings(site.url(), site_delays=(f"{site.host} 0.3",), delay_factor=0.0)
+        made = settings(site.url(), tables=[{"host": site.host, "delay": 0.3}], delay_factor=0.0)
         fetcher, throttle = Fetcher(made, PublicOnlyPolicy(made.inside_hosts)), HostThrottle(made)
         throttle.start_request(site.host, 0.0)
         fetch_robots(fetcher, f"http://{site.host}", lambda: 0.0, ThrottledFetcher(fetcher, throttle))
@@ -358,7 +347,7 @@ def test_a_request_inside_a_job_is_given_up_if_the_host_asks_to_wait_for_long() 
 
 @pytest.fixture(params=["requests in turn", "requests inside a job"])
 def throttle(request: pytest.FixtureRequest) -> Iterator[HostThrottle]:
-    made = HostThrottle(settings(delay=1.0, delay_factor=0.0, per_host=1, site_delays=(f"{H} 120",)))
+    made = HostThrottle(settings(delay=1.0, delay_factor=0.0, per_host=1, tables=[{"host": H, "delay": 120}]))
     if request.param == "requests in turn":
         made.start_request(H, 0.0)
     else:

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from crawler.crawl_plan import build_crawl_plan
 from crawler.focused_policy import TokenizedPage
 from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings
+from crawler.site import Sites
 from domain.errors import PlumblineError, SettingsError, TopicError
 from domain.outcome import Reason, Stage, StageReport
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
@@ -63,7 +64,8 @@ def demo(sites_folder: Path) -> Iterator[list[str]]:
 
 def settings_of(folder: Path, seeds: list[str], **crawl: Any) -> Settings:
     hosts = [seed.split("/")[2] for seed in seeds]
-    return build_settings({"crawl": {"seeds": seeds, "inside_hosts": hosts, **DAMPENED, **crawl}}, folder)
+    sections = {"crawl": {"inside_hosts": hosts, **DAMPENED, **crawl}, "sites": [{"urls": [seed]} for seed in seeds]}
+    return build_settings(sections, folder)
 
 
 def crawled(folder: Path, seeds: list[str], **crawl: Any) -> StageReport:
@@ -111,7 +113,7 @@ def test_the_names_of_the_strategies_are_those_of_their_table() -> None:
 )
 def test_settings_that_cannot_be_followed(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
-        build_crawl_plan(replace(CrawlSettings(seeds=("http://a.test/",)), **changes))
+        build_crawl_plan(replace(CrawlSettings(sites=Sites.from_urls("http://a.test/")), **changes))
 
 
 def test_from_a_name_to_the_reasons_for_each_link(demo: list[str], example: str, tmp_path: Path) -> None:
@@ -301,8 +303,8 @@ def test_confirmed_seeds_are_where_the_crawl_begins(demo: list[str], tmp_path: P
                 lambda topic: topic.with_seeds([TopicSeed(other.url(), TopicState.CONFIRMED)]),
             )
             settings = focused_crawl_settings(engine)
-        assert settings.seeds == (demo[0], other.url())
-        assert settings.scope == (demo[0].split("/")[2], other.host)
+        assert settings.sites.seeds == (demo[0], other.url())
+        assert {demo[0].split("/")[2], other.host} <= {scope.host for scope in settings.sites.scopes}
 
 
 def test_a_search_site_proposes_terms_and_seeds(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_on_a_terminal_the_password_is_asked_for_twice_and_not_shown(folder: Pat
 
 def test_nobody_else_reads_the_store(tmp_path: Path) -> None:
     config = tmp_path / "vertical.toml"
-    config.write_text('[crawl]\nseeds = ["http://a.test/"]\n')
+    config.write_text('[[sites]]\nurls = ["http://a.test/"]\n')
     settings = load_settings(config)
     old_mask = os.umask(0)
     try:

@@ -11,7 +11,7 @@ from docstore.actions import ActionTable
 from domain.account import Role
 from domain.administration import HistoryFilter, HistorySource
 from domain.alert import AlertKey
-from domain.errors import AccountError, ConcurrentEditError
+from domain.errors import AccountError, ConcurrentEditError, SettingsError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Term, TermStatus
 from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
@@ -147,7 +147,7 @@ def test_a_killed_program_leaves_no_change_without_its_record(tmp_path: Path, mo
 
 def test_a_paused_site_is_resumed_and_paused_again(tmp_path: Path) -> None:
     path, host = tmp_path / "my.toml", "news.example"
-    path.write_text(f'[crawl]\nseeds = ["https://{host}/"]\n')
+    path.write_text(f'[[sites]]\nurls = ["https://{host}/"]\n')
     with Engine(load_settings(path), NullProgress()) as engine:
         sites, history = StoreSites(engine), StoreHistory(engine)
         sites.pause(host, "ann")
@@ -160,7 +160,7 @@ def test_a_paused_site_is_resumed_and_paused_again(tmp_path: Path) -> None:
 
 def test_an_added_site_is_removed_from_the_settings_again(tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
-    path.write_text('# mine\n[crawl]\nseeds = ["https://news.example/"]\nscope = ["news.example"]\n')
+    path.write_text('# mine\n[[sites]]\nurls = ["https://news.example/"]\n')
     with Engine(load_settings(path), NullProgress()) as engine:
         history, text = StoreHistory(engine), path.read_text()
         StoreSites(engine).add("https://other.example/", "ann")
@@ -170,9 +170,23 @@ def test_an_added_site_is_removed_from_the_settings_again(tmp_path: Path) -> Non
         assert not history.undo(HistorySource.ACTION, added, "bob")
         undo = engine.store.actions.find("bob", limit=1)[0].action_id
         assert history.undo(HistorySource.ACTION, undo, "ann") and "other.example" in path.read_text()
-        StoreSites(engine).add("https://third.example/", "ann")
+        StoreSites(engine).add("https://other.example/news/", "ann")
         redo = engine.store.actions.find("ann", "site_change", limit=1)[0].action_id
-        assert not history.undo(HistorySource.ACTION, redo, "ann") and "third.example" in path.read_text()
+        assert not history.undo(HistorySource.ACTION, redo, "ann") and "other.example/news" in path.read_text()
+
+
+def test_an_undo_that_the_crawl_would_refuse_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text('[[sites]]\nurls = ["https://b.example/x/"]\nscope = ["b.example/x/"]\n')
+    with Engine(load_settings(path), NullProgress()) as engine:
+        sites, history = StoreSites(engine), StoreHistory(engine)
+        sites.change("b.example", {"scope": "b.example"}, "ann")
+        sites.change("b.example", {"urls": "https://b.example/y/"}, "ann")
+        first = engine.store.actions.find("ann")[1].action_id
+        text = path.read_text()
+        with pytest.raises(SettingsError, match="out of scope"):
+            history.undo(HistorySource.ACTION, first, "bob")
+        assert path.read_text() == text
 
 
 def test_an_account_is_enabled_and_gets_its_previous_roles(engine: Engine) -> None:

@@ -305,6 +305,7 @@ def test_the_doctor_connects_to_ipv6_addresses(
     vertical: LocalVertical, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor, "CONNECT_TIMEOUT_SECONDS", 0.5)  # the server accepts and never answers
+    (vertical.data / "sites.json").unlink()
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
         port = server.getsockname()[1]
         vertical.write(

@@ -35,10 +35,11 @@ class Vertical:
 
     def __init__(self, folder: Path, site: Site, *others: Site) -> None:
         self._obj: dict[str, Any] = {"config": folder / "v.toml", "flags": {}}
-        lines = ["[vertical]", 'data_dir = "data"', "[crawl]", f'seeds = ["{site.url()}"]', "delay = 0.001"]
+        lines = ["[vertical]", 'data_dir = "data"', "[crawl]", "delay = 0.001"]
         lines += [
             f"inside_hosts = {json.dumps([one.host for one in (site, *others)])}",
             'contact = "https://plumbline.test/"',
+            f'[[sites]]\nurls = ["{site.url()}"]',
         ]
         (folder / "v.toml").write_text("\n".join(lines))
 

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from crawler import rendered_sites
-from crawler.host_suggestions import add_site
 from crawler.http.render import Renderer
-from crawler.rendered_sites import add_rendered_hosts
 from crawler.schedule.queues import fold_hash
 from crawler.workers import fetch_pool
 from crawler.workers.host_leases import HOST_LEASE_KIND
 from domain.frontier import NewUrl, UrlKind
-from domain.page import Host, Page
+from domain.page import Page
 from pipeline.compute import distributed_crawl
 from pipeline.compute.cluster_worker import get_worker
 from pipeline.compute.distributed_crawl import (
@@ -99,13 +97,13 @@ def test_workers_render_and_crawl_the_hosts_that_the_starting_process_has_chosen
 
     monkeypatch.setattr(fetch_pool, "Renderer", FakeRenderer)
     monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
-    with Site({"/": page("/news/1"), "/news/1": page()}) as scripted, Site({"/": page()}) as added:
+    with Site({"/": page("/news/1"), "/news/1": page()}) as scripted:
         settings = build_settings(
             {
                 "store": {"url": f"sqlite:///{tmp_path / 'store.db'}"},
+                "sites": [{"urls": [scripted.url()], "render": True}],
                 "crawl": {
-                    "seeds": [scripted.url()],
-                    "inside_hosts": [scripted.host, added.host],
+                    "inside_hosts": [scripted.host],
                     "delay": 0.001,
                     "rendered": "auto",
                     "sitemaps": False,
@@ -116,12 +114,6 @@ def test_workers_render_and_crawl_the_hosts_that_the_starting_process_has_chosen
         )
         with Engine(settings, NullProgress()) as engine:
             monkeypatch.setattr(engine, "_compute_backend", OtherMachine(tmp_path / "other"))
-            add_rendered_hosts(settings.data_dir, [Host(scripted.host)])
-            add_site(settings.data_dir, added.url())
             crawl_on_cluster(engine, lambda _: None)
-            assert {url.url for url in engine.store.frontier.admin.iter_urls()} >= {
-                added.url(),
-                scripted.url("/news/1"),
-            }
+            assert scripted.url("/news/1") in {url.url for url in engine.store.frontier.admin.iter_urls()}
     assert set(rendered_urls) >= {scripted.url(), scripted.url("/news/1")}
-    assert not (tmp_path / "other" / "data" / "rendered.json").exists()

@@ -27,7 +27,7 @@ class Plumb:
 
     def __init__(self, folder: Path) -> None:
         self.config = folder / "vertical.toml"
-        self.config.write_text('[crawl]\nseeds = ["http://a.test/"]\n')
+        self.config.write_text('[[sites]]\nurls = ["http://a.test/"]\n')
         with self.store() as store:
             store.lexicons.replace_candidates(
                 [Term(t, 0.9 - n / 10, 20 - n, 10 - n, "n n", (f"说到{t}的事",)) for n, t in enumerate(TEXTS)]

@@ -91,7 +91,7 @@ def test_help_and_settings_errors_of_every_verb_load_no_package_of_a_stage(tmp_p
         for path, verb in VERBS.items()
     ]
     helps = [["--help"], *([*path, "--help"] for path in (*VERBS, ("demo",), ("init",), ("lexicon", "rules")))]
-    (tmp_path / "nobody.toml").write_text('[crawl]\nseeds = ["https://news.test/"]\n')
+    (tmp_path / "nobody.toml").write_text('[[sites]]\nurls = ["https://news.test/"]\n')
     early = [["-c", "nobody.toml", "run"], ["-c", "nobody.toml", "crawl"]]
     *reports, run, crawl = run_in_turn(tmp_path, helps + mistakes + early, packages)
     for error, loaded in (run, crawl):

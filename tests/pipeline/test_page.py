@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from domain.article import Article, Block, BlockKind
 from domain.errors import PlumblineError
 from pipeline.cli.main import cli
@@ -185,13 +186,13 @@ class TestUrl:
         assert {request.headers["User-Agent"] for request in asked} == {"Plumbline/9 (+a@b.test)"}
         assert min(later.at - earlier.at for earlier, later in itertools.pairwise(asked)) >= 0.05
 
-    @pytest.mark.parametrize("by_robots", [True, False], ids=["Crawl-delay", "site_delays"])
+    @pytest.mark.parametrize("by_robots", [True, False], ids=["Crawl-delay", "delay of the site"])
     def test_longer_delays_are_kept(self, by_robots: bool) -> None:
         robots = Answer(200, SLOW.encode() if by_robots else b"", {"Content-Type": "text/plain"})
         moved = Answer(302, b"", {"Location": "/b"})
         with Site({"/robots.txt": robots, "/a": moved, "/b": Answer(200, PAGE.encode())}) as site:
-            site_delays = () if by_robots else (f"{site.host} 0.2",)
-            fetch_page(site.url("/a"), CrawlSettings(inside_hosts=(site.host,), delay=0.01, site_delays=site_delays))
+            sites = Sites.parse([] if by_robots else [{"host": site.host, "delay": 0.2}])
+            fetch_page(site.url("/a"), CrawlSettings(inside_hosts=(site.host,), delay=0.01, sites=sites))
         starts = [request.at for request in site.requests]
         assert min(later - earlier for earlier, later in itertools.pairwise(starts)) >= 0.2
 

@@ -73,9 +73,7 @@ def test_one_step_stops_the_page(known: PageFacts, cause: PageCause, remedy: Pag
 
 def test_remedies_change_the_settings_file_and_the_frontier(tmp_path: Path) -> None:
     config = tmp_path / "vertical.toml"
-    config.write_text(
-        '[crawl]\nseeds = ["http://news.test/"]  # ours\nscope = ["news.test"]\ncontact = "me@news.test"\n'
-    )
+    config.write_text('[crawl]\ncontact = "me@news.test"\n[[sites]]\nurls = ["http://news.test/"]  # ours\n')
     url = "http://elsewhere.test/x.html"
     with Engine(load_settings(config), NullProgress()) as engine:
         diagnoser = StorePageDiagnosis(engine)

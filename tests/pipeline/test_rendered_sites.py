@@ -7,18 +7,17 @@ import pytest
 
 from crawler import rendered_sites
 from crawler.crawl_plan import build_crawl_plan
-from crawler.host_suggestions import with_added_sites
-from crawler.rendered_sites import add_rendered_hosts, load_rendered_hosts
 from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from docstore.frontier.frontier_admin import FrontierAdmin
 from domain.outcome import Reason, Stage
-from domain.page import Host
 from pipeline import stages
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.crawl_stage.rendered_sites import render_sites_automatically
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.settings import Settings, build_settings
+from pipeline.settings import Settings
+from pipeline.settings_source import SettingsSource
 from tests.local_workers import local_workers
 from tests.web_fixture import Answer, Site, page
 
@@ -37,15 +36,15 @@ def scripted_site() -> Site:
     )
 
 
-def settings_for(folder: Path, site: Site, rendered: object) -> Settings:
-    crawl = {
-        "seeds": [site.url(), site.url("/news/1")],
-        "inside_hosts": [site.host],
-        "delay": 0.01,
-        "contact": "me@a.test",
-        "rendered": rendered,
-    }
-    return build_settings({"crawl": crawl}, folder)
+def settings_for(folder: Path, site: Site, rendered: str = "") -> Settings:
+    file = folder / "v.toml"
+    file.touch()
+    source = SettingsSource(file, {"crawl.rendered": rendered})
+    if not source.stored("sites"):
+        tables = [{"urls": [site.url(), site.url("/news/1")]}]
+        crawl = {"inside_hosts": [site.host], "delay": 0.01, "contact": "me@a.test"}
+        source.edit(lambda _: {"sites": tables, **{f"crawl.{key}": value for key, value in crawl.items()}})
+    return source.load()
 
 
 def needing_scripts(engine: Engine) -> int:
@@ -61,7 +60,7 @@ def test_a_site_of_empty_pages_is_rendered_from_the_next_crawl_on(tmp_path: Path
             stages.extract(engine)
             assert (needing_scripts(engine), engine.store.articles.count()) == (2, 0)
             assert collect_inputs(engine).javascript_pages == {}  # the next crawl repairs it
-        with Engine(settings_for(tmp_path, site, ["auto"]), NullProgress()) as engine:
+        with Engine(settings_for(tmp_path, site, "auto"), NullProgress()) as engine:
             stages.crawl(engine)
             stages.extract(engine)
             assert needing_scripts(engine) == 0
@@ -69,10 +68,8 @@ def test_a_site_of_empty_pages_is_rendered_from_the_next_crawl_on(tmp_path: Path
                 site.url("/news/1"),
                 site.url("/news/2"),
             }
-        assert load_rendered_hosts(tmp_path / "data") == (site.host,)
-        with Engine(settings_for(tmp_path, site, "auto"), NullProgress()) as engine:
-            plan = build_crawl_plan(with_added_sites(engine.settings.crawl, engine.settings.data_dir))
-            assert [scope.host for scope in plan.rendered_sites] == [site.host]
+        plan = build_crawl_plan(settings_for(tmp_path, site, "auto").crawl)
+        assert [scope.host for scope in plan.rendered_sites] == [site.host]
 
 
 @pytest.mark.parametrize("is_installed", [True, False])
@@ -89,7 +86,7 @@ def test_without_the_setting_or_the_extra_an_alert_names_the_site(
             stages.crawl(engine)
             stages.extract(engine)
         assert collect_inputs(engine).javascript_pages == {site.host: 2}
-        assert load_rendered_hosts(tmp_path / "data") == ()
+        assert not engine.settings.crawl.sites.for_host(site.host).render
 
 
 def test_a_crawl_killed_while_it_requests_pages_to_render_requests_them_the_next_time(
@@ -97,7 +94,7 @@ def test_a_crawl_killed_while_it_requests_pages_to_render_requests_them_the_next
 ) -> None:
     monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
     with scripted_site() as site, local_workers():
-        with Engine(settings_for(tmp_path, site, []), NullProgress()) as engine:
+        with Engine(settings_for(tmp_path, site), NullProgress()) as engine:
             stages.crawl(engine)
             stages.extract(engine)
 
@@ -111,7 +108,7 @@ def test_a_crawl_killed_while_it_requests_pages_to_render_requests_them_the_next
             render_sites_automatically(engine)
             status_by_url = {row.url: row for row in engine.store.frontier.admin.iter_urls("*")}
             assert [status_by_url[site.url(path)].due_at for path in ("/", "/news/1")] == [0.0, 0.0]
-            assert load_rendered_hosts(tmp_path / "data") == (site.host,)
+            assert engine.settings.crawl.sites.for_host(site.host).render
 
 
 def test_a_site_with_text_is_not_rendered_because_of_a_notice_or_one_page(tmp_path: Path) -> None:
@@ -122,7 +119,7 @@ def test_a_site_with_text_is_not_rendered_because_of_a_notice_or_one_page(tmp_pa
     with (
         Site({"/": page(*paths, "/app"), "/app": shell, **paths}) as site,
         local_workers(),
-        Engine(settings_for(tmp_path, site, []), NullProgress()) as engine,
+        Engine(settings_for(tmp_path, site), NullProgress()) as engine,
     ):
         stages.crawl(engine)
         stages.extract(engine)
@@ -130,14 +127,9 @@ def test_a_site_with_text_is_not_rendered_because_of_a_notice_or_one_page(tmp_pa
         assert collect_inputs(engine).javascript_pages == {}
 
 
-def test_stored_hosts_are_rendered_only_with_auto_and_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add_rendered_hosts(tmp_path, [Host("b.test")])
-    add_rendered_hosts(tmp_path, [Host("b.test"), Host("c.test")])
-    settings = CrawlSettings(seeds=("http://a.test/",), rendered=("auto", "a.test"))
+def test_with_auto_sites_are_rendered_only_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = CrawlSettings(sites=Sites.from_urls("http://a.test/", render=True), rendered="auto")
     monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
-    assert with_added_sites(settings, tmp_path).rendered == ("a.test", "b.test", "c.test")
-    assert with_added_sites(CrawlSettings(rendered=("a.test",)), tmp_path).rendered == ("a.test",)
+    assert len(build_crawl_plan(settings).rendered_sites) == 1
     monkeypatch.setattr(rendered_sites, "find_spec", lambda _: None)
-    assert with_added_sites(settings, tmp_path).rendered == ("a.test",)
+    assert build_crawl_plan(settings).rendered_sites == ()

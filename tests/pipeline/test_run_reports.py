@@ -28,7 +28,7 @@ from search_ui.admin.interfaces.runs import LiveRun
 @pytest.fixture
 def engine(tmp_path: Path):  # type: ignore[no-untyped-def]
     config = tmp_path / "vertical.toml"
-    config.write_text('[crawl]\nseeds = ["http://127.0.0.1:1/"]\n')
+    config.write_text('[[sites]]\nurls = ["http://127.0.0.1:1/"]\n')
     with Engine(load_settings(config), NullProgress()) as opened:
         yield opened
 

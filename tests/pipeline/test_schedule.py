@@ -6,7 +6,7 @@ import random
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -19,9 +19,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import pipeline.runs.scheduler
+from crawler.site import Sites
 from docstore.reports.runs import RunTable
 from docstore.store import open_sqlite_store
-from domain.errors import BusyError, SettingsError
+from domain.errors import BusyError, SettingsError, SiteError
 from domain.outcome import Reason, Stage, StageReport
 from domain.run import RunState, StageRun
 from pipeline import stages
@@ -102,25 +103,30 @@ def test_the_last_and_the_next_scheduled_time() -> None:
     assert table.period(at("2026-02-28 02:30"))[1] == at("2026-03-01 02:30")
 
 
+def planned(schedule: ScheduleSettings, times_by_host: Mapping[str, str] | None = None) -> Settings:
+    """Settings with a schedule, and with the times of sites."""
+    sites = Sites.parse([{"host": host, "schedule": times} for host, times in (times_by_host or {}).items()])
+    made = build_settings({}, Path("/"))
+    return replace(made, schedule=schedule, crawl=replace(made.crawl, sites=sites))
+
+
 def test_the_settings_make_the_timetable() -> None:
-    asked = ScheduleSettings(
-        "23:05",
-        1.5,
-        {"crawl": "08:00 14:00"},
-        {"a.example, b.example:8080": "06:00", ",".join(["c.example"] * 9): "07:00"},
+    asked = planned(
+        ScheduleSettings("23:05", 1.5, {"crawl": "08:00 14:00"}),
+        {"a.example": "06:00", "b.example:8080": "06:00 07:00"},
     )
     found = configured_appointments(asked)
-    assert [(one.command, one.stage, one.hosts, one.trigger) for one in found[:4]] == [
+    assert [(one.command, one.stage, one.hosts, one.trigger) for one in found] == [
         ("schedule", "", (), DailyTrigger(time(23, 5))),
         ("schedule crawl 08:00", "crawl", (), DailyTrigger(time(8))),
         ("schedule crawl 14:00", "crawl", (), DailyTrigger(time(14))),
-        ("schedule 06:00 a.example b.example:8080", "", ("a.example", "b.example:8080"), DailyTrigger(time(6))),
+        ("schedule sites 06:00", "", ("a.example", "b.example:8080"), DailyTrigger(time(6))),
+        ("schedule sites 07:00", "", ("b.example:8080",), DailyTrigger(time(7))),
     ]
-    assert all(len(one.command) <= 64 for one in found) and found[4].hosts == ("c.example",) * 9
 
 
 def test_the_next_run_is_the_earliest_of_all_planned_ones() -> None:
-    settings = ScheduleSettings("00:33", stages={"crawl": "03:03"}, sites={"a.example": "04:00"})
+    settings = planned(ScheduleSettings("00:33", stages={"crawl": "03:03"}), {"a.example": "04:00"})
     times = [datetime(2026, 11, 21, *of_day).timestamp() for of_day in ((2, 33), (3, 3), (4, 0))]
     assert [next_planned_time(settings, now) for now in times[:2]] == times[1:]
     assert next_planned_time(settings, times[2]) == datetime(2026, 11, 22, 0, 33).timestamp()
@@ -133,12 +139,16 @@ def test_the_next_run_is_the_earliest_of_all_planned_ones() -> None:
         {"at": "02:30 03:30"},
         {"stages": {"craw": "08:00"}},
         {"stages": {"crawl": "8"}},
-        {"sites": {"a'b": "08:00"}},
     ],
 )
 def test_a_timetable_that_cannot_be_followed_is_refused(tmp_path: Path, schedule: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         build_settings({"schedule": schedule}, tmp_path)
+
+
+def test_times_of_a_site_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SiteError, match="schedule = '25:00': expected a time"):
+        build_settings({"sites": [{"host": "a.test", "schedule": "25:00"}]}, tmp_path)
 
 
 # -- what was missed
@@ -170,7 +180,7 @@ def test_a_run_is_missed_that_was_planned_and_not_made(
 
 
 def test_a_run_by_hand_is_as_good_as_the_nights(engine: Engine) -> None:
-    daily, crawl = configured_appointments(ScheduleSettings(stages={"crawl": "02:30"}))
+    daily, crawl = configured_appointments(planned(ScheduleSettings(stages={"crawl": "02:30"})))
     scheduled_at = plan_yesterday(engine, [daily, crawl])
     assert missed_time(engine, daily, now()) == missed_time(engine, crawl, now()) == scheduled_at
     note_start(engine, "run", scheduled_at + 60)
@@ -232,7 +242,7 @@ def test_a_run_that_fails_does_not_end_the_timetable_and_its_night_is_over(
 
     monkeypatch.setattr(stages, "run", fails)
     monkeypatch.setattr(pipeline.runs.scheduler, "RETRY_SECONDS", 0.0)
-    plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    plan_yesterday(engine, configured_appointments(engine.settings))
     with scheduler(engine, said) as schedule:
         schedule.start()
         schedule.wait(PATIENCE)
@@ -252,7 +262,7 @@ def test_a_run_that_another_process_prevents_is_tried_again(
     monkeypatch.setitem(stages.STAGES, "embed", lambda engine: StageReport(Stage.EMBED))
     monkeypatch.setattr(stages, "wait_for_solr", lambda engine: StageReport(Stage.SOLR))
     monkeypatch.setattr(stages, "index", partial(run_index_stage, wait=0.0))
-    plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    plan_yesterday(engine, configured_appointments(engine.settings))
     with scheduler(engine, said) as schedule:
         schedule.start()
         with engine.lock(prevented):
@@ -271,7 +281,7 @@ def test_a_store_that_cannot_be_opened_at_the_time_is_tried_again(
     said: list[str] = []
     monkeypatch.setattr(pipeline.runs.scheduler, "RETRY_SECONDS", 0.0)
     monkeypatch.setattr(stages, "run", lambda engine, **how: [StageReport(Stage.CRAWL)])
-    plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    plan_yesterday(engine, configured_appointments(engine.settings))
     with scheduler(engine, said) as schedule:
         schedule.start()
         schedule._open_engine = lambda: Engine(
@@ -288,7 +298,7 @@ def test_a_store_that_cannot_be_opened_at_the_time_is_tried_again(
     [
         {"at": "HH:MM"},
         {"stages": {"extract": "HH:MM"}},
-        {"sites": {"a.example": "HH:MM"}},
+        {"sites": [{"host": "a.example", "schedule": "HH:MM"}]},
     ],
 )
 def test_a_changed_or_new_time_begins_with_its_next_occurrence(
@@ -298,12 +308,16 @@ def test_a_changed_or_new_time_begins_with_its_next_occurrence(
     monkeypatch.setattr(stages, "run", lambda engine, **how: [])
     hours_ago = f"{datetime.fromtimestamp(now() - 5 * HOUR):%H:%M}"
     changed = json.loads(json.dumps(changed).replace("HH:MM", hours_ago))
-    scheduled_at = plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+    scheduled_at = plan_yesterday(engine, configured_appointments(engine.settings))
     note_start(engine, "schedule", scheduled_at)
     with scheduler(engine, []) as schedule:
         schedule.start()
         assert not is_run_due(schedule)
-        engine.settings = replace(engine.settings, schedule=replace(engine.settings.schedule, **changed))
+        if "sites" in changed:
+            crawl = replace(engine.settings.crawl, sites=Sites.parse(changed["sites"]))
+            engine.settings = replace(engine.settings, crawl=crawl)
+        else:
+            engine.settings = replace(engine.settings, schedule=replace(engine.settings.schedule, **changed))
         assert not is_run_due(schedule)
         assert missed_run_time(engine, now()) is None
     with scheduler(engine, []) as schedule:
@@ -325,7 +339,7 @@ def test_a_missed_run_is_made_up_for_once_and_not_after_the_grace_time(
     hours_ago = f"{datetime.fromtimestamp(now() - 5 * HOUR):%H:%M}"
     for grace_hours, is_made in ((4.0, False), (6.0, True), (6.0, False)):
         engine.settings = replace(engine.settings, schedule=ScheduleSettings(hours_ago, grace_hours))
-        plan_yesterday(engine, configured_appointments(engine.settings.schedule))
+        plan_yesterday(engine, configured_appointments(engine.settings))
         with scheduler(engine, said) as schedule:
             schedule.start()
             assert is_run_due(schedule) is is_made
@@ -351,7 +365,7 @@ def test_a_first_run_is_not_waited_for_until_the_night(engine: Engine, monkeypat
 def test_an_appointment_of_a_stage_or_of_some_sites_is_no_night(engine: Engine) -> None:
     """It runs what it names, and a night that failed stays one that failed."""
     note_run(engine, RunState.FAILED)
-    [_, extract] = configured_appointments(ScheduleSettings(stages={"extract": "08:00"}))
+    [_, extract] = configured_appointments(planned(ScheduleSettings(stages={"extract": "08:00"})))
     assert [report.stage for report in run_appointment(engine, extract)] == [Stage.EXTRACT]
     found = load_run_history(engine, 5)
     assert [run.state for run in found.runs] == [RunState.DONE, RunState.FAILED]
@@ -369,7 +383,7 @@ def test_a_scheduled_embed_stage_has_no_time_limit_and_does_not_index(
         return StageReport(Stage.EMBED, {Reason.EMBEDDED: 1})
 
     monkeypatch.setattr(stages, "embed_if_possible", embed)
-    [_, appointment] = configured_appointments(ScheduleSettings(stages={"embed": "08:00"}))
+    [_, appointment] = configured_appointments(planned(ScheduleSettings(stages={"embed": "08:00"})))
     assert [report.stage for report in run_appointment(engine, appointment)] == [Stage.EMBED]
     assert calls == [(engine,)]
 
@@ -387,7 +401,7 @@ def test_a_run_until_the_lexicon_ends_there_if_no_article_changed(
 def test_solr_does_not_start_without_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "open_index_in_background", pytest.fail)
     with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
-        with pytest.raises(SettingsError, match="seeds is empty"):
+        with pytest.raises(SettingsError, match="no site has a start URL"):
             stages.run(engine)
         [run] = engine.store.runs.list_newest()
         assert [stage.stage for stage in run.stages] == [Stage.CRAWL]
@@ -506,7 +520,7 @@ def test_a_run_goes_on_as_long_as_its_lock_is_held_and_not_a_moment_longer(engin
     assert found.last_failed_run == found.runs[0]
     assert found.next_run_at is None
     with engine.lock("schedule"):
-        assert load_run_history(engine, 1).next_run_at == next_planned_time(engine.settings.schedule, now())
+        assert load_run_history(engine, 1).next_run_at == next_planned_time(engine.settings, now())
 
 
 # -- the real program

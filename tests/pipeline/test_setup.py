@@ -140,7 +140,7 @@ def test_init_writes_a_short_file_for_a_site_that_it_has_checked(
     ], done
     text = Path("vertical.toml").read_text()
     settings = build_settings(tomllib.loads(text), tmp_path)
-    assert settings.crawl.seeds == (site.url(),) and settings.crawl.contact == "me@crawler.test"
+    assert settings.crawl.sites.seeds == (site.url(),) and settings.crawl.contact == "me@crawler.test"
     assert len(text.splitlines()) <= 18
     assert "vertical.toml already exists and was not changed" in again.complaint and again.status == 1
     assert f"{site.url('/gone')} cannot be crawled: " in gone.complaint and not Path("other.toml").exists()
@@ -212,7 +212,7 @@ def test_the_end_writes_a_short_file_and_creates_an_operator(tmp_path: Path, mon
     config_file = tmp_path / "vertical.toml"
     text = config_file.read_text()
     settings = build_settings(tomllib.loads(text), tmp_path)
-    assert settings.crawl.seeds == (site.url(),) and settings.vertical.name == settings.search.title == "名称"
+    assert settings.crawl.sites.seeds == (site.url(),) and settings.vertical.name == settings.search.title == "名称"
     assert (settings.crawl.quiet_hours, settings.schedule.at) == ("08:00-18:30", "03:30")
     assert len(text.splitlines()) < 25
     assert (result.account.name, result.account.roles, result.site_url) == ("anna", {Role.OPERATOR}, "")
@@ -244,6 +244,7 @@ def test_the_file_contains_only_what_was_entered() -> None:
     values = tomllib.loads(render_settings(state, ["http://a.test/"], [], True, "2026-11-28"))
     assert values == {
         "vertical": {"name": 'A "quoted" name'},
-        "crawl": {"seeds": ["http://a.test/"], "rendered": "auto"},
+        "crawl": {"rendered": "auto"},
+        "sites": [{"urls": ["http://a.test/"]}],
         "schedule": {"at": "02:30"},
     }

@@ -1,7 +1,8 @@
 """Sites that are added, changed and removed: the settings file and the store."""
 
 import shutil
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,16 +12,18 @@ from crawler.host_suggestions import HostSuggestionStats
 from docstore.articles.extraction_writer import PageExtraction
 from domain.administration import HistorySource
 from domain.article import document_id
-from domain.errors import BusyError, SettingsError
+from domain.errors import BusyError, SettingsError, SiteError
 from domain.frontier import NewUrl, UrlKind
 from domain.message import error_message
 from domain.page import Host, Link
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
+from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.settings import load_settings
 from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.sites import StoreSites
-from search_ui.admin.interfaces.sites import SiteEdit, SiteOptionKind
+from pipeline.site_tables import find_table
+from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOptionKind
 from search_ui.i18n import translate_message_to
 from tests.builders import ARTICLE, keep_page
 
@@ -28,8 +31,12 @@ A, B = "a.test", "b.test"
 CONFIG = """
 [vertical]
 data_dir = "data"
-[crawl]  # of the news
-seeds = ["http://a.test/", "http://b.test/"]
+# of the news
+[[sites]]
+urls = ["http://a.test/"]
+# the other
+[[sites]]
+urls = ["http://b.test/"]
 """
 
 
@@ -46,9 +53,10 @@ def sites(engine: Engine) -> StoreSites:
     return StoreSites(engine)
 
 
-def crawl_settings(engine: Engine) -> dict[str, object]:
-    assert engine.settings.file is not None
-    return vars(load_settings(engine.settings.file).crawl)
+def table(engine: Engine, host: str) -> dict[str, object]:
+    """Return the table of a host in the file."""
+    source = engine.settings.require_source()
+    return find_table(source.parse(source.read().text), host)
 
 
 def due_hosts(engine: Engine) -> set[str]:
@@ -64,43 +72,65 @@ def add_page(engine: Engine, host: str) -> None:
 
 def test_a_site_is_added_paused_and_resumed(engine: Engine, sites: StoreSites) -> None:
     assert sites.add("https://c.test/news", "anna") == "c.test"
-    assert crawl_settings(engine)["seeds"] == ("http://a.test/", "http://b.test/", "https://c.test/news")
+    assert table(engine, "c.test") == {"urls": ["https://c.test/news"]}
     sites.pause("c.test", "anna")
-    assert crawl_settings(engine)["paused_sites"] == ("c.test",) and sites.load("c.test").is_paused
+    assert table(engine, "c.test")["paused"] and sites.load("c.test").is_paused
     sites.resume("c.test", "anna")
-    assert crawl_settings(engine)["paused_sites"] == () and sites.load("c.test").is_crawled
+    sites.resume("c.test", "anna")
+    assert "paused" not in table(engine, "c.test") and sites.load("c.test").is_crawled
     assert [action.action for action in engine.store.actions.find()] == ["site_resume", "site_pause", "site_add"]
-    assert engine.settings.file is not None and "# of the news" in engine.settings.file.read_text()
+    assert "# of the news" in engine.settings.require_source().read().text
+
+
+def test_a_host_is_one_site_however_it_is_written(engine: Engine, sites: StoreSites) -> None:
+    source = engine.settings.require_source()
+    tables = '[[sites]]\nhost = "News.Company.com"\npaused = true\n[[sites]]\nhost = "中文.cn"\ndelay = 3\n'
+    source.file.write_text(CONFIG + tables)
+    assert sites.find_host("NEWS.company.com") == "news.company.com" and sites.load("news.company.com").is_paused
+    sites.resume("news.company.com", "anna")
+    assert not sites.load("news.company.com").is_paused
+    assert sites.find_host("中文.cn") == "xn--fiq228c.cn"
+    assert [sites.find_host(text) for text in ("nohost.example", "a b", "x\r\ny", "\0", "")] == [""] * 5
 
 
 def test_sites_that_are_paused_at_the_same_time_are_all_paused(engine: Engine, sites: StoreSites) -> None:
     hosts = [f"site{number}.test" for number in range(12)]
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda host: sites.pause(host, "anna"), hosts))
-    paused = crawl_settings(engine)["paused_sites"]
-    assert isinstance(paused, tuple) and sorted(paused) == sorted(hosts)
+    assert all(engine.settings.current().crawl.sites.for_host(host).paused for host in hosts)
 
 
-def test_an_added_site_joins_a_scope(engine: Engine, sites: StoreSites) -> None:
-    sites.change(A, SiteEdit("甲", "5", ["a.test/oil/"], ["http://a.test/oil/"]), "anna")
+def test_an_added_url_joins_the_scope_of_its_site(engine: Engine, sites: StoreSites) -> None:
+    sites.change(A, {"urls": "http://a.test/oil/", "scope": "a.test/oil/"}, "anna")
+    sites.add("http://a.test/", "anna")
+    assert table(engine, A) == {"urls": ["http://a.test/oil/", "http://a.test/"], "scope": ["a.test/oil/", A]}
     sites.add("c.test", "anna")
-    scope = crawl_settings(engine)["scope"]
-    assert isinstance(scope, tuple) and {B, "a.test/oil/", "c.test"} <= set(scope)
+    assert sites.load("c.test").is_crawled and table(engine, "c.test") == {"urls": ["http://c.test/"]}
 
 
 def test_the_settings_of_a_site_change(engine: Engine, sites: StoreSites) -> None:
-    sites.change(A, SiteEdit("甲", "5", [], ["http://a.test/"], "8:00-9:00, 22:00-6:00"), "anna")
-    changed = sites.load(A)
-    assert (changed.display_name, changed.delay, changed.is_crawled) == ("甲", "5", True)
-    assert changed.quiet_hours == "8:00-9:00, 22:00-6:00"
+    values = {"name": "甲", "delay": "5", "quiet_hours": "8:00-9:00, 22:00-6:00", "urls": "http://a.test/"}
+    sites.change(A, {**values, "scope": "", "keep_days": "0", "schedule": "06:00", "render": "true"}, "anna")
+    assert sites.load(A).values == {**values, "scope": "", "keep_days": "0", "schedule": "06:00", "render": "true"}
     [action] = engine.store.actions.find()
     assert action.details["changes"] == {
-        "crawl.site_delays": [[], ["a.test 5"]],
-        "crawl.site_quiet_hours": [[], ["a.test 8:00-9:00", "a.test 22:00-6:00"]],
-        "search.site_names": [[], {"a.test": "甲"}],
+        "name": [None, "甲"],
+        "delay": [None, 5],
+        "quiet_hours": [None, "8:00-9:00, 22:00-6:00"],
+        "keep_days": [None, 0],
+        "schedule": [None, "06:00"],
+        "render": [None, True],
     }
-    sites.change(A, SiteEdit("", "", [], ["http://a.test/"]), "anna")
-    assert (sites.load(A).display_name, sites.load(A).delay) == ("", "")
+    assert engine.settings.current().search.site_names == {A: "甲"}
+    sites.change(A, dict.fromkeys(SITE_FORM_KEYS, "") | {"urls": "http://a.test/"}, "anna")
+    assert engine.settings.require_source().read().text == CONFIG
+
+
+def test_the_form_keeps_more_than_200_start_urls(engine: Engine, sites: StoreSites) -> None:
+    urls = [f"http://a.test/{number}{'x' * 1500}" for number in range(251)]
+    sites.change(A, {"urls": "\n".join(urls)}, "anna")
+    sites.change(A, {**sites.load(A).values, "delay": "3"}, "anna")
+    assert table(engine, A) == {"urls": urls, "delay": 3}
 
 
 def test_headers_cookies_and_the_proxy_of_a_site_are_replaced_by_name_and_stay_secret(
@@ -121,8 +151,8 @@ def test_headers_cookies_and_the_proxy_of_a_site_are_replaced_by_name_and_stay_s
     assert "s3cret" not in str(raised.value)
     names = ["authorization", "session, s3cret", "http://proxy:3128"]
     assert [option.name for option in sites.load(A).options] == names
-    headers = (f"{A} authorization: Bearer s3cret-2", f"{B} Authorization: Bearer s3cret-3")
-    assert crawl_settings(engine)["headers"] == headers
+    assert table(engine, A)["headers"] == ["authorization: Bearer s3cret-2"]
+    assert stat.S_IMODE(engine.settings.require_source().file.stat().st_mode) == 0o600
     for option in sites.load(A).options:
         sites.remove_option(A, option, "anna")
         sites.remove_option(A, option, "anna")
@@ -132,57 +162,93 @@ def test_headers_cookies_and_the_proxy_of_a_site_are_replaced_by_name_and_stay_s
 
 
 @pytest.mark.parametrize(
-    ("edit", "message"),
+    ("values", "key", "message"),
     [
-        (SiteEdit("", "soon", [], ["http://a.test/"]), "crawl.site_delays 第 1 行：应为主机和秒数"),
-        (SiteEdit("", "", [], ["http://a.test/"], "noon"), "crawl.site_quiet_hours 第 1 行：应为主机和时段"),
-        (SiteEdit("", "", ["b.test"], ["http://a.test/"]), "“b.test”不属于 a.test"),
-        (SiteEdit("", "", [], ["http://b.test/x"]), "“http://b.test/x”不是 a.test 的网址"),
-        (SiteEdit("", "", ["a.test/oil/"], ["http://a.test/"]), "crawl.seeds：http://a.test/ 不在抓取范围内"),
+        ({"delay": "soon"}, "delay", "应为 0 到 99999 之间的秒数"),
+        ({"delay": "-5"}, "delay", "应为 0 到 99999 之间的秒数"),
+        ({"quiet_hours": "noon"}, "quiet_hours", "应为时段"),
+        ({"scope": "b.test"}, "scope", "应为此网站的一部分"),
+        ({"urls": "http://b.test/x"}, "urls", "应为此网站的 http 或 https 网址"),
+        ({"schedule": "25:00"}, "schedule", "schedule = '25:00'"),
+        ({"scope": "a.test/oil/"}, "", "http://a.test/ 不在抓取范围内"),
     ],
 )
 def test_an_invalid_change_changes_nothing_and_is_explained(
-    engine: Engine, sites: StoreSites, edit: SiteEdit, message: str
+    engine: Engine, sites: StoreSites, values: dict[str, str], key: str, message: str
 ) -> None:
     with pytest.raises(SettingsError) as raised:
-        sites.change(A, edit, "anna")
-    assert translate_message_to("zh", error_message(raised.value)).startswith(message)
-    assert engine.settings.file is not None and engine.settings.file.read_text() == CONFIG
+        sites.change(A, values, "anna")
+    problems = raised.value.problems if isinstance(raised.value, SiteError) else {"": error_message(raised.value)}
+    assert {key: translate_message_to("zh", text)[: len(message)] for key, text in problems.items()} == {key: message}
+    assert engine.settings.require_source().read().text == CONFIG
     assert engine.store.actions.find() == []
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "change"),
+    [
+        ("PLUMB_CRAWL_SEEDS", "https://env.company.com/", lambda sites: sites.add("https://c.test/", "anna")),
+        ("PLUMB_CRAWL_PAUSED_SITES", "c.test", lambda sites: sites.pause(A, "anna")),
+        ("PLUMB_SITES", '[{"urls": ["https://c.test/"]}]', lambda sites: sites.pause(A, "anna")),
+    ],
+)
+def test_what_the_environment_overrides_is_not_changed(
+    engine: Engine,
+    sites: StoreSites,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+    change: Callable[[StoreSites], None],
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SettingsError, match="overridden outside the file"):
+        change(sites)
+    assert engine.settings.require_source().read().text == CONFIG and engine.store.actions.find() == []
+
+
+def test_a_secret_of_the_environment_stays_there(
+    engine: Engine, sites: StoreSites, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLUMB_CRAWL_HEADERS", f"{B} Authorization: Bearer EnvSecret12345")
+    sites.change(B, {"delay": "3"}, "anna")
+    sites.pause(B, "anna")
+    assert "EnvSecret" not in engine.settings.require_source().read().text
+    assert engine.settings.require_source().load().crawl.sites.for_host(B).request_headers["Authorization"]
+    with pytest.raises(SettingsError, match="overridden outside the file"):
+        sites.set_option(A, SiteOptionKind.HEADER, "X: y", "anna")
+
+
 def test_a_removed_site_leaves_nothing_but_its_bytes(engine: Engine, sites: StoreSites) -> None:
-    store = engine.store
+    store, backend = engine.store, StoreSiteBackend(engine)
     for host in (A, B):
         add_page(engine, host)
     store.articles.save([PageExtraction(page, ARTICLE) for page in store.articles.iter_pending()])
-    sites.change(A, SiteEdit("", "", [], ["http://a.test/"], "8:00-9:00"), "anna")
+    sites.change(A, {"quiet_hours": "8:00-9:00"}, "anna")
     contents = sites.count_contents(A)
     assert (contents.url_count, contents.page_count, contents.article_count) == (1, 1, 1)
-    assert contents.archived_bytes > 0
+    assert contents.archived_bytes > 0 and {site.totals.host for site in backend.sites()} == {A, B}
     with engine.lock("crawl"), pytest.raises(BusyError):
         sites.remove(A, "anna")
     assert sites.remove(A, "anna") == contents
     assert [article.doc_id for article in store.articles.iter_all()] == [document_id(f"http://{B}/1.html")]
     assert due_hosts(engine) == {B} and store.integrity.damaged_rows() == {}
-    assert not sites.load(A).is_crawled and crawl_settings(engine)["seeds"] == ("http://b.test/",)
+    assert not sites.load(A).is_crawled and table(engine, A) == {}
+    assert {site.totals.host for site in backend.sites()} == {B} and sites.find_host(A) == ""
     with pytest.raises(SettingsError, match="only start URLs"):
         sites.remove(B, "anna")
     removal = engine.store.actions.find(action="site_remove")[0].action_id
     sites.add("http://c.test/", "anna")
     history = StoreHistory(engine)
     assert history.undo(HistorySource.ACTION, removal, "bert") and due_hosts(engine) == {A, B}
-    assert crawl_settings(engine)["seeds"] == ("http://b.test/", "http://c.test/", "http://a.test/")
-    assert crawl_settings(engine)["site_quiet_hours"] == (f"{A} 8:00-9:00",)
+    assert table(engine, A) == {"urls": ["http://a.test/"], "quiet_hours": "8:00-9:00"}
     assert not history.undo(HistorySource.ACTION, removal, "bert")
 
 
 def test_a_host_that_a_wildcard_covers_is_paused_when_it_is_removed(engine: Engine, sites: StoreSites) -> None:
-    file = engine.settings.file
-    assert file is not None
-    file.write_text(CONFIG + 'scope = ["a.test", "b.test", "*.test"]\n')
+    file = engine.settings.require_source().file
+    file.write_text(CONFIG + '[[sites]]\nhost = "*.test"\nscope = ["*.test"]\n')
     sites.remove(A, "anna")
-    assert crawl_settings(engine)["paused_sites"] == (A,)
+    assert table(engine, A) == {"host": A, "paused": True}
 
 
 def test_all_pages_of_a_site_are_fetched_again(engine: Engine, sites: StoreSites) -> None:

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from crawler.settings import CrawlSettings
 from domain.errors import SettingsError
 from pipeline.settings import load_settings
 from pipeline.site_admin.site_import import find_site_changes
-from pipeline.site_admin.site_list import SiteList
-from pipeline.site_admin.site_lists import PARSERS, detect_format
+from pipeline.site_admin.site_lists import PARSERS, SiteList, detect_format
 from tests.plumb_call import call_plumb
 
 OPML = """<?xml version="1.0"?><opml version="2.0"><body>
@@ -87,27 +85,31 @@ def test_a_hostile_or_wrong_file_is_refused(file_format: str, content: bytes, me
 
 
 def test_a_scope_is_written_only_if_it_is_needed() -> None:
+    def tables(*tables: dict[str, object]) -> dict[str, object]:
+        return {"sites": list(tables)}
+
     sites = SiteList(("http://b.test/",), ())
-    own = CrawlSettings(seeds=("http://www.example.org/", "http://a.test/"))
-    assert find_site_changes(own, sites) == {"crawl.seeds": ["http://a.test/", "http://b.test/"]}
-    assert find_site_changes(CrawlSettings(seeds=("http://b.test/",), scope=("*.b.test",)), sites) == {}
-    narrow = CrawlSettings(seeds=("http://b.test/",), scope=("b.test/x",))
-    assert find_site_changes(narrow, sites) == {"crawl.scope": ["b.test/x", "b.test"]}
+    own = tables({"urls": ["http://www.example.org/"]}, {"urls": ["http://a.test/"]})
+    assert find_site_changes(own, sites) == tables({"urls": ["http://a.test/"]}, {"urls": ["http://b.test/"]})
+    assert find_site_changes(tables({"urls": ["http://b.test/"], "scope": ["*.b.test"]}), sites) == {}
+    narrow = tables({"urls": ["http://b.test/x"], "scope": ["b.test/x"]})
+    [table] = find_site_changes(narrow, sites)["sites"]  # type: ignore[misc]
+    assert table == {"urls": ["http://b.test/x", "http://b.test/"], "scope": ["b.test/x", "b.test"]}
 
 
 def test_the_command_edits_the_file_and_a_preview_does_not(tmp_path: Path) -> None:
     config, file = tmp_path / "v.toml", tmp_path / "urls.txt"
-    text = "[crawl]  # mine\nseeds = []\nscope = ['c.test']\n"
+    text = "[crawl]  # mine\nthreads = 3\n"
     config.write_text(text)
     file.write_text("http://a.test/blog\nb.test\nftp://c.test/\n")
     preview = call_plumb("-c", str(config), "sites", "import", str(file), "--preview")
-    assert config.read_text() == text and "would add 2 lines to crawl.seeds" in preview.out
+    assert config.read_text() == text and "would add 2 start URLs: http://a.test/blog" in preview.out
     done = call_plumb("-c", str(config), "sites", "import", str(file))
-    assert "added 2 lines to crawl.scope: a.test, b.test" in done.out and done.status == 0
+    assert "added 2 start URLs: http://a.test/blog, https://b.test/" in done.out and done.status == 0
     assert done.out.count("not imported: ") == preview.out.count("not imported: ") == 1
     assert "# mine" in config.read_text()
-    assert load_settings(config).crawl.seeds == ("http://a.test/blog", "https://b.test/")
+    assert load_settings(config).crawl.sites.seeds == ("http://a.test/blog", "https://b.test/")
     again = call_plumb("-c", str(config), "sites", "import", str(file))
-    assert "added 0 lines to crawl.seeds\nadded 0 lines to crawl.scope\n" in again.out
+    assert "added 0 start URLs\n" in again.out
     wrong = call_plumb("-c", str(config), "sites", "import", str(file), "--format", "opml")
     assert wrong.status == 1 and f"cannot import {file}: the file is no OPML" in wrong.complaint

@@ -12,6 +12,7 @@ from PIL import Image
 
 from crawler.http.ip_policy import PublicOnlyPolicy
 from crawler.settings import CrawlSettings
+from crawler.site import Sites
 from domain.frontier import StoredRobots
 from pipeline.search_site import thumbnails
 from pipeline.search_site.thumbnails import (
@@ -91,7 +92,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def made(site: Site, tmp_path: Path) -> Iterator[ThumbnailCache]:
-    settings = CrawlSettings(seeds=(f"http://{site.host}/",))
+    settings = CrawlSettings(sites=Sites.from_urls(f"http://{site.host}/"))
     found = ThumbnailCache(tmp_path / "pictures", settings, PublicOnlyPolicy([site.host]), Table())
     yield found
     found.close()
@@ -151,7 +152,7 @@ def test_a_picture_from_elsewhere_is_never_asked_for(made: ThumbnailCache, site:
 
 def test_an_inside_address_is_refused(site: Site, tmp_path: Path) -> None:
     """As in the crawl: unless the operator has named it, nothing on a private network is fetched."""
-    guarded = ThumbnailCache(tmp_path, CrawlSettings(seeds=()), PublicOnlyPolicy(), Table())
+    guarded = ThumbnailCache(tmp_path, CrawlSettings(), PublicOnlyPolicy(), Table())
     assert of(guarded, site, "/p.png") is None and site.requests == []
     guarded.close()
 

@@ -1,7 +1,6 @@
 """The settings pages on a real settings file: forms, errors, the difference, saving, conflicts and secrets."""
 
 import re
-from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
 from typing import get_args
@@ -12,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from domain.account import Role
-from domain.setting import Group
+from domain.setting import Group, setting_fields
 from pipeline.settings import SECTIONS, load_settings
 from pipeline.site_admin.settings_editor import SPECS
 from search_ui.i18n import load_catalog, translate_message_to
@@ -22,10 +21,9 @@ from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
 TEXT = """\
 # ours
 [crawl]
-seeds = ["https://a.test/"]
 contact = "me@a.test"  # answered by Ann
-cookies = ["a.test session=secret-cookie"]
 delay = 2
+concepts = ["a.txt"]
 
 [embed]
 query_prefix = "query: "
@@ -35,6 +33,10 @@ query_prefix = "query: "
 webhook = "https://chat.test/secret-hook"
 apprise_urls = ["tgram://secret-token/chat"]
 # apprise_urls = ["tgram://old-secret-token/chat"]
+
+[[sites]]
+urls = ["https://a.test/"]
+cookies = ["session=secret-cookie"]
 """
 
 
@@ -87,7 +89,9 @@ def diff_lines(found: BeautifulSoup) -> list[str]:
 def test_every_setting_is_in_one_group_and_has_a_field(tmp_path: Path) -> None:
     paths = [spec.path for name in get_args(Group) for spec in SPECS.values() if spec.group == name]
     known = [
-        f"{name}.{field}" for name, section in SECTIONS.items() for field in map(attrgetter("name"), fields(section))
+        f"{name}.{field}"
+        for name, section in SECTIONS.items()
+        for field in map(attrgetter("name"), setting_fields(section))
     ]
     assert sorted(paths) == sorted(known)
     found = Site(tmp_path).page()
@@ -135,17 +139,17 @@ def test_the_default_removes_the_setting_and_lists_and_tables_have_one_line_per_
             site.page(),
             "review",
             crawl__delay="1",
-            crawl__seeds="https://a.test/\r\n\r\n https://b.test/ ",
-            search__site_names="a.test = A = B",
+            crawl__concepts="a.txt\r\n\r\n b.txt ",
+            schedule__stages="crawl = 08:00",
         )
     )
     assert diff_lines(review) == [
-        '-seeds = ["https://a.test/"]',
-        '+seeds = ["https://a.test/", "https://b.test/"]',
         "-delay = 2",
+        '-concepts = ["a.txt"]',
+        '+concepts = ["a.txt", "b.txt"]',
         "+",
-        "+[search]",
-        '+site_names = {"a.test" = "A = B"}',
+        "+[schedule]",
+        '+stages = {crawl = "08:00"}',
     ]
 
 
@@ -167,7 +171,7 @@ def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
         ("crawl.speed_up", "0.5", "crawl.speed_up = 0.5: must be 1 or more"),
         ("search.port", "99999", "search.port = 99999: the maximum port is 65535"),
         ("schedule.at", "25:00", "schedule.at = '25:00': expected a time, for example 02:30"),
-        ("search.site_names", "a.test", "search.site_names: expected name = value in each line"),
+        ("schedule.stages", "crawl", "schedule.stages: expected name = value in each line"),
         ("crawl.quiet_hours", "noon", "crawl.quiet_hours must be like 08:00-18:30, not “noon”"),
         ("crawl.revisit_longest", "1", "crawl.revisit_longest is shorter than crawl.revisit_shortest: swap them"),
     ],
@@ -205,10 +209,10 @@ def test_a_change_outside_is_a_conflict_that_keeps_both_changes(tmp_path: Path) 
 
 def test_back_keeps_the_changes(tmp_path: Path) -> None:
     site = Site(tmp_path)
-    review = parsed(site.send(site.page(), "review", crawl__threads="4", crawl__scope="a.test\r\nb.test"))
+    review = parsed(site.send(site.page(), "review", crawl__threads="4", crawl__concepts="a.txt\r\nb.txt"))
     found = parsed(site.send(review, "edit"))
     assert found.select("[name='set.crawl.threads'][value='4']")
-    assert found.select("[name='set.crawl.scope']")[0].text.split() == ["a.test", "b.test"]
+    assert found.select("[name='set.crawl.concepts']")[0].text.split() == ["a.txt", "b.txt"]
 
 
 def test_secrets_are_never_shown(tmp_path: Path) -> None:
@@ -222,12 +226,26 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
     assert site.send(answers[2], "save").status_code == 303
     assert load_settings(site.path).alerts.webhook == "https://chat.test/new-secret"
     assert site.backend.review_service.store.actions.find()[0].details == {}
-    removal = parsed(site.send(site.page(), "review", clear="crawl.cookies"))
-    assert diff_lines(removal) == ['-cookies = "(not shown)"']
-    removal = parsed(site.send(site.page("zh"), "review", "zh", clear="crawl.cookies"))
-    assert diff_lines(removal) == ['-cookies = "（不显示）"']
+    removal = parsed(site.send(site.page(), "review", clear="alerts.webhook"))
+    assert diff_lines(removal) == ['-webhook = "(not shown)"']
+    removal = parsed(site.send(site.page("zh"), "review", "zh", clear="alerts.webhook"))
+    assert diff_lines(removal) == ['-webhook = "（不显示）"']
     assert site.send(removal, "save").status_code == 303
-    assert load_settings(site.path).crawl.cookies == ()
+    assert load_settings(site.path).alerts.webhook == ""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'cookies = ["a.test session=secret-cookie"]\n',
+        '[[sites]]\nheaders = ["A: secret-header"]\nurls = ["http://a.test/"]\n',
+    ],
+)
+def test_secrets_beside_a_changed_line_are_not_shown(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "v.toml").write_text(f"[crawl]\ndelay = 2\n{lines}")
+    site = Site(tmp_path)
+    review = parsed(site.send(site.page(), "review", crawl__delay="3"))
+    assert "not shown" in review.select("#diff")[0].text and "secret" not in str(review)
 
 
 def test_an_overridden_setting_cannot_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +283,7 @@ def test_who_reads_reports_sees_the_settings_and_cannot_change_them(tmp_path: Pa
 
 
 def test_chinese_help_translates_settings_that_exist() -> None:
-    helps = {field.metadata["help"] for section in SECTIONS.values() for field in fields(section)}
+    helps = {field.metadata["help"] for section in SECTIONS.values() for field in setting_fields(section)}
     translated = {message.id: message.string for message in load_catalog("settings.zh") if message.id}
     assert set(translated) <= helps
     assert len(translated) >= len(helps) * 0.9

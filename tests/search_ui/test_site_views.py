@@ -5,8 +5,9 @@ from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.account import Role
-from domain.errors import BusyError, SettingsError
-from search_ui.admin.interfaces.sites import SiteEdit, SiteOption, SiteOptionKind
+from domain.errors import BusyError, SettingsError, SiteError
+from domain.message import Message
+from search_ui.admin.interfaces.sites import SiteOption, SiteOptionKind
 from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeSites, sign_in, site_app
 
 HOST = "news.example"
@@ -49,18 +50,45 @@ def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
         for field in page.select("form.site-settings")[0].select("[name]")
     }
     values.pop("token")
-    expected = {"name": "新闻网", "delay": "3", "quiet_hours": "", "seeds": f"https://{HOST}/", "scopes": HOST}
+    assert values.pop("render") == "true" and (values.pop("keep_days"), values.pop("schedule")) == ("", "")
+    expected = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{HOST}/", "scope": HOST}
     assert values == expected
     sent = {
         **values,
         "delay": " 5 ",
         "quiet_hours": "8:00-9:00 ",
-        "scopes": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n",
+        "scope": f"{HOST}/oil/\r\n\r\n{HOST}/gas/\r\n",
         "token": token,
     }
     client.post(f"/admin/sites/{HOST}/settings", data=sent)
-    edit = SiteEdit("新闻网", "5", [f"{HOST}/oil/", f"{HOST}/gas/"], [f"https://{HOST}/"], "8:00-9:00")
-    assert sites.calls == [("change", HOST, edit, "anna")]
+    sent.pop("token")
+    assert sites.calls == [("change", HOST, {**sent, "keep_days": "", "schedule": "", "render": ""}, "anna")]
+
+
+def test_an_error_is_next_to_its_field_and_what_was_entered_stays(sites: FakeSites) -> None:
+    problems = {
+        "delay": Message("expected seconds", "site_delay"),
+        "quiet_hours": Message("expected hours", "site_quiet_hours"),
+    }
+    sites.error = SiteError(HOST, problems)
+    client, token = signed_in(sites)
+    sent = {"delay": "abc", "quiet_hours": "25:00-99:99", "urls": "https://x.test/\n" * 300, "token": token}
+    answer = client.post(f"/admin/sites/{HOST}/settings?lang=en", data=sent)
+    page = BeautifulSoup(answer.text, "lxml")
+    assert answer.status_code == 422
+    assert [error["id"] for error in page.select(".field-error")] == ["error-delay", "error-quiet_hours"]
+    assert page.select("#error-delay")[0].text == "expected seconds from 0 to 99999, for example 10"
+    assert page.select("#site-delay[value=abc][aria-invalid=true][aria-describedby='delay-note error-delay']")
+    assert page.select("#site-quiet-hours")[0]["value"] == "25:00-99:99"
+    assert page.select("#site-seeds")[0].text.count("https://x.test/") == 300
+
+
+def test_an_unknown_host_is_not_found(sites: FakeSites) -> None:
+    client, token = signed_in(sites)
+    for name in ("pause", "resume", "recrawl", "remove", "settings", "options"):
+        assert client.post(f"/admin/sites/unknown.example/{name}", data={"token": token}).status_code == 404, name
+    assert client.get("/admin/sites/unknown.example/settings").status_code == 404
+    assert sites.calls == []
 
 
 def test_a_cookie_is_set_and_removed_by_its_name(sites: FakeSites) -> None:
@@ -78,11 +106,11 @@ def test_a_cookie_is_set_and_removed_by_its_name(sites: FakeSites) -> None:
 
 
 def test_an_error_is_shown(sites: FakeSites) -> None:
-    sites.error = SettingsError("crawl.site_delays, line 1: expected HOST and seconds")
+    sites.error = SettingsError("the file is read-only")
     client, token = signed_in(sites)
     for address in (f"/admin/sites/{HOST}/settings", "/admin/sites/add", f"/admin/sites/{HOST}/remove"):
         answer = client.post(address, data={"url": "x", "token": token}, follow_redirects=True)
-        assert "expected HOST and seconds" in answer.text, address
+        assert "the file is read-only" in answer.text, address
 
 
 def test_the_removal_says_what_disappears_and_is_confirmed(sites: FakeSites) -> None:

@@ -1,7 +1,7 @@
 """The interface of the pages that change sites."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -27,42 +27,27 @@ class SiteOption:
     name: str
 
 
+SITE_FORM_KEYS = ("name", "delay", "quiet_hours", "urls", "scope", "keep_days", "schedule", "render")
+"""Keys of a site that the form shows; `urls` and `scope` have one value per line, `render` is `true` or ""."""
+
+
 @dataclass(frozen=True)
 class SiteSettings:
     """What the settings file says about one host.
 
     Attributes:
         host: The host.
-        display_name: Name that readers see; "" if it is the host.
-        delay: Minimum seconds between two requests, as the file states it for this host; "" if it does not.
-        scopes: Lines of `crawl.scope` of this host: the host, or the host with a path.
-        seeds: Start URLs of this host.
+        values: Text by key of SITE_FORM_KEYS; "" if the file does not state it.
         is_paused: Whether the crawl leaves the host out.
         is_crawled: Whether the scope of the crawl contains the host.
-        quiet_hours: Hours without requests to this host, such as `08:00-18:30, 22:00-06:00`; "" if there are none.
         options: Headers, cookies and proxies of this host.
     """
 
     host: str
-    display_name: str = ""
-    delay: str = ""
-    scopes: Sequence[str] = ()
-    seeds: Sequence[str] = ()
+    values: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(SITE_FORM_KEYS, ""))
     is_paused: bool = False
     is_crawled: bool = True
-    quiet_hours: str = ""
     options: Sequence[SiteOption] = ()
-
-
-@dataclass(frozen=True)
-class SiteEdit:
-    """New values of a host, as an operator typed them; see `SiteSettings`."""
-
-    display_name: str
-    delay: str
-    scopes: Sequence[str]
-    seeds: Sequence[str]
-    quiet_hours: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +67,9 @@ class SiteService(Protocol):
     somebody else has changed it at the same moment. A change of the file takes effect with the next run.
     """
 
+    def find_host(self, text: str) -> str:
+        """Return the canonical form of a host; "" if nothing is known of it."""
+
     def load(self, host: str) -> SiteSettings:
         """Return the settings of a host."""
 
@@ -100,8 +88,8 @@ class SiteService(Protocol):
     def resume(self, host: str, account: str) -> None:
         """Crawl a paused host again."""
 
-    def change(self, host: str, edit: SiteEdit, account: str) -> None:
-        """Change the settings of a host."""
+    def change(self, host: str, values: Mapping[str, str], account: str) -> None:
+        """Change the settings of a host to these texts by key. Raises SiteError with the problem of each."""
 
     def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
         """Send a header (`Name: value`) or cookies (`name=value; name=value`) to a host, or use a proxy (its URL).
