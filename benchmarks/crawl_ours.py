@@ -48,7 +48,7 @@ def settings_for(seeds: list[str], **changes: Any) -> CrawlSettings:
     """Return settings for crawlbench: its hosts are on loopback and need no crawl delay."""
     hosts = sorted({host_of(seed) for seed in seeds})
     quick = CrawlSettings(depth=1000, delay=0.0, delay_factor=0.0, per_host=4, contact="https://plumbline.test/bench")
-    return replace(quick, **{"sites": Sites.from_urls(*seeds), "inside_hosts": tuple(hosts), **changes})
+    return replace(quick, **{"sites": Sites().with_urls(seeds), "inside_hosts": tuple(hosts), **changes})
 
 
 def measured(settings: CrawlSettings, folder: Path) -> dict[str, Any]:

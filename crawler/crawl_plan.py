@@ -5,12 +5,17 @@ from urllib.parse import urlsplit
 
 from crawler.http.document_types import parse_document_rules
 from crawler.http.ip_policy import AllowedPrivateHosts, is_public_ip
-from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
 from crawler.robots.robots_txt import product_token
 from crawler.schedule.queues import QUEUE_POLICIES, QueueOf
 from crawler.schedule.quiet_hours import QuietHours, parse_quiet_hours
 from crawler.schedule.revisit_policy import RevisitPolicy, build_revisit_policy
-from crawler.settings import FOCUSED_STRATEGIES, CrawlSettings, resolve_strategy
+from crawler.settings import (
+    FOCUSED_STRATEGIES,
+    RENDER_AUTOMATICALLY,
+    CrawlSettings,
+    can_render_automatically,
+    resolve_strategy,
+)
 from crawler.urls.canonical import Scope, UrlRules, host_of, rejection_reason, split_host_port
 from domain.errors import SettingsError
 from domain.message import Message
@@ -114,7 +119,7 @@ def _parse_quiet_setting(settings: CrawlSettings) -> QuietHours | None:
 
 def rendered_sites(settings: CrawlSettings) -> tuple[Scope, ...]:
     """Return the sites that are rendered in a browser; with "auto", none if no renderer is installed."""
-    if settings.rendered == RENDER_AUTOMATICALLY and not is_renderer_installed():
+    if settings.rendered == RENDER_AUTOMATICALLY and not can_render_automatically(settings):
         return ()
     hosts = (site.host for site in settings.sites.records if site.render)
     return tuple(Scope(host.removeprefix("*."), includes_subdomains=host.startswith("*.")) for host in hosts)

@@ -5,37 +5,19 @@ therefore counts little.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from crawler.state_files import read_state, write_state
 from crawler.urls.canonical import host_of
+from domain.administration import HostSuggestion
 from domain.page import Link
 
 MAX_EXTERNAL_HOSTS_PER_PAGE = 50  # hosts counted per page
 _MAX_HOSTS = 5000
 _MAX_LINKING_HOSTS = 20
 _MAX_LINKED_URLS = 100
-
-
-@dataclass(frozen=True)
-class HostSuggestion:
-    """A suggested host with its link counts and one example link.
-
-    Attributes:
-        linking_pages: saved pages that link to the host.
-        linked_urls: different URLs of the host that are linked, at most 100.
-        linking_hosts: different hosts that link to it, at most 20.
-    """
-
-    host: str
-    linking_pages: int
-    linked_urls: int
-    linking_hosts: int
-    example_url: str
-    example_anchor: str
 
 
 class HostSuggestionStats:

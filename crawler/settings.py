@@ -1,9 +1,9 @@
 """The settings of the crawl stage and their bounds. Reads no files and no environment."""
 
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import ClassVar
 
-from crawler.rendered_sites import RENDER_AUTOMATICALLY
 from crawler.schedule.queues import QUEUE_POLICIES
 from crawler.site import Sites
 from domain.errors import SettingsError
@@ -13,6 +13,7 @@ DEFAULT_QUEUES = 100
 AUTO = "auto"
 BREADTH_FIRST = "breadth_first"
 NEW_ONLY = "new_only"
+RENDER_AUTOMATICALLY = "auto"  # value of `crawl.rendered`
 FOCUSED_STRATEGIES = ("fused", "semantic", "topic_library", "semantic_tree", "static_keywords", "vsm")
 """The names of `focused.strategy_registry`, repeated here to avoid its imports."""
 
@@ -132,3 +133,13 @@ def resolve_strategy(settings: CrawlSettings) -> str:
     if strategy in FOCUSED_STRATEGIES and not settings.topic:
         raise SettingsError(f"crawl.strategy = {strategy!r} needs a topic: set crawl.topic (plumb topic init)")
     return strategy
+
+
+def is_renderer_installed() -> bool:
+    """Return True if the extra `render` is installed."""
+    return find_spec("playwright") is not None
+
+
+def can_render_automatically(settings: CrawlSettings) -> bool:
+    """Return True if `crawl.rendered` is "auto" and the extra `render` is installed."""
+    return settings.rendered == RENDER_AUTOMATICALLY and is_renderer_installed()

@@ -17,9 +17,12 @@ from domain.message import Message
 from domain.outcome import Reason
 
 MAX_DELAY_SECONDS = 99_999.0
+SECRET_KEYS = ("headers", "cookies", "proxy")
+"""Keys of a table [[sites]] with values that are never shown."""
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _COOKIE = re.compile(r"[\x21-\x7e][\x20-\x3c\x3e-\x7e]*+=[\x20-\x7e]*+")
 _PROXY = re.compile(r"http://(?:[^\s/@?#]+@)?(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?/?")
+_TIMES = re.compile(r"(?:(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?:[ ,]+|$))*")
 # Headers that the crawl sets itself, or that would break the request.
 _RESERVED_HEADERS = frozenset(
     (
@@ -29,9 +32,9 @@ _RESERVED_HEADERS = frozenset(
 )
 
 
-def key(default: Any, text: str, has_many_hosts: bool = True) -> Any:
-    """Define a key of the tables [[sites]]: its default, help, and whether it works for `*.host`."""
-    return field(default=default, metadata={"text": text, "has_many_hosts": has_many_hosts})
+def key(default: Any, text: str) -> Any:
+    """Define a key of the tables [[sites]]: its default and help."""
+    return field(default=default, metadata={"text": text})
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,14 @@ class Site:
     """One table [[sites]]. `host` and `urls` are canonical."""
 
     host: str = key("", "host[:port], or *.host for its subdomains; by default that of the first start URL")
-    urls: tuple[str, ...] = key((), "URLs where the crawl begins", has_many_hosts=False)
+    urls: tuple[str, ...] = key((), "URLs where the crawl begins")
     scope: tuple[str, ...] | None = key(
         None,
         "allowed part of the site: host[:port][/path prefix], or *.host for a host and its subdomains; by default the "
         "host of the start URLs, with and without www.; nothing if there are none",
     )
     delay: float = key(0.0, "minimum seconds between two requests, if that is longer than crawl.delay")
-    paused: bool = key(False, "not crawled for now; its pages stay in the results", has_many_hosts=False)
+    paused: bool = key(False, "not crawled for now; its pages stay in the results")
     quiet_hours: str = key(
         "",
         "hours without requests (local time) in addition to crawl.quiet_hours, for example 08:00-18:30, 22:00-06:00; "
@@ -60,13 +63,9 @@ class Site:
         "pages are rendered in Chromium before parsing (needs the extra render); scripts and data load from such sites "
         "only",
     )
-    name: str = key("", "display name of the site", has_many_hosts=False)
-    keep_days: int | None = key(
-        None, "days after publication, in place of store.keep_days; 0: for ever", has_many_hosts=False
-    )
-    schedule: str = key(
-        "", "more times of runs that crawl only this site, for example 06:00 18:00", has_many_hosts=False
-    )
+    name: str = key("", "display name of the site")
+    keep_days: int | None = key(None, "days after publication, in place of store.keep_days; 0: for ever")
+    schedule: str = key("", "more times of runs that crawl only this site, for example 06:00 18:00")
 
     @cached_property
     def scopes(self) -> tuple[Scope, ...]:
@@ -92,6 +91,7 @@ class Site:
 
 
 NO_SITE = Site()
+_SINGLE_HOST_KEYS = frozenset(("urls", "paused", "name", "keep_days", "schedule"))
 SITE_KEYS: Mapping[str, "Field[Any]"] = {item.name: item for item in fields(Site)}
 
 
@@ -111,14 +111,6 @@ class Sites:
                 raise SettingsError(message)
             records[site.host] = site
         return cls(tuple(records.values()))
-
-    @classmethod
-    def from_urls(cls, *urls: str, **values: Any) -> "Sites":
-        """Return sites with these start URLs, each with these values of keys. Raises SettingsError."""
-        tables: dict[str, dict[str, Any]] = {}
-        for url in urls:
-            tables.setdefault(url_host(url), {**values, "urls": []})["urls"].append(url)
-        return cls.parse(list(tables.values()))
 
     @cached_property
     def seeds(self) -> tuple[str, ...]:
@@ -231,10 +223,10 @@ def _iter_problems(table: Mapping[str, Any], host: str) -> Iterator[tuple[str, M
         item_type = str if value_type is list and items is value else value_type
         if not all(_has_type(item, item_type) and is_valid(item, host) for item in items):
             yield name, Message(f"expected {expected}", f"site_{name}")
-        elif value and host.startswith("*.") and not SITE_KEYS[name].metadata["has_many_hosts"]:
+        elif value and host.startswith("*.") and name in _SINGLE_HOST_KEYS:
             yield name, Message("this needs a single host, not *.host")
     if not host and not table.get("urls") and not table.get("host"):
-        yield "host", Message("expected a host, for example a.example.com or *.example.com")
+        yield "host", Message(f"expected {_CHECKS['host'][2]}")
 
 
 def _has_type(value: Any, value_type: type) -> bool:
@@ -277,6 +269,6 @@ _CHECKS: Mapping[str, tuple[type, Callable[[Any, str], object], str]] = {
     "render": (bool, lambda *_: True, "true or false"),
     "name": (str, lambda *_: True, "text"),
     "keep_days": (int, lambda days, _: days >= 0, "days, 0 or more"),
-    "schedule": (str, lambda *_: True, "text"),
+    "schedule": (str, lambda text, _: _TIMES.fullmatch(text), "times, for example 06:00 18:00"),
 }
 """By key: type, whether a value (or an entry of a list) is valid for a host, and what is expected."""

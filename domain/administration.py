@@ -153,3 +153,21 @@ class SiteContents:
     page_count: int = 0
     article_count: int = 0
     archived_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class HostSuggestion:
+    """A suggested host with its link counts and one example link.
+
+    Attributes:
+        linking_pages: saved pages that link to the host.
+        linked_urls: different URLs of the host that are linked, at most 100.
+        linking_hosts: different hosts that link to it, at most 20.
+    """
+
+    host: str
+    linking_pages: int
+    linked_urls: int
+    linking_hosts: int
+    example_url: str
+    example_anchor: str

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawler.rendered_sites import RENDER_AUTOMATICALLY
+from crawler.settings import RENDER_AUTOMATICALLY
 from crawler.site import Sites, canonical_host, table_host, url_host
 from crawler.state_files import read_state
 from crawler.urls.canonical import parse_scope

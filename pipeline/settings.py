@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args, get_origin
 
 from crawler.settings import CrawlSettings
-from crawler.site import Site, Sites
-from domain.errors import SettingsError, SiteError
-from domain.message import Message, error_message
+from crawler.site import Sites
+from domain.errors import SettingsError
+from domain.message import Message
 from domain.paper_settings import PaperFiles, PaperSettings, WuYuetingSettings, ZhangJinSettings, ZhouKunSettings
 from domain.setting import Group, Secrecy, SettingEffect, hides_value, setting, setting_fields, violated_bound
 from extractor.settings import ExtractSettings
@@ -129,14 +129,6 @@ class ScheduleSettings:
             names = ", ".join(SCHEDULABLE_STAGES)
             stage = repr(min(unknown))
             raise SettingsError("schedule.stages: unknown stage {value}; use one of {names}", value=stage, names=names)
-
-
-def check_site_schedule(site: Site) -> None:
-    """Raise SiteError if the times of a site are invalid."""
-    try:
-        site.schedule and parse_times_of_day(site.schedule, "schedule")
-    except SettingsError as error:
-        raise SiteError(site.host, {"schedule": error_message(error)}) from error
 
 
 def parse_times_of_day(value: str, setting_path: str) -> list[time]:
@@ -291,8 +283,6 @@ def build_settings(raw: Mapping[str, Any], folder: Path) -> Settings:
     settings = Settings(folder=folder, papers=PaperSettings(**vars(tables.pop(PAPERS)), **tables), **sections)
     check_combination(settings)
     sites = Sites.parse(raw.get(SITES, ()))
-    for site in sites.records:
-        check_site_schedule(site)
     search = dataclasses.replace(
         settings.search, site_names={site.host: site.name for site in sites.records if site.name}
     )

@@ -40,7 +40,6 @@ from pipeline.settings import (
 
 if TYPE_CHECKING:
     from docstore.actions import ActionTable
-    from pipeline.settings_journal import SettingsJournal
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +67,7 @@ class SettingsText:
 class SettingsEdit:
     """Text and sections of the file before and after an edit, and the new values by path; none if nothing changes.
 
-    `replaces_old_settings`: tables [[sites]] replace old settings of sites.
+    `replaces_old_settings`: tables [[sites]] replace old settings of sites. `actions`: what is recorded.
     """
 
     old_text: str
@@ -77,6 +76,7 @@ class SettingsEdit:
     after: Sections
     changes: Mapping[str, object | None]
     replaces_old_settings: bool = False
+    actions: Sequence[PendingAction] = ()
 
 
 class SettingsSource:
@@ -201,7 +201,8 @@ class SettingsSource:
                     raise SettingsConflictError(self.file.name, current.changed_at)
                 edit = self._prepare(current.text, find_changes)
                 if edit.changes and not is_preview:
-                    self._save(edit, actions, describe(edit))
+                    edit = replace(edit, actions=describe(edit))
+                    self._save(edit, actions)
                 return edit
         except OSError as error:
             raise SettingsError(f"cannot write {self.file}: {error.strerror}") from error
@@ -229,34 +230,36 @@ class SettingsSource:
             check_crawl(settings)
         return SettingsEdit(text, new_text, before, after, changes, bool(old_settings))
 
-    def _save(self, edit: SettingsEdit, actions: "ActionTable | None", pending: Sequence[PendingAction]) -> None:
+    def _save(self, edit: SettingsEdit, actions: "ActionTable | None") -> None:
         """Replace the file and record it. Raises OSError or StoreError."""
-        journal = self._journal(actions)
+        from pipeline.settings_journal import SettingsJournal
+
+        journal = SettingsJournal(self.file, actions) if actions is not None else None
         if journal is not None:
             journal.finish(edit.old_text)
-            journal.begin(edit.old_text, edit.new_text, pending)
+            journal.begin(edit.old_text, edit.new_text, edit.actions)
         if edit.replaces_old_settings:
             write_private_file(self.file.with_name(f"{self.file.name}.before-upgrade"), edit.old_text.encode())
         self._replace(edit.new_text, has_credentials(edit.after))
-        finish_journal(journal, edit.new_text)
         if SITES in edit.changes:
             retire_old_files(self._data_dir(edit.after))
+        try:
+            if journal is not None:
+                journal.finish(edit.new_text)
+        except StoreError as error:
+            log.error("changes of %s are not recorded yet: %s", self.file, error)
 
     def finish_records(self, actions: "ActionTable") -> None:
         """Record the saved changes of a program that was killed before it recorded them."""
-        journal = self._journal(actions)
-        if journal is None or not journal.path.exists():
-            return
-        try:
-            with self._lock():
-                finish_journal(journal, self.read().text)
-        except (OSError, SettingsError) as error:
-            log.error("changes of %s are not recorded yet: %s", self.file, error)
-
-    def _journal(self, actions: "ActionTable | None") -> "SettingsJournal | None":
         from pipeline.settings_journal import SettingsJournal
 
-        return None if actions is None else SettingsJournal(self.file, actions)
+        journal = SettingsJournal(self.file, actions)
+        try:
+            if journal.path.exists():
+                with self._lock():
+                    journal.finish(self.read().text)
+        except (OSError, SettingsError, StoreError) as error:
+            log.error("changes of %s are not recorded yet: %s", self.file, error)
 
     def _build(self, file_sections: Sections) -> Settings:
         """Return the settings of all sources. Raises SettingsError with the message that the program would print."""
@@ -319,12 +322,3 @@ def check_crawl(settings: Settings) -> None:
 
     if not settings.crawl.topic:
         build_crawl_plan(settings.crawl)
-
-
-def finish_journal(journal: "SettingsJournal | None", text: str) -> None:
-    """Record what is in the journal. If the store fails, the journal remains. Raises OSError or SettingsError."""
-    try:
-        if journal is not None:
-            journal.finish(text)
-    except StoreError as error:
-        log.error("changes of the settings are not recorded yet: %s", error)

@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crawler.site import Sites, add_scheme, parse_site, table_host
+from crawler.site import SECRET_KEYS, Sites, add_scheme, parse_site, table_host
 from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, rejection_reason
 from domain.errors import SettingsError
 from domain.outcome import Reason
 from pipeline.settings import SITES, parse_number
 from pipeline.settings_source import Sections
 from pipeline.settings_text import Changes
-
-SECRET_KEYS = ("headers", "cookies", "proxy")
 
 
 def parse_start_url(text: str) -> str:

@@ -20,7 +20,7 @@ from docstore.api_tokens import ApiTokenTable
 from docstore.store import Store
 from docstore.takedowns import TakedownTable
 from domain.account import Account, Role, normalize_account_name
-from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource, SiteContents
+from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource, HostSuggestion, SiteContents
 from domain.alert import Alert, AlertKey
 from domain.article import document_id
 from domain.errors import LexiconError, PlumblineError, SettingsError, SolrError, TopicError
@@ -50,7 +50,7 @@ from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.admin.interfaces.sites import SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SiteOption, SiteOptionKind, SiteSettings
 from search_ui.app import create_app
 from search_ui.interfaces import EmbeddingBacklog, OriginalDocument, OriginalError, Overview, SiteDetail, SiteReport
 from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector
@@ -489,8 +489,8 @@ class FakeSites:
         values = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{host}/", "scope": host}
         return SiteSettings(host, values, host in self.paused_hosts, options=self.options)
 
-    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
-        return [SuggestedSite("other.example", 7, 2, "https://other.example/a/b")][:limit]
+    def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
+        return [HostSuggestion("other.example", 7, 7, 2, "https://other.example/a/b", "")][:limit]
 
     def count_contents(self, host: str) -> SiteContents:
         return SiteContents(30, 20, 10, 2_500_000)

@@ -2,7 +2,7 @@
 
 import time
 
-from crawler.rendered_sites import can_render_automatically
+from crawler.settings import can_render_automatically
 from pipeline.alerts.rules import AlertInputs, BadRun, SiteInputs
 from pipeline.crawl_stage.rendered_sites import count_unrendered_pages
 from pipeline.engine import Engine
@@ -26,7 +26,7 @@ def collect_inputs(engine: Engine) -> AlertInputs:
         engine.settings.alerts.silent_days,
         firing,
         store.lexicons.blocked_version(),
-        {} if can_render_automatically(engine.settings.crawl.rendered) else count_unrendered_pages(engine),
+        {} if can_render_automatically(engine.settings.crawl) else count_unrendered_pages(engine),
         store.rising_terms.load() if engine.settings.alerts.rising_terms else (),
     )
 

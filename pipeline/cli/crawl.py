@@ -13,9 +13,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from crawler.host_suggestions import HostSuggestion, load_host_suggestions
+from crawler.host_suggestions import load_host_suggestions
 from crawler.site import canonical_host
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
+from domain.administration import HostSuggestion
 from domain.errors import PlumblineError, SettingsError
 from domain.frontier import FrontierEntry, UrlKind
 from domain.outcome import Reason

@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 
-from crawler.rendered_sites import can_render_automatically
+from crawler.settings import can_render_automatically
 from domain.page import Host
 from pipeline.engine import Engine
 from pipeline.site_tables import change_tables
@@ -20,7 +20,7 @@ def render_sites_automatically(engine: Engine) -> None:
     """Set `render` of the sites that need JavaScript in the settings file, if allowed, and fetch their pages again."""
     settings = engine.settings
     hosts = sorted(map(Host, count_unrendered_pages(engine)))
-    if not hosts or not can_render_automatically(settings.crawl.rendered):
+    if not hosts or not can_render_automatically(settings.crawl):
         return
     source, names = settings.require_source(), ", ".join(hosts)
     if not os.access(source.file.parent, os.W_OK):

@@ -100,7 +100,8 @@ class Scheduler:
         """Execute the next run that is due within `seconds`. Changed times apply before."""
         self.liveness.touch()
         was_clock_set_back = time.time() < self._last_wait
-        if was_clock_set_back or configured_appointments(self._current_settings()) != configured_appointments(self._planned):
+        is_changed = configured_appointments(self._current_settings()) != configured_appointments(self._planned)
+        if was_clock_set_back or is_changed:
             try:
                 with self._open_engine() as engine:
                     self._plan(engine)

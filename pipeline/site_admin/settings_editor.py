@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
+from crawler.site import SECRET_KEYS
 from docstore.actions import ActionTable
 from domain.administration import PendingAction
 from domain.errors import SettingsConflictError, SettingsError
@@ -55,11 +56,6 @@ class SettingSpec:
     secrecy: Secrecy
     group: Group
     effect: SettingEffect
-
-    @property
-    def default_text(self) -> str:
-        """The default as text of the form field."""
-        return form_text(self.default)
 
 
 class FileSettingsEditor:
@@ -120,7 +116,7 @@ class FileSettingsEditor:
         section, _, key = spec.path.partition(".")
         source = self._source.overridden(spec.path)
         site_text = form_text(getattr(getattr(self._site_settings, section), key))
-        default_text = spec.default_text
+        default_text = form_text(spec.default)
         if spec.path == "search.title":
             default_text = raw.get("vertical", {}).get("name") or default_text
         text = site_text if source else form_text(raw.get(section, {}).get(key, default_text))
@@ -180,18 +176,13 @@ def parse_text(spec: SettingSpec, text: str) -> object:
     if spec.kind is SettingKind.LIST:
         return [line.strip() for line in text.split("\n") if line.strip()]
     if spec.kind is SettingKind.TABLE:
-        return dict(parse_table_line(spec.path, line) for line in text.split("\n") if line.strip())
+        pairs = [list(map(str.strip, line.partition("="))) for line in text.split("\n") if line.strip()]
+        if not all(name and separator for name, separator, _ in pairs):
+            raise SettingsError("{path}: expected name = value in each line", path=spec.path)
+        return {name: value for name, _, value in pairs}
     if spec.kind is SettingKind.SWITCH:
         return {"true": True, "false": False}.get(text, text)
     return parse_number(text) if spec.kind is SettingKind.NUMBER else text
-
-
-def parse_table_line(path: str, line: str) -> tuple[str, str]:
-    """Split `name = value`. Raises SettingsError if there is no equals sign."""
-    name, separator, value = line.partition("=")
-    if not separator or not name.strip():
-        raise SettingsError("{path}: expected name = value in each line", path=path)
-    return name.strip(), value.strip()
 
 
 def form_text(value: Any) -> str:
@@ -231,9 +222,7 @@ def hide_site_secrets(text: str) -> str:
     """Return the text of a settings file without the secrets of its tables [[sites]]."""
     tables = tomllib.loads(text).get(SITES, [])
     hidden_tables = [
-        {**table, **{key: HIDDEN_VALUE for key in ("headers", "cookies", "proxy") if key in table}}
-        if has_secrets(table)
-        else table
+        {**table, **{key: HIDDEN_VALUE for key in SECRET_KEYS if key in table}} if has_secrets(table) else table
         for table in tables
     ]
     return apply_changes(text, {SITES: hidden_tables}) if hidden_tables != tables else text

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_contact
-from crawler.rendered_sites import RENDER_AUTOMATICALLY, is_renderer_installed
-from crawler.settings import CrawlSettings
+from crawler.settings import RENDER_AUTOMATICALLY, CrawlSettings, is_renderer_installed
 from crawler.site import Sites
 from crawler.urls.canonical import canonicalize_url
 from docstore.accounts import validate_account_name
@@ -214,7 +213,7 @@ class FolderSetup:
 
 def check_contact(settings: CrawlSettings, seeds: tuple[str, ...], contact: str) -> None:
     """Raise SettingsError if no crawl with these settings may start at `seeds` with this contact."""
-    check_addresses(build_crawl_plan(replace(settings, sites=Sites.from_urls(*seeds), contact=contact, topic="")))
+    check_addresses(build_crawl_plan(replace(settings, sites=Sites().with_urls(seeds), contact=contact, topic="")))
 
 
 def ensure_account(store: Store, state: SetupState) -> Account:

@@ -102,7 +102,7 @@ class SiteProbe:
             return self._measure_size(fetcher, plan, check, rules, result)
 
     def _plan_for(self, url: str) -> CrawlPlan:
-        return build_crawl_plan(replace(self._settings, sites=Sites.from_urls(url), topic="", rendered=""))
+        return build_crawl_plan(replace(self._settings, sites=Sites().with_urls([url]), topic="", rendered=""))
 
     def _send(self, fetcher: Fetcher, plan: CrawlPlan, job: Job, delay: float) -> object:
         """Wait for the crawl delay, then run a job of the crawl and return its result."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
-from crawler.rendered_sites import is_renderer_installed
+from crawler.settings import is_renderer_installed
 from crawler.urls.canonical import canonicalize_url, host_of
 from domain.errors import SettingsError
 from domain.outcome import Reason

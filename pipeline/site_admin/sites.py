@@ -7,7 +7,7 @@ from crawler.host_suggestions import load_host_suggestions
 from crawler.site import canonical_host
 from crawler.urls.canonical import host_of
 from docstore.site_pages import REMOVE_ACTION
-from domain.administration import PendingAction, SiteContents
+from domain.administration import HostSuggestion, PendingAction, SiteContents
 from pipeline.engine import Engine
 from pipeline.settings_source import Sections, SettingsEdit, SettingsSource
 from pipeline.settings_text import Changes
@@ -22,7 +22,7 @@ from pipeline.site_tables import (
     parse_start_url,
     remove_site,
 )
-from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
 PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
@@ -56,11 +56,11 @@ class StoreSites:
         is_paused = self._engine.settings.current().crawl.sites.for_host(host).paused
         return SiteSettings(host, values, is_paused, covers(stored, host), options)
 
-    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+    def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
         """Return the best suggested hosts that the scope does not contain."""
         stored = self._stored()
         rows = [row for row in load_host_suggestions(self._engine.settings.data_dir) if not covers(stored, row.host)]
-        return [SuggestedSite(row.host, row.linking_pages, row.linking_hosts, row.example_url) for row in rows[:limit]]
+        return rows[:limit]
 
     def count_contents(self, host: str) -> SiteContents:
         """Return the counts of the store."""
@@ -105,9 +105,7 @@ class StoreSites:
             values = [*kept_values, *([text] if text else [])] if key != "proxy" else text or "".join(kept_values)
             return change_tables(stored, {host: {key: values}})
 
-        self._source().edit(
-            find_changes, self._store.actions, lambda _: [self._store.actions.prepare(account, action, host, details)]
-        )
+        self._edit(find_changes, account, action, host, details)
 
     def recrawl(self, host: str, account: str) -> int:
         """Make the fetched URLs of a host due."""
@@ -147,18 +145,23 @@ class StoreSites:
         return self._engine.settings.require_source()
 
     def _edit(
-        self, find_changes: Callable[[Sections], Changes], account: str, action: str, host: str
+        self,
+        find_changes: Callable[[Sections], Changes],
+        account: str,
+        action: str,
+        host: str,
+        details: Mapping[str, object] | None = None,
     ) -> PendingAction | None:
-        """Change tables and record the values of a host before and after; returns the action, None without changes."""
-        pending: list[PendingAction] = []
+        """Change tables and record it, by default the values of the host before and after.
+
+        Returns the recorded action, None without changes.
+        """
 
         def describe(edit: SettingsEdit) -> list[PendingAction]:
-            details = {"changes": changed_values(edit.before, edit.after, host)}
-            pending[:] = [self._store.actions.prepare(account, action, host, details)]
-            return pending
+            values = details or {"changes": changed_values(edit.before, edit.after, host)}
+            return [self._store.actions.prepare(account, action, host, values)]
 
-        edit = self._source().edit(find_changes, self._store.actions, describe)
-        return pending[0] if edit.changes else None
+        return next(iter(self._source().edit(find_changes, self._store.actions, describe).actions), None)
 
 
 def read_values(table: Mapping[str, Any], key: str) -> list[str]:

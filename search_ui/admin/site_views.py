@@ -8,9 +8,10 @@ from flask import Blueprint, abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
+from domain.administration import HostSuggestion
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings, SuggestedSite
+from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings
 from search_ui.admin.page_views import MAX_URL_CHARS
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error, translate_message
@@ -42,7 +43,7 @@ def host_view(role: Role) -> Callable[[Callable[..., BaseResponse]], Callable[..
 @require_role(Role.REPORTS)
 def suggested_sites() -> BaseResponse:
     """Show the form for a new site, and the hosts that saved pages link to."""
-    suggestions: Sequence[SuggestedSite] = ()
+    suggestions: Sequence[HostSuggestion] = ()
     try:
         suggestions = current_site().backend.site_service.suggestions(MAX_SUGGESTIONS)
     except SettingsError as error:

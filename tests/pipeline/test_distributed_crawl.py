@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crawler import rendered_sites
+from crawler import settings as crawl_settings
 from crawler.http.render import Renderer
 from crawler.schedule.queues import fold_hash
 from crawler.workers import fetch_pool
@@ -96,7 +96,7 @@ def test_workers_render_and_crawl_the_hosts_that_the_starting_process_has_chosen
             return page
 
     monkeypatch.setattr(fetch_pool, "Renderer", FakeRenderer)
-    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
+    monkeypatch.setattr(crawl_settings, "find_spec", lambda _: object())
     with Site({"/": page("/news/1"), "/news/1": page()}) as scripted:
         settings = build_settings(
             {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler import rendered_sites
+from crawler import settings as crawl_settings
 from crawler.crawl_plan import build_crawl_plan
 from crawler.settings import CrawlSettings
 from crawler.site import Sites
@@ -76,7 +76,7 @@ def test_a_site_of_empty_pages_is_rendered_from_the_next_crawl_on(tmp_path: Path
 def test_without_the_setting_or_the_extra_an_alert_names_the_site(
     is_installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object() if is_installed else None)
+    monkeypatch.setattr(crawl_settings, "find_spec", lambda _: object() if is_installed else None)
     with (
         scripted_site() as site,
         local_workers(),
@@ -92,7 +92,7 @@ def test_without_the_setting_or_the_extra_an_alert_names_the_site(
 def test_a_crawl_killed_while_it_requests_pages_to_render_requests_them_the_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
+    monkeypatch.setattr(crawl_settings, "find_spec", lambda _: object())
     with scripted_site() as site, local_workers():
         with Engine(settings_for(tmp_path, site), NullProgress()) as engine:
             stages.crawl(engine)
@@ -128,8 +128,8 @@ def test_a_site_with_text_is_not_rendered_because_of_a_notice_or_one_page(tmp_pa
 
 
 def test_with_auto_sites_are_rendered_only_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = CrawlSettings(sites=Sites.from_urls("http://a.test/", render=True), rendered="auto")
-    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: object())
+    settings = CrawlSettings(sites=Sites.parse([{"urls": ["http://a.test/"], "render": True}]), rendered="auto")
+    monkeypatch.setattr(crawl_settings, "find_spec", lambda _: object())
     assert len(build_crawl_plan(settings).rendered_sites) == 1
-    monkeypatch.setattr(rendered_sites, "find_spec", lambda _: None)
+    monkeypatch.setattr(crawl_settings, "find_spec", lambda _: None)
     assert build_crawl_plan(settings).rendered_sites == ()

@@ -147,7 +147,7 @@ def test_a_timetable_that_cannot_be_followed_is_refused(tmp_path: Path, schedule
 
 
 def test_times_of_a_site_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SiteError, match="schedule = '25:00': expected a time"):
+    with pytest.raises(SiteError, match="schedule: expected times"):
         build_settings({"sites": [{"host": "a.test", "schedule": "25:00"}]}, tmp_path)
 
 

@@ -169,7 +169,7 @@ def test_headers_cookies_and_the_proxy_of_a_site_are_replaced_by_name_and_stay_s
         ({"quiet_hours": "noon"}, "quiet_hours", "应为时段"),
         ({"scope": "b.test"}, "scope", "应为此网站的一部分"),
         ({"urls": "http://b.test/x"}, "urls", "应为此网站的 http 或 https 网址"),
-        ({"schedule": "25:00"}, "schedule", "schedule = '25:00'"),
+        ({"schedule": "25:00"}, "schedule", "应为时刻"),
         ({"scope": "a.test/oil/"}, "", "http://a.test/ 不在抓取范围内"),
     ],
 )

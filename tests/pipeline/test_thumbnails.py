@@ -92,7 +92,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def made(site: Site, tmp_path: Path) -> Iterator[ThumbnailCache]:
-    settings = CrawlSettings(sites=Sites.from_urls(f"http://{site.host}/"))
+    settings = CrawlSettings(sites=Sites().with_urls([f"http://{site.host}/"]))
     found = ThumbnailCache(tmp_path / "pictures", settings, PublicOnlyPolicy([site.host]), Table())
     yield found
     found.close()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from domain.administration import SiteContents
+from domain.administration import HostSuggestion, SiteContents
 
 
 class SiteOptionKind(StrEnum):
@@ -50,16 +50,6 @@ class SiteSettings:
     options: Sequence[SiteOption] = ()
 
 
-@dataclass(frozen=True)
-class SuggestedSite:
-    """A host outside the scope that saved pages link to: number of linking pages and hosts, and an example."""
-
-    host: str
-    linking_pages: int
-    linking_hosts: int
-    example_url: str
-
-
 class SiteService(Protocol):
     """Changes sites in the settings file and in the store.
 
@@ -73,7 +63,7 @@ class SiteService(Protocol):
     def load(self, host: str) -> SiteSettings:
         """Return the settings of a host."""
 
-    def suggestions(self, limit: int) -> Sequence[SuggestedSite]:
+    def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
         """Return the best suggested hosts."""
 
     def count_contents(self, host: str) -> SiteContents:
