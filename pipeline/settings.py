@@ -307,9 +307,10 @@ def parse_toml_sections(text: str, path: Path) -> dict[str, dict[str, Any]]:
     for name, value in sections.items():
         if name == SITES and isinstance(value, list) and all(isinstance(table, dict) for table in value):
             continue
-        if not isinstance(value, dict) or name == SITES:
-            line = "write each site below a line [[sites]]" if name == SITES else "move it below a line such as [crawl]"
-            raise SettingsError(f"{name} is outside any section: {line}")
+        if name == SITES:
+            raise SettingsError(f"{path}: write each site below a line [[sites]]")
+        if not isinstance(value, dict):
+            raise SettingsError(f"{name} is outside any section: move it below a section line such as [crawl]")
     return sections
 
 

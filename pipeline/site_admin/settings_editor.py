@@ -27,7 +27,7 @@ from pipeline.settings import (
     setting_types,
     validate_value,
 )
-from pipeline.settings_source import SettingsEdit, stored_value
+from pipeline.settings_source import SettingsEdit, SettingsSource, stored_value
 from pipeline.settings_template import default_value
 from pipeline.settings_text import apply_changes
 from search_ui.admin.interfaces.settings import (
@@ -68,8 +68,11 @@ class FileSettingsEditor:
 
     def __init__(self, settings: Settings, actions: ActionTable) -> None:
         self._site_settings = settings
-        self._source = settings.require_source()
         self._actions = actions
+
+    @property
+    def _source(self) -> SettingsSource:
+        return self._site_settings.require_source()
 
     def load_form(self) -> SettingsForm:
         """Read the file. Raises SettingsError if it cannot be read, or is not valid TOML."""

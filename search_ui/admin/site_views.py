@@ -108,12 +108,13 @@ def change_option(host: str) -> BaseResponse:
     return _act(host, lambda: service.remove_option(host, option, account), "changed")
 
 
-@blueprint.post("/<host>/<any(pause, resume, recrawl):action>")
+@blueprint.post("/<host>/<action>")
 @host_view(Role.OPERATOR)
 def act(host: str, action: str) -> BaseResponse:
     """Leave a host out of the crawl, crawl it again, or make all its fetched pages due."""
+    message = MESSAGE_BY_ACTION.get(action) or abort(404)
     change = getattr(current_site().backend.site_service, action)
-    return _act(host, lambda: change(host, current_account_name()), MESSAGE_BY_ACTION[action])
+    return _act(host, lambda: change(host, current_account_name()), message)
 
 
 def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:

@@ -428,9 +428,7 @@ OPERATION = {
     "/admin/takedowns",
     "/admin/page/remedy",
     "/admin/takedowns/undo",
-    *(f"/admin/sites/<host>/{name}" for name in ("pause", "resume", "recrawl", "remove", "settings")),
-    "/admin/sites/<host>/options",
-    "/admin/sites/<host>/options/remove",
+    *(f"/admin/sites/<host>/{name}" for name in ("<action>", "remove", "settings", "options")),
     "/admin/sites/add",
 }
 PAGES = {
