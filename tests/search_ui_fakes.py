@@ -45,6 +45,7 @@ from domain.topic import Topic, TopicState, TopicTermClass
 from pipeline.search_site.review_service import StoreReview
 from pipeline.search_site.review_team import StoreReviewTeam
 from pipeline.settings import Settings
+from pipeline.settings_source import SettingsSource
 from pipeline.site_admin.settings_editor import FileSettingsEditor
 from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
 from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
@@ -551,7 +552,7 @@ class FakeActions:
     page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
     rising: list[RisingTerm] = field(default_factory=list)
     run_control: FakeRunControl = field(default_factory=FakeRunControl)
-    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), Path(os.devnull)))
+    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), SettingsSource(Path(os.devnull))))
     alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
     history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
     run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
