@@ -114,7 +114,7 @@ def vertical(unindexed: Engine, lexicon: None) -> Iterator[Vertical]:
     with SearchSite(engine) as site:
         settings = engine.settings
         index = SolrIndex(settings.index.solr_url, settings.index.collection, timeout=120.0)
-        yield Vertical(site.url, settings.crawl.seeds[0], engine, index)
+        yield Vertical(site.url, settings.crawl.sites.seeds[0], engine, index)
 
 
 def settings_for(folder: Path, site_port: int, solr_url: str) -> Settings:

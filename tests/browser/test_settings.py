@@ -86,11 +86,11 @@ def test_typing_finds_settings_in_all_groups(visit: Visit) -> None:
     page = open_settings(visit())
     page.locator("#filter").fill("webhook")
     expect(page.locator("[name='set.alerts.webhook']")).to_be_visible()
-    expect(page.locator("[name='set.crawl.seeds']")).to_be_hidden()
+    expect(page.locator("[name='set.crawl.depth']")).to_be_hidden()
     page.locator("#filter").fill("nothing like this")
     expect(page.locator("#filter-count")).to_have_text("没有匹配的设置")
     page.locator("#filter").fill("")
-    expect(page.locator("[name='set.crawl.seeds']")).to_be_visible()
+    expect(page.locator("[name='set.crawl.depth']")).to_be_visible()
 
 
 def test_an_account_is_created_and_its_owner_signs_in(visit: Visit) -> None:
@@ -112,7 +112,7 @@ def test_an_account_is_created_and_its_owner_signs_in(visit: Visit) -> None:
         owner.locator(f"#{field}").fill(value)
     follow(owner.get_by_role("button", name="修改密码"))
     owner.goto("/admin/settings")
-    expect(owner.locator("[name='set.crawl.seeds']")).to_be_disabled()
+    expect(owner.locator("[name='set.crawl.depth']")).to_be_disabled()
     follow(page.get_by_role("link", name="返回该账号"))
     assert faults(page) == []
     follow(page.get_by_role("button", name="退出所有登录"))

@@ -401,7 +401,7 @@ SHELLS = {
 def test_a_javascript_page_is_detected(name: str) -> None:
     result = read(page("App", SHELLS[name]), "http://app.test/articles/1").result
     assert isinstance(result, Outcome) and result.reason is Reason.NEEDS_JAVASCRIPT
-    assert "crawl.rendered" in result.detail
+    assert "set render of the site" in result.detail
 
 
 @pytest.mark.parametrize(
@@ -423,7 +423,7 @@ def test_a_notice_below_many_links_asks_for_javascript() -> None:
     notice = '<p>Please enable JavaScript to use this site.</p><script src="a.js"></script>'
     result = read(page("App", links + notice), "http://app.test/articles/1").result
     assert isinstance(result, Outcome) and result.reason is Reason.NEEDS_JAVASCRIPT
-    assert "crawl.rendered" in result.detail
+    assert "set render of the site" in result.detail
 
 
 def test_a_rendered_page_is_not_a_javascript_page() -> None:
