@@ -73,7 +73,7 @@ def edit_sites(text: str, tables: Sequence[Mapping[str, Any]]) -> str:
         if new_table is None:
             parts[-1] = ABOVE_TABLE_RE.sub("", parts[-1])
         else:
-            parts.append(edit_table(text[start:end], new_table))
+            parts.append(text[start:end] if new_table == old_table else edit_table(text[start:end], new_table))
     rest = text[end:]
     if end:  # new tables are written below the last one, otherwise at the end
         comments = next(COMMENTS_RE.finditer(rest))[0]

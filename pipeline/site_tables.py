@@ -48,17 +48,21 @@ def is_default(key: str, value: Any) -> bool:
 
 
 def add_urls(stored: Sections, urls: Sequence[str]) -> Changes:
-    """Return the changes that add start URLs, which are canonical, and resume their sites."""
-    changes: Changes = {}
+    """Return the changes that add start URLs, which are canonical, and resume their sites. Raises SettingsError."""
+    tables = {table_host(table): table for table in stored.get(SITES, ())}
+    urls_by_host: dict[str, list[str]] = {}
     for url in urls:
-        host, sections = host_of(url), {**stored, **changes}
-        table = find_table(sections, host)
-        values = {"urls": list(dict.fromkeys([*table.get("urls", ()), url])), "paused": None}
-        changes = {**changes, **change_tables(sections, {host: values})}
-        sections = {**stored, **changes}
-        if rejection_reason(url, UrlRules(Sites.parse(sections[SITES]).scopes)) is Reason.OUT_OF_SCOPE:
-            changes = {**changes, **change_tables(sections, {host: {"scope": [*table.get("scope", ()), host]}})}
-    return changes
+        own_urls = tables.get(host_of(url), {}).get("urls", ())
+        urls_by_host.setdefault(host_of(url), list(own_urls)).append(url)
+    values = {host: {"urls": list(dict.fromkeys(urls)), "paused": None} for host, urls in urls_by_host.items()}
+    sections = {**stored, **change_tables(stored, values)}
+    rules = UrlRules(Sites.parse(sections.get(SITES, ())).scopes)
+    outside = dict.fromkeys(host_of(url) for url in urls if rejection_reason(url, rules) is Reason.OUT_OF_SCOPE)
+    scopes: dict[str, dict[str, Any]] = {
+        host: {"scope": [*tables.get(host, {}).get("scope", ()), host]} for host in outside
+    }
+    sections = {**sections, **change_tables(sections, scopes)}
+    return {SITES: sections[SITES]} if sections != stored else {}
 
 
 def remove_site(stored: Sections, host: str) -> Changes:
@@ -70,15 +74,9 @@ def remove_site(stored: Sections, host: str) -> Changes:
     other_tables = [table for table in tables.values() if table_host(table) != host]
     if not any(table.get("urls") for table in other_tables):
         raise SettingsError("{host} has the only start URLs. Add another site before you remove it.", host=host)
-    if covers({SITES: other_tables}, host):
+    if any(scope.covers(host, scope.path_prefix) for scope in Sites.parse(other_tables).scopes):
         other_tables = list({**tables, host: {"host": host, "paused": True}}.values())
     return {SITES: other_tables} if other_tables != stored.get(SITES) else {}
-
-
-def covers(stored: Sections, host: str) -> bool:
-    """True if the scope contains a part of a host. Raises SettingsError."""
-    scopes = Sites.parse(stored.get(SITES, ())).scopes
-    return any(scope.covers(host, scope.path_prefix) for scope in scopes)
 
 
 def changed_values(before: Sections, after: Sections, host: str) -> dict[str, list[Any]]:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from crawler.host_suggestions import load_host_suggestions
 from crawler.site import canonical_host
-from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
+from crawler.urls.canonical import UrlRules, canonicalize_url, host_of, rejection_reason, url_origin
 from domain.administration import HostSuggestion
 from domain.errors import PlumblineError, SettingsError
 from domain.frontier import FrontierEntry, UrlKind
@@ -232,8 +232,8 @@ def sites(context: click.Context, as_json: bool) -> None:
 def sites_proposed(context: click.Context, limit: int, as_json: bool) -> None:
     """List out-of-scope hosts that saved pages often link to, from many sites and to many URLs."""
     settings = load_call_settings(context)
-    sites, rows = settings.crawl.sites, load_host_suggestions(settings.data_dir)
-    suggestions = [row for row in rows if not any(scope.covers(row.host, "/") for scope in sites.scopes)][:limit]
+    rules, rows = UrlRules(settings.crawl.sites.scopes), load_host_suggestions(settings.data_dir)
+    suggestions = [row for row in rows if not rules.covers(row.host, "/")][:limit]
     print_table_or_json(
         [suggestion_to_json(row) for row in suggestions], lambda: suggestion_table(suggestions), as_json
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from crawler.host_suggestions import load_host_suggestions
 from crawler.site import canonical_host
-from crawler.urls.canonical import host_of
+from crawler.urls.canonical import UrlRules, host_of
 from docstore.site_pages import REMOVE_ACTION
 from domain.administration import HostSuggestion, PendingAction, SiteContents
 from pipeline.engine import Engine
@@ -16,7 +16,6 @@ from pipeline.site_tables import (
     add_urls,
     change_tables,
     changed_values,
-    covers,
     find_table,
     parse_form,
     parse_start_url,
@@ -49,17 +48,16 @@ class StoreSites:
 
     def load(self, host: str) -> SiteSettings:
         """Return what the settings file says about a host now."""
-        stored = self._stored()
-        table = find_table(stored, host)
+        table, sites = find_table(self._stored(), host), self._engine.settings.current().crawl.sites
         options = [parse_option(kind, text) for kind, key in KEY_BY_KIND.items() for text in read_values(table, key)]
         values = {key: form_text(table.get(key)) for key in SITE_FORM_KEYS}
-        is_paused = self._engine.settings.current().crawl.sites.for_host(host).paused
-        return SiteSettings(host, values, is_paused, covers(stored, host), options)
+        is_crawled = any(scope.covers(host, scope.path_prefix) for scope in sites.scopes)
+        return SiteSettings(host, values, sites.for_host(host).paused, is_crawled, options)
 
     def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
         """Return the best suggested hosts that the scope does not contain."""
-        stored = self._stored()
-        rows = [row for row in load_host_suggestions(self._engine.settings.data_dir) if not covers(stored, row.host)]
+        rules = UrlRules(self._engine.settings.current().crawl.sites.scopes)
+        rows = [row for row in load_host_suggestions(self._engine.settings.data_dir) if not rules.covers(row.host, "/")]
         return rows[:limit]
 
     def count_contents(self, host: str) -> SiteContents:
