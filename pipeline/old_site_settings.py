@@ -11,6 +11,7 @@ from crawler.urls.canonical import parse_scope
 from domain.errors import SettingsError
 from domain.setting import Secrecy
 from pipeline.deprecated_settings import DeprecatedSetting
+from pipeline.settings import parse_json, parse_number, split_list
 
 OLD_SITE_SETTINGS: Mapping[str, str] = {
     "crawl.seeds": "urls",
@@ -70,16 +71,16 @@ def replace_old_settings(sections: Mapping[str, Any], data_dir: Path | None = No
         table_host(table): {key: value for key, value in table.items() if key not in replaced_keys}
         for table in sections.get("sites", ())
     }
-    rendered = parse_list(old.get("crawl.rendered", ()))
+    rendered = split_list(old.get("crawl.rendered", ()))
     if RENDER_AUTOMATICALLY in rendered:
         new_sections["crawl"]["rendered"] = RENDER_AUTOMATICALLY
     if new_sections.get("crawl", {}).get("rendered") == RENDER_AUTOMATICALLY:
         rendered += rendered_hosts
-    for url in parse_list(old.get("crawl.seeds", ())):
+    for url in split_list(old.get("crawl.seeds", ())):
         if not url_host(url):
             raise SettingsError(f"crawl.seeds: {url[:200]!r} is not an http or https URL")
         tables.setdefault(url_host(url), {}).setdefault("urls", []).append(url)
-    scope = parse_list(old.get("crawl.scope", ()))
+    scope = split_list(old.get("crawl.scope", ()))
     set_scope(tables, scope)
     for url in added_urls:
         table = tables.setdefault(url_host(url), {"scope": [url_host(url)]} if scope else {})
@@ -100,13 +101,6 @@ def retire_old_files(data_dir: Path) -> None:
             (data_dir / name).replace(data_dir / f"{name}.before-upgrade")
 
 
-def parse_list(value: Any) -> list[str]:
-    """Return a list of texts, which in the environment can be one text."""
-    from pipeline.settings import split_list
-
-    return split_list(value) if isinstance(value, str) else [str(item) for item in value]
-
-
 def set_scope(tables: Tables, lines: Iterable[str]) -> None:
     """Give each line of the scope to a site that begins in it, otherwise to a table of its own."""
     start_hosts = [host for host, table in tables.items() if table.get("urls")]
@@ -123,14 +117,12 @@ def set_scope(tables: Tables, lines: Iterable[str]) -> None:
 
 def iter_values(old: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield path, host and value of the lines and tables of the old settings. Raises SettingsError."""
-    from pipeline.settings import parse_json
-
     for path, value in old.items():
         if path in ("search.site_names", "schedule.sites"):
             table = parse_json(path, value, dict) if isinstance(value, str) else value
             pairs = [(host, text) for names, text in table.items() for host in names.replace(",", " ").split()]
         else:
-            lines = [] if path in ("crawl.seeds", "crawl.scope") else parse_list(value)
+            lines = [] if path in ("crawl.seeds", "crawl.scope") else split_list(value)
             pairs = [(host, text.strip()) for host, _, text in (line.strip().partition(" ") for line in lines)]
         needs_value = path not in ("crawl.paused_sites", "crawl.rendered")
         for number, (text, host_value) in enumerate(pairs, 1):
@@ -142,8 +134,6 @@ def iter_values(old: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def set_value(table: dict[str, Any], key: str, text: str) -> None:
     """Add a value of an old setting to a table. Text that is no number stays text, which is invalid."""
-    from pipeline.settings import parse_number
-
     if key in ("headers", "cookies"):
         table.setdefault(key, []).append(text)
     elif key in ("quiet_hours", "schedule"):

@@ -346,8 +346,10 @@ def parse_override(setting_path: str, text: str) -> Any:
     return parse_json(setting_path, text.lower() if expected_type is bool else text, expected_type)
 
 
-def split_list(text: str) -> Any:
-    """Split the text of a list. Raises SettingsError for invalid JSON."""
+def split_list(text: Any) -> Any:
+    """Split the text of a list; another value is returned as a list. Raises SettingsError for invalid JSON."""
+    if not isinstance(text, str):
+        return list(text)
     if re.match(r'\[\s*["\]]', text.strip()):
         return parse_json("list", text, tuple[str, ...])
     return [part.strip() for part in text.split("\n" if "\n" in text.strip() else ",") if part.strip()]

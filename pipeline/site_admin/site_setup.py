@@ -9,11 +9,12 @@ from pathlib import Path
 from crawler.settings import is_renderer_installed
 from crawler.urls.canonical import canonicalize_url, host_of
 from domain.errors import SettingsError
+from domain.message import Message
 from domain.outcome import Reason
 from pipeline.settings import Settings
 from pipeline.site_admin.setup_backend import check_contact, render_settings, write_new_file
 from pipeline.site_admin.site_check import check_site
-from search_ui.i18n import translate_code_to, translate_to
+from search_ui.i18n import translate_code_to
 from search_ui.setup.interfaces import SetupState, SiteCheck
 
 
@@ -68,27 +69,15 @@ def iter_findings(check: SiteCheck) -> Iterator[str]:
     """Yield the sentences of the setup pages about a usable site, in English."""
     yield translate_code_to("en", "setup_robots", check.robots)
     if check.crawl_delay:
-        yield translate_to(
-            "en", "robots.txt requests {seconds} seconds between two requests.", seconds=f"{check.crawl_delay:g}"
-        )
-    yield (
-        translate_to("en", "{n} sitemap.", "{n} sitemaps.", n=check.sitemap_count)
-        if check.sitemap_count
-        else translate_to("en", "No sitemap.")
-    )
-    yield (
-        translate_to("en", "{n} feed.", "{n} feeds.", n=check.feed_count)
-        if check.feed_count
-        else translate_to("en", "No feed.")
-    )
-    yield translate_to("en", "At least {n} page.", "At least {n} pages.", n=check.page_count)
-    yield translate_to(
-        "en", "About {n} minute per night.", "About {n} minutes per night.", n=max(ceil(check.minutes_per_run), 1)
-    )
-    yield translate_to(
-        "en", "The first crawl takes about {n} night.", "The first crawl takes about {n} nights.", n=check.run_count
-    )
+        yield Message("robots.txt requests {seconds} seconds between two requests.", seconds=f"{check.crawl_delay:g}")
+    sitemaps, feeds, minutes = check.sitemap_count, check.feed_count, max(ceil(check.minutes_per_run), 1)
+    yield Message("{n} sitemap.", "{n} sitemaps.", n=sitemaps) if sitemaps else Message("No sitemap.")
+    yield Message("{n} feed.", "{n} feeds.", n=feeds) if feeds else Message("No feed.")
+    yield Message("At least {n} page.", "At least {n} pages.", n=check.page_count)
+    yield Message("About {n} minute per night.", "About {n} minutes per night.", n=minutes)
+    nights = check.run_count
+    yield Message("The first crawl takes about {n} night.", "The first crawl takes about {n} nights.", n=nights)
     if check.needs_scripts:
-        yield translate_to("en", "The start page is empty without JavaScript. Such pages need the extra “render”.")
+        yield Message("The start page is empty without JavaScript. Such pages need the extra “render”.")
     if check.needs_login:
-        yield translate_to("en", "The start page looks like a sign-in form. Pages behind it are not crawled.")
+        yield Message("The start page looks like a sign-in form. Pages behind it are not crawled.")

@@ -9,6 +9,7 @@ from crawler.urls.canonical import UrlRules, host_of
 from docstore.site_pages import REMOVE_ACTION
 from domain.administration import HostSuggestion, PendingAction, SiteContents
 from pipeline.engine import Engine
+from pipeline.settings import SITES
 from pipeline.settings_source import Sections, SettingsEdit, SettingsSource
 from pipeline.settings_text import Changes
 from pipeline.site_admin.settings_editor import form_text
@@ -48,7 +49,10 @@ class StoreSites:
 
     def load(self, host: str) -> SiteSettings:
         """Return what the settings file says about a host now."""
-        table, sites = find_table(self._stored(), host), self._engine.settings.current().crawl.sites
+        table, sites = (
+            find_table({SITES: self._source().stored(SITES) or ()}, host),
+            self._engine.settings.current().crawl.sites,
+        )
         options = [parse_option(kind, text) for kind, key in KEY_BY_KIND.items() for text in read_values(table, key)]
         values = {key: form_text(table.get(key)) for key in SITE_FORM_KEYS}
         is_crawled = any(scope.covers(host, scope.path_prefix) for scope in sites.scopes)
@@ -111,7 +115,6 @@ class StoreSites:
 
     def remove(self, host: str, account: str) -> SiteContents:
         """Remove the table of a host, then its pages. A host that the scope still contains is paused."""
-        remove_site(self._stored(), host)
         with self._engine.lock("crawl"):
             pending = self._edit(lambda stored: remove_site(stored, host), account, REMOVE_ACTION, host)
             return self._store.site_pages.remove(
@@ -134,10 +137,6 @@ class StoreSites:
         if is_changed:
             self._store.site_pages.reopen(host)
         return is_changed
-
-    def _stored(self) -> Sections:
-        """Return the sections of the file. Raises SettingsError."""
-        return self._source().parse(self._source().read().text)
 
     def _source(self) -> SettingsSource:
         return self._engine.settings.require_source()

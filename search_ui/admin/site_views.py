@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.administration import HostSuggestion
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
+from domain.message import error_message
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings
 from search_ui.admin.page_views import MAX_URL_CHARS
@@ -22,7 +23,6 @@ blueprint.after_request(add_no_store_headers)
 
 MAX_SUGGESTIONS = 20
 MESSAGE_BY_ACTION = {"pause": "paused", "resume": "resumed", "recrawl": "requeued"}
-MAX_VALUE_CHARS = 4000  # of a header, cookies or a proxy
 BYTES_PER_MEGABYTE = 1_000_000
 
 
@@ -86,11 +86,10 @@ def change_settings(host: str) -> BaseResponse:
     service, values = current_site().backend.site_service, {key: request.form.get(key, "") for key in SITE_FORM_KEYS}
     try:
         service.change(host, values, current_account_name())
-    except SiteError as error:
-        errors = {key: translate_message(problem) for key, problem in error.problems.items()}
-        return _render_settings(replace(service.load(host), values=values), errors)
     except SettingsError as error:
-        return _render_settings(replace(service.load(host), values=values), {"": translate_error(error)})
+        problems = error.problems if isinstance(error, SiteError) else {"": error_message(error)}
+        errors = {key: translate_message(problem) for key, problem in problems.items()}
+        return _render_settings(replace(service.load(host), values=values), errors)
     flash(translate("The settings of the site are saved."))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
 
@@ -102,7 +101,7 @@ def change_option(host: str) -> BaseResponse:
     service, form, account = current_site().backend.site_service, request.form, current_account_name()
     kind = SiteOptionKind(form["kind"]) if form.get("kind") in list(SiteOptionKind) else abort(400)
     if "value" in form:
-        value = form["value"].strip()[:MAX_VALUE_CHARS]
+        value = form["value"].strip()
         return _act(host, lambda: service.set_option(host, kind, value, account), "changed")
     option = SiteOption(kind, form.get("name", ""))
     return _act(host, lambda: service.remove_option(host, option, account), "changed")
