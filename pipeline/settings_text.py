@@ -64,7 +64,7 @@ def edit_sites(text: str, tables: Sequence[Mapping[str, Any]]) -> str:
 
     Raises SettingsError if the tables are written in an unusual form.
     """
-    data = tomllib.loads(text)
+    text, data = ending_line(text), tomllib.loads(text)
     new_tables, parts, end = {table_host(table): table for table in tables}, [""], 0
     for (start, table_end), old_table in zip(find_site_tables(text), data.get("sites", ()), strict=False):
         parts.append(text[end:start])

@@ -3,6 +3,7 @@
 import os
 import stat
 import threading
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,9 @@ title = "North"
 
 [crawl.headers]
 """
+
+
+A, B, C = ({"urls": [f"https://{name}.test/"]} for name in "abc")
 
 
 @pytest.fixture
@@ -95,6 +99,38 @@ def test_a_new_setting_is_written_below_its_line_in_the_sample_file() -> None:
     assert apply_changes(sample, {"crawl.threads": 3}) == sample.replace(
         "\n# threads = 16\n", "\n# threads = 16\nthreads = 3\n"
     )
+
+
+SITES = """\
+[[sites]]  # the oldest
+urls = ["https://a.test/"] # home
+# delay = 5
+
+# the second
+[[sites]]
+urls = [
+    "https://b.test/",
+]
+# paused = true"""
+
+
+@pytest.mark.parametrize(
+    ("tables", "old", "new"),
+    [
+        ([A, B, C], "# paused = true", '# paused = true\n\n[[sites]]\nurls = ["https://c.test/"]\n'),
+        ([A], '\n# the second\n[[sites]]\nurls = [\n    "https://b.test/",\n]\n# paused = true', "# paused = true\n"),
+        ([A, B | {"delay": 3}], "]\n# paused = true", "]\ndelay = 3\n# paused = true\n"),
+        (
+            [A | {"urls": ["https://a.test/", "https://a.test/x"]}, B],
+            '.test/"] # home',
+            '.test/", "https://a.test/x"] # home',
+        ),
+    ],
+    ids=["added", "removed", "changed", "one URL more"],
+)
+def test_a_change_of_a_site_leaves_every_other_line(tables: list[dict[str, object]], old: str, new: str) -> None:
+    assert apply_changes(SITES, {"sites": tables}).rstrip() == SITES.replace(old, new, 1).rstrip()
+    assert tomllib.loads(apply_changes(SITES, {"sites": []})) == {}
 
 
 def test_an_edited_file_is_read_by_the_program(source: SettingsSource) -> None:
