@@ -57,8 +57,6 @@ def test_a_site_gets_no_request_in_its_quiet_hours() -> None:
     assert throttle.earliest_start(H, 5.0) == 5.0 + SECONDS_PER_HOUR and throttle.has_quiet_host()
 
 
-
-
 def test_without_an_answer_the_gap_counts_from_the_end() -> None:
     gate = make_throttle(delay=2.0, per_host=1)
     gate.start_request(H, 10.0)
