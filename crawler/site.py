@@ -218,15 +218,15 @@ def _iter_problems(table: Mapping[str, Any], host: str) -> Iterator[tuple[str, M
         if name not in SITE_KEYS:
             yield name, Message(f"unknown key; expected one of {', '.join(SITE_KEYS)}")
             continue
-        value_type, is_valid, expected = _CHECKS[name]
+        value_type, is_valid, problem = _CHECKS[name]
         items = value if value_type is list and isinstance(value, list | tuple) else [value]
         item_type = str if value_type is list and items is value else value_type
         if not all(_has_type(item, item_type) and is_valid(item, host) for item in items):
-            yield name, Message(f"expected {expected}", f"site_{name}")
+            yield name, Message(problem)
         elif value and host.startswith("*.") and name in _SINGLE_HOST_KEYS:
             yield name, Message("this needs a single host, not *.host")
     if not host and not table.get("urls") and not table.get("host"):
-        yield "host", Message(f"expected {_CHECKS['host'][2]}")
+        yield "host", Message(_CHECKS["host"][2])
 
 
 def _has_type(value: Any, value_type: type) -> bool:
@@ -256,19 +256,23 @@ _CHECKS: Mapping[str, tuple[type, Callable[[Any, str], object], str]] = {
     "host": (
         str,
         lambda text, _: not text or canonical_host(text),
-        "a host, for example a.example.com or *.example.com",
+        "expected a host, for example a.example.com or *.example.com",
     ),
-    "urls": (list, lambda url, host: host and url_host(url) == host, "http or https URLs of this site"),
-    "scope": (list, _is_part_of_site, "parts of this site, for example news.example.com/oil/"),
-    "delay": (float, lambda seconds, _: 0 <= seconds <= MAX_DELAY_SECONDS, "seconds from 0 to 99999, for example 10"),
-    "paused": (bool, lambda *_: True, "true or false"),
-    "quiet_hours": (str, _are_quiet_hours, "hours, for example 08:00-18:30, 22:00-06:00"),
-    "headers": (list, _is_header, "Name: value in ASCII; not a cookie, and no header that the crawl sets"),
-    "cookies": (list, lambda text, _: _COOKIE.fullmatch(text), "name=value; name=value in ASCII"),
-    "proxy": (str, lambda text, _: not text or _PROXY.fullmatch(text), "a URL such as http://127.0.0.1:3128"),
-    "render": (bool, lambda *_: True, "true or false"),
-    "name": (str, lambda *_: True, "text"),
-    "keep_days": (int, lambda days, _: days >= 0, "days, 0 or more"),
-    "schedule": (str, lambda text, _: _TIMES.fullmatch(text), "times, for example 06:00 18:00"),
+    "urls": (list, lambda url, host: host and url_host(url) == host, "expected http or https URLs of this site"),
+    "scope": (list, _is_part_of_site, "expected parts of this site, for example news.example.com/oil/"),
+    "delay": (
+        float,
+        lambda seconds, _: 0 <= seconds <= MAX_DELAY_SECONDS,
+        "expected seconds from 0 to 99999, for example 10",
+    ),
+    "paused": (bool, lambda *_: True, "expected true or false"),
+    "quiet_hours": (str, _are_quiet_hours, "expected hours, for example 08:00-18:30, 22:00-06:00"),
+    "headers": (list, _is_header, "expected Name: value in ASCII; not a cookie, and no header that the crawl sets"),
+    "cookies": (list, lambda text, _: _COOKIE.fullmatch(text), "expected name=value; name=value in ASCII"),
+    "proxy": (str, lambda text, _: not text or _PROXY.fullmatch(text), "expected a URL such as http://127.0.0.1:3128"),
+    "render": (bool, lambda *_: True, "expected true or false"),
+    "name": (str, lambda *_: True, "expected text"),
+    "keep_days": (int, lambda days, _: days >= 0, "expected days, 0 or more"),
+    "schedule": (str, lambda text, _: _TIMES.fullmatch(text), "expected times, for example 06:00 18:00"),
 }
-"""By key: type, whether a value (or an entry of a list) is valid for a host, and what is expected."""
+"""By key: type, whether a value (or an entry of a list) is valid for a host, and what to say otherwise."""

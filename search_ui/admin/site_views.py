@@ -117,7 +117,7 @@ def act(host: str, action: str) -> BaseResponse:
 
 
 def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:
-    """Apply a change, and show the settings of the host with the message `site.MESSAGE` or the error."""
+    """Apply a change, and show the settings of the host with the name of the change or the error."""
     try:
         change()
     except SettingsError as error:

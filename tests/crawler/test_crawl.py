@@ -425,7 +425,7 @@ def test_a_guide_decides_what_is_kept_and_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"sites": Sites()}, "no site has a start URL"),
+        ({"sites": Sites()}, "No site has a start URL"),
         ({"sites": sites("http://h/ads.txt")}, "is not a page"),
         ({"sites": sites("http://h/", tables=[{"host": "h", "scope": []}])}, "http://h/ is outside the scope"),
         ({"user_agent": "x\r\ny: z"}, "crawl.user_agent"),

@@ -148,7 +148,7 @@ def test_documents_can_be_left_out_all_or_some(tmp_path: Path) -> None:
         with Site(pages) as site:
             run(table, settings(site.url(), **changes), tmp_path / str(len(wanted)))
             assert {path for path in pages if is_got(site, path)} == wanted
-    with pytest.raises(SettingsError, match="not one of pdf, docx"):
+    with pytest.raises(SettingsError, match="expected one of pdf, docx"):
         parse_document_rules(CrawlSettings(document_formats=("djvu",)))
 
 

@@ -161,7 +161,7 @@ class TestSeeds:
     @pytest.mark.parametrize(
         ("crawl", "parts"),
         [
-            ({"seeds": []}, ["no site has a start URL", "plumb sites add"]),
+            ({"seeds": []}, ["No site has a start URL"]),
             ({"seeds": ["ftp://a.test/"]}, ["expected http or https URLs"]),
             ({"seeds": ["http://a.test/robots.txt"]}, ["is not a page"]),
             ({"inside_hosts": []}, ["None of the seeds", "private or reserved", "crawl.inside_hosts"]),

@@ -401,7 +401,7 @@ def test_a_run_until_the_lexicon_ends_there_if_no_article_changed(
 def test_solr_does_not_start_without_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Engine, "open_index_in_background", pytest.fail)
     with Engine(build_settings({}, tmp_path), NullProgress()) as engine:
-        with pytest.raises(SettingsError, match="no site has a start URL"):
+        with pytest.raises(SettingsError, match="No site has a start URL"):
             stages.run(engine)
         [run] = engine.store.runs.list_newest()
         assert [stage.stage for stage in run.stages] == [Stage.CRAWL]

@@ -67,8 +67,8 @@ def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
 
 def test_an_error_is_next_to_its_field_and_what_was_entered_stays(sites: FakeSites) -> None:
     problems = {
-        "delay": Message("expected seconds", "site_delay"),
-        "quiet_hours": Message("expected hours", "site_quiet_hours"),
+        "delay": Message("expected seconds from 0 to 99999, for example 10"),
+        "quiet_hours": Message("expected hours, for example 08:00-18:30, 22:00-06:00"),
     }
     sites.error = SiteError(HOST, problems)
     client, token = signed_in(sites)
