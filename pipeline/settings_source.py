@@ -220,7 +220,7 @@ class SettingsSource:
             old_overrides = find_old_settings(self._overlay({}))
             overridden_paths += [path for path in old_overrides if OLD_SITE_SETTINGS[path] in changed_keys]
         if overridden_paths:
-            raise SettingsError("This setting is overridden outside the file.")
+            raise SettingsError("{path} is overridden outside the file.", path=overridden_paths[0])
         removals = {path: stored_value(before, path) for path in old_settings}  # None, or crawl.rendered = "auto"
         new_text = apply_changes(text, {**removals, **changes})
         after = parse_toml_sections(new_text, self.file)
