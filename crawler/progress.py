@@ -11,9 +11,11 @@ from domain.outcome import FETCH_SUCCESS_REASONS, SUCCESS_REASONS, Outcome, Reas
 from domain.page import Host
 
 _SEED_SUCCESS_REASONS = FETCH_SUCCESS_REASONS | {Reason.REDIRECTED_TO_KNOWN_URL, Reason.SAME_CONTENT}
-_SEED_ADVICE = Message("check the start URLs (crawl.seeds) and that the sites respond, then run again")
+_SEED_ADVICE = Message(
+    "check the start URLs of the sites (urls of [[sites]]) and that the sites respond, then run again"
+)
 _SEED_ADVICE_BY_REASON = {
-    Reason.ROBOTS_FORBIDDEN: Message("robots.txt forbids these pages; enter other start URLs (crawl.seeds)"),
+    Reason.ROBOTS_FORBIDDEN: Message("robots.txt forbids these pages; enter other start URLs (urls of [[sites]])"),
     Reason.PRIVATE_ADDRESS: Message("add the host to crawl.inside_hosts, then run again"),
 }
 

@@ -141,7 +141,7 @@ class Outcome:
         """URL of another page that explains the outcome, such as a redirect target; "" if there is none."""
         if isinstance(self.detail, Message):
             return str(self.detail.values.get("url", ""))
-        return self.detail if self.reason in RELATED_URL_REASONS else ""
+        return self.detail if self.reason in RELATED_URL_REASONS and "://" in self.detail else ""
 
     @property
     def summary(self) -> Message:

@@ -77,7 +77,7 @@ def collect_entries(lines: Iterable[tuple[int, LexiconEntry | str | None]]) -> l
         if isinstance(entry, LexiconEntry):
             first_occurrence = first_line.setdefault(word_key(entry.text), line_number)
             if first_occurrence != line_number:
-                entry = Message("repeats line {line}", line=first_occurrence)
+                entry = Message("repeats line {line}", line=str(first_occurrence))
         if isinstance(entry, str):
             errors.append((line_number, entry))
         elif entry:

@@ -100,8 +100,8 @@ def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
             cells = next(reader)
         except StopIteration:
             return
-        except csv.Error:
-            yield line_number, Message("not valid CSV")
+        except csv.Error as error:
+            yield line_number, Message("not valid CSV: {detail}", detail=str(error))
             if header is None:
                 return
             lines.index = line_number  # an open quote may have read valid lines
@@ -111,7 +111,11 @@ def _parse_csv_rows(lines: _LineCursor) -> Iterator[tuple[int, ParseResult]]:
             if not {CSV_COLUMNS[0]} <= set(header) <= set(CSV_COLUMNS):
                 yield (
                     line_number,
-                    Message("invalid header row; allowed columns: {columns} (term is required)", columns=CSV_COLUMNS),
+                    Message(
+                        "invalid header row: {header}; allowed columns: {columns} (term is required)",
+                        header=", ".join(header)[:100],
+                        columns=CSV_COLUMNS,
+                    ),
                 )
                 return
         else:
@@ -128,7 +132,9 @@ def _parse_csv_row(cells: Mapping[str, str], has_extra_cells: bool) -> ParseResu
         return entry
     category = cells.get("class", "").strip()
     if category not in set(TermClass):
-        return Message("unknown class “{category}”", category=category[:20])
+        return Message(
+            "unknown class “{category}”; allowed: {names}", category=category[:20], names=tuple(filter(None, TermClass))
+        )
     multi_values = {
         name: tuple(
             dict.fromkeys(word.strip() for word in cells.get(name, "").split(MULTI_VALUE_SEPARATOR) if word.strip())

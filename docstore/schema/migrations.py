@@ -129,6 +129,8 @@ TO_VERSION_18: tuple[str, ...] = (
     "reason = 'duplicate' AND substr(detail, 1, 16) = 'same content as '",
     "UPDATE outcomes SET reason = 'noindex', detail = '' WHERE stage = 'crawl' AND reason = 'fetched' AND "
     "substr(detail, 1, 7) = 'noindex'",
+    """UPDATE outcomes SET detail = replace(detail, '"code": "redirected_to"', '"template": "Redirected to {{url}}", """
+    """"plural": ""') WHERE stage = 'crawl' AND substr(detail, 1, 14) = 'redirected to '""",
 )
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,

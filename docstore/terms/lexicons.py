@@ -143,7 +143,7 @@ class LexiconTable:
             if new_version.version != latest + 1:
                 raise LexiconError(
                     "Version {version} was published in the meantime. Check the changes and publish again.",
-                    version=latest,
+                    version=str(latest),
                 )
             row = {
                 "version": new_version.version,

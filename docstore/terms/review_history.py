@@ -347,7 +347,9 @@ class ReviewHistory:
         if row is None and decision_id is None:
             raise LexiconError("There is nothing to undo.")
         if row is None:
-            raise LexiconError("Action {number} does not exist.", number=str(decision_id))
+            raise LexiconError(
+                "Action {number} does not exist. “plumb lexicon history” lists all actions.", number=str(decision_id)
+            )
         if not ReviewDecisionKind(row.kind).has_effect:
             raise LexiconError("There is nothing to undo.")
         if row.undone_by is not None:

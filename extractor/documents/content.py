@@ -62,13 +62,15 @@ def rights_managed_error(mechanism: str) -> UnreadableError:
 
 def no_text_error(page_count: int) -> UnreadableError:
     """Return the error for a file whose pages have no text."""
-    message = Message("There is no text on the {n} pages", n=page_count)
+    message = Message("There is no text on the page", "There is no text on the {n} pages", n=page_count)
     return UnreadableError(Reason.NO_TEXT_LAYER if page_count else Reason.UNPARSABLE, message)
 
 
 def scan_error(page_count: int) -> UnreadableError:
     """Return the error for a file of images without text."""
-    message = Message("{n} pages of images: a scan; apply OCR first", n=page_count)
+    message = Message(
+        "1 page of images: a scan; apply OCR first", "{n} pages of images: a scan; apply OCR first", n=page_count
+    )
     return UnreadableError(Reason.NO_TEXT_LAYER, message)
 
 

@@ -115,7 +115,12 @@ def missing_text_warning(content: DocumentContent) -> Outcome | None:
         names, count = ", ".join(content.damaged_parts[:MAX_PART_NAMES]), len(content.damaged_parts)
         return Outcome(
             Reason.INCOMPLETE_BODY,
-            Message("Missing text: {n} damaged parts of the file ({names})", n=count, names=names),
+            Message(
+                "Missing text: 1 damaged part of the file ({names})",
+                "Missing text: {n} damaged parts of the file ({names})",
+                n=count,
+                names=names,
+            ),
         )
     pages, count = format_page_numbers(sorted(content.garbled_pages + content.scanned_pages)), content.page_count
     if content.garbled_pages:

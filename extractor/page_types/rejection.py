@@ -118,7 +118,9 @@ def reject_short_list(candidate: Candidate) -> Outcome | None:
     count = sum(is_list_entry(line, url) and not mask[index] for index, line in enumerate(complete.page.layout.lines))
     if not count:
         return None
-    return Outcome(Reason.LIST_PAGE, Message("{n} links to other pages and no text", n=count))
+    return Outcome(
+        Reason.LIST_PAGE, Message("1 link to another page and no text", "{n} links to other pages and no text", n=count)
+    )
 
 
 def is_list_entry(line: Line, url: str) -> bool:
@@ -204,7 +206,7 @@ def reject_short_text(candidate: Candidate) -> Outcome | None:
     size = candidate.size
     if not size:
         return None
-    return Outcome(Reason.NO_BODY, Message("{n} characters of text", n=round(size)))
+    return Outcome(Reason.NO_BODY, Message("1 character of text", "{n} characters of text", n=round(size)))
 
 
 def reject_missing_text(candidate: Candidate) -> Outcome:
@@ -259,7 +261,11 @@ def code_only_reason(layout: Layout, is_documentation: bool, body_lines: Sequenc
     if len(code_lines) < MIN_LISTING_LINES or any(line.has_punctuation for line in lines if line.tag != CODE_TAG):
         return ""
     is_listing = is_documentation or (title_line < 0 and has_line_numbers(code_lines))
-    return Message("{n} lines of source code and no text", n=len(code_lines)) if is_listing else ""
+    return (
+        Message("1 line of source code and no text", "{n} lines of source code and no text", n=len(code_lines))
+        if is_listing
+        else ""
+    )
 
 
 def has_line_numbers(lines: Sequence[Line]) -> bool:

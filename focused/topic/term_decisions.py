@@ -53,7 +53,11 @@ def decide_terms(
 
     def apply_decision(topic: Topic) -> Topic:
         if unknown := topic.unknown_items(texts):
-            raise TopicError("Topic {topic} has no {items}.", topic=name, items=tuple(unknown[:5]))
+            raise TopicError(
+                "Topic {topic} has no {items}. “plumb topic terms” and “plumb topic seeds” list what it has.",
+                topic=name,
+                items=tuple(unknown[:5]),
+            )
         return topic.with_decision(texts, state, term_class)
 
     return topic_store.update(name, apply_decision)

@@ -94,7 +94,7 @@ def propose_from_search(
         )
         tfidf_by_word = {word: scores[word] * idf(word) for word in candidates}
         ranked_words = sorted(tfidf_by_word.items(), key=lambda item: (-item[1], item[0]))
-        evidence = Message("{n} pages found by {term}", n=len(term_pages), term=term)
+        evidence = Message("1 page found by {term}", "{n} pages found by {term}", n=len(term_pages), term=term)
         proposed_terms += [
             TopicTerm(word, origin=origin, score=score, evidence=evidence) for word, score in ranked_words[:top]
         ]

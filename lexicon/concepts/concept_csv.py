@@ -71,8 +71,8 @@ def parse_csv(content: bytes) -> Iterator[ParsedConcept]:
                     continue
                 row = {name: _strip_cell(cell) for name, cell in zip_longest(header, cells, fillvalue="")}
                 rows.setdefault(row["concept id"] or f"\0{first_line}", []).append((first_line, row))
-    except csv.Error:
-        yield line_number, Message("not valid CSV")
+    except csv.Error as error:
+        yield line_number, Message("not valid CSV: {detail}", detail=str(error))
         return
     for concept_id, numbered_rows in rows.items():
         yield build_concept("" if concept_id.startswith("\0") else concept_id, numbered_rows)
@@ -115,5 +115,7 @@ def _find_header_error(header: list[str]) -> str | None:
     if REQUIRED_COLUMNS <= set(header) <= set(CSV_COLUMNS):
         return None
     return Message(
-        "invalid header row; allowed columns: {columns} (concept id and term are required)", columns=CSV_COLUMNS
+        "invalid header row: {header}; allowed columns: {columns} (concept id and term are required)",
+        header=", ".join(header)[:100],
+        columns=CSV_COLUMNS,
     )

@@ -94,7 +94,8 @@ def parse_skos(content: bytes) -> Iterator[ParsedConcept]:
         graph.parse(data=content, format="xml" if is_xml else "turtle")  # expat loads nothing from elsewhere
     except Exception as error:  # noqa: BLE001  # rdflib raises many types for invalid documents
         line = getattr(error, "lines", 0)
-        yield (int(line) + 1 if line else 0, Message("not valid XML") if is_xml else Message("not valid Turtle"))
+        text = "not valid XML: {detail}" if is_xml else "not valid Turtle: {detail}"
+        yield int(line) + 1 if line else 0, Message(text, detail=to_single_line(str(error))[:150])
         return
     category_by_subject = {
         member: str(collection).removeprefix(CLASS_PREFIX)

@@ -117,7 +117,7 @@ def parse_tbx(content: bytes) -> Iterator[ParsedConcept]:
                 yield element.sourceline or 0, _read_concept(element)
                 element.clear()
     except etree.XMLSyntaxError as error:
-        yield error.lineno or 0, Message("not valid XML")
+        yield error.lineno or 0, Message("not valid XML: {detail}", detail=error.msg[:150])
 
 
 def _find_root_error(root: Any) -> str | None:

@@ -42,7 +42,8 @@ def search_articles(engine: "Engine", with_index: bool) -> StageReport:
     """Run the step. `with_index` is True if the index has all articles."""
     started = time.monotonic()
     try:
-        notes = update_from_sentences(engine.store, engine.index if with_index else None, engine.progress.task)
+        with engine.lock("lexicon"):
+            notes = update_from_sentences(engine.store, engine.index if with_index else None, engine.progress.task)
     except SolrError as error:
         notes = (Message("No search for definitions and relations: {reason}", reason=error_message(error)),)
     return StageReport(Stage.LEXICON, {}, time.monotonic() - started, notes)

@@ -77,6 +77,7 @@ class Scheduler:
         self._planned = current_settings()
         self._last_wait = 0.0
         self._postponed_at: dict[str, float] = {}  # command -> last time at which another process prevented its run
+        self._retry_reasons: dict[str, str] = {}  # command -> why its postponed run starts though none was missed
         self._due: queue.SimpleQueue[Appointment] = queue.SimpleQueue()
         self._timer = BackgroundScheduler(timezone=UTC)
         self._timer.start(paused=True)  # it only works while `wait` waits
@@ -99,9 +100,9 @@ class Scheduler:
     def wait(self, seconds: float = POLL_SECONDS) -> None:
         """Execute the next run that is due within `seconds`. Changed times apply before."""
         self.liveness.touch()
-        was_clock_set_back = time.time() < self._last_wait
-        is_changed = configured_appointments(self._current_settings()) != configured_appointments(self._planned)
-        if was_clock_set_back or is_changed:
+        settings, planned, started_at = self._current_settings(), self._planned, time.time()
+        is_changed = settings.schedule != planned.schedule or settings.crawl.sites != planned.crawl.sites
+        if started_at < self._last_wait or is_changed:  # earlier than before: the clock was set back
             try:
                 with self._open_engine() as engine:
                     self._plan(engine)
@@ -114,7 +115,7 @@ class Scheduler:
             return
         finally:
             self._timer.pause()
-            self._last_wait = time.time()
+            self._last_wait = max(started_at, time.time())
         self._run(appointment)
 
     def _plan(self, engine: Engine) -> None:
@@ -136,23 +137,28 @@ class Scheduler:
             [appointment],
             id=appointment.command,
             next_run_time=datetime.fromtimestamp(start_at, UTC),
-            misfire_grace_time=round(min(self._planned.schedule.grace_hours, MAX_GRACE_HOURS) * 3600) or 1,
+            misfire_grace_time=round(self._grace_seconds()) or 1,
             coalesce=True,
             replace_existing=True,
         )
+
+    def _grace_seconds(self) -> float:
+        return min(self._planned.schedule.grace_hours, MAX_GRACE_HOURS) * 3600
 
     def _missed_time(self, engine: Engine, appointment: Appointment) -> float | None:
         return missed_time(engine, appointment, time.time(), self._postponed_at.get(appointment.command, 0.0))
 
     def _run(self, appointment: Appointment, reason: str = "") -> None:
         """Execute a run and report it; without a `reason` only if it was not made. Errors are reported, not raised."""
+        reason = forced_reason = reason or self._retry_reasons.pop(appointment.command, "")
         try:
             with self._open_engine() as engine:
                 if not reason:
                     missed_at = self._missed_time(engine, appointment)
-                    if missed_at is None:
+                    late_seconds = 0.0 if missed_at is None else time.time() - missed_at
+                    if missed_at is None or late_seconds > max(self._grace_seconds(), LATE_AFTER_SECONDS):
                         return
-                    reason = MISSED_REASON if time.time() - missed_at > LATE_AFTER_SECONDS else ""
+                    reason = MISSED_REASON if late_seconds > LATE_AFTER_SECONDS else ""
                 if reason:
                     log.warning("%s: running now", reason)
                     self._report_progress(f"{reason}: running now")
@@ -174,6 +180,7 @@ class Scheduler:
             log.warning("scheduled run postponed: %s", error)
             self._report_progress(f"run postponed: {error}; retrying in {RETRY_SECONDS:.0f} s")
             self._postponed_at[appointment.command] = time.time()
+            self._retry_reasons[appointment.command] = forced_reason
             self._add_job(appointment, time.time() + RETRY_SECONDS)
         except Exception as error:  # the scheduler must survive any error of a run
             is_expected = isinstance(error, PlumblineError)

@@ -104,7 +104,11 @@ def revert() -> BaseResponse:
     except LexiconError as error:
         flash(translate_error(error))
     else:
-        flash(translate("Restored version {old} as new version {version}.", version=new_version.version, old=number))
+        flash(
+            translate(
+                "Restored version {old} as new version {version}.", version=str(new_version.version), old=str(number)
+            )
+        )
     return redirect(url_for("review.pages.versions"), 303)
 
 

@@ -78,7 +78,7 @@ def test_a_site_and_samples_of_its_ends(store: Store) -> None:
     keep_page(store, "http://a.test/fine")
     for n in range(5):
         visit(store, f"http://a.test/{n}", Outcome(Reason.GONE, f"404 {n}"), 2_000.0 + n)
-    extract_all(store, Outcome(Reason.NO_BODY, Message("{n} characters of text", n=0)))
+    extract_all(store, Outcome(Reason.NO_BODY, Message("1 character of text", "{n} characters of text", n=0)))
     found = store.status.outcome_samples("a.test", per_reason=2)
     told = [(one.stage, one.reason, one.url, one.detail) for one in found]
     assert told == [
@@ -88,7 +88,7 @@ def test_a_site_and_samples_of_its_ends(store: Store) -> None:
         (Stage.EXTRACT, Reason.NO_BODY, "http://a.test/fine", "0 characters of text"),
     ]
     detail = found[-1].detail  # what the catalogs need to say it in another language
-    assert isinstance(detail, Message) and (detail.template, detail.values) == ("{n} characters of text", {"n": 0})
+    assert isinstance(detail, Message) and (detail.template, detail.values) == ("1 character of text", {"n": 0})
     site = store.status.find_site_totals("a.test")
     assert site is not None and site == store.status.site_totals()[0] and site.outcome_counts[Reason.GONE] == 5
     assert store.status.find_site_totals("nowhere.test") is None and store.status.outcome_samples("nowhere.test") == []

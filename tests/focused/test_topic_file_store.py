@@ -41,7 +41,7 @@ def test_a_topic_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_the_evidence_of_a_term_keeps_its_translation(tmp_path: Path) -> None:
-    evidence = Message("{n} pages found by {term}", n=10, term="油")
+    evidence = Message("1 page found by {term}", "{n} pages found by {term}", n=10, term="油")
     files = TopicFileStore(tmp_path)
     files.create(replace(TOPIC, terms=(TopicTerm("压裂", evidence=evidence),)))
     stored = files.read(TOPIC.name).terms[0].evidence

@@ -319,7 +319,7 @@ def test_a_single_run_is_no_chart() -> None:
 
 def test_sentences_of_runs_pages_and_alerts_are_in_the_language_of_the_reader() -> None:
     error = Message("The store is locked by another program: close that program, then run again")
-    detail = Message("{n} characters of text", n=9)
+    detail = Message("1 character of text", "{n} characters of text", n=9)
     failed = RunSummary(0.0, 60.0, RunState.FAILED, (), "crawl", error)
     firing = [Alert(AlertKey("run_failed"), {"time": "now", "stage": "crawl", "error": error}, 60.0)]
     samples = [OutcomeSample(Stage.EXTRACT, Reason.NO_BODY, "https://news.example/b.html", detail, 60.0)]

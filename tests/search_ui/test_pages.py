@@ -15,13 +15,17 @@ from werkzeug.test import TestResponse
 import search_ui
 from crawler.progress import Tally
 from crawler.traps.trap_detector import TrapKind
+from domain.account import Role
+from domain.article import PageType
 from domain.errors import LexiconError, SolrError, SolrStartingError, SolrUnavailableError
+from domain.file_formats import FORMATS_BY_NAME, HTML_FORMAT
 from domain.message import Message, parse_message, serialize_message
 from domain.outcome import CERTIFICATE_ERROR, SUCCESS_REASONS, Outcome, Reason, Stage
 from domain.run import RunHistory, RunState, RunSummary
-from domain.term import Lexicon, LexiconEntry
+from domain.term import Lexicon, LexiconEntry, TermStatus
 from extractor.documents.content import damaged_error, no_text_error
 from lexicon.jieba_dictionary import find_term_error
+from search_ui.admin.site_views import MESSAGE_BY_ACTION
 from search_ui.i18n import (
     load_catalog,
     load_names,
@@ -31,6 +35,7 @@ from search_ui.i18n import (
     translate_to,
 )
 from search_ui.pages.public_views import page_number_window
+from search_ui.query.search_request import PARAM_BY_FILTER
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, OneVector, document, sign_in, site_app
@@ -540,6 +545,17 @@ def test_every_code_that_a_run_records_has_a_name() -> None:
     for kind, codes in (("reason", (*Reason, CERTIFICATE_ERROR)), ("stage", Stage), ("run_state", RunState)):
         names = load_names()[kind]
         assert set(codes) <= set(names)
+    for kind, codes in (
+        ("duration", ("days", "hours", "minutes")),
+        ("setup", [f"contact_{problem}" for problem in ("missing", "example", "not_ascii", "invalid")]),
+        ("site_change", ("changed", *MESSAGE_BY_ACTION.values())),
+        ("field", PARAM_BY_FILTER.values()),
+        ("status", ("automatic", *TermStatus)),
+        ("role", Role),
+        ("format", (HTML_FORMAT, *FORMATS_BY_NAME)),
+        ("type", set(PageType) - {""}),
+    ):
+        assert set(codes) <= set(load_names()[kind]), kind
     assert len({name[0] for name in load_names()["reason"].values()}) == len(Reason) + 1
 
 
