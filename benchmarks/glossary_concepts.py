@@ -25,7 +25,7 @@ from domain.concept import Concept, ConceptFormat
 from domain.term import ConceptTerm, ConceptTermStatus
 from lexicon.concepts.concept_groups import is_hierarchical
 from lexicon.concepts.formats import format_concept_file
-from pipeline.search_site.review_service import StoreReview
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 
 WORDS = {
     "zh": ("深层", "海相", "低渗", "页岩", "砂岩", "气藏", "储层", "压裂", "钻井", "裂缝", "地层", "油田"),
@@ -93,7 +93,7 @@ def _generate_terms(generator: random.Random, language: str, number: int) -> Ite
 
 def _round_trip(concepts: Sequence[Concept], concept_format: ConceptFormat, read: LabelReader) -> float:
     with Store("sqlite://", Path()) as first_store, Store("sqlite://", Path()) as second_store:
-        first, second = StoreReview(first_store), StoreReview(second_store)
+        first, second = LexiconReview(first_store), LexiconReview(second_store)
         first.import_concepts(first.plan_concepts(format_concept_file(concepts, concept_format), concept_format), "")
         content = first.export_concepts(concept_format)
         second.import_concepts(second.plan_concepts(content, concept_format), "")

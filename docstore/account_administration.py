@@ -1,124 +1,119 @@
-"""What administrators do to accounts in the browser. Each action is recorded in the transaction of its effect."""
+"""Operations on accounts: create, roles, password, disable and enable, end of sessions."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select, update
-
-from docstore.accounts import AccountTable, account_from_row, all_sessions_key, roles_to_text, validate_roles
-from docstore.actions import write_action
-from docstore.database import Database
-from docstore.integrity.row_checksums import update_row_checksums
-from docstore.schema.operation_tables import accounts, revoked_sessions
+from docstore.accounts import AccountTable, unknown_account_error, validate_roles
 from domain.account import Account, Role, normalize_account_name
 from domain.errors import AccountError
+from domain.message import Message
+from domain.operation import Call, Change, Field, Operation
+
+NAME = Field("name", 65, is_required=True)  # longer names are refused
+ROLES = Field("role", choices=tuple(Role), is_list=True, is_required=True)
 
 
-class AccountAdministration:
-    """Changes accounts on behalf of an administrator (`store.account_administration`).
+@dataclass(frozen=True)
+class AccountOperations:
+    """Operations on accounts. They raise AccountError if there is no account with the name.
 
-    No change removes the last active administrator, and nobody removes their own administrator role. `actor` is the
-    name of the account that acts. All methods raise AccountError if there is no account with the name.
+    Attributes:
+        accounts: The accounts.
+        session_end: Returns the end of a session that begins now, in epoch seconds.
+        keeps_administrator: No operation removes the last active administrator, and nobody removes their own role.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database = database
-        self._clock = clock
+    accounts: AccountTable
+    session_end: Callable[[], float]
+    keeps_administrator: bool = True
 
-    def list_accounts(self) -> list[Account]:
-        """Return all accounts, active and disabled, sorted by name."""
-        with self._database.read() as connection:
-            return list(load_accounts(connection).values())
+    def declare(self) -> tuple[Operation, ...]:
+        """Return the operations. The caller adds `password_hash` and `is_temporary` to the values of the form."""
 
-    def create(
-        self, name: str, password_hash: str, roles: Iterable[Role], actor: str, password_is_temporary: bool = False
-    ) -> Account:
-        """Create an account. Raises AccountError if the name is taken or invalid, or `roles` is empty."""
-        table = AccountTable(self._database, self._clock)
-        return table.create(name, password_hash, roles, password_is_temporary, actor)
+        def operation(name: str, apply: Callable[[Call], Change | None], message: str = "", **more: Any) -> Operation:
+            fields = more.pop("fields", (NAME,))
+            return Operation(f"account_{name}", Role.OPERATOR, apply, fields, message=message, **more)
 
-    def set_roles(self, name: str, roles: Iterable[Role], expected_roles: Iterable[Role], actor: str) -> None:
-        """Replace the roles of an account, which ends its sessions.
-
-        Raises AccountError if `roles` is empty, or if the account does not have `expected_roles` any more.
-        """
-        new_roles = validate_roles(roles)
-        with self._change(name) as (connection, account, other_accounts):
-            if account.roles != frozenset(expected_roles):
-                raise AccountError("The roles of {name} have changed meanwhile. Check them again.", name=account.name)
-            if Role.OPERATOR not in new_roles:
-                check_operator_remains(account, other_accounts, actor)
-            self._update(connection, account.name, roles=roles_to_text(new_roles))
-            details = {"before": roles_to_text(account.roles), "after": roles_to_text(new_roles)}
-            self._record(connection, actor, "account_roles", account.name, details)
-
-    def reset_password(self, name: str, password_hash: str, actor: str, password_is_temporary: bool = False) -> None:
-        """Replace the password of an account, which ends its sessions."""
-        with self._change(name) as (connection, account, _):
-            values = {"password_hash": password_hash, "password_is_temporary": int(password_is_temporary)}
-            self._update(connection, account.name, **values)
-            self._record(connection, actor, "account_password", account.name)
-
-    def disable(self, name: str, sessions_expire_at: float, actor: str) -> None:
-        """Disable an account and end its sessions; see `end_sessions`."""
-        with self._change(name) as (connection, account, other_accounts):
-            check_operator_remains(account, other_accounts, actor)
-            self._update(connection, account.name, disabled_at=self._clock())
-            self._revoke_sessions(connection, account.name, sessions_expire_at)
-            self._record(connection, actor, "account_disable", account.name)
-
-    def enable(self, name: str, actor: str) -> None:
-        """Enable a disabled account. Its password stays."""
-        with self._change(name) as (connection, account, _):
-            self._update(connection, account.name, disabled_at=None)
-            self._record(connection, actor, "account_enable", account.name)
-
-    def end_sessions(self, name: str, expire_at: float, actor: str) -> None:
-        """End all sessions of an account whose regular end is at most `expire_at`, in epoch seconds."""
-        with self._change(name) as (connection, account, _):
-            self._revoke_sessions(connection, account.name, expire_at)
-            self._record(connection, actor, "account_sign_out", account.name)
-
-    @contextmanager
-    def _change(self, name: str) -> Iterator[tuple[Connection, Account, list[Account]]]:
-        """Yield a write transaction, the account with this name and all others, which no other transaction changes."""
-        with self._database.write() as connection:
-            account_by_name = load_accounts(connection, is_locked=True)
-            account = account_by_name.pop(normalize_account_name(name), None)
-            if account is None:
-                raise AccountError("There is no account named {name}.", name=name[:64])
-            yield connection, account, list(account_by_name.values())
-
-    def _update(self, connection: Connection, name: str, **values: Any) -> None:
-        connection.execute(update(accounts).where(accounts.c.name == name).values(**values))
-
-    def _revoke_sessions(self, connection: Connection, name: str, expire_at: float) -> None:
-        row = {"session": all_sessions_key(name), "until": expire_at}
-        self._database.upsert(connection, revoked_sessions, [row])
-
-    def _record(
-        self, connection: Connection, actor: str, action: str, name: str, details: Mapping[str, object] | None = None
-    ) -> None:
-        update_row_checksums(self._database, connection, accounts, [name])
-        write_action(self._database, connection, self._clock(), actor, action, name, details)
-
-
-def load_accounts(connection: Connection, is_locked: bool = False) -> dict[str, Account]:
-    """Return all accounts by name. With `is_locked`, no other transaction can change them before this one ends."""
-    query = select(accounts).order_by(accounts.c.name)
-    rows = connection.execute(query.with_for_update() if is_locked else query)
-    return {row.name: account_from_row(row) for row in rows}
-
-
-def check_operator_remains(account: Account, other_accounts: Iterable[Account], actor: str) -> None:
-    """Raise AccountError if `account` must stay an administrator: it is the last one, or that of `actor`."""
-    if not account.has_role(Role.OPERATOR):
-        return
-    if account.name == normalize_account_name(actor):
-        raise AccountError("You cannot remove your own administrator role or disable your own account.")
-    if not any(other.has_role(Role.OPERATOR) for other in other_accounts):
-        raise AccountError(
-            "{name} is the last administrator. Make another account an administrator first.", name=account.name
+        role_fields = (NAME, ROLES, Field("expected_role", is_list=True))
+        roles_saved = Message("The roles of {name} are saved.")
+        return (
+            operation("create", self._create, fields=(NAME, ROLES)),
+            operation("password", self._reset_password),
+            operation("roles", self._set_roles, roles_saved, fields=role_fields, inverse="account_roles"),
+            operation("disable", self._disable, Message("{name} is disabled."), inverse="account_enable"),
+            operation("enable", self._enable, Message("{name} is enabled."), inverse="account_disable"),
+            operation("sign_out", self._end_sessions, Message("All sessions of {name} have ended.")),
         )
+
+    def _create(self, call: Call) -> Change:
+        password = call.text("password_hash"), _requested_roles(call, "role")
+        account = self.accounts.create(call.text("name"), *password, bool(call.values.get("is_temporary")))
+        return Change(account.name, {"role": _role_names(account.roles)})
+
+    def _reset_password(self, call: Call) -> Change:
+        account = self._load(call)
+        values = {"password_hash": call.text("password_hash")}
+        enabled = {} if self.keeps_administrator else {"disabled_at": None}
+        is_temporary = int(bool(call.values.get("is_temporary")))
+        self.accounts.change(account.name, **values, **enabled, password_is_temporary=is_temporary)
+        return Change(account.name)
+
+    def _set_roles(self, call: Call) -> Change:
+        account, roles = self._load(call), validate_roles(_requested_roles(call, "role"))
+        expected = call.expected["role"] if call.expected else call.values.get("expected_role") or account.roles
+        if account.roles != frozenset(expected):
+            raise AccountError("The roles of {name} have changed meanwhile. Check them again.", name=account.name)
+        if Role.OPERATOR not in roles:
+            self._check_administrator_remains(call, account)
+        self.accounts.set_roles(account.name, roles)
+        before = {"name": account.name, "role": _role_names(account.roles)}
+        return Change(account.name, {"name": account.name, "role": _role_names(roles)}, before)
+
+    def _disable(self, call: Call) -> Change | None:
+        account = self._load(call)
+        if call.expected is not None and account.disabled_at is not None:
+            return None
+        self._check_administrator_remains(call, account)
+        self.accounts.disable(account.name)
+        self.accounts.end_sessions(account.name, self.session_end())
+        return Change(account.name, {"name": account.name}, {"name": account.name})
+
+    def _enable(self, call: Call) -> Change | None:
+        account = self._load(call)
+        if call.expected is not None and account.disabled_at is None:
+            return None
+        self.accounts.change(account.name, disabled_at=None)
+        return Change(account.name, {"name": account.name}, {"name": account.name})
+
+    def _end_sessions(self, call: Call) -> Change:
+        account = self._load(call)
+        self.accounts.end_sessions(account.name, self.session_end())
+        return Change(account.name)
+
+    def _load(self, call: Call) -> Account:
+        account = self.accounts.lock_all().get(normalize_account_name(call.text("name")))
+        if account is None:
+            raise unknown_account_error(call.text("name"))
+        return account
+
+    def _check_administrator_remains(self, call: Call, account: Account) -> None:
+        """Raise AccountError if an account must stay an administrator: it is the last one, or that of the caller."""
+        if not self.keeps_administrator or not account.has_role(Role.OPERATOR):
+            return
+        if account.name == normalize_account_name(call.account):
+            raise AccountError("You cannot remove your own administrator role or disable your own account.")
+        accounts = self.accounts.list_accounts()
+        if not any(item.has_role(Role.OPERATOR) for item in accounts if item.name != account.name):
+            raise AccountError(
+                "{name} is the last administrator. Make another account an administrator first.", name=account.name
+            )
+
+
+def _requested_roles(call: Call, name: str) -> list[Role]:
+    return [Role(role) for role in call.values.get(name, ())]
+
+
+def _role_names(roles: frozenset[Role]) -> list[str]:
+    """Return the roles in the order of `Role`, as JSON values."""
+    return [role.value for role in Role if role in roles]

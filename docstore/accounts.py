@@ -6,12 +6,11 @@ Passwords are stored as hashes, which `search_ui` computes and verifies.
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, select, update
+from sqlalchemy import Row, delete, func, select, update
 
-from docstore.actions import write_action
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.operation_tables import accounts, revoked_sessions
@@ -24,8 +23,7 @@ _NAME_PATTERN = re.compile(r"[\w.@-]{1,64}")
 class AccountTable:
     """Create, find and change accounts, and revoke sessions (`store.accounts`).
 
-    All methods compare names in their canonical form (`normalize_account_name`). A change is recorded in the history
-    if `actor` is the name of an account or user.
+    All methods compare names in their canonical form (`normalize_account_name`).
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
@@ -33,7 +31,7 @@ class AccountTable:
         self._clock = clock
 
     def create(
-        self, name: str, password_hash: str, roles: Iterable[Role], password_is_temporary: bool = False, actor: str = ""
+        self, name: str, password_hash: str, roles: Iterable[Role], password_is_temporary: bool = False
     ) -> Account:
         """Create an account.
 
@@ -47,12 +45,10 @@ class AccountTable:
             self._clock(),
             password_is_temporary=password_is_temporary,
         )
-        row = account_to_row(account)
         with self._database.write() as connection:
-            if not self._database.insert_missing(connection, accounts, [row]):
+            if not self._database.insert_missing(connection, accounts, [account_to_row(account)]):
                 raise AccountError("An account named {name} already exists. Choose another name.", name=account.name)
             update_row_checksums(self._database, connection, accounts, [account.name])
-            self._record(connection, actor, "account_create", account.name, {"roles": row["roles"]})
         return account
 
     def find(self, name: str) -> Account | None:
@@ -78,35 +74,44 @@ class AccountTable:
         Raises:
             AccountError: No active account has this name.
         """
-        is_active = accounts.c.disabled_at.is_(None)
-        self._update_account(name, "", "", is_active, password_hash=password_hash, password_is_temporary=0)
+        account = self.find(name)
+        if account is None or account.disabled_at is not None:
+            raise unknown_account_error(name)
+        self.change(name, password_hash=password_hash, password_is_temporary=0)
 
-    def reset_password(
-        self, name: str, password_hash: str, password_is_temporary: bool = False, actor: str = ""
-    ) -> None:
-        """Change a password and enable the account if it is disabled.
-
-        Raises:
-            AccountError: No account has this name.
-        """
+    def reset_password(self, name: str, password_hash: str, password_is_temporary: bool = False) -> None:
+        """Change a password and enable the account if it is disabled. Raises AccountError for an unknown name."""
         values = {"password_hash": password_hash, "password_is_temporary": int(password_is_temporary)}
-        self._update_account(name, actor, "account_password", **values, disabled_at=None)
+        self.change(name, **values, disabled_at=None)
 
-    def set_roles(self, name: str, roles: Iterable[Role], actor: str = "") -> None:
-        """Replace the roles of an account. This ends all sessions of the account.
+    def set_roles(self, name: str, roles: Iterable[Role]) -> None:
+        """Replace the roles of an account, which ends its sessions. Raises AccountError if `roles` is empty."""
+        self.change(name, roles=roles_to_text(validate_roles(roles)))
 
-        Raises:
-            AccountError: No account has this name, or `roles` is empty.
-        """
-        self._update_account(name, actor, "account_roles", roles=roles_to_text(validate_roles(roles)))
+    def disable(self, name: str) -> None:
+        """Disable an account, which ends its sessions. Raises AccountError for an unknown name."""
+        self.change(name, disabled_at=self._clock())
 
-    def disable(self, name: str, actor: str = "") -> None:
-        """Disable an account. This ends all its sessions.
+    def change(self, name: str, **values: Any) -> None:
+        """Change columns of an account. Raises AccountError for an unknown name."""
+        account_name = normalize_account_name(name)
+        with self._database.write() as connection:
+            statement = update(accounts).where(accounts.c.name == account_name).values(**values)
+            if connection.execute(statement).rowcount != 1:
+                raise unknown_account_error(name)
+            update_row_checksums(self._database, connection, accounts, [account_name])
 
-        Raises:
-            AccountError: No account has this name.
-        """
-        self._update_account(name, actor, "account_disable", disabled_at=self._clock())
+    def lock_all(self) -> dict[str, Account]:
+        """Return all accounts by name; no other transaction changes them before this one ends."""
+        with self._database.write() as connection:
+            query = select(accounts).order_by(accounts.c.name).with_for_update()
+            return {row.name: account_from_row(row) for row in connection.execute(query)}
+
+    def end_sessions(self, name: str, expire_at: float) -> None:
+        """End all sessions of an account whose regular end is at most `expire_at`, in epoch seconds."""
+        row = {"session": all_sessions_key(name), "until": expire_at}
+        with self._database.write() as connection:
+            self._database.upsert(connection, revoked_sessions, [row])
 
     def revoke_session(self, session_id: str, expires_at: float) -> None:
         """End a session before it expires.
@@ -127,26 +132,10 @@ class AccountTable:
         with self._database.read() as connection:
             return bool(connection.scalar(select(func.count()).where(is_session | is_older)))
 
-    def _update_account(
-        self, name: str, actor: str, action: str, *conditions: ColumnElement[bool], **values: Any
-    ) -> None:
-        account_name = normalize_account_name(name)
-        is_target = and_(accounts.c.name == account_name, *conditions)
-        with self._database.write() as connection:
-            roles = connection.scalar(select(accounts.c.roles).where(is_target))
-            if connection.execute(update(accounts).where(is_target).values(**values)).rowcount != 1:
-                raise AccountError(
-                    f"account {name[:64]!r} does not exist or is disabled: `plumb account list` shows all accounts"
-                )
-            update_row_checksums(self._database, connection, accounts, [account_name])
-            details = {"before": roles, "after": values["roles"]} if "roles" in values else {}
-            self._record(connection, actor, action, account_name, details)
 
-    def _record(
-        self, connection: Connection, actor: str, action: str, name: str, details: Mapping[str, object]
-    ) -> None:
-        if actor:
-            write_action(self._database, connection, self._clock(), actor, action, name, details)
+def unknown_account_error(name: str) -> AccountError:
+    """Return the error that no account has a name."""
+    return AccountError("There is no account named {name}.", name=name[:64])
 
 
 def all_sessions_key(name: str) -> str:

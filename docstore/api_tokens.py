@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterable
 
 from sqlalchemy import Row, select, update
 
-from docstore.actions import write_action
+from docstore.accounts import AccountTable
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
 from docstore.schema.administration_tables import api_tokens
+from domain.account import Role
 from domain.administration import ApiToken
+from domain.message import Message
+from domain.operation import Call, Change, Field, Operation
 from domain.storable_text import sanitize_text
 
-CREATE_ACTION, REVOKE_ACTION = "token_create", "token_revoke"
 MAX_NAME_CHARS = 64
 
 
@@ -23,8 +25,31 @@ class ApiTokenTable:
         self._database = database
         self._clock = clock
 
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """`token_create` (the caller adds `token_hash`), and `token_revoke`; administrators revoke every token."""
+        name, scopes = Field("name", MAX_NAME_CHARS, is_required=True), Field("scope", is_list=True, is_required=True)
+        token_id, revoked = Field("id", 18, is_required=True), Message("The token “{name}” is revoked.")
+        return (
+            Operation("token_create", None, self._create, (name, scopes)),
+            Operation("token_revoke", None, self._revoke, (token_id,), message=revoked),
+        )
+
+    def _create(self, call: Call) -> Change:
+        name, scopes = call.text("name"), call.values["scope"]
+        self.create(call.account, name, call.text("token_hash"), scopes)
+        return Change(name, {"scopes": ",".join(sorted(scopes))})
+
+    def _revoke(self, call: Call) -> Change | None:
+        token = next((token for token in self.list_all() if str(token.token_id) == call.text("id")), None)
+        account = AccountTable(self._database).find(call.account)
+        is_visible = token and account and (token.account == account.name or account.has_role(Role.OPERATOR))
+        if token is None or not is_visible or not self.revoke(token.token_id):
+            return None
+        return Change(token.name, {"account": token.account})
+
     def create(self, account: str, name: str, token_hash: str, scopes: Iterable[str]) -> int:
-        """Save a new token, record the action, and return the id of the token.
+        """Save a new token and return its id.
 
         Args:
             account: Canonical name of the account that owns the token.
@@ -43,8 +68,6 @@ class ApiTokenTable:
         with self._database.write() as connection:
             token_id = int(connection.execute(api_tokens.insert().values(row)).inserted_primary_key[0])  # type: ignore[index]
             update_row_checksums(self._database, connection, api_tokens, [token_id])
-            details = {"scopes": row["scopes"]}
-            write_action(self._database, connection, self._clock(), account, CREATE_ACTION, saved_name, details)
         return token_id
 
     def list_all(self) -> list[ApiToken]:
@@ -66,21 +89,13 @@ class ApiTokenTable:
             is_token = api_tokens.c.token_id == token_id
             connection.execute(update(api_tokens).where(is_token).values(last_used_at=self._clock()))
 
-    def revoke(self, token_id: int, actor: str) -> bool:
-        """Make a token invalid and record the action of the account `actor`.
-
-        Returns False if there is no such token or it was revoked before.
-        """
+    def revoke(self, token_id: int) -> bool:
+        """Make a token invalid. Returns False if there is no such token or it was revoked before."""
         is_valid = (api_tokens.c.token_id == token_id) & api_tokens.c.revoked_at.is_(None)
         with self._database.write() as connection:
             changed = connection.execute(update(api_tokens).where(is_valid).values(revoked_at=self._clock())).rowcount
-            if changed != 1:
-                return False
             update_row_checksums(self._database, connection, api_tokens, [token_id])
-            row = connection.execute(select(api_tokens).where(api_tokens.c.token_id == token_id)).one()
-            details = {"account": row.account}
-            write_action(self._database, connection, self._clock(), actor, REVOKE_ACTION, row.name, details)
-        return True
+        return changed == 1
 
 
 def token_from_row(row: Row[tuple[object, ...]]) -> ApiToken:

@@ -8,6 +8,7 @@ import errno
 import hashlib
 import math
 import sqlite3
+import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -61,6 +62,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self._engine = open_engine(url)
+        self._joined = threading.local()
         try:
             self._initialize_schema()
         except BaseException:
@@ -95,6 +97,16 @@ class Database:
         return self._engine.url.render_as_string(hide_password=False)
 
     @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Open a write transaction that all reads and writes of this thread join until it ends."""
+        with self.write() as connection:
+            self._joined.connection = connection
+            try:
+                yield connection
+            finally:
+                del self._joined.connection
+
+    @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """Open a read-only transaction for long reports.
 
@@ -109,6 +121,9 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Open a read transaction with a consistent view. Use `write` for any change."""
+        if (joined := getattr(self._joined, "connection", None)) is not None:
+            yield joined
+            return
         with translate_errors(), self._engine.connect() as connection, connection.begin():
             yield connection
 
@@ -148,6 +163,9 @@ class Database:
         It commits completely at the end of the block, or rolls back if the block raises. Raises LeaseLostError instead
         of committing if the work of this context has lost its lease (locks/fences.py).
         """
+        if (joined := getattr(self._joined, "connection", None)) is not None:
+            yield joined
+            return
         with translate_errors(), self._engine.connect() as connection:
             connection.execution_options(plumb_write=True)
             with connection.begin():

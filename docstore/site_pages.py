@@ -1,4 +1,4 @@
-"""All pages of one host: their number and size, and operations on all of them, recorded as actions."""
+"""All pages of one host: their number and size, and operations on all of them, recorded."""
 
 import time
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, func, select, update
 
-from docstore.actions import write_action, write_action_once
 from docstore.articles.page_removal import remove_pages
 from docstore.database import Database
 from docstore.frontier.exclusions import DUE_NOW, is_scheduled_by_crawl
 from docstore.frontier.frontier_admin import REFETCHED_COLUMNS
+from docstore.operations import write_operation, write_operation_once
 from docstore.schema.article_tables import articles
 from docstore.schema.crawl_tables import pages, urls
 from domain.administration import PendingAction, SiteContents
@@ -37,7 +37,7 @@ class SitePages:
         statement = update(urls).where(is_revisited).values(attempts=0, **REFETCHED_COLUMNS)
         with self._database.write() as connection:
             count = connection.execute(statement).rowcount
-            write_action(self._database, connection, self._clock(), account, RECRAWL_ACTION, host, {"pages": count})
+            write_operation(self._database, connection, self._clock(), account, RECRAWL_ACTION, host, {"pages": count})
         return count
 
     def reopen(self, host: str) -> int:
@@ -62,7 +62,7 @@ class SitePages:
             contents = count_contents(connection, host)
             remove_pages(self._database, connection, urls.c.host == host, self._clock(), UrlExclusion.REMOVED)
             removed = {"urls": contents.url_count, "pages": contents.page_count, "articles": contents.article_count}
-            write_action_once(self._database, connection, replace(pending, details={**removed, **pending.details}))
+            write_operation_once(self._database, connection, replace(pending, details={**removed, **pending.details}))
         return contents
 
 

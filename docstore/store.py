@@ -29,10 +29,9 @@ store.alerts             alerts and notifications                   docstore/rep
 store.search_log         search log, without personal data          docstore/reports/search_log.py
 store.alert_mutes        alerts about which nobody is notified      docstore/reports/alert_mutes.py
 store.accounts           accounts of the search site                docstore/accounts.py
-store.account_administration  changes by administrators         docstore/account_administration.py
-store.actions            what accounts changed                      docstore/actions.py
+store.operations         what accounts changed, undo                docstore/operations.py
 store.api_tokens         tokens with which programs use the API     docstore/api_tokens.py
-store.administration_history  actions and decisions of all areas    docstore/reports/administration_history.py
+store.history            operations and decisions on terms          docstore/reports/history.py
 store.retention          removal of old articles                    docstore/retention.py
 store.site_pages         all pages of one host                      docstore/site_pages.py
 store.takedowns          pages that were taken down                 docstore/takedowns.py
@@ -45,9 +44,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from docstore.account_administration import AccountAdministration
 from docstore.accounts import AccountTable
-from docstore.actions import ActionTable
 from docstore.api_tokens import ApiTokenTable
 from docstore.articles.article_table import ArticleTable
 from docstore.articles.citations import CitationTable
@@ -68,9 +65,10 @@ from docstore.integrity.integrity_checks import IntegrityChecks
 from docstore.large_bodies import MAX_BODY_BYTES
 from docstore.locking.leases import LeaseTable
 from docstore.near_duplicates.key_compaction import KeyCompaction
-from docstore.reports.administration_history import AdministrationHistory
+from docstore.operations import OperationTable
 from docstore.reports.alert_mutes import AlertMuteTable
 from docstore.reports.alerts import AlertTable
+from docstore.reports.history import History
 from docstore.reports.runs import RunTable
 from docstore.reports.search_log import SearchLog
 from docstore.reports.site_runs import SiteRunTable
@@ -155,10 +153,10 @@ class Store:
         self.alerts = AlertTable(self._database, clock)
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
-        self.account_administration = AccountAdministration(self._database, clock)
-        self.actions = ActionTable(self._database, clock)
+        self.operations = OperationTable(self._database, clock)
+        self.actions = self.operations  # the name that the changes of sites and settings still use
         self.api_tokens = ApiTokenTable(self._database, clock)
-        self.administration_history = AdministrationHistory(self._database)
+        self.history = History(self._database)
         self.retention = Retention(self._database, clock)
         self.site_pages = SitePages(self._database, clock)
         self.takedowns = TakedownTable(self._database, clock)

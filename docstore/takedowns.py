@@ -14,13 +14,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, case, delete, select, update
 
-from docstore.actions import mark_undone, write_action
 from docstore.articles.page_removal import remove_pages, with_article_pages
 from docstore.database import Database
 from docstore.frontier.exclusions import DUE_NOW, exclude_urls
 from docstore.integrity.row_checksums import update_row_checksums
+from docstore.operations import mark_undone
 from docstore.page_roles.page_graph import CANONICAL_PAGE
-from docstore.schema.administration_tables import actions, takedowns
+from docstore.schema.administration_tables import operations, takedowns
 from docstore.schema.article_tables import article_parts, page_references
 from docstore.schema.crawl_tables import topic_questions, urls
 from docstore.terms.example_sentences import remove_example_sentences
@@ -30,7 +30,7 @@ from domain.batches import batched
 from domain.frontier import UrlExclusion
 from domain.storable_text import sanitize_text
 
-TAKEDOWN_ACTION, RESTORE_ACTION = "page_takedown", "page_restore"  # codes of actions
+TAKEDOWN_OPERATION = "page_takedown"
 MAX_REASON_CHARS = 500
 BATCH_SIZE = 500
 
@@ -42,7 +42,9 @@ class TakedownTable:
         self._database = database
         self._clock = clock
 
-    def take_down(self, url: str, account: str, reason: str, other_addresses: Sequence[str] = ()) -> list[Takedown]:
+    def take_down(
+        self, url: str, account: str, reason: str, operation_id: int, other_addresses: Sequence[str] = ()
+    ) -> list[Takedown]:
         """Exclude a page permanently, with the pages of the same article, and delete what the store has of them.
 
         The deletion of their documents is logged for the index.
@@ -51,6 +53,7 @@ class TakedownTable:
             url: Canonical URL. It may be unknown to the store.
             account: Name of the account.
             reason: Text of the operator.
+            operation_id: The operation `page_takedown`.
             other_addresses: Canonical URLs that are known to show the same article.
 
         Returns:
@@ -64,43 +67,46 @@ class TakedownTable:
             canonical_urls = unknown_canonical_urls(connection, url_by_id)
             known_addresses = (*scheme_variants(url), *other_addresses, *url_by_id.values())
             addresses = list(dict.fromkeys([*known_addresses, *canonical_urls]))
-            details = {"reason": reason, "urls": addresses}
-            action_id = write_action(self._database, connection, at, account, TAKEDOWN_ACTION, url, details)
-            new_takedowns = [Takedown(address, action_id, account, reason, at) for address in addresses]
+            new_takedowns = [Takedown(address, operation_id, account, reason, at) for address in addresses]
             write_takedowns(self._database, connection, new_takedowns)
             delete_pages(self._database, connection, url_by_id, at)
         return new_takedowns
 
-    def restore(self, url: str, account: str) -> list[Takedown]:
+    def restore(self, url: str, operation_id: int) -> list[Takedown]:
         """Undo the takedown of a canonical URL. Its pages are due for the next crawl.
 
-        A URL that another takedown names too stays taken down. Returns the takedowns that were deleted; empty if the
-        URL is not taken down.
+        A URL that another takedown names too stays taken down.
+
+        Args:
+            url: Canonical URL.
+            operation_id: The operation `page_restore`, which undoes that of the takedown.
+
+        Returns:
+            The takedowns that were deleted; empty if the URL is not taken down.
         """
         with self._database.write() as connection:
             matches = load_takedowns(connection, [url])
             if not matches:
                 return []
-            is_in_group = takedowns.c.action_id == matches[0].action_id
+            is_in_group = takedowns.c.action_id == matches[0].operation_id
             group = [takedown_from_row(row) for row in connection.execute(select(takedowns).where(is_in_group))]
             connection.execute(delete(takedowns).where(is_in_group))
             update_row_checksums(self._database, connection, takedowns, [document_id(item.url) for item in group])
-            is_standing = (actions.c.action == TAKEDOWN_ACTION) & actions.c.undone_by.is_(None)
-            is_other = is_standing & (actions.c.action_id != matches[0].action_id)
+            is_standing = (operations.c.name == TAKEDOWN_OPERATION) & operations.c.undone_by.is_(None)
+            is_other = is_standing & (operations.c.operation_id != matches[0].operation_id)
             standing = {
-                url: Takedown(url, row.action_id, row.account, details["reason"], row.at)
-                for row in connection.execute(select(actions).where(is_other).order_by(actions.c.action_id.desc()))
-                for details in [json.loads(row.details)]
-                for url in {item.url for item in group}.intersection(details["urls"])
+                url: Takedown(url, row.operation_id, row.account, values["reason"], row.at)
+                for row in connection.execute(
+                    select(operations).where(is_other).order_by(operations.c.operation_id.desc())
+                )
+                for values in [json.loads(row.after)]
+                for url in {item.url for item in group}.intersection(values["urls"])
             }
             write_takedowns(self._database, connection, list(standing.values()))
             group = [item for item in group if item.url not in standing]
-            addresses = [takedown.url for takedown in group]
-            for batch in batched(addresses, BATCH_SIZE):
+            for batch in batched([takedown.url for takedown in group], BATCH_SIZE):
                 connection.execute(update(urls).where(urls.c.url.in_(batch)).values(attempts=0, **DUE_NOW))
-            details = {"reason": matches[0].reason, "urls": addresses}
-            action_id = write_action(self._database, connection, self._clock(), account, RESTORE_ACTION, url, details)
-            mark_undone(self._database, connection, [matches[0].action_id], action_id)
+            mark_undone(self._database, connection, [matches[0].operation_id], operation_id)
         return group
 
     def find(self, url: str) -> Takedown | None:
@@ -115,8 +121,8 @@ class TakedownTable:
 
     def list_all(self) -> list[Takedown]:
         """Return all takedowns: the newest first, and of each action that of the submitted URL first."""
-        is_other = case((takedowns.c.url == actions.c.subject, 0), else_=1)
-        query = select(takedowns).outerjoin(actions, actions.c.action_id == takedowns.c.action_id)
+        is_other = case((takedowns.c.url == operations.c.subject, 0), else_=1)
+        query = select(takedowns).outerjoin(operations, operations.c.operation_id == takedowns.c.action_id)
         query = query.order_by(takedowns.c.at.desc(), takedowns.c.action_id.desc(), is_other, takedowns.c.url)
         with self._database.read() as connection:
             return [takedown_from_row(row) for row in connection.execute(query)]
@@ -135,7 +141,17 @@ def load_takedowns(connection: Connection, addresses: Collection[str]) -> list[T
 
 def write_takedowns(database: Database, connection: Connection, new_takedowns: Sequence[Takedown]) -> None:
     """Save takedowns, and mark their URLs as never due."""
-    rows = [{"doc_id": document_id(takedown.url)} | vars(takedown) for takedown in new_takedowns]
+    rows = [
+        {
+            "doc_id": document_id(takedown.url),
+            "url": takedown.url,
+            "action_id": takedown.operation_id,
+            "account": takedown.account,
+            "reason": takedown.reason,
+            "at": takedown.at,
+        }
+        for takedown in new_takedowns
+    ]
     database.insert_missing(connection, takedowns, rows)
     update_row_checksums(database, connection, takedowns, [str(row["doc_id"]) for row in rows])
     for batch in batched([takedown.url for takedown in new_takedowns], BATCH_SIZE):

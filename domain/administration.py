@@ -1,38 +1,15 @@
-"""Values of the administration: recorded actions, pages taken down, muted alerts, contents of sites."""
+"""Values of the administration: pages taken down, muted alerts, contents of sites."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from domain.alert import AlertKey
-
-
-@dataclass(frozen=True)
-class AdminAction:
-    """One recorded action of an account.
-
-    Attributes:
-        action_id: Increases with each action.
-        at: Epoch seconds.
-        account: Name of the account; the name of the system user for a command.
-        action: Code of the action, such as `page_takedown`.
-        subject: What the action changed: a URL, a host, the path of a setting.
-        details: Values of the message about the action; JSON values.
-        undone_by: The action that undid this one; None if it is in effect.
-    """
-
-    action_id: int
-    at: float
-    account: str
-    action: str
-    subject: str
-    details: Mapping[str, object] = field(default_factory=dict)
-    undone_by: int | None = None
+from domain.operation import Values
 
 
 @dataclass(frozen=True)
 class PendingAction:
-    """An action that is not recorded yet: the values of an `AdminAction`, and the action that it undoes."""
+    """An operation of a settings file that is not recorded yet, and the operation that it undoes."""
 
     at: float
     account: str
@@ -48,14 +25,14 @@ class Takedown:
 
     Attributes:
         url: Canonical URL.
-        action_id: The action that took it down. Addresses of one page have the same action.
+        operation_id: The operation that took it down. Addresses of one page have the same.
         account: Name of the account.
         reason: Text of the operator.
         at: Epoch seconds.
     """
 
     url: str
-    action_id: int
+    operation_id: int
     account: str
     reason: str
     at: float
@@ -95,40 +72,31 @@ class ApiToken:
     revoked_at: float | None = None
 
 
-class HistorySource(StrEnum):
-    """Where an entry of the history comes from."""
-
-    ACTION = "action"  # `store.actions`
-    REVIEW = "review"  # review decisions on terms
-    LEXICON = "lexicon"  # published lexicon versions
-    TOPIC = "topic"  # answers about pages of topics
-
-
 @dataclass(frozen=True)
 class HistoryEntry:
-    """One entry of the history of all areas.
+    """One entry of the history of all areas: an operation, or a decision on terms (`is_review`).
 
     Attributes:
-        source: The area of the store.
-        entry_id: Identifies the entry in its source.
+        is_review: It is a decision on terms; its id is that of the decision, and its name the kind.
+        entry_id: Identifies the operation or the decision.
         at: Epoch seconds.
         account: Name of the account; "" for the program itself.
-        kind: Code of the action, or kind of the review decision.
+        name: Name of the operation, or kind of the review decision.
         subject: What was changed: a URL, a host, a setting, terms.
-        details: Values of the message about the entry; JSON values.
-        is_undone: True if a later entry undid it.
-        can_undo: True if the site can undo it now.
+        before: See `OperationRecord`.
+        after: See `OperationRecord`.
+        undone_by: The later entry that undid it; None if it is in effect.
     """
 
-    source: HistorySource
+    is_review: bool
     entry_id: int
     at: float
     account: str
-    kind: str
+    name: str
     subject: str
-    details: Mapping[str, object] = field(default_factory=dict)
-    is_undone: bool = False
-    can_undo: bool = False
+    before: Values | None = None
+    after: Values = field(default_factory=dict)
+    undone_by: int | None = None
 
 
 @dataclass(frozen=True)
@@ -139,8 +107,8 @@ class HistoryFilter:
     """
 
     account: str | None = None
-    source: HistorySource | None = None
-    kind: str | None = None
+    is_review: bool | None = None
+    name: str | None = None
     since: float | None = None
     until: float | None = None
 

@@ -22,3 +22,20 @@ class Alert:
     key: AlertKey
     message_values: Mapping[str, str | int] = field(default_factory=dict)
     firing_since: float = 0.0
+
+
+@dataclass(frozen=True)
+class EndedAlert:
+    """An alert that no longer fires. `ended_at` is epoch seconds."""
+
+    alert: Alert
+    ended_at: float
+
+
+@dataclass(frozen=True)
+class ChannelTest:
+    """The result of a test message: the channel, the duration in seconds, and the error or ""."""
+
+    channel: str
+    seconds: float
+    error: str = ""

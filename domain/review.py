@@ -1,5 +1,6 @@
 """Review of terms: edits, decisions, queries for lists of terms, and statistics."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -38,6 +39,7 @@ class ReviewDecisionKind(StrEnum):
 
 
 MAX_COMMENT_CHARS = 1000
+MAX_NAMED_TERMS = 5  # of a change of several terms
 
 
 @dataclass(frozen=True)
@@ -211,3 +213,8 @@ class ReviewDecision:
     def count_with_status(self, status: TermStatus) -> int:
         """Return the number of terms that have a status after the decision."""
         return sum(change.after is not None and change.after["status"] == status for change in self.changes)
+
+
+def shorten_terms(terms: Sequence[str]) -> str:
+    """Return the first terms of a change as one text."""
+    return ", ".join(terms[:MAX_NAMED_TERMS]) + (" …" if len(terms) > MAX_NAMED_TERMS else "")

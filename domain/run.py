@@ -1,7 +1,7 @@
 """Runs of the pipeline: results of stages and sites, and the state of the index."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -211,3 +211,106 @@ class RunHistory:
         """The newest failed or killed run after the last successful one."""
         failed_runs = (run for run in self.runs if run.state in (RunState.FAILED, RunState.KILLED))
         return next(failed_runs, None) if self.failing_since is not None else None
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """The progress of the active run. Times are epoch seconds.
+
+    Attributes:
+        run_id: The run.
+        stage: The current stage; "" before the first.
+        stage_started_at: Start of the stage.
+        updated_at: Time of these figures.
+        finished_count: Finished items of the stage: pages, articles or documents.
+        total_count: Known items of the stage; None if unknown.
+        per_minute: Finished items per minute, over the last minute; None if unknown.
+        active_hosts: Hosts with due URLs, in a crawl; otherwise None.
+        error_count: Failed visits, in a crawl; otherwise None.
+    """
+
+    run_id: int
+    stage: str = ""
+    stage_started_at: float = 0.0
+    updated_at: float = 0.0
+    finished_count: int = 0
+    total_count: int | None = None
+    per_minute: float | None = None
+    active_hosts: int | None = None
+    error_count: int | None = None
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """Figures at the end of a run. Sizes are in bytes, `recorded_at` in epoch seconds.
+
+    Attributes:
+        disk_used_bytes: Used space of the file system with the data folder.
+        disk_total_bytes: Size of this file system without its reserved space.
+        due_count: URLs that are due.
+        memory_peak_bytes: Peak memory of the main process of the run; None if unknown.
+        index_bytes: Size of the embedded Solr; None with an external Solr.
+    """
+
+    run_id: int
+    recorded_at: float
+    disk_used_bytes: int
+    disk_total_bytes: int
+    due_count: int
+    memory_peak_bytes: int | None = None
+    index_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """One run with what belongs to it.
+
+    Attributes:
+        run: The run.
+        samples: URLs whose last outcome is of this run, by stage and reason.
+        log_lines: Lines of the log of the time of the run, without secrets.
+        is_log_cut: True if the log has more lines.
+        previous_id: Id of the run before; None if there is none.
+        next_id: Id of the run after; None if there is none.
+    """
+
+    run: RunSummary
+    samples: Sequence[OutcomeSample]
+    log_lines: Sequence[str]
+    is_log_cut: bool
+    previous_id: int | None
+    next_id: int | None
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """The state of the runs of a vertical.
+
+    Attributes:
+        is_running: A run is active.
+        can_stop: The run can be stopped from here: it is a process of this machine.
+        is_scheduler_running: `plumb schedule` is running.
+        daily_at: Local time of the daily run, as HH:MM.
+        is_starting: The first run was started within the last minute, but is not active yet.
+        failure: Why the last run failed, or why the first one ended before it was active; "" if it did not, or if a run
+            is active.
+        next_run_at: Next scheduled run in epoch seconds; None without a scheduler.
+    """
+
+    is_running: bool
+    can_stop: bool
+    is_scheduler_running: bool
+    daily_at: str
+    next_run_at: float | None = None
+    is_starting: bool = False
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """Known URLs, saved pages, articles, and articles that a search finds."""
+
+    known_urls: int = 0
+    saved_pages: int = 0
+    articles: int = 0
+    searchable: int = 0

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from docstore.actions import ActionTable
+from docstore.operations import OperationTable
 from domain.administration import PendingAction
 from locks.private_files import write_private_file
 from pipeline.settings import SITES, parse_toml_sections
@@ -28,7 +28,7 @@ class SettingsJournal:
         actions: Where changes are recorded.
     """
 
-    def __init__(self, settings_path: Path, actions: ActionTable) -> None:
+    def __init__(self, settings_path: Path, actions: OperationTable) -> None:
         self.path = settings_path.with_name(f".{settings_path.name}.journal")
         self._settings_path = settings_path
         self._actions = actions

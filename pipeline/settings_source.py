@@ -39,7 +39,7 @@ from pipeline.settings import (
 )
 
 if TYPE_CHECKING:
-    from docstore.actions import ActionTable
+    from docstore.operations import OperationTable
 
 log = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ class SettingsSource:
     def edit(
         self,
         find_changes: Callable[[Sections], Mapping[str, object | None]],
-        actions: "ActionTable | None" = None,
+        actions: "OperationTable | None" = None,
         describe: Callable[[SettingsEdit], Sequence[PendingAction]] = lambda _: (),
         digest: str = "",
         is_preview: bool = False,
@@ -230,7 +230,7 @@ class SettingsSource:
             check_crawl(settings)
         return SettingsEdit(text, new_text, before, after, changes, bool(old_settings))
 
-    def _save(self, edit: SettingsEdit, actions: "ActionTable | None") -> None:
+    def _save(self, edit: SettingsEdit, actions: "OperationTable | None") -> None:
         """Replace the file and record it. Raises OSError or StoreError."""
         from pipeline.settings_journal import SettingsJournal
 
@@ -249,7 +249,7 @@ class SettingsSource:
         except StoreError as error:
             log.error("changes of %s are not recorded yet: %s", self.file, error)
 
-    def finish_records(self, actions: "ActionTable") -> None:
+    def finish_records(self, actions: "OperationTable") -> None:
         """Record the saved changes of a program that was killed before it recorded them."""
         from pipeline.settings_journal import SettingsJournal
 

@@ -36,10 +36,6 @@ from search_ui.security import CSRF_FIELD, client_network, get_known_device, rem
 blueprint = Blueprint("accounts", __name__, url_prefix="/admin")
 
 SESSION_SECONDS = 8 * 3600
-RESUBMITTABLE_BLUEPRINTS = frozenset(
-    {"review", "admin", "alerts", "history"}
-)  # forms of these blueprints can be submitted again after signing in
-
 TEMPORARY_PASSWORD_ENDPOINTS = frozenset({"accounts.account_page", "accounts.change_password", "accounts.logout"})
 """Views that are open to an account with a temporary password."""
 
@@ -80,9 +76,9 @@ def _load_user(user_id: str) -> LoginUser | None:
     since = session.get("since")
     if not isinstance(since, int | float) or current_site().clock() - since >= SESSION_SECONDS:
         return None
-    if current_site().accounts.is_session_revoked(str(session.get("id", "")), name, since + SESSION_SECONDS):
+    if current_site().store.accounts.is_session_revoked(str(session.get("id", "")), name, since + SESSION_SECONDS):
         return None
-    account = current_site().accounts.find(name)
+    account = current_site().store.accounts.find(name)
     if (
         account is None
         or account.disabled_at is not None
@@ -245,13 +241,13 @@ class PendingForm:
         return [value for field, value in self.fields if field == name]
 
     def is_resubmittable(self) -> bool:
-        """Return True if the target is a form of the signed-in pages. Forms with passwords are never sent again."""
+        """Return True if the target is a form of the signed-in area; forms of this module can have passwords."""
         adapter = current_app.url_map.bind_to_environ(request.environ)
         try:
             endpoint = str(adapter.match(self.action, method="POST")[0])
         except HTTPException:
             return False
-        return endpoint.partition(".")[0] in RESUBMITTABLE_BLUEPRINTS
+        return self.action.startswith("/admin/") and endpoint.partition(".")[0] != blueprint.name
 
 
 # -- pages
@@ -263,7 +259,7 @@ blueprint.after_request(add_no_store_headers)
 def login() -> BaseResponse:
     """Show the login form, or sign in."""
     if current_account():
-        return redirect(_safe_next_url(request.args.get("next", "")), 303)
+        return redirect(safe_next_url(request.args.get("next", "")), 303)
     return _render_login_page(
         note=translate("Your session has expired. Sign in again.") if "_user_id" in session else ""
     )
@@ -275,7 +271,7 @@ def _render_login_page(status: int = 200, **values: object) -> Response:
     context = {
         "wanted": next_url,
         "name": request.form.get("name", ""),
-        "no_accounts": current_site().accounts.has_no_active_account(),
+        "no_accounts": current_site().store.accounts.has_no_active_account(),
     }
     context["language_page"] = url_for("accounts.login")
     return render_page("login.html", status, **{**context, **values})
@@ -285,7 +281,7 @@ def _render_login_page(status: int = 200, **values: object) -> Response:
 def sign_in() -> BaseResponse:
     """Check name and password."""
     pending_form = PendingForm.from_login_page()
-    account = current_site().accounts.find(request.form.get("name", ""))
+    account = current_site().store.accounts.find(request.form.get("name", ""))
     active_account = account if account and account.disabled_at is None else None
     is_right = _check_password(
         request.form.get("name", ""),
@@ -302,12 +298,12 @@ def sign_in() -> BaseResponse:
             "admin_again.html", held=pending_form, account=active_account, language_page=url_for("admin.overview")
         )
     else:
-        response = redirect(_safe_next_url(request.form.get("next", "")), 303)
+        response = redirect(safe_next_url(request.form.get("next", "")), 303)
     remember_device(response, active_account.name)
     return response
 
 
-def _safe_next_url(next_url: str) -> str:
+def safe_next_url(next_url: str) -> str:
     """Return `next_url` if it is a page of the signed-in area, else the start page of the account."""
     try:
         parts = urlsplit(next_url)
@@ -322,7 +318,7 @@ def _safe_next_url(next_url: str) -> str:
 def logout() -> BaseResponse:
     """End the session, also for copies of its cookie."""
     if session_id := session.get("id"):
-        current_site().accounts.revoke_session(session_id, session["since"] + SESSION_SECONDS)
+        current_site().store.accounts.revoke_session(session_id, session["since"] + SESSION_SECONDS)
     session.clear()
     return redirect(url_for("public.home"), 303)
 
@@ -363,7 +359,7 @@ def change_password() -> BaseResponse:
         return _render_account_page(422, translate("The new password must differ from the temporary one"))
     if new != request.form.get("again", ""):
         return _render_account_page(422, translate("The new passwords do not match"))
-    accounts = current_site().accounts
+    accounts = current_site().store.accounts
     accounts.set_password(current.name, hash_password(new))
     updated_account = accounts.find(current.name)
     if updated_account is not None:

@@ -87,8 +87,8 @@ def check_api_token(scope: ApiScope) -> Response | None:
     if presented_token is None:
         return None
     site = current_site()
-    token = site.backend.api_tokens.find_by_hash(hash_token(presented_token))
-    account = site.accounts.find(token.account) if token else None
+    token = site.store.api_tokens.find_by_hash(hash_token(presented_token))
+    account = site.store.accounts.find(token.account) if token else None
     if token is None or account is None or account.disabled_at is not None:
         return _token_error(401, "invalid_token", translate("The API token is unknown or was revoked"))
     if scope not in token.scopes or scope not in permitted_scopes(account):
@@ -128,6 +128,6 @@ def _mark_used(token: ApiToken) -> None:
     if token.last_used_at is not None and 0 <= now - token.last_used_at < MARK_USED_SECONDS:
         return
     try:
-        current_site().backend.api_tokens.mark_used(token.token_id)
+        current_site().store.api_tokens.mark_used(token.token_id)
     except PlumblineError as error:
         _log.warning("the last use of API token %d is not saved: %s", token.token_id, error)

@@ -19,6 +19,7 @@ from search_ui.admin import (
     account_views,
     alert_views,
     history_views,
+    operation_views,
     page_views,
     run_control_views,
     run_views,
@@ -28,12 +29,13 @@ from search_ui.admin import (
     token_views,
 )
 from search_ui.admin.access_log import log_response
+from search_ui.admin.administration import Administration
 from search_ui.admin.metrics import SiteMetrics, init_metrics
 from search_ui.admin.metrics import blueprint as metrics_pages
 from search_ui.connect.views import blueprint as connections
 from search_ui.context import SiteContext, error_response, init_site
 from search_ui.i18n import format_number, has_name, translate, translate_code, translate_message
-from search_ui.interfaces import AccountStore, SiteBackend
+from search_ui.interfaces import SiteBackend
 from search_ui.pages import (
     click_tracking,
     feeds,
@@ -49,7 +51,6 @@ from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
 from search_ui.review import candidate_views
 from search_ui.review.term_display import definition_excerpt
-from search_ui.review.topic_interfaces import TopicBackend
 from search_ui.review.topic_views import blueprint as topic_pages
 from search_ui.search_log import SearchLogWriter
 from search_ui.security import init_security
@@ -81,6 +82,7 @@ _BLUEPRINTS = (
     run_control_views.blueprint,
     alert_views.blueprint,
     history_views.blueprint,
+    operation_views.blueprint,
     metrics_pages,
 )
 
@@ -89,11 +91,10 @@ def create_app(
     load_settings: Callable[[], SearchSettings],
     solr: SolrBackend,
     backend: SiteBackend,
-    account_store: AccountStore,
+    administration: Administration,
     search_log: SearchLogWriter,
     secret_key: bytes,
     *,
-    topic_backend: TopicBackend,
     metrics: SiteMetrics | None = None,
     query_vectors: QueryVectors,
     clock: Callable[[], float] = time.time,
@@ -105,10 +106,9 @@ def create_app(
             as they are now.
         solr: The search server.
         backend: Lexicon and reports.
-        account_store: The accounts.
+        administration: The store, and what the signed-in area does with it.
         search_log: Logs searches and clicks.
         secret_key: Signs sessions, cursors and clicks: 32 random bytes, the same at every start.
-        topic_backend: The topics.
         metrics: Metrics to record.
         query_vectors: The embedding models.
         clock: Returns epoch seconds.
@@ -119,9 +119,7 @@ def create_app(
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = _STATIC_SECONDS
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(number=format_number, from_json=json.loads)
-    init_site(
-        app, SiteContext(load_settings, solr, backend, account_store, search_log, topic_backend, query_vectors, clock)
-    )
+    init_site(app, SiteContext(load_settings, solr, backend, administration, search_log, query_vectors, clock))
     csrf = init_security(app, secret_key, settings.trusted_proxies)
     init_accounts(app)
     init_metrics(app, metrics or SiteMetrics())

@@ -9,8 +9,10 @@ from urllib.parse import urlencode
 from flask import Flask, Response, abort, current_app, g, jsonify, make_response, render_template, request, url_for
 from flask_login import current_user
 
+from docstore.store import Store
 from domain.account import Account, Role
 from domain.term import AUTOMATIC_ACTOR
+from search_ui.admin.administration import Administration
 from search_ui.i18n import (
     HTML_LANGUAGES,
     LANGUAGES,
@@ -21,11 +23,10 @@ from search_ui.i18n import (
     translate_markup,
     translate_message,
 )
-from search_ui.interfaces import AccountStore, SiteBackend
+from search_ui.interfaces import SiteBackend
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.semantic.hybrid import QueryVectors
 from search_ui.query.solr_client import SolrBackend
-from search_ui.review.topic_interfaces import TopicBackend
 from search_ui.search_log import SearchLogWriter
 from search_ui.services.articles import is_doc_id
 from search_ui.services.site import SiteCaches, SiteServices
@@ -44,13 +45,17 @@ class SiteContext:
     load_settings: Callable[[], SearchSettings]
     solr: SolrBackend
     backend: SiteBackend
-    accounts: AccountStore
+    administration: Administration
     search_log: SearchLogWriter
-    topic_backend: TopicBackend
     query_vectors: QueryVectors
     clock: Callable[[], float] = time.time
     stopwatch: Callable[[], float] = time.monotonic
     caches: SiteCaches = field(default_factory=SiteCaches)
+
+    @property
+    def store(self) -> Store:
+        """The store, for the signed-in area."""
+        return self.administration.store
 
     @property
     def settings(self) -> SearchSettings:
@@ -153,7 +158,7 @@ def error_response(status: int, message: str, code: str = "", **values: object) 
 
 def abort_missing(doc_id: str) -> NoReturn:
     """Abort with status 410 if the article was taken down, otherwise with 404."""
-    is_taken_down = is_doc_id(doc_id) and current_site().backend.takedowns.find_document(doc_id) is not None
+    is_taken_down = is_doc_id(doc_id) and current_site().backend.find_takedown(doc_id) is not None
     abort(410 if is_taken_down else 404)
 
 

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from domain.term import Lexicon, TermClass
-from search_ui.interfaces import LexiconBackend
+from search_ui.interfaces import SiteBackend
 from search_ui.vocabulary_cache import start_daemon_thread
 from text.folding import fold_to_key, word_key
 from text.pinyin import has_han, to_pinyin
@@ -228,9 +228,9 @@ class GlossaryCache:
     def __init__(self) -> None:
         self._cached: tuple[Lexicon, int, Glossary] | None = None
 
-    def get_glossary(self, lexicon_backend: LexiconBackend) -> Glossary:
+    def get_glossary(self, lexicon_backend: SiteBackend) -> Glossary:
         """Return the glossary. It is built again after a new version and after a review decision."""
-        lexicon, decision_id = lexicon_backend.lexicon(), lexicon_backend.review_service.last_decision_id()
+        lexicon, decision_id = lexicon_backend.lexicon(), lexicon_backend.last_decision_id()
         cached = self._cached
         if cached is None or cached[0] is not lexicon or cached[1] != decision_id:
             glossary = build_glossary(lexicon, lexicon_backend)
@@ -240,9 +240,9 @@ class GlossaryCache:
         return cached[2]
 
 
-def build_glossary(lexicon: Lexicon, lexicon_backend: LexiconBackend) -> Glossary:
+def build_glossary(lexicon: Lexicon, lexicon_backend: SiteBackend) -> Glossary:
     """Build the glossary of a version."""
-    states = lexicon_backend.review_service.published_term_states(lexicon.version)
+    states = lexicon_backend.published_term_states(lexicon.version)
     return Glossary(
         tuple(
             GlossaryTerm(
@@ -267,10 +267,9 @@ class DefinedTermsCache:
     def __init__(self) -> None:
         self._cached: tuple[object, Mapping[str, int]] = (None, {})
 
-    def get_document_counts(self, lexicon_backend: LexiconBackend) -> Mapping[str, int]:
+    def get_document_counts(self, lexicon_backend: SiteBackend) -> Mapping[str, int]:
         """Return the number of articles by term. It is loaded again after a run and after a review decision."""
-        review_service = lexicon_backend.review_service
-        revision = (review_service.definitions_revision(), review_service.last_decision_id())
+        revision = (lexicon_backend.definitions_revision(), lexicon_backend.last_decision_id())
         if self._cached[0] != revision:
-            self._cached = (revision, review_service.defined_terms())
+            self._cached = (revision, lexicon_backend.defined_terms())
         return self._cached[1]

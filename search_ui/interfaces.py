@@ -1,28 +1,16 @@
 """Interfaces that the search site needs besides Solr. `pipeline` provides the implementations."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from domain.account import Account
+from domain.administration import Takedown
 from domain.alert import Alert
+from domain.concept import Concept
 from domain.errors import PlumblineError
 from domain.rising_term import RisingTerm
 from domain.run import Freshness, OutcomeSample, RunHistory, SiteArticles, SiteRun, SiteTotals
-from domain.search_log import SearchReport
-from domain.term import Lexicon, Term, TermStatus
-from search_ui.admin.interfaces.accounts import AccountAdministration
-from search_ui.admin.interfaces.alerts import AlertAdministration
-from search_ui.admin.interfaces.api_tokens import ApiTokenStore
-from search_ui.admin.interfaces.diagnosis import DiagnosisBackend
-from search_ui.admin.interfaces.history import HistoryBackend
-from search_ui.admin.interfaces.run_control import RunControl
-from search_ui.admin.interfaces.runs import RunReports
-from search_ui.admin.interfaces.settings import SettingsEditor
-from search_ui.admin.interfaces.sites import SiteService
-from search_ui.admin.interfaces.takedowns import TakedownService
-from search_ui.review.interfaces import ReviewService
-from search_ui.review.team_interfaces import ReviewTeam
+from domain.term import Definition, Lexicon, PublishedTermStates, Term, TermStatus
 from text.segment import Segmenter
 
 
@@ -44,32 +32,34 @@ class OriginalDocument:
     sha256: str
 
 
-class OriginalStore(Protocol):
-    """Saved pages and files, by the ids of their articles."""
+@dataclass(frozen=True)
+class OriginalStore:
+    """Functions for saved pages and files, by the ids of their articles.
 
-    def find(self, doc_id: str) -> OriginalDocument | None:
-        """Return the saved document of an article; None if there is none."""
+    Attributes:
+        find: Returns the saved document of an article; None if there is none.
+        find_ids: Returns the ids of those articles that have a saved document. At most 500 ids.
+        sanitized_html: Returns the page without scripts and external content. Raises OriginalError.
+        file_bytes: Returns the bytes of a file. Raises OriginalError.
+    """
 
-    def find_ids(self, doc_ids: Collection[str]) -> Collection[str]:
-        """Return the ids of those articles that have a saved document. At most 500 ids."""
-
-    def sanitized_html(self, doc_id: str) -> str:
-        """Return the page without scripts and external content. Raises OriginalError."""
-
-    def file_bytes(self, doc_id: str) -> bytes:
-        """Return the bytes of a file. Raises OriginalError."""
+    find: Callable[[str], OriginalDocument | None]
+    find_ids: Callable[[Collection[str]], Collection[str]]
+    sanitized_html: Callable[[str], str]
+    file_bytes: Callable[[str], bytes]
 
 
-class LexiconBackend(Protocol):
-    """The lexicon as the search site uses it. Only reviewers change it."""
+class SiteBackend(Protocol):
+    """What the public pages need besides Solr. They change nothing."""
 
-    @property
-    def review_service(self) -> ReviewService:
-        """The service of the review pages."""
+    def document_id(self, url: str) -> str:
+        """Return the id that the document of a page has in the index, whether or not it is there; "" for no URL."""
 
-    @property
-    def review_team(self) -> ReviewTeam:
-        """The comments and assignments of reviewers."""
+    def find_takedown(self, doc_id: str) -> Takedown | None:
+        """Return the takedown of the article with this document id, or None."""
+
+    def run_history(self) -> RunHistory:
+        """Return the recent runs, newest first."""
 
     def lexicon(self) -> Lexicon:
         """Return the version that the indexed documents were segmented with.
@@ -96,8 +86,35 @@ class LexiconBackend(Protocol):
             The total number of matches, and a page of them, best score first.
         """
 
-    def count_terms_by_status(self) -> dict[TermStatus, int]:
-        """Return the number of terms by status."""
+    def last_decision_id(self) -> int:
+        """Return the id of the last review decision, or 0. It increases with every decision."""
+
+    def published_term_states(self, version: int) -> PublishedTermStates:
+        """Return which terms of a version are withdrawn, automatic or new."""
+
+    def first_version(self, text: str) -> Lexicon | None:
+        """Return the oldest version with a term, without its entries; None if no version has it."""
+
+    def find_by_concept(self, concept_id: str) -> str | None:
+        """Return the accepted term of a concept; None if there is none."""
+
+    def find_concept(self, text: str) -> Concept | None:
+        """Return the concept of an accepted term, without those of its synonyms; None for another text."""
+
+    def list_related(self, term: str) -> list[str]:
+        """Return the terms that reviewers accepted as related to a term, sorted."""
+
+    def definitions(self, text: str) -> list[Definition]:
+        """Return the definitions of a term for readers: a reviewer's choice first, then the other candidates."""
+
+    def best_definitions(self, texts: Collection[str]) -> dict[str, Definition]:
+        """Return the best definition of each of these terms that has one."""
+
+    def defined_terms(self) -> dict[str, int]:
+        """Return the terms with a definition, with the number of articles that use each."""
+
+    def definitions_revision(self) -> tuple[int, float]:
+        """Return a value that changes when `defined_terms` can have changed without a review decision."""
 
     def rising_terms(self) -> Sequence[RisingTerm]:
         """Return the terms of `lexicon()` that rose in the latest run, the newest first."""
@@ -173,88 +190,3 @@ class SiteDetail:
     report: SiteReport
     runs: Sequence[SiteRun]
     samples: Sequence[OutcomeSample]
-
-
-class ReportsBackend(Protocol):
-    """The source of the reports for administrators."""
-
-    def overview(self) -> Overview:
-        """Return the state of index, lexicon and recent runs."""
-
-    @property
-    def run_reports(self) -> RunReports:
-        """The source of the pages about runs."""
-
-    @property
-    def alert_administration(self) -> AlertAdministration:
-        """Alerts as administrators see and mute them."""
-
-    @property
-    def history(self) -> HistoryBackend:
-        """The history of all areas."""
-
-    def dashboard_url(self) -> str:
-        """Return the URL of the Dask dashboard (http or https); "" if there is none."""
-
-    def run_history(self) -> RunHistory:
-        """Return the recent runs, newest first."""
-
-    def sites(self) -> Sequence[SiteReport]:
-        """Return the sites with the most URLs."""
-
-    def site(self, host: str) -> SiteDetail | None:
-        """Return one site; None if it is unknown."""
-
-    def search_report(self, days: int) -> SearchReport:
-        """Return the statistics of the search log for the last `days` days, in the server's time zone."""
-
-
-class SiteBackend(LexiconBackend, ReportsBackend, Protocol):
-    """The whole backend of the site."""
-
-    @property
-    def account_administration(self) -> AccountAdministration:
-        """The service that changes accounts."""
-
-    @property
-    def api_tokens(self) -> ApiTokenStore:
-        """The API tokens of accounts."""
-
-    @property
-    def run_control(self) -> RunControl:
-        """The service that starts and stops runs."""
-
-    @property
-    def page_diagnosis(self) -> DiagnosisBackend:
-        """The way of single pages through the crawl and the index."""
-
-    @property
-    def settings_editor(self) -> SettingsEditor:
-        """The service that changes the settings file."""
-
-    @property
-    def site_service(self) -> SiteService:
-        """The service that changes sites."""
-
-    @property
-    def takedowns(self) -> TakedownService:
-        """The service that takes pages down."""
-
-
-class AccountStore(Protocol):
-    """The accounts. The part of `docstore.accounts.AccountTable` that the site uses."""
-
-    def find(self, name: str) -> Account | None:
-        """Return the account with this name, disabled or not."""
-
-    def has_no_active_account(self) -> bool:
-        """Return True if no account can sign in."""
-
-    def revoke_session(self, session_id: str, expires_at: float) -> None:
-        """Revoke a session. `expires_at` (epoch seconds) is its regular end."""
-
-    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
-        """Return True if the session of the account `name` was revoked, or all its sessions that end by then."""
-
-    def set_password(self, name: str, password_hash: str) -> None:
-        """Change a password. Raises AccountError if there is no active account with this name."""

@@ -10,7 +10,7 @@ from typing import cast
 
 from domain.errors import PlumblineError
 from domain.term import Lexicon, Term, TermStatus
-from search_ui.interfaces import LexiconBackend
+from search_ui.interfaces import SiteBackend
 from search_ui.query.query_words import Thesaurus, build_thesaurus
 from search_ui.query.solr_client import SolrBackend, match_count
 from search_ui.query.solr_query import MATCH_ALL, Params, select_params
@@ -56,7 +56,7 @@ class VocabularyCache:
         self._loading_lock = threading.Lock()
         self._thesaurus_for: tuple[Lexicon | None, Thesaurus] = (None, Thesaurus())
 
-    def get_vocabulary(self, solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
+    def get_vocabulary(self, solr: SolrBackend, lexicon_backend: SiteBackend) -> Vocabulary:
         """Return the cached vocabulary.
 
         Starts a background reload if the lexicon version changed or the vocabulary is older than `REFRESH_SECONDS`.
@@ -79,7 +79,7 @@ class VocabularyCache:
             self._thesaurus_for = (lexicon, thesaurus)
         return thesaurus
 
-    def _reload(self, solr: SolrBackend, lexicon_backend: LexiconBackend, version: int) -> None:
+    def _reload(self, solr: SolrBackend, lexicon_backend: SiteBackend, version: int) -> None:
         try:
             self._current = load_vocabulary(solr, lexicon_backend)
             self._lexicon_version = version
@@ -90,7 +90,7 @@ class VocabularyCache:
             self._loading_lock.release()
 
 
-def load_vocabulary(solr: SolrBackend, lexicon_backend: LexiconBackend) -> Vocabulary:
+def load_vocabulary(solr: SolrBackend, lexicon_backend: SiteBackend) -> Vocabulary:
     """Load the vocabulary.
 
     It consists of queries of the search log, published terms with synonyms, and the words of the documents. Raises what

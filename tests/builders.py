@@ -1,10 +1,12 @@
 """What tests of several packages make: pages, articles and terms of a store, an index, parsed pages of the site."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import log
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from bs4 import BeautifulSoup
@@ -15,13 +17,17 @@ from docstore.articles.extraction_writer import PageExtraction
 from docstore.schema.article_tables import vectors
 from docstore.schema.crawl_tables import outcomes, urls
 from docstore.store import Store
+from domain.alert import Alert, AlertKey
 from domain.article import Article, StoredArticle, document_id
 from domain.frontier import FrontierEntry, NewUrl, UrlKind, Visit
+from domain.operation import Change, Operation
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Page
 from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from indexer.document_mapping import TextAnalysis, to_solr_document
+from pipeline.operations import declare_operations
+from pipeline.settings import Settings
 from search_ui.query.solr_client import SolrSearchClient
 from tests.solr_fixture import SHARDS, index_at
 from text.segment import RjiebaSegmenter, base_segmenter
@@ -168,3 +174,28 @@ def make_candidate(
     """Return a candidate whose most frequent neighbour stands beside `neighbour_count` of its occurrences."""
     parts = {"independent": log(frequency + 0.5 - neighbour_count), "association": 3.0, "specific": log(per_million)}
     return Term(text, score, frequency, documents, score_components=tuple(parts.items()))
+
+
+# -- operations
+
+
+def operate(store: Store, operation: str, account: str = "anna", /, **values: object) -> Change | None:
+    """Run an operation on a store without Solr and runs."""
+    return store.operations.run(declared_operations(store)[operation], account, values)
+
+
+def undo(store: Store, operation_id: int, account: str = "bert") -> bool:
+    """Undo an operation; False if nothing was left to undo."""
+    return store.operations.undo(declared_operations(store), operation_id, account) is not None
+
+
+def declared_operations(store: Store) -> Mapping[str, Operation]:
+    engine = SimpleNamespace(store=store, has_index=False, settings=Settings(Path("/nowhere")))
+    return declare_operations(engine)  # type: ignore[arg-type]
+
+
+def mute(store: Store, key: AlertKey, account: str = "anna", period: str = "ever") -> None:
+    """Mute an alert, which fires."""
+    others = [alert for alert in store.alerts.firing() if alert.key != key]
+    store.alerts.replace_firing([*others, Alert(key)])
+    assert operate(store, "alert_mute", account, kind=key.kind, subject=key.subject, period=period)

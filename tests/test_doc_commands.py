@@ -15,7 +15,7 @@ import pytest
 
 from pipeline.cli.main import cli
 from pipeline.settings import SECTIONS, build_settings
-from tests.search_ui_fakes import site_app
+from tests.site_fixture import site_app
 from tests.test_docs import DOCS, ROOT, iter_sources, read_text
 
 UNCHECKED = ("docs/reference/commands.md", "CHANGELOG.md")  # from the commands themselves; has commands of the past

@@ -52,16 +52,16 @@ def index_document(folder: Path) -> None:
 
 
 def publish_lexicon(folder: Path) -> None:
-    """`pipeline.search_site.review_service.StoreReview.publish`, which checks the version."""
+    """`pipeline.lexicon_stage.lexicon_review.LexiconReview.publish`, which checks the version."""
     from docstore.store import open_sqlite_store
     from domain.review import ReviewDecisionKind, TermEdit
     from domain.term import TermStatus
-    from pipeline.search_site.review_service import StoreReview
+    from pipeline.lexicon_stage.lexicon_review import LexiconReview
 
     with open_sqlite_store(folder) as store:
         edit = TermEdit("页岩气", TermStatus.ACCEPTED, create_if_missing=True)
-        StoreReview(store).apply(ReviewDecisionKind.ADD, [edit], "li")
-        assert StoreReview(store).publish("li").version == 1
+        LexiconReview(store).apply(ReviewDecisionKind.ADD, [edit], "li")
+        assert LexiconReview(store).publish("li").version == 1
 
 
 def mine_as_in_the_paper(folder: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlalchemy import delete, select
 
 from docstore.database import Database
+from docstore.operations import write_operation
 from docstore.schema.crawl_tables import topic_questions
 from domain.focused_decision import TopicQuestion
 from domain.storable_text import sanitize_text
@@ -85,3 +86,5 @@ class TopicQuestionTable:
             self._database.upsert(
                 connection, topic_questions, rows, update_columns=("answer", "answered_by", "answered_at")
             )
+            for url in answers:
+                write_operation(self._database, connection, now, actor, "topic_answer", url)

@@ -1,56 +1,72 @@
 """Alerts about which nobody is notified for some time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from sqlalchemy import Connection, delete, or_, select
+from sqlalchemy import delete, or_, select
 
-from docstore.actions import write_action
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
+from docstore.reports.alerts import AlertTable
 from docstore.schema.administration_tables import alert_mutes
+from domain.account import Role
 from domain.administration import AlertMute
 from domain.alert import AlertKey
+from domain.message import Message
+from domain.operation import Call, Change, Field, Operation
 
-MUTE_ACTION, UNMUTE_ACTION = "alert_mute", "alert_unmute"  # codes of actions
+DAY_SECONDS = 86_400
+SECONDS_BY_PERIOD: Mapping[str, float | None] = {"day": DAY_SECONDS, "week": 7 * DAY_SECONDS, "ever": None}
+ALERT_KEY = (Field("kind", 300, is_required=True), Field("subject", 300))
 
 
 class AlertMuteTable:
-    """Mute and unmute alerts (`store.alert_mutes`). Each change is recorded as an action in its transaction."""
+    """Mute and unmute alerts (`store.alert_mutes`)."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database = database
         self._clock = clock
 
-    def mute(self, key: AlertKey, account: str, until: float | None) -> int:
-        """Mute an alert until a time in epoch seconds; None: until `unmute`. Returns the id of the action."""
-        row = {"kind": key.kind, "subject": key.subject, "account": account, "until": until}
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """`alert_mute` for a period from now, of an alert that fires, and `alert_unmute`."""
+        fields, role = (*ALERT_KEY, Field("period", choices=tuple(SECONDS_BY_PERIOD), is_required=True)), Role.OPERATOR
+        muted = Message("The alert is muted. No notification about it is sent until the mute ends.")
+        unmuted = Message("The alert is no longer muted.")
+        gone = Message("This alert has changed meanwhile. The list below is up to date.")
+        return (
+            Operation("alert_mute", role, self._mute, fields, "alert_unmute", muted, gone),
+            Operation("alert_unmute", role, self._unmute, ALERT_KEY, "alert_mute", unmuted, gone),
+        )
+
+    def _mute(self, call: Call) -> Change | None:
+        key, seconds = AlertKey(call.text("kind"), call.text("subject")), SECONDS_BY_PERIOD[call.text("period")]
+        is_muted = any(mute.key == key for mute in self.active())
+        is_firing = any(alert.key == key for alert in AlertTable(self._database, self._clock).firing())
+        if is_muted if call.expected is not None else not is_firing:
+            return None
+        until = call.values.get("until", None if seconds is None else self._clock() + seconds)
+        row = {"kind": key.kind, "subject": key.subject, "account": call.account, "until": until}
         with self._database.write() as connection:
             self._database.upsert(connection, alert_mutes, [row])
             update_row_checksums(self._database, connection, alert_mutes, [key.kind])
-            return self._write_action(connection, account, MUTE_ACTION, key, until)
+        values = {"kind": key.kind, "subject": key.subject}
+        return Change(key.subject or key.kind, {**values, "until": until}, values)
 
-    def unmute(self, key: AlertKey, account: str) -> int | None:
-        """End the mute of an alert. Returns the id of the action, or None if the alert was not muted."""
+    def _unmute(self, call: Call) -> Change | None:
+        key = AlertKey(call.text("kind"), call.text("subject"))
         is_key = (alert_mutes.c.kind == key.kind) & (alert_mutes.c.subject == key.subject)
         with self._database.write() as connection:
-            if not connection.execute(delete(alert_mutes).where(is_key)).rowcount:
+            row = connection.execute(delete(alert_mutes).where(is_key).returning(alert_mutes.c.until)).first()
+            if row is None:
                 return None
             update_row_checksums(self._database, connection, alert_mutes, [key.kind])
-            return self._write_action(connection, account, UNMUTE_ACTION, key, None)
+        values = {"kind": key.kind, "subject": key.subject}
+        return Change(key.subject or key.kind, values, {**values, "period": "ever", "until": row.until})
 
     def active(self) -> list[AlertMute]:
         """Return the mutes that have not ended, ordered by alert."""
         is_active = or_(alert_mutes.c.until.is_(None), alert_mutes.c.until > self._clock())
         query = select(alert_mutes).where(is_active).order_by(alert_mutes.c.kind, alert_mutes.c.subject)
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        return [AlertMute(AlertKey(row.kind, row.subject), row.account, row.until) for row in rows]
-
-    def _write_action(
-        self, connection: Connection, account: str, action: str, key: AlertKey, until: float | None
-    ) -> int:
-        details = {"kind": key.kind, "subject": key.subject, "until": until}
-        return write_action(
-            self._database, connection, self._clock(), account, action, key.subject or key.kind, details
-        )
+            return [AlertMute(AlertKey(*row[:2]), row.account, row.until) for row in connection.execute(query)]

@@ -1,6 +1,6 @@
 """The tables of the administration.
 
-actions      what accounts changed; an undo is an action too
+operations   what accounts changed; an undo is an operation too
 takedowns    addresses that are never crawled, extracted or indexed
 alert_mutes  alerts about which nobody is notified
 api_tokens   hashes of tokens with which programs use the API
@@ -10,18 +10,19 @@ from sqlalchemy import BigInteger, Column, Float, Index, String, Table, Text
 
 from docstore.schema.base import BigIntegerId, metadata
 
-actions = Table(
-    "actions",
+operations = Table(
+    "operations",
     metadata,
-    Column("action_id", BigIntegerId, primary_key=True, autoincrement=True),
+    Column("operation_id", BigIntegerId, primary_key=True, autoincrement=True),
     Column("at", Float, nullable=False),  # epoch seconds
     Column("account", String(64), nullable=False),
-    Column("action", String(64), nullable=False),  # code
+    Column("name", String(64), nullable=False),
     Column("subject", Text, nullable=False),
-    Column("details", Text, nullable=False),  # JSON object
-    Column("undone_by", BigInteger),  # action_id
-    Index("actions_by_account", "account", "action_id"),
-    Index("actions_by_action", "action", "action_id"),
+    Column("before", Text),  # JSON object; NULL: it cannot be undone
+    Column("after", Text, nullable=False),  # JSON object
+    Column("undone_by", BigInteger),  # operation_id
+    Index("operations_by_account", "account", "operation_id"),
+    Index("operations_by_name", "name", "operation_id"),
     sqlite_autoincrement=True,
 )
 

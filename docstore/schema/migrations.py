@@ -82,8 +82,12 @@ TO_VERSION_13 = (
     "ALTER TABLE terms ADD COLUMN concept_terms TEXT NOT NULL DEFAULT '[]'",
     "UPDATE terms SET concept_id = 'c' || {random_hex}",
 )
-# Only new tables (actions, takedowns, alert_mutes). Older programs would crawl pages that were taken down.
-TO_VERSION_14: tuple[str, ...] = ()
+# Also new tables (takedowns, alert_mutes). Older programs would crawl pages that were taken down. Version 18 has no
+# table `actions`.
+TO_VERSION_14 = (
+    "CREATE TABLE actions (action_id BIGINT, at FLOAT, account TEXT, action TEXT, subject TEXT, details TEXT, "
+    "undone_by BIGINT)",
+)
 # Also new tables (api_tokens, term_comments, term_assignments), and a new status of terms.
 TO_VERSION_15 = ("ALTER TABLE accounts ADD COLUMN password_is_temporary INTEGER NOT NULL DEFAULT '0'",)
 # Old rows stay plain until docstore/articles/text_compression.py has compressed them. Older programs cannot read
@@ -123,14 +127,28 @@ TO_VERSION_17_ON_POSTGRESQL = (
     "'ALTER TABLE ' || quote_ident(item.name) || ' ALTER COLUMN ' || quote_ident(item.column_name) || ' TYPE ' || "
     "item.data_type; END LOOP; END $$",
 )
-# The reasons of pages that are not saved were words of the detail.
-TO_VERSION_18: tuple[str, ...] = (
+# The reasons of pages that are not saved were words of the detail. The table `operations` replaces `actions`, and
+# records published versions and answers about pages too. Without values before, those rows cannot be undone.
+TO_VERSION_18 = (
     "UPDATE outcomes SET reason = 'same_content', detail = substr(detail, 17) WHERE stage = 'crawl' AND "
     "reason = 'duplicate' AND substr(detail, 1, 16) = 'same content as '",
     "UPDATE outcomes SET reason = 'noindex', detail = '' WHERE stage = 'crawl' AND reason = 'fetched' AND "
     "substr(detail, 1, 7) = 'noindex'",
     """UPDATE outcomes SET detail = replace(detail, '"code": "redirected_to"', '"template": "Redirected to {{url}}", """
     """"plural": ""') WHERE stage = 'crawl' AND substr(detail, 1, 14) = 'redirected to '""",
+    'INSERT INTO operations (operation_id, at, account, name, subject, "after", undone_by) '
+    "SELECT action_id, at, account, action, subject, details, undone_by FROM actions",
+    'INSERT INTO operations (operation_id, at, account, name, subject, "after") SELECT version + '
+    "(SELECT coalesce(max(operation_id), 0) FROM operations), published_at, by_whom, 'lexicon_publish', "
+    "CAST(version AS VARCHAR(20)), '{{}}' FROM lexicons",
+    'INSERT INTO operations (operation_id, at, account, name, subject, "after") SELECT '
+    "row_number() OVER (ORDER BY answered_at) + (SELECT coalesce(max(operation_id), 0) FROM operations), answered_at, "
+    "answered_by, 'topic_answer', url, '{{}}' FROM topic_questions WHERE answered_at IS NOT NULL",
+    "DROP TABLE actions",
+)
+TO_VERSION_18_ON_POSTGRESQL = (
+    "SELECT setval(pg_get_serial_sequence('operations', 'operation_id'), "
+    "(SELECT max(operation_id) + 1 FROM operations), false) WHERE EXISTS (SELECT 1 FROM operations)",
 )
 MIGRATIONS_BY_VERSION = {
     1: TO_VERSION_2,
@@ -152,7 +170,11 @@ MIGRATIONS_BY_VERSION = {
     17: TO_VERSION_18,
 }
 SCHEMA_VERSION = max(MIGRATIONS_BY_VERSION) + 1
-POSTGRESQL_MIGRATIONS_BY_VERSION = {9: TO_VERSION_10_ON_POSTGRESQL, 16: TO_VERSION_17_ON_POSTGRESQL}
+POSTGRESQL_MIGRATIONS_BY_VERSION = {
+    9: TO_VERSION_10_ON_POSTGRESQL,
+    16: TO_VERSION_17_ON_POSTGRESQL,
+    17: TO_VERSION_18_ON_POSTGRESQL,
+}
 
 
 def upgrade_schema(connection: Connection, from_version: int) -> None:

@@ -1,21 +1,21 @@
-"""Terms that are assigned to reviewers. Each change is recorded as an action in its transaction."""
+"""Terms that are assigned to reviewers."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection, delete, func, select
 
-from docstore.actions import write_action
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.reports.administration_history import shorten_terms
 from docstore.schema.lexicon_tables import term_assignments, terms
 from docstore.terms.term_changes import require_terms, term_rows
+from domain.account import Role
 from domain.batches import batched
+from domain.operation import Call, Change, Field, Operation
+from domain.review import shorten_terms
 from domain.storable_text import sanitize_text
 from domain.term import TermStatus
 
-ASSIGN_ACTION = "term_assign"  # code of the action
 BATCH_SIZE = 500
 
 
@@ -26,35 +26,31 @@ class AssignmentTable:
         self._database = database
         self._clock = clock
 
-    def assign(self, texts: Sequence[str], reviewer: str, actor: str) -> int | None:
-        """Assign terms to the account `reviewer`; "" for nobody.
+    @property
+    def operation(self) -> Operation:
+        """`term_assign`: give each term of `reviewers` (a mapping) its reviewer; "" is nobody."""
+        fields = (Field("reviewers", is_required=True),)
+        return Operation("term_assign", Role.REVIEWER, self._assign, fields, "term_assign")
 
-        Returns:
-            The id of the action; None if all terms were assigned so before.
-
-        Raises:
-            LexiconError: A term does not exist.
-        """
-        texts = [sanitize_text(text) for text in dict.fromkeys(texts)]
+    def _assign(self, call: Call) -> Change | None:
+        reviewers = {sanitize_text(text): str(reviewer) for text, reviewer in call.values["reviewers"].items()}
         with self._database.write() as connection:
-            require_terms(term_rows(connection, texts), texts)
-            return self._write(connection, dict.fromkeys(texts, reviewer), actor)
-
-    def undo(self, changes: Mapping[str, Sequence[str]], actor: str) -> int | None:
-        """Give terms their previous reviewers.
-
-        Args:
-            changes: (Previous reviewer, reviewer) of each term; "" for nobody.
-            actor: Account that undoes the assignment.
-
-        Returns:
-            The id of the action; None if a term has another reviewer now.
-        """
-        with self._database.write() as connection:
-            current_reviewers = load_reviewers(connection, list(changes))
-            if any(current_reviewers.get(text, "") != reviewer for text, (_, reviewer) in changes.items()):
+            require_terms(term_rows(connection, list(reviewers)), list(reviewers))
+            previous_reviewers = dict.fromkeys(reviewers, "") | load_reviewers(connection, list(reviewers))
+            if call.expected is not None and previous_reviewers != call.expected["reviewers"]:
                 return None
-            return self._write(connection, {text: previous for text, (previous, _) in changes.items()}, actor)
+            changes = {text: name for text, name in reviewers.items() if previous_reviewers[text] != name}
+            for batch in batched(list(changes), BATCH_SIZE):
+                connection.execute(delete(term_assignments).where(term_assignments.c.term.in_(batch)))
+            rows = [
+                {"term": text, "account": reviewer, "assigned_by": call.account, "at": self._clock()}
+                for text, reviewer in changes.items()
+                if reviewer
+            ]
+            self._database.insert_missing(connection, term_assignments, rows)
+            update_row_checksums(self._database, connection, term_assignments, changes)
+        before = {text: previous_reviewers[text] for text in changes}
+        return Change(shorten_terms(list(changes)), {"reviewers": changes}, {"reviewers": before}) if changes else None
 
     def find(self, texts: Sequence[str]) -> dict[str, str]:
         """Return the reviewer of each of `texts` that is assigned."""
@@ -67,31 +63,6 @@ class AssignmentTable:
         query = select(func.count()).select_from(term_assignments.join(terms, term_assignments.c.term == terms.c.text))
         with self._database.read() as connection:
             return connection.scalar(query.where(is_assigned)) or 0
-
-    def _write(self, connection: Connection, reviewers: Mapping[str, str], actor: str) -> int | None:
-        previous_reviewers = load_reviewers(connection, list(reviewers))
-        changes = {
-            text: reviewer for text, reviewer in reviewers.items() if previous_reviewers.get(text, "") != reviewer
-        }
-        if not changes:
-            return None
-        now = self._clock()
-        for batch in batched(list(changes), BATCH_SIZE):
-            connection.execute(delete(term_assignments).where(term_assignments.c.term.in_(batch)))
-        rows = [
-            {"term": text, "account": reviewer, "assigned_by": actor, "at": now}
-            for text, reviewer in changes.items()
-            if reviewer
-        ]
-        self._database.insert_missing(connection, term_assignments, rows)
-        update_row_checksums(self._database, connection, term_assignments, changes)
-        names = ", ".join(sorted(filter(None, set(changes.values()))))
-        details = {
-            "after": names,
-            "changes": {text: [previous_reviewers.get(text, ""), reviewer] for text, reviewer in changes.items()},
-        }
-        subject = shorten_terms(list(changes))
-        return write_action(self._database, connection, now, actor, ASSIGN_ACTION, subject, details)
 
 
 def load_reviewers(connection: Connection, texts: Sequence[str]) -> dict[str, str]:

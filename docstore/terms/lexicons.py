@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, func, select, update
 from docstore.bookkeeping import MINED_TEXT_VERSION_KEY, TEXT_VERSION_KEY, log_index_changes, read_meta_int, write_meta
 from docstore.database import Database, contains_text
 from docstore.integrity.row_checksums import update_row_checksums
+from docstore.operations import write_operation
 from docstore.schema.base import store_meta
 from docstore.schema.lexicon_tables import lexicon_entries, lexicons, terms
 from docstore.terms.review_history import ReviewHistory
@@ -168,6 +169,8 @@ class LexiconTable:
                 connection.execute(lexicon_entries.insert(), rows)
             for table in (lexicons, lexicon_entries):
                 update_row_checksums(self._database, connection, table, [new_version.version])
+            at, version = new_version.published_at or 0.0, str(new_version.version)
+            write_operation(self._database, connection, at, new_version.published_by, "lexicon_publish", version)
             connection.execute(delete(store_meta).where(store_meta.c.key == BLOCKED_VERSION_KEY))
         return new_version
 

@@ -7,18 +7,22 @@ the proposal is open again. An accepted pair of related terms stays in this tabl
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, delete, func, literal, or_, select, update
 
-from docstore.actions import mark_undone, write_action
 from docstore.bookkeeping import read_meta, write_meta
 from docstore.database import Database
 from docstore.integrity.row_checksums import update_row_checksums
-from docstore.schema.administration_tables import actions
+from docstore.operations import mark_undone
+from docstore.schema.administration_tables import operations
 from docstore.schema.lexicon_tables import relation_proposals, terms
 from docstore.terms.related_pairs import load_related
+from domain.account import Role
 from domain.batches import batched
+from domain.errors import LexiconError
+from domain.operation import Call, Change, Field, Operation
 from domain.storable_text import sanitize_text
 from domain.term import TermStatus
 from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
@@ -28,12 +32,12 @@ NEXT_RELATED_TERM_KEY = "related_next"
 SEARCH_STATE_KEYS = ("relations_lexicon", "relations_until")
 BEST_FIRST = (relation_proposals.c.score.desc(), relation_proposals.c.term, relation_proposals.c.other)
 
-ACTION_BY_STATE: Mapping[ProposalState, str] = {
+OPERATION_BY_STATE: Mapping[ProposalState, str] = {
     ProposalState.ACCEPTED: "relation_accept",
     ProposalState.REJECTED: "relation_reject",
     ProposalState.PROPOSED: "relation_reopen",
 }
-"""Code of the action that sets a state."""
+"""Name of the operation that sets a state."""
 
 
 class RelationTable:
@@ -165,58 +169,35 @@ class RelationTable:
         with self._database.read() as connection:
             return sorted((row.term, row.other) for row in connection.execute(query))
 
-    def set_state(
-        self,
-        kind: RelationKind,
-        term: str,
-        other: str,
-        state: ProposalState,
-        account: str,
-        previous_state: ProposalState | None = None,
-    ) -> bool:
-        """Set the state of a proposal and record the action; a proposal that has the state already stays as it is.
+    def operation(self, state: ProposalState) -> Operation:
+        """Return the operation that sets a state; a proposal that has the state already stays as it is."""
+        fields = (Field("kind", choices=tuple(RelationKind), is_required=True), Field("term"), Field("other"))
+        inverse = "" if state is ProposalState.PROPOSED else OPERATION_BY_STATE[ProposalState.PROPOSED]
+        return Operation(OPERATION_BY_STATE[state], Role.REVIEWER, partial(self._set_state, state), fields, inverse)
 
-        Args:
-            kind: Kind of the relation.
-            term: First term of the relation.
-            other: Second term of the relation.
-            state: The new state. An open proposal has no account, and earlier actions on it are marked as undone.
-            account: The account that decided.
-            previous_state: Change nothing if the proposal has another state; None: change any state.
-
-        Returns:
-            False if there is no such proposal.
-        """
+    def _set_state(self, state: ProposalState, call: Call) -> Change | None:
+        """Set the state of a proposal. An open one has no account, and earlier operations on it are undone."""
+        kind, term, other = RelationKind(call.text("kind")), call.text("term"), call.text("other")
         relation = TermRelation(kind, sanitize_text(term), sanitize_text(other), "", 0.0, "")
-        matches = _matches_relation(relation)
+        values = {"kind": relation.kind, "term": relation.term, "other": relation.other}
+        subject, matches = f"{relation.term} – {relation.other}", _matches_relation(relation)
         with self._database.write() as connection:
-            query = select(relation_proposals.c.state).where(matches).with_for_update()
-            stored_state = connection.scalar(query)
-            if stored_state is None or previous_state not in (None, stored_state):
-                return False
-            if stored_state != state:
-                decided_by = "" if state is ProposalState.PROPOSED else sanitize_text(account)[:64]
-                values = {"state": state, "decided_by": decided_by}
-                connection.execute(update(relation_proposals).where(matches).values(**values))
-                update_row_checksums(self._database, connection, relation_proposals, [relation.term])
-                self._record_action(connection, relation, state, account)
-        return True
-
-    def _record_action(
-        self, connection: Connection, relation: TermRelation, state: ProposalState, account: str
-    ) -> None:
-        subject = f"{relation.term} – {relation.other}"
-        details = {"kind": relation.kind, "term": relation.term, "other": relation.other}
-        query = select(actions.c.action_id, actions.c.details).where(
-            actions.c.action.in_(ACTION_BY_STATE.values()),
-            actions.c.subject == subject,
-            actions.c.undone_by.is_(None),
-        )
-        earlier_ids = [row.action_id for row in connection.execute(query) if json.loads(row.details) == details]
-        code = ACTION_BY_STATE[state]
-        action_id = write_action(self._database, connection, self._clock(), account, code, subject, details)
-        if state is ProposalState.PROPOSED:
-            mark_undone(self._database, connection, earlier_ids, action_id)
+            stored_state = connection.scalar(select(relation_proposals.c.state).where(matches).with_for_update())
+            if stored_state is None:
+                raise LexiconError("There is no proposal to relate {term} to {other} any more.", term=term, other=other)
+            if stored_state == state or (call.expected and stored_state != call.expected.get("state", stored_state)):
+                return None
+            decided_by = "" if state is ProposalState.PROPOSED else sanitize_text(call.account)[:64]
+            changed = {"state": state, "decided_by": decided_by}
+            connection.execute(update(relation_proposals).where(matches).values(**changed))
+            update_row_checksums(self._database, connection, relation_proposals, [relation.term])
+            if state is ProposalState.PROPOSED:
+                is_earlier = operations.c.name.in_(OPERATION_BY_STATE.values()) & operations.c.undone_by.is_(None)
+                query = select(operations).where(is_earlier, operations.c.subject == subject)
+                rows = connection.execute(query).all()
+                ids = [row.operation_id for row in rows if values.items() <= json.loads(row.after).items()]
+                mark_undone(self._database, connection, ids, call.operation_id)
+        return Change(subject, {**values, "state": state}, None if state is ProposalState.PROPOSED else values)
 
 
 def _lacks_word(words: ColumnElement[str], word: ColumnElement[str]) -> ColumnElement[bool]:

@@ -197,6 +197,11 @@ class ReviewHistory:
             self._set_undone_by(connection, decision.act_id, undo_decision.act_id)
             return undo_decision
 
+    def find_undoable(self, actor: str = "", decision_id: int | None = None) -> ReviewDecision:
+        """Return the decision that `undo` would undo. Raises LexiconError if there is none."""
+        with self._database.read() as connection:
+            return self._find_undoable(connection, actor, decision_id)
+
     def list_decisions(
         self, text: str = "", actor: str = "", offset: int = 0, limit: int = 50
     ) -> tuple[int, list[ReviewDecision]]:

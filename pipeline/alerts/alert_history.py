@@ -7,10 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from docstore.reports.alerts import values_from_json, values_to_json
-from domain.alert import Alert, AlertKey
+from domain.alert import Alert, AlertKey, EndedAlert
 from pipeline.engine import Engine
 from pipeline.json_lines import append_json_lines, read_json_lines
-from search_ui.admin.interfaces.alerts import EndedAlert
 
 log = logging.getLogger(__name__)
 ENDED_ALERTS_FILE = "ended_alerts.jsonl"

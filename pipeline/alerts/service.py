@@ -2,18 +2,19 @@
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from domain.alert import Alert, AlertKey
+from domain.account import Role
+from domain.alert import Alert, AlertKey, ChannelTest
 from domain.errors import BusyError, PlumblineError
-from domain.message import error_message
+from domain.message import error_message, serialize_message
+from domain.operation import Call, Change, Operation, Recording
 from pipeline.alerts.alert_history import record_ended_alerts
 from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
 from pipeline.engine import Engine
 from pipeline.settings import Settings
-from search_ui.admin.interfaces.alerts import ChannelTest
 
 if TYPE_CHECKING:
     from pipeline.alerts.channels import Channel
@@ -92,3 +93,14 @@ def send_test_alert(settings: Settings) -> Iterator[ChannelTest]:
         except PlumblineError as delivery_error:
             error = error_message(delivery_error)
         yield ChannelTest(channel.name, time.monotonic() - started, error)
+
+
+def alert_test_operation(load_settings: Callable[[], Settings]) -> Operation:
+    """Return `alert_test`, which sends a test alert through each channel. Its result are the tests."""
+
+    def send(_: Call) -> Change:
+        tests = list(send_test_alert(load_settings()))
+        error = next((test.error for test in tests if test.error), "")
+        return Change(", ".join(test.channel for test in tests), {"error": serialize_message(error)}, result=tests)
+
+    return Operation("alert_test", Role.OPERATOR, send, recording=Recording.AFTERWARDS)

@@ -52,15 +52,17 @@ def add_account(engine: "Engine", name: str, roles: tuple[str, ...], is_temporar
     """Create an account; prompts for its password."""
     from docstore.accounts import validate_account_name
     from domain.account import normalize_account_name
+    from pipeline.operations import run_command
     from search_ui.passwords import hash_password
 
     validate_account_name(name)
     if engine.store.accounts.find(name):
         raise AccountError(f"account {normalize_account_name(name)} already exists: choose another name")
-    new_account = engine.store.accounts.create(
-        name, hash_password(read_password()), map(Role, roles), is_temporary, terminal_user()
-    )
-    print_line(f"created account {new_account.name}")
+    run_command(
+        engine, "account_create", terminal_user(),
+        name=name, role=roles, password_hash=hash_password(read_password()), is_temporary=is_temporary,
+    )  # fmt: skip
+    print_line(f"created account {normalize_account_name(name)}")
 
 
 @account.command("password")
@@ -70,11 +72,15 @@ def add_account(engine: "Engine", name: str, roles: tuple[str, ...], is_temporar
 def change_password(engine: "Engine", name: str, is_temporary: bool) -> None:
     """Set a new password. Ends all sessions; enables a disabled account."""
     from domain.account import normalize_account_name
+    from pipeline.operations import run_command
     from search_ui.passwords import hash_password
 
     if engine.store.accounts.find(name) is None:
         raise AccountError(f"account {name!r} does not exist: `plumb account list` shows all accounts")
-    engine.store.accounts.reset_password(name, hash_password(read_password()), is_temporary, terminal_user())
+    password_hash = hash_password(read_password())
+    run_command(
+        engine, "account_password", terminal_user(), name=name, password_hash=password_hash, is_temporary=is_temporary
+    )
     print_line(f"changed the password of {normalize_account_name(name)}; all sessions ended")
 
 
@@ -85,8 +91,9 @@ def change_password(engine: "Engine", name: str, is_temporary: bool) -> None:
 def change_roles(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
     """Change the roles of an account. Ends all its sessions."""
     from domain.account import normalize_account_name
+    from pipeline.operations import run_command
 
-    engine.store.accounts.set_roles(name, map(Role, roles), terminal_user())
+    run_command(engine, "account_roles", terminal_user(), name=name, role=roles)
     print_line(
         f"account {normalize_account_name(name)} has the roles: {', '.join(sorted(set(roles)))}; all sessions ended"
     )
@@ -98,8 +105,9 @@ def change_roles(engine: "Engine", name: str, roles: tuple[str, ...]) -> None:
 def disable_account(engine: "Engine", name: str) -> None:
     """Disable an account and end its sessions. `plumb account password` enables it again."""
     from domain.account import normalize_account_name
+    from pipeline.operations import run_command
 
-    engine.store.accounts.disable(name, terminal_user())
+    run_command(engine, "account_disable", terminal_user(), name=name)
     print_line(f"account {normalize_account_name(name)} is disabled; all sessions ended")
 
 

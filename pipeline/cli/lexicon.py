@@ -202,7 +202,7 @@ def import_terms(
     text = decode_dictionary(content)
     entries = parse_entries(text, list_format or detect_word_list_format(file.name, text), leave_out_bad)
     with open_engine(settings) as engine:
-        from pipeline.search_site.review_service import edit_for_entry
+        from pipeline.lexicon_stage.lexicon_review import edit_for_entry
 
         edits = [edit_for_entry(entry) for entry in entries]
         decision = open_review(engine).apply(ReviewDecisionKind.ADD, edits, terminal_user())

@@ -17,10 +17,11 @@ from pipeline.cli.session import format_time_or_none, terminal_user, with_engine
 from pipeline.local_time import local_second, local_time
 
 if TYPE_CHECKING:
+    from docstore.terms.review import RelatedTerms
     from domain.review import ReviewDecision, TermStatistics
     from pipeline.engine import Engine
-    from pipeline.search_site.review_service import StoreReview
-    from search_ui.review.interfaces import RelatedTerms, VersionChange, VersionProposal
+    from pipeline.lexicon_stage.lexicon_review import LexiconReview
+    from search_ui.review.lexicon_tools import VersionChange, VersionProposal
     from search_ui.review.preview import PreviewResults
 
 MAX_CHANGES_SHOWN = 50
@@ -32,14 +33,14 @@ MAX_BAR_WIDTH = 50  # characters of the longest bar
 @with_engine
 def show_term(engine: "Engine", text: str) -> None:
     """Show one term with its evidence, related terms and review history."""
-    review = open_review(engine)
-    term_row = review.find_terms([text]).get(text)
+    review, queue = open_review(engine), engine.store.review_queue
+    term_row = queue.find_terms([text]).get(text)
     if term_row is None:
         raise LexiconError(f"no such term: {text} (see `plumb lexicon show --text TEXT`)")
-    print_lines(format_term(term_row, review.related_terms([term_row])[0], review.narrower_terms(text)))
+    print_lines(format_term(term_row, review.related_terms([term_row])[0], queue.narrower_terms(text)))
     if concept := review.find_concept(text):
         print_lines([f"concept {concept.concept_id}", *(f"  {line}" for line in describe_concept(concept, {}))])
-    print_lines(format_decisions(review.history(text, "", 0, 20)[1]))
+    print_lines(format_decisions(engine.store.review_history.list_decisions(text, limit=20)[1]))
 
 
 @click.command("later", cls=VerticalCommand)
@@ -128,7 +129,7 @@ def define_term(engine: "Engine", text: str, number: int | None, definition: str
 @with_engine
 def undo_decision(engine: "Engine", decision_id: int | None) -> None:
     """Undo the action with this number (see `plumb lexicon history`), or your last one."""
-    print_decision(open_review(engine).undo(terminal_user(), decision_id))
+    print_decision(engine.store.review_history.undo(terminal_user(), decision_id))
 
 
 @click.command("history", cls=VerticalCommand)
@@ -197,11 +198,11 @@ def show_report(engine: "Engine") -> None:
     print_lines([f"accepted {accepted_count} of the last {reviewed_count} reviewed terms"] if reviewed_count else [])
 
 
-def open_review(engine: "Engine") -> "StoreReview":
+def open_review(engine: "Engine") -> "LexiconReview":
     """Create the review service of the vertical."""
-    from pipeline.search_site.review_service import StoreReview
+    from pipeline.lexicon_stage.lexicon_review import LexiconReview
 
-    return StoreReview(engine.store, engine.settings.lexicon.two_reviewers)
+    return LexiconReview(engine.store, lambda: engine.settings.lexicon.two_reviewers)
 
 
 def print_decision(decision: "ReviewDecision") -> None:

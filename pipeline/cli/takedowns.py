@@ -27,14 +27,14 @@ def takedown() -> None:
 @with_engine
 def add_takedown(engine: "Engine", url: str, reason: str) -> None:
     """Take a page down, with all URLs of the same article."""
-    from pipeline.site_admin.takedowns import StoreTakedowns
+    from pipeline.operations import run_command
 
-    new_takedowns = StoreTakedowns(engine, opens_solr=True).take_down(url, terminal_user(), reason)
-    if not new_takedowns:
+    change = run_command(engine, "page_takedown", terminal_user(), url=url, reason=reason)
+    if change is None:
         raise PlumblineError(f"{url[:200]} is taken down already: `plumb takedown list` shows all")
-    count = len(new_takedowns)
+    count = len(change.result)
     urls_are = "URL is" if count == 1 else "URLs are"
-    print_line(f"took down {new_takedowns[0].url}; {count} {urls_are} excluded")
+    print_line(f"took down {change.subject}; {count} {urls_are} excluded")
 
 
 @takedown.command("undo")
@@ -42,9 +42,9 @@ def add_takedown(engine: "Engine", url: str, reason: str) -> None:
 @with_engine
 def undo_takedown(engine: "Engine", url: str) -> None:
     """Undo the takedown of a page; the next run crawls it again."""
-    from pipeline.site_admin.takedowns import StoreTakedowns
+    from pipeline.operations import run_command
 
-    if not StoreTakedowns(engine).restore(url, terminal_user()):
+    if run_command(engine, "page_restore", terminal_user(), url=url) is None:
         raise PlumblineError(f"{url[:200]} is not taken down: `plumb takedown list` shows all")
     print_line(f"{url} is due for the next run")
 

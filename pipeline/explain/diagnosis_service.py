@@ -3,19 +3,21 @@
 from crawler.crawl_plan import build_crawl_plan
 from crawler.robots.robots_txt import product_token
 from crawler.urls.canonical import canonicalize_url, host_of, rejection_reason, url_origin
+from domain.account import Role
 from domain.article import document_id
 from domain.errors import PlumblineError
+from domain.operation import Call, Change, Field, Operation, Recording
 from domain.outcome import Reason
+from domain.page_diagnosis import PageDiagnosis, PageRemedy
 from pipeline.crawl_stage.manual_urls import add_manual_urls
 from pipeline.engine import Engine
 from pipeline.explain.linking_pages import find_linking_page
 from pipeline.explain.page_diagnosis import PageFacts, diagnose_page
 from pipeline.site_admin.sites import StoreSites
-from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
 
 
 class StorePageDiagnosis:
-    """Implements `DiagnosisBackend` of `search_ui` on the store."""
+    """Diagnoses pages of a vertical, and has the operations that remedy them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -62,31 +64,32 @@ class StorePageDiagnosis:
             settings.sites.for_host(host).paused,
         )
 
-    def schedule_page(self, url: str, account: str) -> bool:
-        """Make a known page due for the next crawl. Returns False if the URL is unknown or excluded."""
-        if not self._engine.store.frontier.admin.make_due(url):
-            return False
-        self._record(account, PageRemedy.CRAWL_AGAIN, url)
-        return True
+    @property
+    def operations(self) -> tuple[Operation, Operation]:
+        """`page_crawl_again`, of a known page, and `page_add_url`; `with_site` also adds its host."""
+        fields, role = (Field("url", is_required=True),), Role.OPERATOR
+        return (
+            Operation(f"page_{PageRemedy.CRAWL_AGAIN}", role, self._crawl_again, fields),
+            Operation(f"page_{PageRemedy.ADD_URL}", role, self._add_url, fields, recording=Recording.AFTERWARDS),
+        )
 
-    def _record(self, account: str, remedy: PageRemedy, url: str) -> None:
-        """Record a remedy after its effect: if the program ends between the two, the record is missing."""
-        self._engine.store.actions.record(account, f"page_{remedy}", url)
+    def _crawl_again(self, call: Call) -> Change | None:
+        """Make a known page due for the next crawl; None if the URL is unknown or excluded."""
+        url = _parse_url(call)
+        return Change(url) if self._engine.store.frontier.admin.make_due(url) else None
 
-    def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
-        """Add the site or the URL to the crawl, resume the site, or make the page due for the next crawl.
+    def _add_url(self, call: Call) -> Change:
+        """Add a URL to the crawl. Raises PlumblineError if the crawl settings exclude it."""
+        url = _parse_url(call)
+        if call.values.get("with_site"):
+            self._sites.add(url_origin(url) + "/", call.account)
+        add_manual_urls(self._engine, [url], self._engine.settings.current().crawl)
+        return Change(url)
 
-        Raises PlumblineError if `url` is no URL, the crawl settings exclude it, or the settings file cannot be changed.
-        """
-        canonical_form = canonicalize_url(url)
-        if isinstance(canonical_form, Reason):
-            raise PlumblineError(f"{url[:200]!r} is not a URL")
-        if remedy is PageRemedy.CRAWL_AGAIN:
-            self.schedule_page(canonical_form, account)
-        elif remedy is PageRemedy.RESUME_SITE:
-            self._sites.resume(host_of(canonical_form), account)
-        else:
-            if remedy is PageRemedy.ADD_SITE:
-                self._sites.add(url_origin(canonical_form) + "/", account)
-            add_manual_urls(self._engine, [canonical_form], self._engine.settings.current().crawl)
-            self._record(account, PageRemedy.ADD_URL, canonical_form)
+
+def _parse_url(call: Call) -> str:
+    """Return the canonical form of the URL of a call. Raises PlumblineError if it is none."""
+    url = canonicalize_url(call.text("url"))
+    if isinstance(url, Reason):
+        raise PlumblineError(f"{call.text('url')[:200]!r} is not a URL")
+    return url

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from docstore.reports.url_report import UrlReport
 from domain.administration import Takedown
 from domain.outcome import RELATED_URL_REASONS, Outcome, Reason, Stage
-from search_ui.admin.interfaces.diagnosis import (
+from domain.page_diagnosis import (
     PageCause,
     PageCheck,
     PageCheckName,

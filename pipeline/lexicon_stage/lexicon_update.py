@@ -14,7 +14,7 @@ from lexicon.jieba_dictionary import create_domain_segmenter
 from lexicon.publishing import MAX_NAMED_TERMS, describe_term_error
 from lexicon.settings import AUTO_PUBLISH_OFF, LEARNED_SCORER
 from lexicon.version_check import add_harmless_terms
-from pipeline.search_site.review_service import StoreReview
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from text.segment import base_segmenter
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def publish_confident_terms(engine: "Engine") -> tuple[str, ...]:
 def publish_version(engine: "Engine", version: Lexicon, confident_terms: Sequence[Term]) -> tuple[str, ...]:
     """Accept the terms and publish the version. Raises LexiconError if a reviewer acts at the same time."""
     edits = [TermEdit(term.text, TermStatus.ACCEPTED, seen_version=term.version) for term in confident_terms]
-    StoreReview(engine.store).apply(ReviewDecisionKind.DECIDE, edits, AUTOMATIC_ACTOR)
+    LexiconReview(engine.store).apply(ReviewDecisionKind.DECIDE, edits, AUTOMATIC_ACTOR)
     published = engine.store.lexicons.publish(replace(version, published_by=AUTOMATIC_ACTOR))
     count = len(confident_terms)
     return (

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from domain.outcome import Stage, count_failures
+from domain.run import LiveRun
 from locks.private_files import replace_file
 from pipeline.progress import Advance, Progress, ShowCrawlProgress
 from pipeline.runs.systemd_notify import notify_systemd
-from search_ui.admin.interfaces.runs import LiveRun
 
 if TYPE_CHECKING:
     from crawler.progress import CrawlProgress

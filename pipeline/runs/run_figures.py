@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from domain.errors import PlumblineError
+from domain.run import RunFigures
 from pipeline.json_lines import append_json_lines, read_json_lines
-from search_ui.admin.interfaces.runs import RunFigures
 
 if TYPE_CHECKING:
     from pipeline.engine import Engine

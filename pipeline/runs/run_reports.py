@@ -1,15 +1,14 @@
-"""The pages about runs: implements `search_ui.admin.interfaces.runs.RunReports` on the store and the data folder."""
+"""The pages about runs: from the store and the data folder."""
 
 import time
 from collections.abc import Sequence
 
-from domain.run import PipelineRun, RunSummary
+from domain.run import LiveRun, PipelineRun, RunDetail, RunFigures, RunSummary
 from pipeline.engine import Engine
 from pipeline.runs.live_progress import read_live_run
 from pipeline.runs.log_excerpt import read_log_excerpt
 from pipeline.runs.run_figures import read_figures
 from pipeline.runs.run_history import summarize_run
-from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
 
 
 class StoreRunReports:

@@ -18,7 +18,8 @@ from domain.errors import (
 )
 from locks.private_files import open_private
 from pipeline.engine import Engine
-from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
+from pipeline.search_site.administration import build_administration
+from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.search_site.query_vectors import StoreQueryVectors
 from pipeline.search_site.store_metrics import StoreMetrics
 from search_ui.admin.metrics import SiteMetrics
@@ -108,6 +109,7 @@ def create_search_app(
     """
     # Authorizes /metrics requests from other machines.
     metrics_token = load_or_create_private_text(engine.settings.data_dir / "metrics.token", secrets.token_urlsafe)
+    backend = StoreSiteBackend(engine)
 
     def load_settings() -> SearchSettings:
         return engine.settings.current().search
@@ -115,10 +117,9 @@ def create_search_app(
     return create_app(
         load_settings,
         EngineSearchClient(engine, opens_solr, load_settings),
-        StoreSiteBackend(engine),
-        engine.store.accounts,
+        backend,
+        build_administration(engine, backend.review),
         search_log or SearchLogWriter(engine.store.search_log.save, max_pending=0),  # 0: drops every entry
-        topic_backend=StoreTopics(engine),
         metrics=SiteMetrics(StoreMetrics(engine), metrics_token),
         query_vectors=query_vectors or StoreQueryVectors(engine),
         secret_key=load_session_key(engine),

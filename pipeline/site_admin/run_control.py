@@ -3,9 +3,14 @@
 import subprocess
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
+from domain.account import Role
 from domain.errors import BusyError, PlumblineError
+from domain.message import Message
+from domain.operation import Call, Change, Operation, Recording
+from domain.run import RunCounts, RunStatus
 from locks.private_files import open_private
 from pipeline.engine import Engine, ensure_folder
 from pipeline.runs.plumb_process import start_plumb
@@ -14,16 +19,15 @@ from pipeline.runs.run_output import ERROR_PREFIX, MAX_MESSAGE_CHARS, read_error
 from pipeline.runs.run_stop import can_stop_run, stop_run
 from pipeline.runs.timetable import FIRST_PAGES_PER_SEED, SCHEDULE_COMMAND
 from pipeline.settings_source import SettingsSource
-from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
 
-START_ACTION, STOP_ACTION = "run_start", "run_stop"  # codes of recorded actions
+START_ACTION = "run_start"  # name of the operation
 START_TIMEOUT_SECONDS = 15.0
 FIRST_START_SECONDS = 60.0  # after the setup, in which the first run is not called inactive
 POLL_SECONDS = 0.1
 
 
 class EngineRunControl:
-    """Implements `search_ui.admin.interfaces.run_control.RunControl`: runs are `plumb run` processes of their own."""
+    """The state of the runs of a vertical, and operations on them: runs are `plumb run` processes of their own."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -37,7 +41,7 @@ class EngineRunControl:
             failure = summarize_run(newest[0], newest[0].current_state(is_lock_held=False)).error
         elif not is_running:
             failure = read_error(run_output_path(engine.settings.data_dir))
-            starts = engine.store.actions.find(action=START_ACTION, limit=1)
+            starts = engine.store.operations.find(name=START_ACTION, limit=1)
             is_starting = not failure and bool(starts) and time.time() - starts[0].at < FIRST_START_SECONDS
         return RunStatus(
             is_running=is_running,
@@ -55,11 +59,22 @@ class EngineRunControl:
         freshness = status.freshness()
         return RunCounts(status.url_count(), status.page_count(), freshness.article_count, freshness.indexed_count)
 
-    def start(self, account: str) -> None:
-        """Start `plumb run` and record it. Returns when the run is active.
+    @property
+    def operations(self) -> tuple[Operation, Operation]:
+        """`run_start`, which returns when the run is active, and `run_stop`, which requests its end."""
+        operation = partial(Operation, role=Role.OPERATOR, recording=Recording.AFTERWARDS)
+        return (
+            operation(START_ACTION, apply=self._start, message=Message("The run has started.")),
+            operation(
+                "run_stop",
+                apply=lambda _: Change("") if stop_run(self._engine) else None,
+                message=Message("The run ends after the requests in flight. Everything fetched is kept."),
+                unchanged_message=Message("No active run could be stopped."),
+            ),
+        )
 
-        Raises PlumblineError if a run is active, or if the new one ends at once.
-        """
+    def _start(self, _: Call) -> Change:
+        """Start `plumb run`. Raises PlumblineError if a run is active, or if the new one ends at once."""
         engine = self._engine
         if engine.lock_holder_pid("run") is not None:
             raise BusyError("A run of this vertical is active already")
@@ -71,14 +86,7 @@ class EngineRunControl:
             message = read_last_line(run_output_path(engine.settings.data_dir)).removeprefix(ERROR_PREFIX)
             message = message[:MAX_MESSAGE_CHARS]
             raise PlumblineError("The run ended at once: {message}", message=message)
-        engine.store.actions.record(account, START_ACTION, "")
-
-    def stop(self, account: str) -> bool:
-        """Request the end of the active run and record it. Returns False if no process of this machine has one."""
-        is_requested = stop_run(self._engine)
-        if is_requested:
-            self._engine.store.actions.record(account, STOP_ACTION, "")
-        return is_requested
+        return Change("")
 
 
 def start_run(source: SettingsSource, data_dir: Path) -> "subprocess.Popen[bytes]":

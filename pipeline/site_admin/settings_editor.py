@@ -1,4 +1,4 @@
-"""The settings page on the settings file: implements `SettingsEditor` of `search_ui`."""
+"""The settings page on the settings file: for `search_ui.admin.settings_form`."""
 
 import difflib
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from crawler.site import SECRET_KEYS
-from docstore.actions import ActionTable
+from docstore.operations import OperationTable
 from domain.administration import PendingAction
 from domain.errors import SettingsConflictError, SettingsError
 from domain.message import error_message
@@ -27,10 +27,10 @@ from pipeline.settings import (
     setting_types,
     validate_value,
 )
-from pipeline.settings_source import SettingsEdit, SettingsSource, stored_value
+from pipeline.settings_source import Sections, SettingsEdit, SettingsSource, stored_value
 from pipeline.settings_template import default_value
 from pipeline.settings_text import apply_changes
-from search_ui.admin.interfaces.settings import (
+from search_ui.admin.settings_form import (
     HIDDEN_VALUE,
     NEW_HIDDEN_VALUE,
     Edits,
@@ -66,7 +66,7 @@ class FileSettingsEditor:
         actions: Records each changed setting.
     """
 
-    def __init__(self, settings: Settings, actions: ActionTable) -> None:
+    def __init__(self, settings: Settings, actions: OperationTable) -> None:
         self._site_settings = settings
         self._actions = actions
 
@@ -114,6 +114,18 @@ class FileSettingsEditor:
             ]
 
         return len(self._source.edit(lambda _: changes, self._actions, describe, digest).changes)
+
+    def undo(self, path: str, before: object, after: object, account: str) -> bool:
+        """Give a setting its value before a change and record it. Returns False if it has another value now.
+
+        Raises SettingsError, or SettingsConflictError if the file changes at the same time.
+        """
+
+        def find_changes(stored: Sections) -> Mapping[str, object | None]:
+            return {path: before} if stored_value(stored, path) == after else {}
+
+        pending = self._actions.prepare(account, CHANGE_ACTION, path, {"before": after, "after": before})
+        return bool(self._source.edit(find_changes, self._actions, lambda _: [pending]).changes)
 
     def _field(self, spec: SettingSpec, raw: Mapping[str, Mapping[str, Any]]) -> SettingField:
         section, _, key = spec.path.partition(".")

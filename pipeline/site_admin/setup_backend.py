@@ -160,7 +160,7 @@ class FolderSetup:
                 if self._starts_run:
                     flags = self._settings.source.flags if self._settings.source else {}
                     start_run(SettingsSource(self._config_file, flags), self._settings.data_dir)
-                store.actions.record(account.name, START_ACTION, "")
+                store.operations.record(account.name, START_ACTION, "")
             self._state_file.unlink(missing_ok=True)
         host, port = self._settings.search.host, self._settings.search.port
         return SetupResult(account, "" if host in LOCAL_HOSTS else f"http://{host}:{port}")

@@ -22,7 +22,7 @@ from pipeline.site_tables import (
     parse_start_url,
     remove_site,
 )
-from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings
+from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings
 
 ADD_ACTION, CHANGE_ACTION = "site_add", "site_change"  # codes of actions
 PAUSE_ACTION, RESUME_ACTION = "site_pause", "site_resume"
@@ -35,7 +35,11 @@ KEY_BY_KIND: Mapping[SiteOptionKind, str] = {
 
 
 class StoreSites:
-    """Implements `search_ui.admin.interfaces.sites.SiteService` on the settings file and the store."""
+    """Reads and changes sites in the settings file and in the store. Changes take effect with the next run.
+
+    They are recorded, and raise SettingsError if a value is invalid or the file cannot be changed, and
+    SettingsConflictError if somebody else has changed it at the same moment.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -64,12 +68,8 @@ class StoreSites:
         rows = [row for row in load_host_suggestions(self._engine.settings.data_dir) if not rules.covers(row.host, "/")]
         return rows[:limit]
 
-    def count_contents(self, host: str) -> SiteContents:
-        """Return the counts of the store."""
-        return self._store.site_pages.count(host)
-
     def add(self, url: str, account: str) -> str:
-        """Add a start URL, and its host to the scope. URLs of an earlier removal are due again."""
+        """Add a start URL, and its host to the scope. URLs of an earlier removal are due again. Returns the host."""
         seed = parse_start_url(url)
         self._edit(lambda stored: add_urls(stored, [seed]), account, ADD_ACTION, host_of(seed))
         self._store.site_pages.reopen(host_of(seed))
@@ -89,11 +89,14 @@ class StoreSites:
         self._edit(lambda stored: change_tables(stored, {host: new_values}), account, CHANGE_ACTION, host)
 
     def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
-        """Send a header or cookies to a host, or use a proxy; see `SiteService.set_option`."""
+        """Send a header (`Name: value`) or cookies (`name=value; name=value`) to a host, or use a proxy (its URL).
+
+        Replaces the header of this name, the cookies of these names, or the proxy.
+        """
         self._edit_option(host, parse_option(kind, text), text, account, SET_OPTION_ACTION)
 
     def remove_option(self, host: str, option: SiteOption, account: str) -> None:
-        """Remove a header, cookies or a proxy of a host."""
+        """Remove a header, cookies or a proxy of a host. Without them, nothing changes."""
         self._edit_option(host, option, "", account, REMOVE_OPTION_ACTION)
 
     def _edit_option(self, host: str, option: SiteOption, text: str, account: str, action: str) -> None:
@@ -110,15 +113,18 @@ class StoreSites:
         self._edit(find_changes, account, action, host, details)
 
     def recrawl(self, host: str, account: str) -> int:
-        """Make the fetched URLs of a host due."""
+        """Make the fetched URLs of a host due. Returns their number."""
         return self._store.site_pages.recrawl(host, account)
 
     def remove(self, host: str, account: str) -> SiteContents:
-        """Remove the table of a host, then its pages. A host that the scope still contains is paused."""
+        """Remove the table of a host, then its pages; returns what was removed. Raises BusyError during a crawl.
+
+        A host that the scope still contains is paused.
+        """
         with self._engine.lock("crawl"):
             pending = self._edit(lambda stored: remove_site(stored, host), account, REMOVE_ACTION, host)
             return self._store.site_pages.remove(
-                host, pending or self._store.actions.prepare(account, REMOVE_ACTION, host, {})
+                host, pending or self._store.operations.prepare(account, REMOVE_ACTION, host, {})
             )
 
     def undo_edit(self, host: str, changes: Mapping[str, Sequence[Any]], account: str, action: str) -> bool:
@@ -156,9 +162,9 @@ class StoreSites:
 
         def describe(edit: SettingsEdit) -> list[PendingAction]:
             values = details or {"changes": changed_values(edit.before, edit.after, host)}
-            return [self._store.actions.prepare(account, action, host, values)]
+            return [self._store.operations.prepare(account, action, host, values)]
 
-        return next(iter(self._source().edit(find_changes, self._store.actions, describe).actions), None)
+        return next(iter(self._source().edit(find_changes, self._store.operations, describe).actions), None)
 
 
 def read_values(table: Mapping[str, Any], key: str) -> list[str]:

@@ -1,58 +1,85 @@
 """Pages that an operator takes down: the store first, then Solr, both before the answer to the form."""
 
 import logging
-from collections.abc import Sequence
 
 from crawler.urls.canonical import canonicalize_url
-from domain.administration import Takedown
+from docstore.takedowns import MAX_REASON_CHARS
+from domain.account import Role
 from domain.article import document_id
 from domain.errors import PlumblineError, UrlError
+from domain.message import Message
+from domain.operation import Call, Change, Field, Operation
 from domain.outcome import Reason
 from pipeline.engine import Engine
 
 log = logging.getLogger(__name__)
 
 
-class StoreTakedowns:
-    """Implements `search_ui.admin.interfaces.takedowns.TakedownService` on the store and the index.
+def takedown_operations(engine: Engine, opens_solr: bool = False) -> tuple[Operation, Operation]:
+    """Return `page_takedown` and `page_restore`, of a URL, canonical or not. They raise UrlError for other texts.
 
-    With `opens_solr` a takedown opens Solr if it is not open and the store has indexed documents.
+    The documents are deleted from Solr at once, even while a run writes to the index. If Solr is not available, the
+    next update of the index deletes them: their deletion is logged in the store. With `opens_solr` a takedown opens
+    Solr if it is not open and the store has indexed documents.
     """
+    table, store = engine.store.takedowns, engine.store
 
-    def __init__(self, engine: Engine, opens_solr: bool = False) -> None:
-        self._engine = engine
-        self._opens_solr = opens_solr
-        self._table = engine.store.takedowns
-        self.find_document, self.list_all = self._table.find_document, self._table.list_all
+    def take_down(call: Call) -> Change | None:
+        url, reason, other_urls = parse_url(call), call.text("reason"), call.values.get("urls", ())
+        new_takedowns = table.take_down(url, call.account, reason, call.operation_id, other_urls)
+        urls = [takedown.url for takedown in new_takedowns]
+        after = {"url": url, "reason": reason, "urls": urls}
+        return Change(url, after, {"url": url}, result=new_takedowns) if urls else None
 
-    def take_down(self, url: str, account: str, reason: str, other_addresses: Sequence[str] = ()) -> Sequence[Takedown]:
-        """Take a page down; see `docstore.takedowns.TakedownTable.take_down`.
+    def restore(call: Call) -> Change | None:
+        url = parse_url(call)
+        takedown = table.find(url)
+        if takedown is None:
+            return None
+        restored = table.restore(url, call.operation_id)
+        values = {"url": url, "reason": takedown.reason, "urls": [item.url for item in restored]}
+        return Change(url, values, values)
 
-        The documents are deleted from Solr at once, even while a run writes to the index. If Solr is not available,
-        the next update of the index deletes them: their deletion is logged in the store.
-
-        Raises:
-            UrlError: `url` is not an http or https URL.
-        """
-        canonical_form = canonicalize_url(url)
-        if isinstance(canonical_form, Reason):
-            raise UrlError(f"{url[:200]!r} is not an http or https URL")
-        new_takedowns = self._table.take_down(canonical_form, account, reason, other_addresses)
-        if new_takedowns:
-            self._delete_documents([document_id(takedown.url) for takedown in new_takedowns])
-        return new_takedowns
-
-    def restore(self, url: str, account: str) -> Sequence[Takedown]:
-        """Undo a takedown; see `docstore.takedowns.TakedownTable.restore`."""
-        canonical_form = canonicalize_url(url)
-        return [] if isinstance(canonical_form, Reason) else self._table.restore(canonical_form, account)
-
-    def _delete_documents(self, doc_ids: Sequence[str]) -> None:
-        has_documents = self._engine.store.change_log.indexed_document_count() > 0
-        if not (self._engine.has_index or (self._opens_solr and has_documents)):
+    def delete_documents(change: Change) -> None:
+        has_documents = store.change_log.indexed_document_count() > 0
+        if not (engine.has_index or (opens_solr and has_documents)):
             return
         try:
-            self._engine.index.delete(doc_ids)
-            self._engine.index.commit(soft=True)
+            engine.index.delete([document_id(url) for url in change.after["urls"]])
+            engine.index.commit(soft=True)
         except PlumblineError as error:
-            log.warning("%d documents were not deleted from Solr at once: %s", len(doc_ids), error)
+            log.warning("%s was not deleted from Solr at once: %s", change.subject, error)
+
+    url = Field("url", is_required=True)
+    reason = Field(
+        "reason", MAX_REASON_CHARS, is_required=True, missing_message=Message("Enter the reason for the takedown.")
+    )
+    return (
+        Operation(
+            "page_takedown",
+            Role.OPERATOR,
+            take_down,
+            (url, reason),
+            inverse="page_restore",
+            message=Message("The page is taken down."),
+            unchanged_message=Message("The page was taken down before."),
+            follow_up=delete_documents,
+        ),
+        Operation(
+            "page_restore",
+            Role.OPERATOR,
+            restore,
+            (url,),
+            inverse="page_takedown",
+            message=Message("The takedown is undone. The next run crawls the page again."),
+        ),
+    )
+
+
+def parse_url(call: Call) -> str:
+    """Return the canonical form of the URL of a call. Raises UrlError."""
+    text = call.text("url")
+    url = canonicalize_url(text)
+    if isinstance(url, Reason):
+        raise UrlError("“{entry}” is neither a host nor an http or https URL.", entry=text[:200])
+    return url

@@ -1,19 +1,18 @@
-"""The accounts page: create accounts, change roles, reset passwords, end sessions, disable and enable."""
+"""The pages of accounts, and the forms that show a new password. The other forms are operations."""
 
 import secrets
-from collections.abc import Callable
 
-from flask import Blueprint, Response, abort, flash, redirect, request, url_for
+from flask import Blueprint, Response, abort, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from domain.account import Account, Role, normalize_account_name
+from domain.account import Role
 from domain.errors import AccountError
-from search_ui.accounts import SESSION_SECONDS, add_no_store_headers, require_role
+from search_ui.accounts import add_no_store_headers, require_role
+from search_ui.admin.operation_views import keep_secret, run_operation, take_secret
 from search_ui.context import current_site, render_page
-from search_ui.i18n import translate_code, translate_error
+from search_ui.i18n import translate_error
 from search_ui.local_dates import format_day
 from search_ui.passwords import hash_password
-from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("account_admin", __name__, url_prefix="/admin/accounts")
 blueprint.after_request(add_no_store_headers)
@@ -33,131 +32,68 @@ def account_list() -> BaseResponse:
 @require_role(Role.OPERATOR)
 def account_detail() -> BaseResponse:
     """Show the account `name` and what can be done with it."""
-    return _render_account(request.args.get("name", ""))
+    account = current_site().store.accounts.find(request.args.get("name", "")) or abort(404)
+    language_page = url_for("account_admin.account_detail", name=account.name)
+    return render_page("admin_accounts_account.html", shown=account, day=format_day, language_page=language_page)
 
 
 @blueprint.post("/create")
 @require_role(Role.OPERATOR)
 def create() -> BaseResponse:
     """Create an account with a temporary password."""
-    password = secrets.token_urlsafe(PASSWORD_BYTES)
     try:
-        account = current_site().backend.account_administration.create(
-            _submitted_name(),
-            hash_password(password),
-            _submitted_roles("role"),
-            current_account_name(),
-            password_is_temporary=True,
-        )
+        return _run_with_password("account_create", role=_submitted_roles())
     except AccountError as error:
         return _render_list(422, translate_error(error))
-    return _render_password(account.name, password)
 
 
 @blueprint.post("/password")
 @require_role(Role.OPERATOR)
 def reset_password() -> BaseResponse:
     """Give an account a temporary password."""
-    password = secrets.token_urlsafe(PASSWORD_BYTES)
     try:
-        current_site().backend.account_administration.reset_password(
-            _submitted_name(), hash_password(password), current_account_name(), password_is_temporary=True
-        )
+        return _run_with_password("account_password")
     except AccountError as error:
         return _render_list(422, translate_error(error))
-    return _render_password(normalize_account_name(_submitted_name()), password)
 
 
-@blueprint.post("/roles")
+def _run_with_password(operation: str, **values: object) -> BaseResponse:
+    """Run an operation with the submitted name and a new temporary password, and show the password."""
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    password_values = {"password_hash": hash_password(password), "is_temporary": True}
+    change = run_operation(operation, name=_submitted_name(), **password_values, **values)
+    keep_secret(change.subject if change else "", password)
+    return redirect(url_for("account_admin.show_password"), 303)
+
+
+@blueprint.get("/password")
 @require_role(Role.OPERATOR)
-def set_roles() -> BaseResponse:
-    """Replace the roles of an account."""
-    roles, expected_roles = _submitted_roles("role"), _submitted_roles("expected_role")
-    administration, actor = current_site().backend.account_administration, current_account_name()
-    return _change("roles_done", lambda name: administration.set_roles(name, roles, expected_roles, actor))
-
-
-@blueprint.post("/disable")
-@require_role(Role.OPERATOR)
-def disable() -> BaseResponse:
-    """Disable an account and end its sessions."""
-    administration, actor = current_site().backend.account_administration, current_account_name()
-    return _change("disabled_done", lambda name: administration.disable(name, _newest_session_end(), actor))
-
-
-@blueprint.post("/enable")
-@require_role(Role.OPERATOR)
-def enable() -> BaseResponse:
-    """Enable a disabled account, whose password stays."""
-    administration, actor = current_site().backend.account_administration, current_account_name()
-    return _change("enabled", lambda name: administration.enable(name, actor))
-
-
-@blueprint.post("/sessions")
-@require_role(Role.OPERATOR)
-def end_sessions() -> BaseResponse:
-    """End all sessions of an account."""
-    administration, actor = current_site().backend.account_administration, current_account_name()
-    return _change("signed_out", lambda name: administration.end_sessions(name, _newest_session_end(), actor))
-
-
-def _change(message: str, change: Callable[[str], None]) -> BaseResponse:
-    """Call `change` with the submitted name; show the account with its error or with the message of the change."""
-    name = normalize_account_name(_submitted_name())
-    try:
-        change(name)
-    except AccountError as error:
-        return _render_account(name, 422, translate_error(error))
-    flash(translate_code("account_change", message, name=name))
-    return redirect(url_for("account_admin.account_detail", name=name), 303)
+def show_password() -> BaseResponse:
+    """Show a new temporary password, once."""
+    name, password = take_secret()
+    if not password:
+        return redirect(url_for("account_admin.account_list"), 303)
+    language_page = url_for("account_admin.account_list")
+    return render_page("admin_accounts_password.html", name=name, password=password, language_page=language_page)
 
 
 def _submitted_name() -> str:
     return request.form.get("name", "")[: MAX_NAME_CHARS + 1]
 
 
-def _submitted_roles(field: str) -> list[Role]:
-    values = request.form.getlist(field)
+def _submitted_roles() -> list[Role]:
+    values = request.form.getlist("role")
     return [role for role in Role if role in values]
-
-
-def _newest_session_end() -> float:
-    return current_site().clock() + SESSION_SECONDS
 
 
 def _render_list(status: int = 200, problem: str = "") -> Response:
     return render_page(
         "admin_accounts.html",
         status,
-        accounts=current_site().backend.account_administration.list_accounts(),
+        accounts=current_site().store.accounts.list_accounts(),
         problem=problem,
         entered_name=_submitted_name(),
-        entered_roles=_submitted_roles("role"),
+        entered_roles=_submitted_roles(),
         day=format_day,
-        language_page=url_for("account_admin.account_list"),
-    )
-
-
-def _render_account(name: str, status: int = 200, problem: str = "") -> Response:
-    accounts = {entry.name: entry for entry in current_site().backend.account_administration.list_accounts()}
-    shown_account: Account | None = accounts.get(normalize_account_name(name))
-    if shown_account is None:
-        abort(404)
-    return render_page(
-        "admin_accounts_account.html",
-        status,
-        shown=shown_account,
-        problem=problem,
-        day=format_day,
-        language_page=url_for("account_admin.account_detail", name=shown_account.name),
-    )
-
-
-def _render_password(name: str, password: str) -> Response:
-    """Show a temporary password. It is in no address and no cookie, so the page cannot be opened a second time."""
-    return render_page(
-        "admin_accounts_password.html",
-        name=name,
-        password=password,
         language_page=url_for("account_admin.account_list"),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import StatisticsError, correlation, linear_regression
 
-from search_ui.admin.interfaces.runs import RunFigures
+from domain.run import RunFigures
 from search_ui.admin.run_charts import format_month_day
 from search_ui.charts import Chart, ChartPoint, bar_chart
 

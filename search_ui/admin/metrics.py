@@ -10,12 +10,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from flask import Blueprint, Flask, Response, abort, current_app, g
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from search_ui.api_tokens import TOKEN_PREFIX, ApiScope, check_api_token, read_bearer_token
 from search_ui.context import current_site
@@ -27,18 +27,11 @@ blueprint = Blueprint("metrics", __name__)
 LATENCY_BUCKETS_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0)
 
 
-class MetricsCollector(Protocol):
-    """A collector of prometheus-client, read on request."""
-
-    def collect(self) -> Iterable[Metric]:
-        """Return all metrics of the site."""
-
-
 @dataclass
 class SiteMetrics:
     """The metrics of the site and of the store. `token` allows requests from other machines ("": none)."""
 
-    store_collector: MetricsCollector | None = None
+    store_collector: Collector | None = None
     token: str = ""
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
 
@@ -90,7 +83,7 @@ class ProcessCollector:
         return metrics
 
 
-def single_collector_registry(collector: MetricsCollector) -> CollectorRegistry:
+def single_collector_registry(collector: Collector) -> CollectorRegistry:
     """Return a registry with one collector."""
     registry = CollectorRegistry()
     registry.register(collector)

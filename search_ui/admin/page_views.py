@@ -1,30 +1,23 @@
 """Why a page is not among the results, and the buttons that remedy it."""
 
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from flask import abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import PlumblineError
+from domain.page_diagnosis import PageCause, PageCheck, PageCheckName, PageCheckState, PageDiagnosis, PageRemedy
 from search_ui.accounts import require_role
 from search_ui.admin import views
-from search_ui.admin.interfaces.diagnosis import (
-    PageCause,
-    PageCheck,
-    PageCheckName,
-    PageCheckState,
-    PageDiagnosis,
-    PageRemedy,
-)
-from search_ui.admin.run_control_views import start_run
+from search_ui.admin.operation_views import run_operation, run_with_message
 from search_ui.context import current_services, current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.pages.active_filters import filter_label
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import MAX_RANK, ResultPosition, find_position
 from search_ui.query.search_request import SearchRequest, page_at, parse_valid_parameters
-from search_ui.review.term_display import current_account_name
 
 blueprint = views.blueprint
 MAX_URL_CHARS = 2_000  # of a URL that a reader enters
@@ -36,7 +29,7 @@ def page_diagnosis() -> BaseResponse:
     """Show why the page at `url` is or is not among the results; with `q` and filters, the results of that search."""
     url = request.args.get("url", "").strip()[:MAX_URL_CHARS]
     search_request, _ = parse_valid_parameters(request.args, current_site().settings, PROFILES)
-    diagnosis = current_site().backend.page_diagnosis.diagnose_page(url) if url else None
+    diagnosis = current_site().administration.diagnose_page(url) if url else None
     position = None
     if diagnosis is not None and diagnosis.doc_id and search_request.has_criteria():
         position = find_position(current_services().search, search_request, diagnosis.doc_id)
@@ -82,33 +75,27 @@ def _found_check(doc_id: str, search_request: SearchRequest, position: ResultPos
     return PageCheck(name, PageCheckState.PASSED, values=values)
 
 
-@blueprint.post("/page/schedule")
-@require_role(Role.OPERATOR)
-def schedule_page() -> BaseResponse:
-    """Make a page due for the next crawl; with `now`, start a run as well."""
-    url = request.form.get("url", "")[:MAX_URL_CHARS]
-    if not current_site().backend.page_diagnosis.schedule_page(url, current_account_name()):
-        abort(404)
-    if "now" in request.form:
-        start_run()
-    else:
-        flash(translate("The page will be fetched in the next run."))
-    return redirect(url_for("admin.page_diagnosis", url=url), 303)
-
-
 @blueprint.post("/page/remedy")
 @require_role(Role.OPERATOR)
 def apply_page_remedy() -> BaseResponse:
-    """Do what `remedy` says for the page at `url`, and show the page at `page` again."""
-    form = request.form
+    """Do what `remedy` says for the page at `url`, start a run with `now`, and show the page at `page` again."""
+    form, administration = request.form, current_site().administration
     url, page_url = (form.get(name, "")[:MAX_URL_CHARS] for name in ("url", "page"))
     remedy = form.get("remedy", "")
     if remedy not in set(PageRemedy):
         abort(400)
     try:
-        current_site().backend.page_diagnosis.apply_remedy(url, PageRemedy(remedy), current_account_name())
+        if remedy == PageRemedy.RESUME_SITE:
+            run_operation("site_resume", host=urlsplit(url).netloc)
+        elif remedy == PageRemedy.ADD_SITE:
+            run_operation(f"page_{PageRemedy.ADD_URL}", url=url, with_site=True)
+        elif run_operation(f"page_{remedy}", url=url) is None:
+            abort(404)
     except PlumblineError as error:
         flash(translate_error(error))
     else:
-        flash(translate_code("page_done", remedy))
+        if "now" in form:
+            run_with_message(administration.operations["run_start"], {})
+        else:
+            flash(translate_code("page_done", remedy))
     return redirect(url_for("admin.page_diagnosis", url=page_url or url), 303)

@@ -12,6 +12,7 @@ from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.admin.figure_forecast import days_until_disk_full, figure_charts
 from search_ui.admin.views import format_duration, format_timestamp
 from search_ui.context import current_site, render_page
+from search_ui.review.listing import parse_number
 
 blueprint = Blueprint("runs", __name__, url_prefix="/admin/runs")
 blueprint.after_request(add_no_store_headers)
@@ -23,15 +24,17 @@ RUNS_PER_PAGE = 25
 @require_role(Role.REPORTS)
 def run_list() -> BaseResponse:
     """List the runs, newest first, with charts of disk, memory, queue and index."""
-    reports, before_id = current_site().backend.run_reports, request.args.get("before", type=int)
-    runs = reports.list_runs(before_id, RUNS_PER_PAGE + 1)
-    figures = reports.figures() if before_id is None else ()
+    administration, before_id = current_site().administration, parse_number(request.args.get("before", "")) or None
+    runs = administration.list_runs(before_id, RUNS_PER_PAGE + 1)
+    if not runs:  # all runs are newer
+        before_id, runs = None, administration.list_runs(None, RUNS_PER_PAGE + 1)
+    figures = administration.run_figures() if before_id is None else ()
     return render_page(
         "admin_runs.html",
         runs=runs[:RUNS_PER_PAGE],
         next_before=runs[RUNS_PER_PAGE - 1].run_id if len(runs) > RUNS_PER_PAGE else None,
         is_first_page=before_id is None,
-        live=reports.live_run() if before_id is None else None,
+        live=administration.live_run() if before_id is None else None,
         charts=figure_charts(figures),
         disk_days=days_until_disk_full(figures, current_site().clock()),
         now=current_site().clock(),
@@ -47,7 +50,7 @@ def live_run() -> Response:
     return make_response(
         render_template(
             "_live_run.html",
-            live=current_site().backend.run_reports.live_run(),
+            live=current_site().administration.live_run(),
             now=current_site().clock(),
             moment=format_timestamp,
             duration=format_duration,
@@ -59,11 +62,11 @@ def live_run() -> Response:
 @require_role(Role.REPORTS)
 def run_detail(run_id: str) -> BaseResponse:
     """Show one run: stages, errors with samples, and its log."""
-    reports = current_site().backend.run_reports
-    detail = reports.detail(int(run_id)) if run_id.isdecimal() and len(run_id) < 19 else None
+    administration = current_site().administration
+    detail = administration.run_detail(int(run_id)) if run_id.isdecimal() and len(run_id) < 19 else None
     if detail is None:
         abort(404)
-    live = reports.live_run()
+    live = administration.live_run()
     return render_page(
         "admin_run.html",
         detail=detail,

@@ -15,10 +15,10 @@ from werkzeug.wrappers import Response as BaseResponse
 from domain.account import Role
 from domain.errors import SettingsConflictError, SettingsError
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces.settings import HIDDEN_VALUE, NEW_HIDDEN_VALUE, Edits, SettingsForm
+from search_ui.admin.operation_views import run_operation
+from search_ui.admin.settings_form import HIDDEN_VALUE, NEW_HIDDEN_VALUE, Edits, SettingsForm
 from search_ui.context import current_account, current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message, translate_setting_help
-from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("settings", __name__, url_prefix="/admin/settings")
 blueprint.after_request(add_no_store_headers)
@@ -46,13 +46,13 @@ def review() -> BaseResponse:
     """Show what the changes do to the file, or their errors."""
     edits, digest = _read_edits(), request.form.get("digest", "")
     try:
-        result = current_site().backend.settings_editor.review(edits, digest)
+        result = current_site().administration.settings_reader.review(edits, digest)
         if result.errors:
             return _render_form(edits, 422, result.errors)
         if not result.diff:
             flash(translate("Nothing has changed."))
             return redirect(url_for("settings.settings_page"), 303)
-        form = current_site().backend.settings_editor.load_form()
+        form = current_site().administration.settings_reader.load_form()
     except SettingsConflictError as error:
         return _render_form(edits, 409, conflict_at=error.changed_at)
     except SettingsError as error:
@@ -80,14 +80,12 @@ def save() -> BaseResponse:
     """Save the changes that the account has reviewed."""
     edits = _read_edits()
     try:
-        count = current_site().backend.settings_editor.save(
-            edits, request.form.get("digest", ""), current_account_name()
-        )
+        change = run_operation("setting_change", edits=edits, digest=request.form.get("digest", ""))
     except SettingsConflictError as error:
         return _render_form(edits, 409, conflict_at=error.changed_at)
     except SettingsError as error:
         return _render_form(edits, 422, {"": translate_error(error)})
-    flash(translate("Saved {n} setting.", "Saved {n} settings.", n=count))
+    flash(translate("Saved {n} setting.", "Saved {n} settings.", n=change.result if change else 0))
     return redirect(url_for("settings.settings_page"), 303)
 
 
@@ -101,7 +99,7 @@ def _render_form(
     errors = {path: translate_message(message) for path, message in (errors or {}).items()}
     form: SettingsForm | None = None
     try:
-        form = current_site().backend.settings_editor.load_form()
+        form = current_site().administration.settings_reader.load_form()
     except SettingsError as error:
         errors, status = {"": translate_error(error)}, 503 if status == 200 else status
     account = current_account()

@@ -12,11 +12,11 @@ from domain.administration import HostSuggestion
 from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from domain.message import error_message
 from search_ui.accounts import add_no_store_headers, require_role
-from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOption, SiteOptionKind, SiteSettings
+from search_ui.admin.operation_views import run_operation
 from search_ui.admin.page_views import MAX_URL_CHARS
+from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOptionKind, SiteSettings
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error, translate_message
-from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("site_admin", __name__, url_prefix="/admin/sites")
 blueprint.after_request(add_no_store_headers)
@@ -32,7 +32,7 @@ def host_view(role: Role) -> Callable[[Callable[..., BaseResponse]], Callable[..
     def decorate(view: Callable[..., BaseResponse]) -> Callable[..., BaseResponse]:
         @wraps(view)
         def show_host(host: str, **values: str) -> BaseResponse:
-            return view(current_site().backend.site_service.find_host(host) or abort(404), **values)
+            return view(current_site().administration.site_reader.find_host(host) or abort(404), **values)
 
         return require_role(role)(show_host)
 
@@ -45,7 +45,7 @@ def suggested_sites() -> BaseResponse:
     """Show the form for a new site, and the hosts that saved pages link to."""
     suggestions: Sequence[HostSuggestion] = ()
     try:
-        suggestions = current_site().backend.site_service.suggestions(MAX_SUGGESTIONS)
+        suggestions = current_site().administration.site_reader.suggestions(MAX_SUGGESTIONS)
     except SettingsError as error:
         flash(translate_error(error))
     return render_page("admin_site_add.html", suggestions=suggestions, url=request.args.get("url", "")[:MAX_URL_CHARS])
@@ -57,10 +57,11 @@ def add_site() -> BaseResponse:
     """Add a site and show its settings."""
     url = request.form.get("url", "").strip()[:MAX_URL_CHARS]
     try:
-        host = current_site().backend.site_service.add(url, current_account_name())
+        change = run_operation("site_add", url=url)
     except SettingsError as error:
         flash(translate_error(error))
         return redirect(url_for("site_admin.suggested_sites", url=url), 303)
+    host = change.result if change else ""
     flash(translate("{host} is crawled again in the next run.", host=host))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
 
@@ -69,12 +70,16 @@ def add_site() -> BaseResponse:
 @host_view(Role.REPORTS)
 def site_settings(host: str) -> BaseResponse:
     """Show what the settings file says about a host."""
-    return _render_settings(current_site().backend.site_service.load(host))
+    return _render_settings(_load(host))
+
+
+def _load(host: str) -> SiteSettings:
+    return current_site().administration.site_reader.load(host)
 
 
 def _render_settings(site: SiteSettings, errors: Mapping[str, str] | None = None) -> BaseResponse:
     """Show the form of a host with errors by key; "" is the key of an error of the whole form."""
-    is_known = current_site().backend.site_service.count_contents(site.host).url_count > 0
+    is_known = current_site().store.site_pages.count(site.host).url_count > 0
     values = {"site": site, "is_known": is_known, "kinds": SiteOptionKind, "errors": errors or {}}
     return render_page("admin_site_settings.html", 422 if errors else 200, **values)
 
@@ -83,13 +88,13 @@ def _render_settings(site: SiteSettings, errors: Mapping[str, str] | None = None
 @host_view(Role.OPERATOR)
 def change_settings(host: str) -> BaseResponse:
     """Change the settings of a host; an invalid value is shown again with its error."""
-    service, values = current_site().backend.site_service, {key: request.form.get(key, "") for key in SITE_FORM_KEYS}
+    values = {key: request.form.get(key, "") for key in SITE_FORM_KEYS}
     try:
-        service.change(host, values, current_account_name())
+        run_operation("site_change", host=host, values=values)
     except SettingsError as error:
         problems = error.problems if isinstance(error, SiteError) else {"": error_message(error)}
         errors = {key: translate_message(problem) for key, problem in problems.items()}
-        return _render_settings(replace(service.load(host), values=values), errors)
+        return _render_settings(replace(_load(host), values=values), errors)
     flash(translate("The settings of the site are saved."))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
 
@@ -98,28 +103,24 @@ def change_settings(host: str) -> BaseResponse:
 @host_view(Role.OPERATOR)
 def change_option(host: str) -> BaseResponse:
     """Set a header, cookies or the proxy of a host to a value, or remove it. No response has the value."""
-    service, form, account = current_site().backend.site_service, request.form, current_account_name()
-    kind = SiteOptionKind(form["kind"]) if form.get("kind") in list(SiteOptionKind) else abort(400)
+    form = request.form
+    kind = form["kind"] if form.get("kind") in list(SiteOptionKind) else abort(400)
     if "value" in form:
-        value = form["value"].strip()
-        return _act(host, lambda: service.set_option(host, kind, value, account), "changed")
-    option = SiteOption(kind, form.get("name", ""))
-    return _act(host, lambda: service.remove_option(host, option, account), "changed")
+        return _act(host, "changed", "site_option_set", kind=kind, value=form["value"].strip())
+    return _act(host, "changed", "site_option_remove", kind=kind, name=form.get("name", ""))
 
 
 @blueprint.post("/<host>/<action>")
 @host_view(Role.OPERATOR)
 def act(host: str, action: str) -> BaseResponse:
     """Leave a host out of the crawl, crawl it again, or make all its fetched pages due."""
-    message = MESSAGE_BY_ACTION.get(action) or abort(404)
-    change = getattr(current_site().backend.site_service, action)
-    return _act(host, lambda: change(host, current_account_name()), message)
+    return _act(host, MESSAGE_BY_ACTION.get(action) or abort(404), f"site_{action}")
 
 
-def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:
-    """Apply a change, and show the settings of the host with the name of the change or the error."""
+def _act(host: str, message: str, operation: str, **values: str) -> BaseResponse:
+    """Run an operation, and show the settings of the host with the name of the change or the error."""
     try:
-        change()
+        run_operation(operation, host=host, **values)
     except SettingsError as error:
         flash(translate_error(error))
     else:
@@ -131,14 +132,13 @@ def _act(host: str, change: Callable[[], object], message: str) -> BaseResponse:
 @host_view(Role.OPERATOR)
 def confirm_removal(host: str) -> BaseResponse:
     """Say what the removal of a host deletes."""
-    service = current_site().backend.site_service
-    contents = service.count_contents(host)
+    contents = current_site().store.site_pages.count(host)
     return render_page(
         "admin_site_remove.html",
         host=host,
         contents=contents,
         megabytes=contents.archived_bytes / BYTES_PER_MEGABYTE,
-        option_count=len(service.load(host).options),
+        option_count=len(_load(host).options),
     )
 
 
@@ -147,7 +147,7 @@ def confirm_removal(host: str) -> BaseResponse:
 def remove(host: str) -> BaseResponse:
     """Remove a host with its pages and articles, and show the other sites."""
     try:
-        contents = current_site().backend.site_service.remove(host, current_account_name())
+        change = run_operation("site_remove", host=host)
     except BusyError:
         flash(translate("A run is crawling. Stop it or wait for its end, then remove the site."))
     except PlumblineError as error:
@@ -157,7 +157,7 @@ def remove(host: str) -> BaseResponse:
             translate(
                 "{host} is removed, with {articles} articles. They leave the results within seconds.",
                 host=host,
-                articles=contents.article_count,
+                articles=change.result.article_count if change else 0,
             )
         )
         return redirect(url_for("admin.sites"), 303)

@@ -39,7 +39,8 @@ MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60, 3600, 86400
 def overview() -> BaseResponse:
     """Show the state of index, lexicon and recent runs."""
     site = current_site()
-    summary = site.backend.overview()
+    administration = site.administration
+    summary = administration.overview()
     oldest_pending_at = summary.freshness.pending_since
     current = current_account()
     is_operator = current is not None and Role.OPERATOR in current.roles
@@ -47,19 +48,19 @@ def overview() -> BaseResponse:
     return render_page(
         "admin_overview.html",
         overview=summary,
-        run_status=site.backend.run_control.status(),
-        dashboard=site.backend.dashboard_url()
+        run_status=administration.run_status(),
+        dashboard=administration.dashboard_url()
         if is_operator
         else "",  # the dashboard can cancel work and has no password
         reads_reports=reads_reports,
-        live=site.backend.run_reports.live_run() if reads_reports else None,
+        live=administration.live_run() if reads_reports else None,
         now=site.clock(),
         in_solr=_count_solr_documents(),
         behind=0.0 if oldest_pending_at is None else site.clock() - oldest_pending_at,
         minutes=bar_chart(run_charts.run_duration_points(summary.run_history.runs)),
         visits=bar_chart(run_charts.run_visit_points(summary.run_history.runs)),
         alerts=[(alert, alert_message(alert, g.language)) for alert in summary.active_alerts],
-        muted_keys={mute.key for mute in site.backend.alert_administration.mutes()},
+        muted_keys={mute.key for mute in site.store.alert_mutes.active()},
         rows=MAX_RUNS_SHOWN,
         most=MAX_ALERTS_SHOWN,
         moment=format_timestamp,
@@ -81,7 +82,7 @@ def searches() -> BaseResponse:
     """Show the search log of the last `days` days."""
     requested_days = request.args.get("days", "")
     days = next((period for period in REPORT_PERIODS_DAYS if str(period) == requested_days), REPORT_PERIODS_DAYS[1])
-    report = current_site().backend.search_report(days)
+    report = current_site().store.search_log.report(days, time.localtime().tm_gmtoff // 60)
     chart = bar_chart([ChartPoint(day.day[5:], day.search_count, day.without_hits) for day in report.by_day])
     _, accepted = current_site().backend.find_terms(TermStatus.ACCEPTED, "", 0, MAX_SYNONYM_TARGETS)
     return render_page(
@@ -102,7 +103,7 @@ def propose_term() -> BaseResponse:
     """Add a query as a lexicon candidate and show it."""
     text = _submitted_query_text()
     try:
-        current_site().backend.review_service.propose(text, current_account_name())
+        current_site().administration.review.propose(text, current_account_name())
     except LexiconError as error:
         flash(translate_error(error))
         return redirect(url_for("admin.searches"), 303)
@@ -121,7 +122,7 @@ def add_synonym() -> BaseResponse:
     """Add a query as a synonym of a term. It takes effect with the next lexicon version."""
     text, target_term = _submitted_query_text(), request.form.get("term", "")[:MAX_TERM_CHARS]
     try:
-        current_site().backend.review_service.add_synonym(target_term, text, current_account_name())
+        current_site().administration.review.add_synonym(target_term, text, current_account_name())
     except LexiconError as error:
         flash(translate_error(error))
     else:
@@ -139,9 +140,9 @@ def add_synonym() -> BaseResponse:
 @require_role(Role.REPORTS)
 def sites() -> BaseResponse:
     """Show all sites with their last crawl and their failures."""
-    site_reports = current_site().backend.sites()
+    site_reports = current_site().administration.sites()
     harvest: dict[str, list[HostHarvest]] = {}
-    for entry in current_site().topic_backend.harvest():
+    for entry in current_site().store.focused_decisions.harvest_by_host():
         harvest.setdefault(entry.host, []).append(entry)
     rows = [(_site_display_name(entry.totals.host), entry, _failure_counts(entry)) for entry in site_reports]
     nights = current_site().backend.run_history()
@@ -160,7 +161,7 @@ def sites() -> BaseResponse:
 @require_role(Role.REPORTS)
 def site_detail(host: str) -> BaseResponse:
     """Show one site: its runs as a chart, and samples of failures by reason."""
-    detail = current_site().backend.site(host)
+    detail = current_site().administration.site(host)
     if detail is None:
         abort(404)
     by_reason: dict[tuple[Stage, Reason], list[OutcomeSample]] = {}

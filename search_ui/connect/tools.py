@@ -130,7 +130,7 @@ def read_article(arguments: Mapping[str, Any]) -> JsonDict:
 
 
 def _fetch_article(id_or_url: str) -> ArticleDetails:
-    doc_id = current_site().backend.page_diagnosis.document_id(id_or_url) if "://" in id_or_url else id_or_url
+    doc_id = current_site().backend.document_id(id_or_url) if "://" in id_or_url else id_or_url
     if is_doc_id(doc_id) and (article := find_article(current_services().search, doc_id)):
         return article
     raise ToolError("there is no such article: use an id or url from the results of search")

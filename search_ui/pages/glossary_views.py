@@ -37,7 +37,7 @@ def term(name: str) -> BaseResponse:
     site = current_services()
     published = find_term(site, name)
     if published is None and CONCEPT_ID_RE.fullmatch(name):
-        published = find_term(site, site.backend.review_service.find_by_concept(name) or "")
+        published = find_term(site, site.backend.find_by_concept(name) or "")
     if published is None:
         abort(404)
     glossary_term, concept = published.term, published.concept
@@ -127,7 +127,7 @@ def printed_terms() -> BaseResponse:
         terms=terms,
         total=len(matches),
         filter=term_filter,
-        definition_by_term=current_site().backend.review_service.best_definitions([term.text for term in terms]),
+        definition_by_term=current_site().backend.best_definitions([term.text for term in terms]),
         safe_url=safe_url,
         published=format_day(glossary.published_at),
         label=current_services().display_name,

@@ -125,7 +125,7 @@ def _look_up_page(request: SearchRequest) -> PageLookup | None:
     if not _URL_RE.fullmatch(url):
         return None
     site = current_site()
-    doc_id = site.backend.page_diagnosis.document_id(url)
+    doc_id = site.backend.document_id(url)
     is_indexed = bool(doc_id) and bool(documents(site.solr.select(document_params(doc_id))))
     return PageLookup(url, doc_id if is_indexed else "")
 
@@ -147,9 +147,7 @@ def _search_context(original_request: SearchRequest, outcome: SearchOutcome) -> 
         "exactly": search_request.with_changes(raw_query=str(search_request.parsed_query.with_words_quoted())),
         "page_lookup": _look_up_page(original_request),
         "term_card": term,
-        "term_definition": next(iter(current_site().backend.review_service.definitions(term.text)), None)
-        if term
-        else None,
+        "term_definition": next(iter(current_site().backend.definitions(term.text)), None) if term else None,
         "link": partial(search_url, "public.search"),
         "citation_formats": CITATION_FORMATS,
         "max_exported": MAX_EXPORTED_RESULTS,

@@ -18,7 +18,7 @@ from functools import partial
 
 from domain.errors import SolrError
 from domain.file_formats import HTML_FORMAT
-from search_ui.interfaces import LexiconBackend
+from search_ui.interfaces import SiteBackend
 from search_ui.query.query_parser import as_plain_words
 from search_ui.query.query_plan import QueryPlan
 from search_ui.query.query_words import Thesaurus, segment_query
@@ -159,7 +159,7 @@ class SearchService:
     """
 
     solr: SolrBackend
-    lexicon_backend: LexiconBackend
+    lexicon_backend: SiteBackend
     settings: SearchSettings
     cursors: CursorCodec
     thesaurus: Thesaurus

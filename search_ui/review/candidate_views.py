@@ -6,11 +6,13 @@ Every form works without JavaScript. `static/review.js` adds shortcuts and updat
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from flask import Blueprint, abort, flash, jsonify, request
+from flask import Blueprint, abort, flash, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from docstore.terms.review import TermReview
 from domain.account import Role
 from domain.errors import ConcurrentEditError, LexiconError, SolrError
 from domain.review import Order, ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
@@ -24,11 +26,11 @@ from search_ui.review import lexicon_views as review_pages
 from search_ui.review import relation_views as review_relations
 from search_ui.review import team_views as review_team
 from search_ui.review import term_views as review_term
-from search_ui.review.interfaces import ReviewService
 from search_ui.review.listing import (
     ANY_VALUE,
     MAX_BULK_TERMS,
     TERMS_ON_PAGE,
+    load_page,
     parse_listing,
     parse_number,
     redirect_back,
@@ -40,7 +42,10 @@ from search_ui.review.term_display import (
     build_term_row,
     current_account_name,
     expected_version,
+    find_terms,
+    load_rising_terms,
     term_to_json,
+    undo_label,
 )
 from search_ui.review.usage import count_articles
 from text.scripts import LANGUAGE_PATTERNS
@@ -68,9 +73,14 @@ def review_list() -> BaseResponse:
         current_site(),
         parse_listing({"language": request.cookies.get(LANGUAGE_COOKIE, ""), **request.args}, current_account_name()),
     )
-    total, terms = site.backend.review_service.find_page(listing.query)
-    review_service = site.backend.review_service
-    related_terms, rise_by_text = review_service.related_terms(terms), review_service.rising_terms()
+    administration = site.administration
+    page = load_page(
+        lambda offset, limit: administration.review.find_page(replace(listing.query, offset=offset, limit=limit)),
+        str(listing.page_number),
+        TERMS_ON_PAGE,
+    )
+    listing, terms = replace(listing, page_number=page.number), page.items
+    related_terms, rise_by_text = administration.review.related_terms(terms), load_rising_terms()
     state = review_state()
     try:
         article_counts = count_articles(site.solr, [term.text for term in terms])
@@ -80,14 +90,14 @@ def review_list() -> BaseResponse:
         "review_list.html",
         listing=listing,
         arguments=listing.url_params,
-        total=total,
+        total=page.total,
         article_counts=article_counts,
-        last=max(1, -(-total // TERMS_ON_PAGE)),
-        first_number=listing.query.offset + 1,
+        last=page.last,
+        first_number=(page.number - 1) * TERMS_ON_PAGE + 1,
         rows=[
             build_term_row(term, words, rise_by_text.get(term.text), kind)
             for term, words, kind in zip(
-                terms, related_terms, review_service.candidate_kinds(terms, related_terms), strict=True
+                terms, related_terms, administration.lexicon_tools.candidate_kinds(terms, related_terms), strict=True
             )
         ],
         statuses=list(TermStatus),
@@ -117,7 +127,7 @@ def review_list() -> BaseResponse:
 
 def _shown_statuses(counts: Mapping[str, int]) -> list[TermStatus]:
     """Return the statuses with a tab: that of terms that wait for a second reviewer only if there can be some."""
-    needs_second_reviewer = current_site().backend.review_service.needs_second_reviewer
+    needs_second_reviewer = current_site().administration.review.needs_second_reviewer()
     return [
         status
         for status in TermStatus
@@ -127,16 +137,16 @@ def _shown_statuses(counts: Mapping[str, int]) -> list[TermStatus]:
 
 def review_state() -> dict[str, Any]:
     """Return the counts that a decision changes."""
-    actions = current_site().backend
-    counts, (added, removed, changed) = actions.count_terms_by_status(), actions.review_service.pending_counts()
-    accepted_count, decided_count = actions.review_service.recent_acceptance()
+    store = current_site().store
+    counts, (added, removed, changed) = store.lexicons.status_counts(), store.review_queue.unpublished_change_counts()
+    accepted_count, decided_count = store.review_queue.recent_acceptance()
     status_counts = {status.value: counts.get(status, 0) for status in TermStatus}
     return {
-        "assigned": actions.review_team.count_assigned(current_account_name()),
+        "assigned": store.term_assignments.count_candidates(current_account_name()),
         "counts": status_counts,
         "pending": {"added": added, "removed": removed, "changed": changed},
         "last": {"good": accepted_count, "of": decided_count},
-        "today": actions.review_service.count_decided_terms(current_account_name(), _midnight()),
+        "today": store.review_history.count_decided_terms(current_account_name(), _midnight()),
     }
 
 
@@ -153,7 +163,7 @@ def decide() -> BaseResponse:
     text, status = request.form.get("term", ""), _requested_status()
     term_edit = TermEdit(text, status, seen_version=expected_version(request.form))
     return apply_and_respond(
-        lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, [term_edit], current_account_name()),
+        lambda review: review.apply(ReviewDecisionKind.DECIDE, [term_edit], current_account_name()),
         lambda decision: translate_code("review_now", _status_after(decision, status), text=clean_text(text)),
     )
 
@@ -165,7 +175,7 @@ def add_term() -> BaseResponse:
     text = request.form.get("term", "").strip()[:MAX_TERM_CHARS]
     edit = TermEdit(text, TermStatus.ACCEPTED, create_if_missing=True)
     return apply_and_respond(
-        lambda review_service: review_service.apply(ReviewDecisionKind.ADD, [edit], current_account_name()),
+        lambda review: review.apply(ReviewDecisionKind.ADD, [edit], current_account_name()),
         lambda decision: translate_code(
             "review_now", _status_after(decision, TermStatus.ACCEPTED), text=clean_text(text)
         ),
@@ -180,22 +190,22 @@ def change_term() -> BaseResponse:
     text, operation_name, value = (form.get(name, "")[: 10 * MAX_TERM_CHARS] for name in ("term", "what", "value"))
     version = expected_version(form)
     words = tuple(word.strip() for word in value.replace("，", ",").split(",") if word.strip())
-    operations: dict[str, Callable[[ReviewService], ReviewDecision]] = {
-        "class": lambda review_service: review_service.apply(
+    operations: dict[str, Callable[[TermReview], ReviewDecision]] = {
+        "class": lambda review: review.apply(
             ReviewDecisionKind.CLASSIFY,
             [TermEdit(text, category=_requested_category(value), seen_version=version)],
             current_account_name(),
         ),
-        "synonyms": lambda review_service: review_service.apply(
+        "synonyms": lambda review: review.apply(
             ReviewDecisionKind.SYNONYMS, [TermEdit(text, synonyms=words, seen_version=version)], current_account_name()
         ),
-        "broader": lambda review_service: review_service.apply(
+        "broader": lambda review: review.apply(
             ReviewDecisionKind.RELATE,
             [TermEdit(text, broader_terms=words, seen_version=version)],
             current_account_name(),
         ),
-        "merge": lambda review_service: review_service.merge(text, value.strip(), current_account_name(), version),
-        "rename": lambda review_service: review_service.rename(text, value.strip(), current_account_name(), version),
+        "merge": lambda review: review.merge(text, value.strip(), current_account_name(), version),
+        "rename": lambda review: review.rename(text, value.strip(), current_account_name(), version),
     }
     if operation_name not in operations:
         abort(400)
@@ -211,10 +221,10 @@ def define_term() -> BaseResponse:
     if not {"sentence", "own"} & form.keys():
         abort(400)
 
-    def define(review_service: ReviewService) -> ReviewDecision:
+    def define(review: TermReview) -> ReviewDecision:
         if "own" in form:
-            return review_service.write_definition(text, form["own"], current_account_name(), version)
-        return review_service.choose_definition(text, form["sentence"], current_account_name(), version)
+            return review.write_definition(text, form["own"], current_account_name(), version)
+        return review.choose_definition(text, form["sentence"], current_account_name(), version)
 
     return apply_and_respond(define, translate("Saved changes to “{text}”.", text=clean_text(text)))
 
@@ -234,7 +244,9 @@ def edit_concept() -> BaseResponse:
         if word.strip()
     ]
     return apply_and_respond(
-        lambda review_service: review_service.edit_concept(text, terms, current_account_name(), version),
+        lambda _: current_site().administration.lexicon_tools.edit_concept(
+            text, terms, current_account_name(), version
+        ),
         translate("Saved changes to “{text}”.", text=clean_text(text)),
     )
 
@@ -242,11 +254,25 @@ def edit_concept() -> BaseResponse:
 @blueprint.post("/undo")
 @require_role(Role.REVIEWER)
 def undo_decision() -> BaseResponse:
-    """Undo the action `act`, else the last action of this account."""
-    act_id = parse_number(request.form.get("act", "")) or None
-    return apply_and_respond(
-        lambda review_service: review_service.undo(current_account_name(), act_id), translate("Undone.")
-    )
+    """Undo the action `act`, else the last action of this account.
+
+    An action on more than one term is shown with its account and its extent, and undone if the form says `confirmed`.
+    The list of terms names the action (`act`) that its reader has just done.
+    """
+    act_id, account = parse_number(request.form.get("act", "")) or None, current_account_name()
+    history = current_site().store.review_history
+    try:
+        decision = history.find_undoable(account, act_id)
+    except LexiconError as error:
+        return _rejected_response(error)
+    is_confirmed = "confirmed" in request.form or (wants_json() and act_id is not None and decision.by == account)
+    if len(decision.changes) > 1 and not is_confirmed:
+        if wants_json():
+            response = jsonify(error={"status": 409, "message": undo_label(decision), "confirm": True})
+            response.status_code = 409
+            return response
+        return render_page("review_undo.html", act=decision, language_page=url_for("review.pages.history"))
+    return apply_and_respond(lambda _: history.undo(account, decision.act_id), translate("Undone."))
 
 
 def _status_after(decision: ReviewDecision, status: TermStatus) -> str:
@@ -256,20 +282,19 @@ def _status_after(decision: ReviewDecision, status: TermStatus) -> str:
 
 
 def apply_and_respond(
-    operation: Callable[[ReviewService], ReviewDecision], message: str | Callable[[ReviewDecision], str]
+    operation: Callable[[TermReview], ReviewDecision], message: str | Callable[[ReviewDecision], str]
 ) -> BaseResponse:
     """Perform a change and return the changed terms as JSON, or redirect to the page."""
-    review_service = current_site().backend.review_service
     try:
-        decision = operation(review_service)
+        decision = operation(current_site().administration.review)
     except LexiconError as error:
-        return _rejected_response(review_service, error)
+        return _rejected_response(error)
     message = message if isinstance(message, str) else message(decision)
     if not wants_json():
         flash(message)
         return redirect_back()
     texts = [change.text for change in decision.changes]
-    term_by_text = review_service.find_terms(texts)
+    term_by_text = find_terms(texts)
     changed = [term_to_json(text, term_by_text.get(text)) for text in texts]
     return jsonify(act=decision.act_id, message=message, terms=changed, **review_state())
 
@@ -281,18 +306,18 @@ def decide_bulk() -> BaseResponse:
 
     They are one action if possible. As JSON, it is one action or none.
     """
-    status, review_service = _requested_status(), current_site().backend.review_service
-    edits = _bulk_edits(status, review_service)
+    status, review = _requested_status(), current_site().administration.review
+    edits = _bulk_edits(status, review)
     if wants_json():
         return apply_and_respond(
-            lambda review_service: review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()),
+            lambda review: review.apply(ReviewDecisionKind.DECIDE, edits, current_account_name()),
             lambda decision: _bulk_message(decision, status),
         )
     skipped_counts = Counter[str]()
     try:
-        decision = review_service.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
+        decision = review.apply(ReviewDecisionKind.DECIDE, edits, current_account_name())
     except LexiconError:
-        skipped_counts.update(_decide_singly(review_service, edits))
+        skipped_counts.update(_decide_singly(review, edits))
         flash(translate_code("review_bulk", status.value, n=len(edits) - skipped_counts.total()))
     else:
         flash(_bulk_message(decision, status))
@@ -307,18 +332,18 @@ def _bulk_message(decision: ReviewDecision, status: TermStatus) -> str:
     return " ".join(translate_code("review_bulk", name, n=n) for name, n in (counts or {status.value: 0}).items())
 
 
-def _decide_singly(review_service: ReviewService, edits: Sequence[TermEdit]) -> Iterator[str]:
+def _decide_singly(review: TermReview, edits: Sequence[TermEdit]) -> Iterator[str]:
     """Apply each edit as a decision of its own. Yields the code of the reason for each edit that is rejected."""
     for edit in edits:
         try:
-            review_service.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
+            review.apply(ReviewDecisionKind.DECIDE, [edit], current_account_name())
         except ConcurrentEditError:
             yield "changed"
         except LexiconError:
             yield "refused"
 
 
-def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermEdit]:
+def _bulk_edits(status: TermStatus, review: TermReview) -> list[TermEdit]:
     limit_text, selected = request.form.get("top", ""), request.form.getlist("selected")[:MAX_BULK_TERMS]
     if "selection" in request.form:
         pairs = [value.partition(" ")[::2] for value in selected]
@@ -333,9 +358,7 @@ def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermE
     form = {**request.form, "status": TermStatus.CANDIDATE, "page": "1"}
     query = parse_listing(form, current_account_name()).query
     limit = min(int(limit_text), MAX_BULK_TERMS)
-    terms: Sequence[Term] = review_service.find_page(
-        TermQuery(**{**vars(query), "is_rising_first": False, "limit": limit})
-    )[1]
+    terms: Sequence[Term] = review.find_page(TermQuery(**{**vars(query), "is_rising_first": False, "limit": limit}))[1]
     return [TermEdit(term.text, status, seen_version=term.version) for term in terms]
 
 
@@ -343,13 +366,11 @@ def _bulk_edits(status: TermStatus, review_service: ReviewService) -> list[TermE
 @require_role(Role.REVIEWER)
 def publish() -> BaseResponse:
     """Publish the accepted terms as a new version with a `note`. Documents with a changed term are reindexed."""
-    review_service = current_site().backend.review_service
+    note = request.form.get("note", "").strip()[:MAX_NOTE_CHARS]
     try:
-        new_version = review_service.publish(
-            current_account_name(), request.form.get("note", "").strip()[:MAX_NOTE_CHARS]
-        )
+        new_version = current_site().administration.lexicon_tools.publish(current_account_name(), note)
     except LexiconError as error:
-        return _rejected_response(review_service, error)
+        return _rejected_response(error)
     flash(
         translate(
             "Published version {version} with {n} term. Affected documents are being reindexed.",
@@ -374,7 +395,7 @@ def _requested_category(value: str) -> TermClass:
     return TermClass(value)
 
 
-def _rejected_response(review_service: ReviewService, error: LexiconError) -> BaseResponse:
+def _rejected_response(error: LexiconError) -> BaseResponse:
     if isinstance(error, ConcurrentEditError):
         status = translate_code("status", error.status) if error.status in set(TermStatus) else translate("Removed")
         message = translate(
@@ -387,7 +408,7 @@ def _rejected_response(review_service: ReviewService, error: LexiconError) -> Ba
         message = translate_error(error)
     if wants_json():
         text = error.text if isinstance(error, ConcurrentEditError) else request.form.get("term", "")
-        terms_json = [term_to_json(text, term) for term in review_service.find_terms([text]).values()]
+        terms_json = [term_to_json(text, term) for term in find_terms([text]).values()]
         response = jsonify(error={"status": 409, "message": message}, terms=terms_json)
         response.status_code = 409
         return response

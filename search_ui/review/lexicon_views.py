@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from flask import Blueprint, Response, flash, redirect, request, url_for
 from werkzeug.exceptions import NotFound
@@ -19,7 +20,8 @@ from search_ui.charts import Chart, ChartPoint, bar_chart
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_error, translate_message
 from search_ui.query.display_text import clean_text, truncate_query
-from search_ui.review.interfaces import VersionProposal
+from search_ui.review.lexicon_tools import VersionProposal
+from search_ui.review.listing import load_page
 from search_ui.review.preview import compare_rankings
 from search_ui.review.term_display import MAX_NOTE_CHARS, MAX_TERM_CHARS, current_account_name, find_terms_of_decisions
 
@@ -54,20 +56,16 @@ def _int_param(name: str, default: int) -> int:
 def history() -> BaseResponse:
     """Show all actions with a button to undo them; of one term or account if given."""
     text, by = (request.args.get(name, "")[:MAX_TERM_CHARS] for name in ("text", "by"))
-    page_number = max(1, _int_param("page", 1))
-    total, acts = current_site().backend.review_service.history(
-        text, by, (page_number - 1) * DECISIONS_PER_PAGE, DECISIONS_PER_PAGE
-    )
-    last = max(1, -(-total // DECISIONS_PER_PAGE))
-    pagination = {"number": page_number, "last": last}
+    find_decisions = partial(current_site().store.review_history.list_decisions, text, by)
+    page = load_page(find_decisions, request.args.get("page", ""), DECISIONS_PER_PAGE)
     return render_page(
         "review_history.html",
-        acts=acts,
-        existing_terms=find_terms_of_decisions(acts),
+        acts=page.items,
+        existing_terms=find_terms_of_decisions(page.items),
         text=text,
         by=by,
         moment=format_timestamp,
-        pages_of=pagination,
+        pages_of=page,
     )
 
 
@@ -75,12 +73,12 @@ def history() -> BaseResponse:
 @require_role(Role.REVIEWER)
 def versions() -> BaseResponse:
     """Show all versions, and the changes from version `before` to version `after`."""
-    review_service = current_site().backend.review_service
-    published = review_service.versions()
+    administration = current_site().administration
+    published = administration.store.lexicons.list_versions()
     newest = published[0][0].version if published else 0
     after = min(_int_param("after", newest), newest)
     before = min(_int_param("before", max(0, after - 1)), newest)
-    changes = review_service.difference(before, after)
+    changes = administration.lexicon_tools.difference(before, after)
     return render_page(
         "review_versions.html",
         versions=published,
@@ -100,7 +98,7 @@ def revert() -> BaseResponse:
     """Restore an older version."""
     number = _int_param("version", -1)
     try:
-        new_version = current_site().backend.review_service.revert(number, current_account_name())
+        new_version = current_site().administration.lexicon_tools.revert(number, current_account_name())
     except LexiconError as error:
         flash(translate_error(error))
     else:
@@ -120,10 +118,10 @@ def import_list() -> BaseResponse:
     if upload is None or not upload.filename:
         flash(translate("No file selected."))
         return redirect(url_for("review.pages.versions"), 303)
-    review_service, content = current_site().backend.review_service, upload.read()
+    tools, content = current_site().administration.lexicon_tools, upload.read()
     try:
         if "preview" in request.form:
-            preview = review_service.preview_import(upload.filename, content)
+            preview = tools.preview_import(upload.filename, content)
             return render_page(
                 "review_import.html",
                 name=clean_text(upload.filename),
@@ -133,7 +131,7 @@ def import_list() -> BaseResponse:
                 total=len(preview.changes),
                 unchanged_count=preview.unchanged_count,
             )
-        count = review_service.import_list(upload.filename, content, current_account_name())
+        count = tools.import_list(upload.filename, content, current_account_name())
     except DictionaryError as error:
         faults = [(number, translate_message(fault)) for number, fault in error.line_errors[:MAX_ERRORS_SHOWN]]
         hidden_count = len(error.line_errors) - len(faults)
@@ -154,8 +152,8 @@ def export(form: str) -> BaseResponse:
     """Download the newest version in a list format, or the concepts of the accepted terms."""
     if form not in EXPORT_EXTENSIONS:
         raise NotFound
-    review_service, concept_format = current_site().backend.review_service, CONCEPT_FORMATS.get(form)
-    content = review_service.export_concepts(concept_format) if concept_format else review_service.export(form)
+    tools, concept_format = current_site().administration.lexicon_tools, CONCEPT_FORMATS.get(form)
+    content = tools.export_concepts(concept_format) if concept_format else tools.export(form)
     response = Response(content, mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="lexicon-{form}.{EXPORT_EXTENSIONS[form]}"'
     return response
@@ -166,7 +164,7 @@ def export(form: str) -> BaseResponse:
 def preview() -> BaseResponse:
     """Show what publishing would change: segmentation, and the first results of a search for `q`."""
     site = current_site()
-    proposal = site.backend.review_service.proposal()
+    proposal = site.administration.lexicon_tools.proposal()
     first = next((change.text for change in proposal.word_changes), "")
     query = truncate_query(request.args.get("q", first), site.settings.longest_query)
     return render_page(
@@ -179,7 +177,7 @@ def preview() -> BaseResponse:
         errors=sorted(proposal.check.error_by_term.items())[:MAX_CHANGES_SHOWN],
         more=len(proposal.word_changes) - MAX_CHANGES_SHOWN,
         counts=count_changes(proposal),
-        waiting_count=site.backend.count_terms_by_status().get(TermStatus.PROVISIONAL, 0),
+        waiting_count=site.store.lexicons.status_counts().get(TermStatus.PROVISIONAL, 0),
         longest_note=MAX_NOTE_CHARS,
         query=query,
         results=compare_rankings(proposal, query) if query else None,
@@ -197,14 +195,13 @@ def count_changes(proposal: VersionProposal) -> dict[str, int]:
 @require_role(Role.REVIEWER)
 def report() -> BaseResponse:
     """Show the distributions of all and of accepted terms: length, score, part-of-speech pattern."""
-    review_service = current_site().backend.review_service
-    statistics = review_service.statistics()
-    counts = current_site().backend.count_terms_by_status()
+    store = current_site().store
+    statistics, counts = store.review_queue.statistics(), store.lexicons.status_counts()
     return render_page(
         "review_report.html",
         total=sum(counts.values()),
         counts={status.value: counts.get(status, 0) for status in TermStatus},
-        last=review_service.recent_acceptance(),
+        last=store.review_queue.recent_acceptance(),
         lengths=length_chart(statistics),
         scores=score_chart(statistics),
         patterns=pos_pattern_points(statistics),

@@ -1,8 +1,8 @@
 """The list of terms as a URL describes it: filter, order and page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from flask import redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -16,6 +16,7 @@ TERMS_ON_PAGE = 20
 MAX_BULK_TERMS = 500
 ANY_VALUE, AUTOMATIC, OUTDATED_DEFINITION = "all", "automatic", "outdated_definition"
 ASSIGNED_TO_ME = "me"
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,29 @@ def parse_listing(values: Mapping[str, str], account: str) -> TermListState:
     )
 
 
+@dataclass(frozen=True)
+class Page(Generic[Item]):
+    """One page of a list; `number` and `last` count from 1, `total` is the number of all items."""
+
+    number: int
+    last: int
+    total: int
+    items: Sequence[Item]
+
+
+def load_page(find: Callable[[int, int], tuple[int, Sequence[Item]]], number_text: str, size: int) -> Page[Item]:
+    """Load the requested page of a list: the last one if there are fewer, the first one if the text is no number.
+
+    `find` returns the number of all items and those from an offset, at most so many.
+    """
+    number = max(1, parse_number(number_text))
+    total, items = find((number - 1) * size, size)
+    last = max(1, -(-total // size))
+    if number > last:
+        number, (total, items) = last, find((last - 1) * size, size)
+    return Page(number, last, total, items)
+
+
 def parse_number(text: str) -> int:
     """Parse a number of a URL or a form; 0 if it is none."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
@@ -85,8 +109,8 @@ def redirect_back() -> BaseResponse:
         return redirect(url_for("review.term.show_term", text=request.form.get("term", "")), 303)
     if origin == "relations":
         return redirect(url_for("review.relations.show_relations"), 303)
-    if origin == "history":
-        return redirect(url_for("review.pages.history"), 303)
+    if origin in ("history", "all"):
+        return redirect(url_for("review.pages.history" if origin == "history" else "history.history"), 303)
     listing = parse_listing(request.form, current_account_name())
     url_params: dict[str, Any] = {**listing.url_params, "page": listing.page_number}
     return redirect(url_for("review.review_list", **url_params), 303)

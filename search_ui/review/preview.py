@@ -13,7 +13,7 @@ from search_ui.query.search import SearchService
 from search_ui.query.search_request import SearchRequest
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_requests import hits_params
-from search_ui.review.interfaces import VersionProposal
+from search_ui.review.lexicon_tools import VersionProposal
 from solr_client import solr_fields
 
 SHOWN_RESULTS = 10  # on each side

@@ -9,7 +9,7 @@ from domain.account import Role
 from domain.article import document_id
 from domain.errors import ConcurrentEditError, LexiconError
 from domain.review import ReviewDecision
-from domain.term_relation import RelationKind
+from domain.term_relation import ProposalState, RelationKind
 from search_ui.accounts import require_role
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
@@ -20,7 +20,6 @@ blueprint = Blueprint("relations", __name__)
 
 MAX_PROPOSALS = 20
 MAX_DECIDED = 200  # of accepted, and of rejected relations
-ACCEPT, REJECT, REOPEN = "accepted", "rejected", "proposed"
 
 
 @blueprint.get("/relations")
@@ -30,14 +29,15 @@ def show_relations() -> BaseResponse:
 
     The URL names the decision (`act`), or the proposal (`kind`, `term` and `other`) if it was not an edit of a term.
     """
-    review_service = current_site().backend.review_service
-    total, proposals = review_service.relation_proposals(MAX_PROPOSALS)
+    relations = current_site().store.relations
+    total, proposals = relations.list_open(MAX_PROPOSALS)
     return render_page(
         "review_relations.html",
         total=total,
         proposals=proposals,
         usage_by_renaming=fetch_renaming_usage(current_site().solr, proposals),
-        decided=review_service.decided_relations(MAX_DECIDED),
+        accepted=relations.list_decided(ProposalState.ACCEPTED, MAX_DECIDED),
+        rejected=relations.list_decided(ProposalState.REJECTED, MAX_DECIDED),
         document_id=document_id,
         last_act=request.args.get("act", type=int),
         last_proposal={name: request.args.get(name, "")[:MAX_TERM_CHARS] for name in ("kind", "term", "other")},
@@ -49,23 +49,21 @@ def show_relations() -> BaseResponse:
 @require_role(Role.REVIEWER)
 def decide_relation() -> BaseResponse:
     """Accept, reject or reopen (`decision`) the proposal to relate `term` to `other` (`kind`)."""
-    form, review_service = request.form, current_site().backend.review_service
+    form, review = request.form, current_site().administration.review
     text, other = (form.get(name, "")[:MAX_TERM_CHARS] for name in ("term", "other"))
-    decision, kind_name = form.get("decision"), form.get("kind", "")
-    if kind_name not in set(RelationKind) or decision not in (ACCEPT, REJECT, REOPEN):
+    decision, kind_name = form.get("decision", ""), form.get("kind", "")
+    if kind_name not in set(RelationKind) or decision not in set(ProposalState):
         abort(400)
     kind, url_params = RelationKind(kind_name), dict[str, Any](position=form.get("position", 0, type=int))
     try:
         review_decision: ReviewDecision | None = None
-        if decision == ACCEPT:
-            review_decision = review_service.accept_relation(kind, text, other, current_account_name())
-        elif decision == REJECT:
-            review_service.reject_relation(kind, text, other, current_account_name())
+        if decision == ProposalState.ACCEPTED:
+            review_decision = review.accept_relation(kind, text, other, current_account_name())
         else:
-            review_service.reopen_relation(kind, text, other, current_account_name())
+            review.set_relation_state(kind, text, other, ProposalState(decision), current_account_name())
         if review_decision is not None:
             url_params["act"] = review_decision.act_id
-        elif decision != REOPEN:
+        elif decision != ProposalState.PROPOSED:
             url_params.update(kind=kind.value, term=text, other=other)
         flash(translate_code("review_relation", decision, text=text, other=other))
     except ConcurrentEditError:

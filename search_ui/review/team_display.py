@@ -10,11 +10,11 @@ from search_ui.context import current_site
 
 def team_values(texts: Sequence[str]) -> dict[str, Any]:
     """Return the comments and reviewers of terms, for the templates."""
-    team = current_site().backend.review_team
+    administration = current_site().administration
     return {
-        "comments_by_term": team.comments(texts),
-        "reviewers_by_term": team.assigned_reviewers(texts),
-        "reviewers": team.reviewers(),
+        "comments_by_term": administration.store.term_comments.find(texts),
+        "reviewers_by_term": administration.store.term_assignments.find(texts),
+        "reviewers": administration.review.reviewers(),
         "max_comment_chars": MAX_COMMENT_CHARS,
         "moment": format_timestamp,
     }

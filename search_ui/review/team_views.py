@@ -1,7 +1,5 @@
 """Team work in the review: comments on terms, and terms that are assigned to reviewers."""
 
-from collections.abc import Callable
-
 from flask import Blueprint, abort, flash, jsonify, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -9,6 +7,7 @@ from domain.account import Role
 from domain.errors import LexiconError
 from domain.review import MAX_COMMENT_CHARS
 from search_ui.accounts import require_role
+from search_ui.admin.operation_views import run_operation
 from search_ui.context import current_site, wants_json
 from search_ui.i18n import translate, translate_code, translate_error
 from search_ui.review.listing import MAX_BULK_TERMS, parse_number, redirect_back
@@ -22,26 +21,25 @@ blueprint = Blueprint("team", __name__)
 @require_role(Role.REVIEWER)
 def add_comment() -> BaseResponse:
     """Comment on the term `term` with the text `comment`."""
-    team, text = current_site().backend.review_team, request.form.get("comment", "")[: 10 * MAX_COMMENT_CHARS]
-    return _change_comments(lambda: team.add_comment(_requested_term(), text, current_account_name()))
+    comment = request.form.get("comment", "")[: 10 * MAX_COMMENT_CHARS]
+    return _change_comments("term_comment", term=_requested_term(), comment=comment)
 
 
 @blueprint.post("/comment/remove")
 @require_role(Role.REVIEWER)
 def remove_comment() -> BaseResponse:
     """Delete the comment `comment_id` on the term `term`, if this account wrote it."""
-    team, comment_id = current_site().backend.review_team, parse_number(request.form.get("comment_id", ""))
-    return _change_comments(lambda: team.remove_comment(comment_id, current_account_name()))
+    return _change_comments("term_comment_remove", comment_id=parse_number(request.form.get("comment_id", "")))
 
 
 def _requested_term() -> str:
     return request.form.get("term", "")[:MAX_TERM_CHARS]
 
 
-def _change_comments(operation: Callable[[], object]) -> BaseResponse:
+def _change_comments(operation: str, **values: object) -> BaseResponse:
     """Change the comments on a term and return them as HTML in JSON, or redirect to the page of the form."""
     try:
-        operation()
+        run_operation(operation, **values)
     except LexiconError as error:
         if not wants_json():
             flash(translate_error(error))
@@ -69,7 +67,7 @@ def assign_terms() -> BaseResponse:
         flash(translate("Select terms first."))
         return redirect_back()
     try:
-        current_site().backend.review_team.assign(texts, reviewer, current_account_name())
+        current_site().administration.review.assign(texts, reviewer, current_account_name())
     except LexiconError as error:
         flash(translate_error(error))
     else:

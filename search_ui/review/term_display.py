@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import abort
 
+from docstore.terms.review import RelatedTerms
 from domain.review import CandidateKind, ReviewDecision
 from domain.rising_term import RisingTerm
 from domain.term import Term, TermStatus
@@ -14,7 +15,6 @@ from search_ui.context import current_account, current_site
 from search_ui.i18n import translate
 from search_ui.local_dates import format_day
 from search_ui.query.display_text import Segments, clean_text, mark_occurrences, truncate_segments
-from search_ui.review.interfaces import RelatedTerms
 
 MAX_TERM_CHARS = 200  # all lexicon terms are much shorter
 MAX_NOTE_CHARS = 300  # of a published version
@@ -96,7 +96,25 @@ def waiting_note(term: Term) -> str:
 def find_terms_of_decisions(decisions: Sequence[ReviewDecision]) -> dict[str, Term]:
     """Return the terms that the history shows with `decisions` and that still exist, by text."""
     texts = {change.text for decision in decisions for change in decision.changes[:CHANGES_SHOWN]}
-    return current_site().backend.review_service.find_terms(list(texts))
+    return find_terms(list(texts))
+
+
+def find_terms(texts: Sequence[str]) -> dict[str, Term]:
+    """Return those of `texts` that are terms."""
+    return current_site().store.review_queue.find_terms(texts)
+
+
+def load_rising_terms() -> dict[str, RisingTerm]:
+    """Return the terms that rose in the latest run, by text. They lead the review order."""
+    return {term.text: term for term in current_site().store.rising_terms.load()}
+
+
+def undo_label(decision: ReviewDecision) -> str:
+    """Return the label of the button that undoes a decision: with its extent if it changed more than one term."""
+    count = len(decision.changes)
+    if count == 1:
+        return translate("undo")
+    return translate("Undo the action of {name} on {n} terms", n=count, name=decision.by or translate("System"))
 
 
 def is_own_acceptance(term: Term) -> bool:

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from domain.account import Role
 from domain.errors import SolrError
-from domain.review import ReviewDecisionKind
+from domain.review import ReviewDecision, ReviewDecisionKind
 from domain.term import MAX_DEFINITION_CHARS, ConceptTerm, ConceptTermStatus, Term, TermClass
 from search_ui.accounts import require_role
 from search_ui.context import current_services, current_site, render_page
@@ -14,7 +14,15 @@ from search_ui.query.display_text import safe_url
 from search_ui.query.solr_client import documents
 from search_ui.query.solr_query import SolrQuery, select_params
 from search_ui.review.team_display import team_values
-from search_ui.review.term_display import MAX_TERM_CHARS, build_term_row, find_terms_of_decisions
+from search_ui.review.term_display import (
+    MAX_TERM_CHARS,
+    build_term_row,
+    current_account_name,
+    find_terms,
+    find_terms_of_decisions,
+    load_rising_terms,
+    undo_label,
+)
 from search_ui.review.usage import CandidateUsage, load_usage
 from search_ui.services.definitions import QuotedDefinition, quote_definitions
 from solr_client import solr_fields
@@ -29,11 +37,12 @@ MAX_DECISIONS_SHOWN = 20
 def show_term() -> BaseResponse:
     """Show the page of the term `text`."""
     text = request.args.get("text", "")[:MAX_TERM_CHARS]
-    review_service = current_site().backend.review_service
-    term = review_service.find_terms([text]).get(text)
+    administration = current_site().administration
+    term = find_terms([text]).get(text)
     if term is None:
         raise NotFound
-    acts, concept = review_service.history(text, "", 0, MAX_DECISIONS_SHOWN)[1], review_service.find_concept(text)
+    acts = administration.store.review_history.list_decisions(text, "", 0, MAX_DECISIONS_SHOWN)[1]
+    concept = administration.lexicon_tools.find_concept(text)
     team = team_values([text])
     comments = team["comments_by_term"].get(text, ())
     return render_page(
@@ -45,22 +54,26 @@ def show_term() -> BaseResponse:
         acts_and_comments=sorted([*acts, *comments], key=lambda item: -item.at),
         row=build_term_row(
             term,
-            review_service.related_terms([term])[0],
-            review_service.rising_terms().get(term.text),
+            administration.review.related_terms([term])[0],
+            load_rising_terms().get(term.text),
         ),
         usage=_find_usage(text),
-        narrower=review_service.narrower_terms(text),
+        narrower=administration.store.review_queue.narrower_terms(text),
         definitions=_quoted_definitions(term),
         max_definition_chars=MAX_DEFINITION_CHARS,
         acts=acts,
-        undoable=next(
-            (act for act in acts if not act.undone and act.kind.has_effect and act.kind is not ReviewDecisionKind.UNDO),
-            None,
-        ),
+        undoable=next((act for act in acts if is_undoable(act)), None),
+        undo_label=undo_label,
         classes=list(TermClass),
         concept_rows=(*concept.terms, ConceptTerm("", "")) if concept else (),
         concept_statuses=list(ConceptTermStatus),
     )
+
+
+def is_undoable(act: ReviewDecision) -> bool:
+    """Return True if the button of a page of one term may undo an action: one of this account."""
+    has_effect = act.kind.has_effect and act.kind is not ReviewDecisionKind.UNDO
+    return act.by == current_account_name() and not act.undone and has_effect
 
 
 def _find_usage(text: str) -> CandidateUsage | None:
@@ -74,10 +87,10 @@ def _find_usage(text: str) -> CandidateUsage | None:
 
 def _quoted_definitions(term: Term) -> list[QuotedDefinition]:
     """Return the definitions to choose from, with a choice that is no candidate any more. Without Solr: no articles."""
-    review_service = current_site().backend.review_service
-    candidates, choice = review_service.definition_candidates(term.text), term.definition
+    review = current_site().administration.review
+    candidates, choice = review.definition_candidates(term.text), term.definition
     if choice and choice.url_id and choice.sentence not in {candidate.sentence for candidate in candidates}:
-        candidates = [review_service.definitions(term.text)[0], *candidates]
+        candidates = [review.definitions(term.text)[0], *candidates]
     try:
         return quote_definitions(current_services(), candidates)
     except SolrError:

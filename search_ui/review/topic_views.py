@@ -4,7 +4,7 @@ Plain forms that work without JavaScript and by keyboard.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from flask import Blueprint, abort, flash, redirect, request, url_for
@@ -16,6 +16,7 @@ from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from search_ui.accounts import add_no_store_headers, require_role
 from search_ui.context import current_site, render_page
 from search_ui.i18n import translate, translate_code, translate_error
+from search_ui.review.listing import load_page
 from search_ui.review.term_display import current_account_name
 
 blueprint = Blueprint("topics", __name__, url_prefix="/admin/topics")
@@ -49,7 +50,7 @@ def parse_topic_listing(values: Mapping[str, str]) -> TopicListing:
 @require_role(Role.REVIEWER)
 def overview() -> BaseResponse:
     """Show all topics with their number of candidates."""
-    topics = current_site().topic_backend
+    topics = current_site().administration.topics
     rows = [(name, *_load_topic(name)) for name in topics.names()]
     return render_page("topics.html", rows=rows, current=topics.active_topic())
 
@@ -57,7 +58,7 @@ def overview() -> BaseResponse:
 def _load_topic(name: str) -> tuple[Topic | None, str]:
     """Return a topic and "", or None and the reason why its file cannot be read."""
     try:
-        return current_site().topic_backend.topic(name), ""
+        return current_site().administration.topics.topic(name), ""
     except TopicError as error:
         return None, translate("The topic file cannot be read: {detail}", detail=str(error))
 
@@ -71,24 +72,27 @@ def show_topic(name: str) -> BaseResponse:
     """
     topic, listing = _topic_or_404(name), parse_topic_listing(request.args)
     selected = [*_select_by_state(topic.terms, listing), *_select_by_state(topic.seeds, listing)]
-    start = (listing.page_number - 1) * ITEMS_PER_PAGE
-    page_items = selected[start : start + ITEMS_PER_PAGE]
+    page = load_page(
+        lambda offset, limit: (len(selected), selected[offset : offset + limit]),
+        str(listing.page_number),
+        ITEMS_PER_PAGE,
+    )
     return render_page(
         "topic.html",
         topic=topic,
-        listing=listing,
-        terms=[item for item in page_items if isinstance(item, TopicTerm)],
-        seeds=[item for item in page_items if isinstance(item, TopicSeed)],
+        listing=replace(listing, page_number=page.number),
+        terms=[item for item in page.items if isinstance(item, TopicTerm)],
+        seeds=[item for item in page.items if isinstance(item, TopicSeed)],
         total=len(selected),
-        last_page_number=max(1, -(-len(selected) // ITEMS_PER_PAGE)),
+        last_page_number=page.last,
         counts={
             state: sum(term.state is state for term in topic.terms) + sum(seed.state is state for seed in topic.seeds)
             for state in TopicState
         },
         states=STATE_ORDER,
         classes=list(TopicTermClass),
-        is_current=topic.name == current_site().topic_backend.active_topic(),
-        review=current_site().topic_backend.review_questions(topic.name),
+        is_current=topic.name == current_site().administration.topics.active_topic(),
+        review=current_site().administration.topics.review_questions(topic.name),
     )
 
 
@@ -110,7 +114,7 @@ def decide(name: str) -> BaseResponse:
         flash(translate("Nothing selected."))
         return _redirect_to_topic(name)
     try:
-        current_site().topic_backend.decide(name, items, state, TopicTermClass(kind) if kind else None)
+        current_site().administration.topics.decide(name, items, state, TopicTermClass(kind) if kind else None)
     except TopicError as error:
         flash(translate_error(error))
     else:
@@ -127,7 +131,7 @@ def save_answer(name: str) -> BaseResponse:
     if len(answers) != 1:
         abort(400)
     try:
-        current_site().topic_backend.save_answers(name, dict(answers), current_account_name())
+        current_site().administration.topics.save_answers(name, dict(answers), current_account_name())
     except TopicError as error:
         flash(translate_error(error))
     else:
@@ -146,7 +150,7 @@ def _requested_decision() -> tuple[TopicState, list[str]]:
 
 
 def _topic_or_404(name: str) -> Topic:
-    topics = current_site().topic_backend
+    topics = current_site().administration.topics
     if name not in topics.names():
         abort(404)
     return topics.topic(name)

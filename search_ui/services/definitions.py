@@ -42,7 +42,7 @@ class QuotedDefinition:
 
 def fetch_definitions(site: SiteServices, text: str) -> list[QuotedDefinition]:
     """Fetch the definitions of a term for readers, best first. Raises what `SolrBackend.select` raises."""
-    return quote_definitions(site, site.backend.review_service.definitions(text))
+    return quote_definitions(site, site.backend.definitions(text))
 
 
 def quote_definitions(site: SiteServices, definitions: Sequence[Definition]) -> list[QuotedDefinition]:
@@ -99,7 +99,7 @@ def explain_terms(site: SiteServices, paragraphs: Sequence[Segments]) -> InlineD
     texts = [plain_text(paragraph) for paragraph in paragraphs]
     occurrences = find_defined_terms(texts, site.glossary, counts, site.backend.domain_segmenter())
     terms = [occurrence.term.text for _, occurrence in occurrences]
-    definitions = site.backend.review_service.best_definitions(terms) if terms else {}
+    definitions = site.backend.best_definitions(terms) if terms else {}
     return build_inline_definitions(paragraphs, occurrences, definitions)
 
 

@@ -266,12 +266,12 @@ class PublishedTerm:
     @cached_property
     def concept(self) -> Concept | None:
         """The concept of the term."""
-        return self.site.backend.review_service.find_concept(self.term.text)
+        return self.site.backend.find_concept(self.term.text)
 
     @property
     def first_version(self) -> Lexicon | None:
         """The oldest version with the term, without its entries."""
-        return self.site.backend.review_service.first_version(self.term.text)
+        return self.site.backend.first_version(self.term.text)
 
     @cached_property
     def definitions(self) -> list[QuotedDefinition]:
@@ -285,7 +285,7 @@ class PublishedTerm:
 
     @cached_property
     def _related_texts(self) -> Sequence[str]:
-        return self.site.backend.review_service.accepted_related_terms(self.term.text)
+        return self.site.backend.list_related(self.term.text)
 
     @property
     def related(self) -> list[GlossaryTerm]:

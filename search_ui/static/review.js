@@ -9,6 +9,7 @@ const loadedTexts = new Set(terms.map((term) => term.dataset.term));
 const actionIds = []; // ids of the actions of this page, newest last
 const PREFETCH_TERMS = 6; // more terms are requested when fewer than this remain
 const deciding = new Set(); // indexes of the terms whose decision is being saved
+let unreadSince = -Infinity;
 let current = 0;
 let queue = Promise.resolve(); // actions run one at a time, in the order of the keys
 let loading = null; // the pending request for more terms
@@ -121,6 +122,7 @@ async function post(form, values) {
     if (response.status === 403) return signInFirst(form, values);
     const result = await response.json();
     for (const state of result.terms || []) showTerm(state);
+    if (result.error?.confirm && window.confirm(result.error.message)) return post(form, { ...values, confirmed: 1 });
     if (!response.ok) {
       showError(result.error.message);
       return null;
@@ -192,7 +194,13 @@ async function decide(index, decision) {
   const term = terms[index];
   if (!term || !(await act(index, term.querySelector("form.decide"), { decision }))) return;
   await prefetch();
-  if (index === current) goTo(index + 1);
+  if (index === current) goToUnread(index + 1);
+}
+
+// A term that the last decision has made current is not read yet: for a moment, a second press does not decide it.
+function goToUnread(index) {
+  goTo(index);
+  unreadSince = performance.now();
 }
 
 // -- several selected terms
@@ -221,7 +229,7 @@ async function decidePicked(decision) {
   actionIds.push(result.act);
   for (const index of indexes) terms[index].querySelector(".pick").checked = false;
   showPicked();
-  goTo(indexes[indexes.length - 1] + 1);
+  goToUnread(indexes[indexes.length - 1] + 1);
   await prefetch();
 }
 
@@ -298,6 +306,7 @@ document.addEventListener("keydown", (event) => {
   if (!list || !(key in DECISIONS || key in KEYS)) return;
   event.preventDefault();
   if (event.repeat && !"jk".includes(key)) return; // a key that is held down acts once
+  if (key in DECISIONS && event.timeStamp - unreadSince < Number(list.dataset.unread)) return;
   const index = current;
   if (key in DECISIONS && pickedIndexes().length > 0) queue = queue.then(() => decidePicked(DECISIONS[key]));
   else if (key in DECISIONS) queueDecision(index, DECISIONS[key]);

@@ -9,14 +9,13 @@ from playwright.sync_api import Page, expect
 
 from domain.account import Role
 from domain.outcome import Reason
-from domain.run import RunState, StageRun
+from domain.run import LiveRun, RunState, StageRun
 from pipeline.alerts.service import evaluate_and_send
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.runs.live_progress import LIVE_PROGRESS_FILE
 from pipeline.search_site.serve import SearchSite
 from pipeline.settings import build_settings
-from search_ui.admin.interfaces.runs import LiveRun
 from tests.browser_fixture import ACCOUNT, PASSWORD_HASH, Vertical, Visit, faults, fill_in, follow, odd_addresses
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

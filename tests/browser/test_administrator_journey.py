@@ -248,7 +248,7 @@ def take_a_page_down_and_bring_it_back(tab: Tab, site: Site) -> None:
     follow(page.locator("#page-url"), "Enter")
     expect(page.locator("#cause")).to_have_attribute("data-cause", "taken_down")
     tab.check()
-    follow(page.locator("form[action$='/undo'] button"))
+    follow(page.locator("form[action$='page_restore'] button"))
     expect(page.locator("#cause")).to_have_attribute("data-cause", "deleted")
     tab.check()
     follow(page.locator("button[name=now]"))

@@ -14,7 +14,7 @@ from domain.article import Article, StoredArticle, document_id
 from domain.term import Definition, TermStatus
 from indexer.document_mapping import strip_unindexable, to_solr_document
 from pipeline.engine import Engine
-from pipeline.search_site.review_service import StoreReview
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from search_ui.query.display_text import clean_text
 from solr_client import solr_fields
 from tests.browser_fixture import (
@@ -61,7 +61,7 @@ def lexicon(unindexed: Engine) -> None:
     """Publish the best candidates, so that facets and articles have domain terms."""
     best = [term.text for term in unindexed.store.lexicons.find_terms(TermStatus.CANDIDATE, limit=200)[1]]
     decide(unindexed.store, best, TermStatus.ACCEPTED)
-    StoreReview(unindexed.store).publish("")
+    LexiconReview(unindexed.store).publish("")
 
 
 def open_page(visit: Visit, name: str, **options: object) -> Page:

@@ -14,7 +14,7 @@ from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.topic.topic_file_store import TopicFileStore
 from tests.browser_fixture import ACCOUNT, Vertical, Visit, faults, follow, odd_addresses, sign_in, wait_for
-from tests.builders import add, decide, propose
+from tests.builders import add, decide, operate, propose
 
 pytestmark = [pytest.mark.browser, pytest.mark.solr, pytest.mark.slow]
 
@@ -41,13 +41,19 @@ def term_of(vertical: Vertical, text: str) -> Term:
     return vertical.engine.store.review_queue.find_terms([text])[text]
 
 
+def read_at_once(page: Page) -> Page:
+    """Let a decision be followed by the next one without the time in which a person reads the term."""
+    page.evaluate("document.getElementById('terms').dataset.unread = '0'")
+    return page
+
+
 def statuses(vertical: Vertical, texts: list[str]) -> list[TermStatus]:
     return [term_of(vertical, text).status for text in texts]
 
 
 @pytest.mark.parametrize("language", ["zh", pytest.param("en", marks=pytest.mark.exhaustive)])
 def test_every_task_is_done_with_keys(visit: Visit, vertical: Vertical, language: str) -> None:
-    page = sign_in(visit(locale=LANGUAGES[language]))
+    page = read_at_once(sign_in(visit(locale=LANGUAGES[language])))
     expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
     terms = page.locator(".term")
     names: list[str] = terms.locator("h2 bdi").all_inner_texts()[:8]
@@ -133,7 +139,7 @@ def test_many_are_decided_without_turning_pages(visit: Visit, vertical: Vertical
     if store.review_queue.find_page(TermQuery())[0] < MANY + 20:
         words = [Term(f"钻探词{n:03}号", 0.3, 5, 3) for n in range(300)]
         store.lexicons.replace_candidates(words, store.articles.text_version())
-    page = sign_in(visit())
+    page = read_at_once(sign_in(visit()))
     before = store.review_history.last_decision_id()
     keys = "".join("ar"[n % 3 == 0] for n in range(MANY))
     for n, key in enumerate(keys):
@@ -148,6 +154,18 @@ def test_many_are_decided_without_turning_pages(visit: Visit, vertical: Vertical
     assert statuses(vertical, texts) == wanted
     assert page.locator(".term h2 bdi").all_inner_texts()[:MANY] == texts
     assert store.review_queue.recent_acceptance()[1] == 100
+
+
+def test_a_second_press_does_not_decide_a_term_that_nobody_has_read(visit: Visit, vertical: Vertical) -> None:
+    page = sign_in(visit())
+    names = page.locator(".term h2 bdi").all_inner_texts()[:2]
+    page.keyboard.press("l")
+    expect(page.locator(".term").nth(1)).to_be_focused()
+    page.keyboard.press("l")
+    page.wait_for_timeout(400)
+    assert statuses(vertical, names) == [TermStatus.DEFERRED, TermStatus.CANDIDATE]
+    page.keyboard.press("l")  # having read it
+    expect(page.locator(".term").nth(1)).to_have_attribute("data-status", "later")
 
 
 def test_two_reviewers_see_each_other_s_decisions(visit: Visit, vertical: Vertical) -> None:
@@ -303,7 +321,7 @@ def test_relations_are_decided_with_one_key(visit: Visit, vertical: Vertical) ->
 # English is the wider.
 @pytest.mark.parametrize(("width", "language"), [(360, "en"), pytest.param(1280, "zh", marks=pytest.mark.exhaustive)])
 def test_axe_finds_nothing_to_say(visit: Visit, vertical: Vertical, language: str, width: int) -> None:
-    page = sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740}))
+    page = read_at_once(sign_in(visit(locale=LANGUAGES[language], viewport={"width": width, "height": 740})))
     name = page.locator(".term h2 bdi").first.inner_text()
     page.keyboard.press("a")
     expect(page.locator(".term").nth(1)).to_be_focused()
@@ -440,5 +458,5 @@ def test_several_rows_are_decided_with_one_key(visit: Visit, vertical: Vertical,
     page.locator("#assigned-to-me").click()
     expect(rows.locator("h2 bdi")).to_have_text([names[1]])
     [comment] = vertical.engine.store.term_comments.find(names)[names[0]]
-    vertical.engine.store.term_comments.remove(comment.comment_id, ACCOUNT)
-    vertical.engine.store.term_assignments.assign(names, "", ACCOUNT)
+    operate(vertical.engine.store, "term_comment_remove", ACCOUNT, comment_id=comment.comment_id)
+    operate(vertical.engine.store, "term_assign", ACCOUNT, reviewers=dict.fromkeys(names, ""))

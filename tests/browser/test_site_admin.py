@@ -83,5 +83,5 @@ def test_a_site_is_paused_resumed_and_removed(visit: Visit, vertical: Vertical) 
     follow(page.get_by_role("button", name="确认移除"))
     expect(page.locator("p.note[role=status]")).to_contain_text(f"已移除 {host}")
     becomes_true(page, lambda: article_count(vertical, host) == 0)
-    actions = [action.action for action in vertical.engine.store.actions.find(limit=5)]
+    actions = [item.name for item in vertical.engine.store.operations.find(limit=5)]
     assert actions == ["site_remove", "site_change", "site_option_set", "site_resume", "site_pause"]

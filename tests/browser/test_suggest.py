@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import CDPSession, Page, Request, expect
 
 from pipeline.engine import Engine
-from pipeline.search_site.review_service import StoreReview
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from tests.browser_fixture import Visit, faults, wait_for
 from tests.builders import add
 
@@ -21,7 +21,7 @@ HOUR = 3_600_000  # ms; far beyond the time at which the page clock is stopped
 def lexicon(unindexed: Engine) -> None:
     """A published lexicon that contains the term."""
     add(unindexed.store, [TERM])
-    StoreReview(unindexed.store).publish("")
+    LexiconReview(unindexed.store).publish("")
 
 
 class Asked:

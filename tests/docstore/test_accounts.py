@@ -11,6 +11,7 @@ from docstore.accounts import AccountTable
 from docstore.store import Store
 from domain.account import Account, Role
 from domain.errors import AccountError
+from tests.builders import operate
 from tests.conftest import logic_store_url, on_both
 
 store_url = logic_store_url
@@ -128,77 +129,71 @@ def test_a_session_that_was_ended_is_forgotten_when_it_would_have_ended_by_itsel
 # -- administration
 
 
-def actions(store: Store) -> list[tuple[str, str, str]]:
-    return [(action.account, action.action, action.subject) for action in reversed(store.actions.find())]
+def recorded(store: Store) -> list[tuple[str, str, str]]:
+    return [(item.account, item.name, item.subject) for item in reversed(store.operations.find())]
 
 
 def test_each_change_by_an_administrator_is_recorded(store: Store) -> None:
-    administration = store.account_administration
-    administration.create("Anna", "hash", [Role.REPORTS], "root")
-    administration.set_roles("anna", [Role.REVIEWER], [Role.REPORTS], "root")
-    administration.reset_password("anna", "new", "root")
-    administration.disable("anna", 9.0, "root")
-    administration.enable("anna", "root")
-    administration.end_sessions("anna", 9.0, "root")
+    operate(store, "account_create", "root", name="Anna", role=["reports"], password_hash="hash")
+    operate(store, "account_roles", "root", name="anna", role=["reviewer"], expected_role=["reports"])
+    operate(store, "account_password", "root", name="anna", password_hash="new")
+    for name in ("disable", "enable", "sign_out"):
+        operate(store, f"account_{name}", "root", name="anna")
     found = store.accounts.find("anna")
     assert found is not None and (found.roles, found.password_hash, found.disabled_at) == ({Role.REVIEWER}, "new", None)
     names = ("create", "roles", "password", "disable", "enable", "sign_out")
-    assert actions(store) == [("root", f"account_{name}", "anna") for name in names]
+    assert recorded(store) == [("root", f"account_{name}", "anna") for name in names]
 
 
 def test_signing_out_ends_older_sessions_of_the_account_only(store: Store) -> None:
-    for name in ("anna", "bob"):
-        store.account_administration.create(name, "hash", [Role.REPORTS], "root")
-    store.account_administration.end_sessions("anna", 100.0, "root")
+    store.accounts.create("anna", "hash", [Role.REPORTS])
+    store.accounts.end_sessions("anna", 100.0)
     assert store.accounts.is_session_revoked("a" * 32, "anna", 100.0)
     assert not store.accounts.is_session_revoked("a" * 32, "anna", 101.0)  # started afterwards
     assert not store.accounts.is_session_revoked("a" * 32, "bob", 100.0)
-    store.account_administration.end_sessions("anna", 200.0, "root")
+    store.accounts.end_sessions("anna", 200.0)
     assert store.accounts.is_session_revoked("a" * 32, "anna", 101.0)
 
 
 @pytest.mark.parametrize("actor", ["root", "other"])
 def test_the_last_administrator_and_ones_own_role_stay(store: Store, actor: str) -> None:
-    administration = store.account_administration
-    administration.create("root", "hash", [Role.OPERATOR], "setup")
-    administration.create("gone", "hash", [Role.OPERATOR], "setup")
-    administration.disable("gone", 0.0, "setup")
+    for name in ("root", "gone"):
+        store.accounts.create(name, "hash", [Role.OPERATOR])
+    store.accounts.disable("gone")
     message = "your own" if actor == "root" else "last administrator"
-    with pytest.raises(AccountError, match=message):
-        administration.set_roles("root", [Role.REPORTS], [Role.OPERATOR], actor)
-    with pytest.raises(AccountError, match=message):
-        administration.disable("root", 0.0, actor)
-    administration.set_roles("root", [Role.OPERATOR, Role.REVIEWER], [Role.OPERATOR], actor)
-    assert len(actions(store)) == 4
+    for name, values in (("roles", {"role": ["reports"]}), ("disable", {})):
+        with pytest.raises(AccountError, match=message):
+            operate(store, f"account_{name}", actor, name="root", **values)
+    operate(store, "account_roles", actor, name="root", role=["operator", "reviewer"])
+    assert len(recorded(store)) == 1
 
 
 def test_changed_roles_are_not_overwritten(store: Store) -> None:
-    store.account_administration.create("anna", "hash", [Role.REPORTS], "root")
-    store.account_administration.set_roles("anna", [Role.REVIEWER], [Role.REPORTS], "root")
+    store.accounts.create("anna", "hash", [Role.REVIEWER])
     with pytest.raises(AccountError, match="have changed"):
-        store.account_administration.set_roles("anna", [Role.OPERATOR], [Role.REPORTS], "root")
+        operate(store, "account_roles", "root", name="anna", role=["operator"], expected_role=["reports"])
 
 
 @on_both
 def test_two_administrators_cannot_demote_each_other_at_the_same_time(store: Store) -> None:
-    administration = store.account_administration
     names = ("ann", "bob")
     for name in names:
-        administration.create(name, "hash", [Role.OPERATOR], "setup")
+        store.accounts.create(name, "hash", [Role.OPERATOR])
     for _ in range(10):
         barrier = Barrier(2)
 
         def demote(actor: str, barrier: Barrier = barrier) -> None:
             barrier.wait()
             with suppress(AccountError):
-                administration.set_roles(*{*names} - {actor}, [Role.REPORTS], [Role.OPERATOR], actor)
+                [other] = {*names} - {actor}
+                operate(store, "account_roles", actor, name=other, role=["reports"], expected_role=["operator"])
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(demote, names))
-        operators = [account.name for account in administration.list_accounts() if account.has_role(Role.OPERATOR)]
+        operators = [account.name for account in store.accounts.list_accounts() if account.has_role(Role.OPERATOR)]
         assert len(operators) == 1
         for name in {*names} - {*operators}:
-            administration.set_roles(name, [Role.OPERATOR], [Role.REPORTS], "setup")
+            store.accounts.set_roles(name, [Role.OPERATOR])
 
 
 def test_a_token_is_found_by_its_hash_until_it_is_revoked(store: Store) -> None:
@@ -206,7 +201,7 @@ def test_a_token_is_found_by_its_hash_until_it_is_revoked(store: Store) -> None:
     token = store.api_tokens.find_by_hash("hash")
     assert token is not None and (token.token_id, token.scopes) == (token_id, {"search", "articles"})
     store.api_tokens.mark_used(token_id)
-    assert [store.api_tokens.revoke(token_id, "root") for _ in range(2)] == [True, False]
+    assert [store.api_tokens.revoke(token_id) for _ in range(2)] == [True, False]
     assert store.api_tokens.find_by_hash("hash") is None
     [token] = store.api_tokens.list_all()
     assert token.last_used_at is not None and token.revoked_at is not None

@@ -10,7 +10,8 @@ from domain.administration import PendingAction
 from domain.frontier import NewUrl, UrlExclusion, UrlKind, Visit
 from domain.outcome import Outcome, Reason, Stage
 from domain.page import Host
-from tests.builders import ARTICLE, extract_all, fetched, keep_page, one_entry
+from tests.builders import ARTICLE, extract_all, fetched, keep_page, one_entry, operate
+from tests.docstore.test_migrations import restore_actions
 
 URL, HOST = "http://a.test/1", Host("a.test")
 
@@ -36,7 +37,7 @@ def exclude(store: Store, reason: UrlExclusion) -> None:
     elif reason is UrlExclusion.REMOVED:
         store.site_pages.remove("a.test", PendingAction(0.0, "anna", "site_remove", "a.test", {}))
     elif reason is UrlExclusion.TAKEN_DOWN:
-        store.takedowns.take_down(URL, "anna", "")
+        operate(store, "page_takedown", url=URL, reason="")
     assert exclusion(store) == reason
 
 
@@ -48,7 +49,7 @@ ACTIONS = {
     "requeue": lambda store: store.frontier.admin.requeue_urls("*"),
     "seed": add_seed,
     "reopen": lambda store: store.site_pages.reopen("a.test"),
-    "undo takedown": lambda store: store.takedowns.restore(URL, "anna"),
+    "undo takedown": lambda store: operate(store, "page_restore", url=URL),
     "recrawl": lambda store: store.site_pages.recrawl("a.test", "anna"),
     "render": lambda store: store.frontier.admin.refetch_hosts(["a.test"]),
     "revisit": lambda store: store.frontier.admin.set_new_only(False),
@@ -155,7 +156,7 @@ def test_an_older_store_gets_the_reasons(store_url: str, tmp_path: Path, has_rev
             keep_page(store, f"http://a.test/{name}", name.encode())
         store.frontier.add_urls([NewUrl("http://b.test/gone", Host("b.test"), 0, 1, UrlKind.UNKNOWN, 0.0)])
         keep_page(store, "http://b.test/gone")
-        store.takedowns.take_down("http://a.test/down", "anna", "")
+        operate(store, "page_takedown", url="http://a.test/down", reason="")
         store.site_pages.remove("b.test", PendingAction(0.0, "anna", "site_remove", "b.test", {}))
         add_seed(store)
         one_entry(store, "http://c.test/1")
@@ -178,6 +179,7 @@ def test_an_older_store_gets_the_reasons(store_url: str, tmp_path: Path, has_rev
         connection.execute(text(statement))
         connection.execute(text("UPDATE urls SET kind = 'article' WHERE url = 'http://c.test/2'"))
         connection.execute(text("ALTER TABLE urls DROP COLUMN exclusion"))
+        restore_actions(connection)
         connection.execute(text("UPDATE meta SET value = '16' WHERE key = 'schema_version'"))
     engine.dispose()
     with Store(store_url, tmp_path / "warc") as store:

@@ -21,9 +21,9 @@ from domain.outcome import Reason
 from domain.packed_text import pack_text, unpack_text
 from domain.page import Origin
 from domain.review import ReviewDecisionKind, TermEdit
-from domain.term import DefinitionSource, TermStatus
+from domain.term import DefinitionSource, Lexicon, LexiconEntry, TermStatus
 from lexicon.concepts.concept_groups import group_terms
-from tests.builders import ARTICLE, add, keep_page
+from tests.builders import ARTICLE, add, keep_page, operate, undo
 from tests.docstore.test_rebuild import new_url
 
 # As version 1 had it.
@@ -39,7 +39,7 @@ NEW_TABLES = (
     "bands", "sealed_leaders", "sealed_keys", "key_parts", "parts", "ties", "sites", "site_pages", "site_lines",
     "site_tails", "citing", "citations", "cited_names", "uncounted", "news", "news_keys", "glosses", "accounts",
     "searches", "clicks", "term_changes", "term_acts", "vectors", "recognized_pages", "definitions",
-    "relation_proposals", "actions", "takedowns", "alert_mutes", "api_tokens", "term_comments", "term_assignments",
+    "relation_proposals", "operations", "takedowns", "alert_mutes", "api_tokens", "term_comments", "term_assignments",
 )  # fmt: skip
 CONCEPT_COLUMNS = ("concept_id", "source_ids", "concept_terms")
 NEW_COLUMNS = {
@@ -78,6 +78,17 @@ def old_url(store_url: str, tmp_path: Path) -> Iterator[str]:
         connection.execute(text("UPDATE meta SET value = '1' WHERE key = 'schema_version'"))
     yield store_url
     engine.dispose()
+
+
+def restore_actions(connection: Connection) -> None:
+    """Undo the upgrade to version 18, which replaced `actions`."""
+    columns = "action_id BIGINT, at FLOAT, account TEXT, action TEXT, subject TEXT, details TEXT, undone_by BIGINT"
+    connection.execute(text(f"CREATE TABLE actions ({columns})"))
+    old = 'SELECT operation_id, at, account, name, subject, "after", undone_by FROM operations'
+    connection.execute(text(f"INSERT INTO actions {old} WHERE name NOT IN ('lexicon_publish', 'topic_answer')"))
+    connection.execute(text("DROP TABLE operations"))
+    connection.execute(text("DELETE FROM row_sums WHERE name = 'operations'"))
+    connection.execute(text("DELETE FROM meta WHERE key = 'row_sums_form'"))
 
 
 def drop_concepts(connection: Connection) -> None:
@@ -245,6 +256,28 @@ def test_terms_from_before_concepts_keep_their_words_and_their_history(store_url
         assert ids < {group.concept.concept_id for group in group_terms(store.lexicons.accepted_terms())}
 
 
+def test_actions_published_versions_and_answers_become_operations(store_url: str, tmp_path: Path) -> None:
+    with Store(store_url, tmp_path / "warc") as store:
+        operate(store, "page_takedown", url="http://a.test/1", reason="court")
+        store.lexicons.publish(Lexicon(1, (LexiconEntry("页岩气", 5),), published_by="bert"))
+        store.topic_questions.save_answers("gas", {"http://a.test/2": True}, "cho")
+        expected = [(item.account, item.name, item.subject, item.after) for item in store.operations.find()]
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        restore_actions(connection)
+        connection.execute(text("UPDATE meta SET value = '17' WHERE key = 'schema_version'"))
+    with Store(store_url, tmp_path / "warc") as store:
+        assert store.integrity.ensure_row_checksums()
+        records = store.operations.find()
+        assert [(item.account, item.name, item.subject, item.after) for item in records] == expected
+        assert not undo(store, records[-1].operation_id)  # not from the history, but by its form
+        assert operate(store, "page_restore", url="http://a.test/1") is not None
+        restored, *_, taken_down = store.operations.find()
+        assert taken_down.undone_by == restored.operation_id == 4 and store.takedowns.list_all() == []
+        assert store.integrity.damaged_rows() == {}
+    engine.dispose()
+
+
 def test_a_definition_that_was_superseded_is_current(store_url: str, tmp_path: Path) -> None:
     with Store(store_url, tmp_path / "warc") as store:
         add(store, ["页岩气"])
@@ -252,6 +285,7 @@ def test_a_definition_that_was_superseded_is_current(store_url: str, tmp_path: P
     with engine.begin() as connection:
         connection.execute(text("UPDATE terms SET definition_source = 'superseded'"))
         connection.execute(text("INSERT INTO meta (key, value) VALUES ('definition_successors', '[]')"))
+        restore_actions(connection)
         connection.execute(text("UPDATE meta SET value = '16' WHERE key = 'schema_version'"))
     with Store(store_url, tmp_path / "warc") as store:
         assert store.review_queue.find_terms(["页岩气"])["页岩气"].definition_source is DefinitionSource.CURRENT
@@ -279,6 +313,7 @@ def test_rows_of_older_programs_are_read_and_compressed(store_url: str, tmp_path
     with engine.begin() as connection:
         values = {"body": body, "blocks": f'[["paragraph","{body}"]]'}
         connection.execute(text("UPDATE articles SET body = :body, blocks = :blocks"), values)
+        restore_actions(connection)
         connection.execute(text("UPDATE meta SET value = '15' WHERE key = 'schema_version'"))
         connection.execute(text("DELETE FROM meta WHERE key = 'row_sums_form'"))
     is_sqlite = engine.dialect.name == "sqlite"

@@ -148,7 +148,7 @@ def fill_store(folder: Path, account_count: int = 0, action_ids: Iterable[int] =
             store.accounts.create(f"user{n}", "hash", [Role.REVIEWER])
     with closing(sqlite3.connect(folder / "store.db")) as connection, connection:
         rows = [(number, "x" * 100) for number in action_ids]
-        connection.executemany("INSERT INTO actions VALUES (?, 1, 'anna', 'a', 's', ?, NULL)", rows)
+        connection.executemany("INSERT INTO operations VALUES (?, 1, 'anna', 'a', 's', NULL, ?, NULL)", rows)
         connection.commit()
         connection.execute("PRAGMA journal_mode=DELETE")
     return folder / "store.db"
@@ -173,7 +173,7 @@ def test_the_rows_of_a_truncated_file_are_kept(tmp_path: Path, lost_pages: int) 
     file.write_bytes(file.read_bytes()[: -lost_pages * PAGE_BYTES])
     rebuild_store(file, [], tmp_path / "new.db", new_url)
     assert rebuilt_rows(tmp_path, "SELECT count(*) FROM accounts") == [(20,)]
-    [(action_count,)] = rebuilt_rows(tmp_path, "SELECT count(*) FROM actions")
+    [(action_count,)] = rebuilt_rows(tmp_path, "SELECT count(*) FROM operations")
     assert action_count > 1_800
 
 
@@ -191,17 +191,17 @@ def test_a_store_with_unreadable_meta_keeps_its_id(tmp_path: Path) -> None:
 def test_rows_behind_a_gap_of_ids_are_kept(tmp_path: Path, first_damaged: int) -> None:
     file = fill_store(tmp_path, 0, [*range(1, 1_001), *range(201_001, 202_001), *range(400_001, 403_001)])
     with closing(sqlite3.connect(file)) as connection:
-        [root] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'actions'").fetchone()
+        [root] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'operations'").fetchone()
     data = bytearray(file.read_bytes())
     leaves = find_leaves(bytes(data), root)
     for start in {leaves[-1], leaves[first_damaged]}:
         data[start : start + PAGE_BYTES] = b"\xff" * PAGE_BYTES
     file.write_bytes(data)
     report = rebuild_store(file, [], tmp_path / "new.db", new_url)
-    [(count, last)] = rebuilt_rows(tmp_path, "SELECT count(*), max(action_id) FROM actions")
+    [(count, last)] = rebuilt_rows(tmp_path, "SELECT count(*), max(operation_id) FROM operations")
     assert count > 4_900 and last > 402_900
-    assert report.partial_tables == ["actions"]
-    assert len(report.lost_keys["actions"]) == 5_000 - count
+    assert report.partial_tables == ["operations"]
+    assert len(report.lost_keys["operations"]) == 5_000 - count
 
 
 def test_accounts_that_were_deleted_after_the_copy_do_not_come_back(tmp_path: Path) -> None:

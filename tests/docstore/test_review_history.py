@@ -26,7 +26,7 @@ from domain.review import (
 from domain.term import AUTOMATIC_ACTOR, ConceptTerm, Term, TermClass, TermStatus
 from domain.term_relation import RelatedPair
 from lexicon.publishing import build_next_version
-from pipeline.search_site.review_service import StoreReview
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from tests.builders import add, extract_all, keep_page, propose, set_synonyms
 from tests.conftest import logic_store_url, on_both
 from tests.docstore.test_rebuild import new_url
@@ -337,7 +337,7 @@ def test_all_languages_are_mixed_by_their_share_of_the_articles(store: Store) ->
         url = f"http://a.test/{number}"
         keep_page(store, url, url.encode())
         extract_all(store, Article(url, url, f"{number}{url}", language="en" if number < 2 else "zh-CN"))
-    service = StoreReview(store)
+    service = LexiconReview(store)
     total, terms = service.find_page(TermQuery(limit=8))
     assert total == 40
     assert [term.text for term in terms] == [chinese[0], english[0], *chinese[1:4], english[1], *chinese[4:6]]

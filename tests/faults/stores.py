@@ -21,7 +21,7 @@ from pipeline.maintenance.preflight import check_all
 from pipeline.maintenance.repair import RepairStep, repair_vertical
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, load_settings
-from tests.builders import add
+from tests.builders import add, mute, operate
 from tests.crash_harness import Vertical
 from tests.faults.tally import Tally
 
@@ -33,7 +33,7 @@ CONTENT = (
     "SELECT text, status, category, synonyms, broader, weight, tag, version, decided_by FROM terms",
     "SELECT * FROM term_acts", "SELECT * FROM term_changes",
     "SELECT version, text, frequency, tag, synonyms FROM lexicon_entries", "SELECT * FROM accounts",
-    "SELECT * FROM actions", "SELECT * FROM alert_mutes", "SELECT * FROM api_tokens", "SELECT * FROM term_comments",
+    "SELECT * FROM operations", "SELECT * FROM alert_mutes", "SELECT * FROM api_tokens", "SELECT * FROM term_comments",
     "SELECT * FROM term_assignments",
     "SELECT url, p.digest, warc_file, warc_offset FROM pages p JOIN urls USING (url_id)",
     "SELECT url, host FROM urls",
@@ -88,13 +88,13 @@ def add_account(data: Path) -> None:
 
     with open_sqlite_store(data) as store:
         store.accounts.create("anna", "hash", [Role.OPERATOR])
-        store.actions.record("anna", "site_pause", "a.test", {"hours": 2})
-        store.alert_mutes.mute(AlertKey("site_down", "a.test"), "anna", None)
+        store.operations.record("anna", "site_pause", "a.test", {"hours": 2})
+        mute(store, AlertKey("site_down", "a.test"))
         if not store.review_queue.find_page(TermQuery(status=None))[1]:
             add(store, ["抽油机"], by="anna")
         term = store.review_queue.find_page(TermQuery(status=None))[1][0].text
-        store.term_comments.add(term, "anna", "?")
-        store.term_assignments.assign([term], "anna", "anna")
+        operate(store, "term_comment", term=term, comment="?")
+        operate(store, "term_assign", reviewers={term: "anna"})
         store.api_tokens.create("anna", "report", "hash", ["search"])
 
 

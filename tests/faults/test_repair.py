@@ -101,7 +101,7 @@ CHANGES = {
     "term_changes": "UPDATE term_changes SET after = '' WHERE text = '采油树'",
     "term_acts": "DELETE FROM term_acts WHERE act_id = 2",
     "accounts": "UPDATE accounts SET roles = 'reviewer'",
-    "actions": "DELETE FROM actions WHERE action_id = 1",
+    "operations": "DELETE FROM operations WHERE operation_id = 1",
     "alert_mutes": "UPDATE alert_mutes SET until = 5.0",
     "api_tokens": "UPDATE api_tokens SET scopes = 'all'",
     "term_comments": "UPDATE term_comments SET text = ''",

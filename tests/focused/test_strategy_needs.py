@@ -16,7 +16,7 @@ from focused.topic.topic_file_store import TopicFileStore
 from pipeline.cli.main import cli
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.actions import StoreTopics
+from pipeline.search_site.administration import topic_tools
 from pipeline.settings import load_settings
 from pipeline.topic.policy_factory import focused_crawl_settings, policy_config
 from search_ui.i18n import translate_code_to, translate_message_to
@@ -88,7 +88,7 @@ def test_crawl_command_and_page_state_the_same(tmp_path: Path) -> None:
         with Engine(load_settings(path), notes) as engine:
             config = policy_config(engine, "地质", build_crawl_plan(focused_crawl_settings(engine)))
             config.close()
-            page = StoreTopics(engine).review_questions("地质").strategy_notes
+            page = topic_tools(engine).review_questions("地质").strategy_notes
         command = CliRunner().invoke(cli, ["-c", str(path), "topic", "show", "地质"])
         shown = json.loads(CliRunner().invoke(cli, ["-c", str(path), "topic", "show", "地质", "--json"]).stdout)
         assert isinstance(config.strategy, strategy_class) and config.strategy_name == shown["strategy"]["used"]

@@ -14,7 +14,7 @@ from domain.concept import Concept, ConceptFormat
 from domain.errors import ConceptFileError, ConcurrentEditError, LexiconError
 from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import ConceptTerm, ConceptTermStatus, Definition, TermClass, TermStatus
-from domain.term_relation import RelationKind, RelationProposal, TermRelation
+from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
 from lexicon.concepts import concept_csv, skos, tbx
 from lexicon.concepts.formats import (
     CONCEPT_FORMATS,
@@ -24,7 +24,7 @@ from lexicon.concepts.formats import (
     format_concept_file,
     parse_concept_file,
 )
-from pipeline.search_site.review_service import StoreReview
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from search_ui.query.query_words import build_thesaurus
 
 PREFERRED, ADMITTED, DEPRECATED = ConceptTermStatus
@@ -62,9 +62,9 @@ CSV_HEADER = "concept id,language,term,status,definition\n"
 
 
 @pytest.fixture
-def review() -> Iterator[StoreReview]:
+def review() -> Iterator[LexiconReview]:
     with Store("sqlite://", Path("/nowhere")) as store:
-        yield StoreReview(store)
+        yield LexiconReview(store)
 
 
 def entry(terms: str, concept_id: str = "k1") -> str:
@@ -75,11 +75,11 @@ def tbx_file(*entries: str) -> bytes:
     return (TBX_START + "\n".join(entries) + TBX_END).encode()
 
 
-def import_file(review: StoreReview, content: bytes, concept_format: ConceptFormat, actor: str = "anna") -> None:
+def import_file(review: LexiconReview, content: bytes, concept_format: ConceptFormat, actor: str = "anna") -> None:
     review.import_concepts(review.plan_concepts(content, concept_format), actor)
 
 
-def stored_concepts(review: StoreReview) -> list[Concept]:
+def stored_concepts(review: LexiconReview) -> list[Concept]:
     return [group.concept for group in review.concepts().groups]
 
 
@@ -92,7 +92,7 @@ def without(concepts: Sequence[Concept], concept_format: ConceptFormat) -> list[
 
 
 @pytest.mark.parametrize("concept_format", CONCEPT_FORMATS)
-def test_concepts_come_back_as_they_went(review: StoreReview, concept_format: ConceptFormat) -> None:
+def test_concepts_come_back_as_they_went(review: LexiconReview, concept_format: ConceptFormat) -> None:
     content = format_concept_file(CONCEPTS, concept_format)
     if concept_format != "csv":  # which names related concepts by their terms
         assert parse_concept_file(content, concept_format) == without(CONCEPTS, concept_format)
@@ -103,7 +103,7 @@ def test_concepts_come_back_as_they_went(review: StoreReview, concept_format: Co
     assert (again.changes, again.edits, again.unchanged_count) == ((), (), 4)
 
 
-def test_csv_leaves_relations_and_source_ids_as_they_are(review: StoreReview) -> None:
+def test_csv_leaves_relations_and_source_ids_as_they_are(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     text = format_concept_file(CONCEPTS, "csv").decode("utf-8-sig")
     assert "'-见标准" in text
@@ -243,7 +243,7 @@ def test_formats_are_detected() -> None:
     ] == ["tbx", "tbx", "skos", "csv", None, None, "csv"]  # fmt: skip
 
 
-def test_an_import_is_one_action_that_can_be_undone(review: StoreReview) -> None:
+def test_an_import_is_one_action_that_can_be_undone(review: LexiconReview) -> None:
     review.apply(
         ReviewDecisionKind.ADD, [TermEdit("页岩气", TermStatus.ACCEPTED, synonyms=("SG",), create_if_missing=True)], "b"
     )
@@ -252,11 +252,11 @@ def test_an_import_is_one_action_that_can_be_undone(review: StoreReview) -> None
     shale_gas = next(concept for concept in stored_concepts(review) if len(concept.terms) > 2)
     assert shale_gas.concept_id == before[0].concept_id  # it shares a term, so it keeps its id and its terms
     assert {term.text for term in shale_gas.terms} == {"SG", *(term.text for term in SHALE_GAS.terms)}
-    review.undo("anna", None)
+    review.store.review_history.undo("anna", None)
     assert stored_concepts(review) == before
 
 
-def test_the_preview_names_what_changes(review: StoreReview) -> None:
+def test_the_preview_names_what_changes(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     changed = replace(SHALE_GAS, terms=(*SHALE_GAS.terms[:-1], ConceptTerm("页岩天然气", "zh", DEPRECATED)))
     new = Concept("http://a.test/9", (ConceptTerm("煤层气", "zh", PREFERRED),), broader_ids=(GAS.concept_id,))
@@ -269,7 +269,7 @@ def test_the_preview_names_what_changes(review: StoreReview) -> None:
     assert review.plan_import([new], "skos").edits == ()  # found by its source id
 
 
-def test_what_does_not_fit_the_store_is_refused(review: StoreReview) -> None:
+def test_what_does_not_fit_the_store_is_refused(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     before = stored_concepts(review)
     for concepts, reason in (
@@ -293,7 +293,7 @@ def test_what_does_not_fit_the_store_is_refused(review: StoreReview) -> None:
     assert stored_concepts(review) == before
 
 
-def test_a_concept_edited_meanwhile_is_not_overwritten(review: StoreReview) -> None:
+def test_a_concept_edited_meanwhile_is_not_overwritten(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     plan = review.plan_import([replace(GAS, terms=(ConceptTerm("天然气", "zh", PREFERRED, "气"),))], "skos")
     review.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("天然气", synonyms=("NG",))], "bert")
@@ -302,25 +302,25 @@ def test_a_concept_edited_meanwhile_is_not_overwritten(review: StoreReview) -> N
     assert [term.text for term in stored_concepts(review)[0].terms] == ["NG", "天然气"]
 
 
-def test_a_new_preferred_term_becomes_the_entry(review: StoreReview) -> None:
+def test_a_new_preferred_term_becomes_the_entry(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     terms = (ConceptTerm("天然气体", "zh", PREFERRED), ConceptTerm("天然气", "zh", DEPRECATED))
     import_file(review, format_concept_file([replace(GAS, terms=terms), *CONCEPTS[1:]], "skos"), "skos")
-    by_text = review.find_terms(["天然气体", "天然气"])
+    by_text = review.store.review_queue.find_terms(["天然气体", "天然气"])
     assert (by_text["天然气体"].status, by_text["天然气"].status) == (TermStatus.ACCEPTED, TermStatus.MERGED)
     gas = stored_concepts(review)[0]
     assert (gas.concept_id, gas.terms) == (GAS.concept_id, terms)
     assert stored_concepts(review)[1].broader_ids == (GAS.concept_id,)
-    review.undo("anna", None)
+    review.store.review_history.undo("anna", None)
     assert stored_concepts(review) == CONCEPTS
 
 
-def test_the_id_stays_when_a_term_is_renamed_or_merged(review: StoreReview) -> None:
+def test_the_id_stays_when_a_term_is_renamed_or_merged(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     review.rename("页岩气", "页岩天然气", "anna", None)
     [shale_gas] = [concept for concept in stored_concepts(review) if concept.concept_id == SHALE_GAS.concept_id]
     assert ConceptTerm("页岩天然气", "zh", PREFERRED, "页岩中的天然气", "GB/T 1") in shale_gas.terms
-    review.undo("anna", None)
+    review.store.review_history.undo("anna", None)
     assert stored_concepts(review) == CONCEPTS
     review.merge("页岩气", "天然气", "anna", None)
     gas = next(concept for concept in stored_concepts(review) if concept.concept_id == GAS.concept_id)
@@ -329,7 +329,7 @@ def test_the_id_stays_when_a_term_is_renamed_or_merged(review: StoreReview) -> N
     assert set(SHALE_GAS.source_ids) <= set(gas.source_ids)
 
 
-def test_words_of_several_terms_stay_importable(review: StoreReview) -> None:
+def test_words_of_several_terms_stay_importable(review: LexiconReview) -> None:
     """Synonyms of the time before concepts: an accepted term as synonym of another, and a synonym of two terms."""
     for text, synonyms in (("页岩气", ("shale gas", "SG")), ("shale gas", ()), ("合成气", ("SG", "syngas"))):
         review.apply(
@@ -343,27 +343,27 @@ def test_words_of_several_terms_stay_importable(review: StoreReview) -> None:
     content = review.export_concepts("csv").replace(b"syngas,admitted", b"syngas,deprecated")
     import_file(review, content, "csv")
     assert (
-        review.find_terms(["合成气"])["合成气"].synonyms == ("syngas", "SG")
-        or "SG" in review.find_terms(["合成气"])["合成气"].synonyms
+        review.store.review_queue.find_terms(["合成气"])["合成气"].synonyms == ("syngas", "SG")
+        or "SG" in review.store.review_queue.find_terms(["合成气"])["合成气"].synonyms
     )
 
 
-def test_definitions_of_articles_are_exported(review: StoreReview) -> None:
+def test_definitions_of_articles_are_exported(review: LexiconReview) -> None:
     review.apply(ReviewDecisionKind.ADD, [TermEdit("页岩气", TermStatus.ACCEPTED, create_if_missing=True)], "b")
     definition = Definition("页岩气", "zh", "页岩气是页岩中的天然气。", 1, "http://a.test/1", "t", "", 0.9, 1.0)
-    review._store.definitions.save([definition], [])
+    review.store.definitions.save([definition], [])
     content = review.export_concepts("csv")
     assert "页岩气是页岩中的天然气。,http://a.test/1" in content.decode()
     assert review.plan_concepts(content, "csv").changes == ()
 
 
-def test_accepted_related_terms_are_exported(review: StoreReview) -> None:
+def test_accepted_related_terms_are_exported(review: LexiconReview) -> None:
     bare = [replace(concept, related_ids=()) for concept in (*CONCEPTS, PLAY)]
     import_file(review, format_concept_file(bare, "skos"), "skos")
     narrower_pairs = (("页岩气", "天然气"), ("页岩区带", "天然气"))
     for pair in (("radar", "天然气"), ("radar", "méthane"), *narrower_pairs):
         relation = TermRelation(RelationKind.RELATED, *pair, "together", 0.5, "")
-        review._store.relations.add_related([RelationProposal(relation, 1, "http://a.test/1", "t", 0.0)], "")
+        review.store.relations.add_related([RelationProposal(relation, 1, "http://a.test/1", "t", 0.0)], "")
         if pair != ("radar", "méthane"):
             review.accept_relation(RelationKind.RELATED, *pair, "anna")
     ids = {GAS.concept_id, RADAR.concept_id}
@@ -379,60 +379,63 @@ def test_accepted_related_terms_are_exported(review: StoreReview) -> None:
         assert review.plan_concepts(content, concept_format).changes == ()
 
 
-def related_ids(review: StoreReview) -> dict[str, tuple[str, ...] | None]:
+def related_ids(review: LexiconReview) -> dict[str, tuple[str, ...] | None]:
     """The ids of related concepts by the first term."""
     return {concept.terms[0].text: concept.related_ids for concept in stored_concepts(review)}
 
 
-def test_related_concepts_are_imported_removed_and_undone(review: StoreReview) -> None:
+def test_related_concepts_are_imported_removed_and_undone(review: LexiconReview) -> None:
     for pair in (("radar", "天然气"), ("méthane", "天然气")):
         relation = TermRelation(RelationKind.RELATED, *pair, "together", 0.5, "")
-        review._store.relations.add_related([RelationProposal(relation, 1, "http://a.test/1", "t", 0.0)], "")
-    review.reject_relation(RelationKind.RELATED, "méthane", "天然气", "bert")
+        review.store.relations.add_related([RelationProposal(relation, 1, "http://a.test/1", "t", 0.0)], "")
+    review.set_relation_state(RelationKind.RELATED, "méthane", "天然气", ProposalState.REJECTED, "bert")
     bare = [replace(concept, related_ids=()) for concept in CONCEPTS]
     import_file(review, format_concept_file(bare, "skos"), "skos")
     related = replace(GAS, related_ids=(RADAR.concept_id, METHANE.concept_id))  # stated at one of the concepts only
     plan = review.plan_import([related, SHALE_GAS, *bare[2:]], "skos")
     assert [plan.lines(change)[1] for change in plan.changes[1:]] == [["~ 天然气"]] * 2
     review.import_concepts(plan, "anna")
-    assert review.accepted_related_terms("天然气") == ["méthane", "radar"] and not review.relation_proposals(9)[0]
+    assert (
+        review.store.relations.list_related("天然气") == ["méthane", "radar"]
+        and not review.store.relations.list_open(9)[0]
+    )
     import_file(review, format_concept_file(bare[:3], "tbx"), "tbx")  # méthane is not in the file, so it stays
-    assert review.accepted_related_terms("天然气") == ["méthane"]
+    assert review.store.relations.list_related("天然气") == ["méthane"]
     import_file(review, CSV_HEADER.encode() + b"c0000000000000003,en,radar,preferred\n", "csv")  # without the column
     for _ in range(3):
-        review.undo("anna", None)
+        review.store.review_history.undo("anna", None)
     assert related_ids(review) == dict.fromkeys(("天然气", "shale gas", "radar", "méthane"), ())
-    assert review.accepted_related_terms("天然气") == []
-    decided = review.decided_relations(9)
-    assert [(one.relation.term, one.decided_by) for one in decided.rejected] == [("méthane", "bert")]
-    assert review._store.integrity.damaged_rows() == {}
+    assert review.store.relations.list_related("天然气") == []
+    rejected = review.store.relations.list_decided(ProposalState.REJECTED, 9)
+    assert [(one.relation.term, one.decided_by) for one in rejected] == [("méthane", "bert")]
+    assert review.store.integrity.damaged_rows() == {}
 
 
-def test_the_undo_of_an_import_can_be_undone(review: StoreReview) -> None:
+def test_the_undo_of_an_import_can_be_undone(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "csv"), "csv")
-    undo_decision = review.undo("anna", None)
-    assert not review.decided_relations(9).accepted
-    review.undo("anna", undo_decision.act_id)
+    undo_decision = review.store.review_history.undo("anna", None)
+    assert not review.store.relations.list_decided(ProposalState.ACCEPTED, 9)
+    review.store.review_history.undo("anna", undo_decision.act_id)
     assert stored_concepts(review) == without(CONCEPTS, "csv")
 
 
-def test_a_relation_moves_to_the_new_entry(review: StoreReview) -> None:
+def test_a_relation_moves_to_the_new_entry(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     renamed = replace(RADAR, terms=(ConceptTerm("radio detection", "en", PREFERRED),))
     import_file(review, format_concept_file([GAS, SHALE_GAS, renamed, METHANE], "skos"), "skos")
     assert stored_concepts(review)[2].related_ids == (METHANE.concept_id,)
-    assert review.accepted_related_terms("méthane") == ["radio detection"]
-    review.undo("anna", None)
+    assert review.store.relations.list_related("méthane") == ["radio detection"]
+    review.store.review_history.undo("anna", None)
     assert stored_concepts(review) == CONCEPTS
 
 
-def test_search_uses_all_terms_of_a_concept(review: StoreReview) -> None:
+def test_search_uses_all_terms_of_a_concept(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "tbx"), "tbx")
     thesaurus = build_thesaurus(review.publish("anna"))
     assert set(thesaurus.find_synonyms("页岩瓦斯")) == {term.text for term in SHALE_GAS.terms} - {"页岩瓦斯"}
 
 
-def test_the_definition_of_a_reviewer_counts(review: StoreReview) -> None:
+def test_the_definition_of_a_reviewer_counts(review: LexiconReview) -> None:
     import_file(review, format_concept_file(CONCEPTS, "skos"), "skos")
     assert [item.sentence for item in review.definitions("页岩气")] == ["页岩中的天然气"]
     review.write_definition("页岩气", "我们的定义", "bert", None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from domain.term import Term, TermStatus
 from lexicon.review_ranking import predict_acceptance, score_priors
-from lexicon.similar_terms import SimilarTermIndex
+from text.similarity.similar_terms import SimilarTermIndex
 
 ACCEPTED, REJECTED = TermStatus.ACCEPTED, TermStatus.REJECTED
 

@@ -51,10 +51,12 @@ def test_the_life_of_an_account(folder: Path) -> None:
         [anna] = store.accounts.list_accounts()
         assert anna.roles == {Role.OPERATOR, Role.REPORTS} and anna.disabled_at is None
         assert verify_password("another password", anna.password_hash) and anna.password_is_temporary
-        actions = [(action.action.removeprefix("account_"), action.details) for action in store.actions.find()]
-        roles = {"before": "reports", "after": "reports,operator"}
-        assert actions == [("password", {}), ("disable", {}), ("roles", roles), ("create", {"roles": "reports"})]
-        assert store.actions.find()[0].account == terminal_user()
+        records = store.operations.find()
+        assert [item.name for item in records] == [
+            f"account_{name}" for name in ("password", "disable", "roles", "create")
+        ]
+        assert records[2].before == {"name": "anna", "role": ["reports"]}
+        assert records[2].after["role"] == ["reports", "operator"] and records[0].account == terminal_user()
     assert PASSWORD not in (folder / "data" / "logs" / "plumb.log").read_text()
 
 

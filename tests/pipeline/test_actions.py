@@ -18,8 +18,10 @@ from domain.run import RunHistory, RunState, RunSummary, StageSummary
 from domain.search_log import LoggedSearch
 from domain.term import Term, TermStatus
 from pipeline.engine import Engine
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.progress import NullProgress
-from pipeline.search_site.actions import StoreSiteBackend, StoreTopics
+from pipeline.search_site.administration import StoreReports, build_administration
+from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import load_settings
 from tests.builders import add
@@ -61,7 +63,7 @@ def test_sites_are_told_with_their_outcomes_and_delays(engine: Engine) -> None:
     store.frontier.add_urls([NewUrl("https://new.test/", "new.test", 0, 0, UrlKind.SEED, 1.0)])
     patient = b"User-agent: Plumbline\nCrawl-delay: 7\n"
     store.frontier.save_robots(StoredRobots("http://small.test:8080", 200, patient, 0.0))
-    big, small, new = StoreSiteBackend(engine).sites()
+    big, small, new = StoreReports(engine).sites()
     assert (big.totals.host, big.totals.url_count, big.totals.due_count, big.totals.last_visit_at) == (
         "big.test",
         4,
@@ -75,12 +77,12 @@ def test_sites_are_told_with_their_outcomes_and_delays(engine: Engine) -> None:
         {},
         "https://new.test/",
     )
-    assert [one.totals.host for one in StoreSiteBackend(engine).sites()] == ["big.test", "small.test:8080", "new.test"]
+    assert [one.totals.host for one in StoreReports(engine).sites()] == ["big.test", "small.test:8080", "new.test"]
     assert [one.host for one in store.status.site_totals(limit=1)] == ["big.test"]
 
 
 def test_an_empty_store_is_fresh(engine: Engine) -> None:
-    told = StoreSiteBackend(engine).overview()
+    told = StoreReports(engine).overview()
     assert (told.published_version, told.applied_version, told.run_history) == (0, 0, RunHistory((), None, None, None))
     fresh = told.freshness
     assert (fresh.article_count, fresh.indexed_count, fresh.pending_count) == (0, 0, 0)
@@ -94,7 +96,7 @@ def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
     stages = StageReport(Stage.CRAWL, counts, 1.0), StageReport(Stage.INDEX)
     store.runs.finish(run, [stage_run_from_report(one) for one in stages])
     store.runs.start("run")
-    killed, done = StoreSiteBackend(engine).overview().run_history.runs  # nobody holds the lock of a run
+    killed, done = StoreReports(engine).overview().run_history.runs  # nobody holds the lock of a run
     assert (killed.finished_at, killed.state, killed.stages) == (None, RunState.KILLED, ())
     crawl = StageSummary("crawl", (("fetched", 8), ("unchanged", 8), ("gone", 1)), 1.0)
     summaries = (crawl, StageSummary("index", ()))
@@ -105,7 +107,7 @@ def test_runs_are_told_with_what_came_of_them(engine: Engine) -> None:
 
 
 def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -> None:
-    review, table = StoreSiteBackend(engine).review_service, engine.store.lexicons
+    review, table = StoreSiteBackend(engine).review, engine.store.lexicons
     review.propose("可燃冰", "anna")
     assert table.find_terms(TermStatus.CANDIDATE, "可燃冰")[0] == 1
     table.replace_candidates([Term("页岩气", 5.0, 3, 2)])
@@ -120,34 +122,21 @@ def test_a_proposed_word_is_a_candidate_until_somebody_decides(engine: Engine) -
 
 def test_a_synonym_is_named_beside_those_there_are_and_by_whom_is_kept(engine: Engine) -> None:
     """Also of a term behind hundreds that hold its text; whoever named it can take it back."""
-    review, store = StoreSiteBackend(engine).review_service, engine.store
+    review, store = StoreSiteBackend(engine).review, engine.store
     store.lexicons.replace_candidates([Term(f"页岩气{n}", 900.0 - n, 9, 9) for n in range(400)])
     add(store, ["页岩气"], "anna")
     review.add_synonym("页岩气", "shale gas", "anna")
     review.add_synonym("页岩气", " 页岩天然气", "bert")
     assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas", "页岩天然气")
-    assert [(act.by, act.kind) for act in review.history("页岩气", "", 0, 2)[1]] == [
+    assert [(act.by, act.kind) for act in review.store.review_history.list_decisions("页岩气", "", 0, 2)[1]] == [
         ("bert", ReviewDecisionKind.SYNONYMS),
         ("anna", ReviewDecisionKind.SYNONYMS),
     ]
-    review.undo("bert", None)
+    review.store.review_history.undo("bert", None)
     assert store.lexicons.accepted_terms()[0].synonyms == ("shale gas",)
     for text, word in (("没有的词", "a"), ("页岩气", "<b>")):
         with pytest.raises(LexiconError):
             review.add_synonym(text, word, "anna")
-
-
-def test_searches_are_counted_by_the_clock_on_the_wall(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "Asia/Shanghai")
-    time.tzset()
-    try:
-        now = time.time()
-        engine.store.search_log.save([LoggedSearch("s", "页岩气", 1, 1, searched_at=now)], [])
-        days = StoreSiteBackend(engine).search_report(7).by_day
-        assert days[-1].day == time.strftime("%Y-%m-%d", time.localtime(now)) and days[-1].search_count == 1
-    finally:
-        monkeypatch.undo()
-        time.tzset()
 
 
 def test_popular_queries_come_from_the_log(engine: Engine) -> None:
@@ -164,22 +153,24 @@ def test_a_running_site_follows_its_settings_file(engine: Engine) -> None:
     assert file is not None
     crawled(engine.store, "a.test", Reason.FETCHED)
     start_settings = load_settings(file, {"crawl.depth": "3", "papers.zhou_kun.th1": "0.3"})
-    backend, topics, current = StoreSiteBackend(engine), StoreTopics(engine), start_settings
+    current, administration = start_settings, build_administration(engine, LexiconReview(engine.store))
+    topics = administration.topics
     pictures = engine.open_thumbnails(current.current().crawl)
     assert engine.open_thumbnails(current.current().crawl) is pictures
     reader = create_search_app(engine, opens_solr=False).test_client()
-    assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([1.0], "")
-    assert not backend.review_service.needs_second_reviewer and not backend.alert_administration.has_channels()
+    assert ([site.delay_seconds for site in administration.sites()], topics.active_topic()) == ([1.0], "")
+    backend = StoreSiteBackend(engine)
+    assert not backend.review.needs_second_reviewer() and not administration.has_alert_channels()
     assert " – 甲</title>" not in reader.get("/help?lang=zh").text
     file.write_text(
         '[crawl]\ndelay = 2.0\ntopic = "oil"\ndepth = 7\n[search]\ntitle = "甲"\n[lexicon]\ntwo_reviewers = true\n'
         '[alerts]\nwebhook = "https://a.test/hook"\n'
     )
     for _ in range(2):  # then with an invalid file
-        assert ([site.delay_seconds for site in backend.sites()], topics.active_topic()) == ([2.0], "oil")
+        assert ([site.delay_seconds for site in administration.sites()], topics.active_topic()) == ([2.0], "oil")
         assert (current.current().crawl.depth, current.current().papers.zhou_kun.th1) == (3, 0.3)
         assert engine.open_thumbnails(current.current().crawl) is not pictures
-        assert backend.review_service.needs_second_reviewer and backend.alert_administration.has_channels()
+        assert backend.review.needs_second_reviewer() and administration.has_alert_channels()
         assert " – 甲</title>" in reader.get("/help?lang=zh").text
         file.write_text("[crawl\n")
     file.unlink()

@@ -23,7 +23,7 @@ from domain.page import Origin
 from domain.rising_term import RisingTerm
 from domain.run import RunState, SiteArticles, SiteRun, StageRun
 from pipeline import stages
-from pipeline.alerts.alert_history import ENDED_ALERTS_FILE
+from pipeline.alerts.alert_history import ENDED_ALERTS_FILE, read_ended_alerts
 from pipeline.alerts.channels import DeliveryError, MailChannel, WebhookChannel, configured_channels
 from pipeline.alerts.message import AlertNotification, message_lines, message_subject, pending_notification
 from pipeline.alerts.rules import ALERT_KINDS, SECONDS_PER_DAY, AlertInputs, BadRun, SiteInputs, evaluate_rules
@@ -31,8 +31,8 @@ from pipeline.alerts.service import evaluate_and_send, notify_operator
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import Settings, build_settings
-from pipeline.site_admin.alert_administration import StoreAlertAdministration
 from search_ui.i18n import LANGUAGES, has_name
+from tests.builders import mute, operate
 from tests.crash_harness import LocalVertical
 from tests.web_fixture import Answer, Site, page
 
@@ -329,18 +329,18 @@ def test_a_muted_alert_is_told_when_its_mute_ends(tmp_path: Path, hook: Hook) ->
     url = f"http://127.0.0.1:{hook.server_port}/T0/s3cret"
     hook.posted.clear()
     with Engine(settings(tmp_path, webhook=url, inside_hosts=["127.0.0.1"]), NullProgress()) as engine:
-        mutes, key = engine.store.alert_mutes, AlertKey("run_failed")
+        store, key = engine.store, AlertKey("run_failed")
         fail_a_run(engine)
-        mutes.mute(key, "ann", None)
+        mute(store, key)
         assert evaluate_and_send(engine) == [] and hook.posted == []
         assert [one.key for one in engine.store.alerts.firing()] == [key]
-        mutes.unmute(key, "ann")
+        operate(store, "alert_unmute", kind="run_failed", subject="")
         assert evaluate_and_send(engine) == []
-        mutes.mute(key, "ann", None)
+        mute(store, key)
         engine.store.runs.finish(engine.store.runs.start("run"), [StageRun("crawl")])
         assert evaluate_and_send(engine) == []
         assert [one["alerts"][0]["state"] for one in hook.posted] == ["firing"]
-        mutes.mute(key, "ann", 1.0)  # a time that has passed
+        operate(store, "alert_unmute", kind="run_failed", subject="")
         assert evaluate_and_send(engine) == []
     assert [one["alerts"][0]["state"] for one in hook.posted] == ["firing", "resolved"]
 
@@ -353,13 +353,14 @@ def test_ended_alerts_are_listed_newest_first(tmp_path: Path) -> None:
             evaluate_and_send(engine)
             runs.finish(runs.start("run"), [StageRun("crawl")])
             evaluate_and_send(engine)
-        administration = StoreAlertAdministration(engine)
-        ended = administration.ended_alerts()
+        ended = read_ended_alerts(engine.settings.data_dir)
         assert [one.alert.message_values["error"] for one in ended] == ["no memory", "disk full"]
         assert all(one.ended_at >= one.alert.firing_since > 0 for one in ended)
-        assert not administration.mute(AlertKey("run_failed"), "ann", None)  # it does not fire
+        assert (
+            operate(engine.store, "alert_mute", kind="run_failed", subject="", period="ever") is None
+        )  # does not fire
         (tmp_path / "data" / ENDED_ALERTS_FILE).write_text('damaged\n{"kind": 1}\n')
-        assert administration.ended_alerts() == []
+        assert read_ended_alerts(engine.settings.data_dir) == []
 
 
 def test_a_password_is_in_no_message(

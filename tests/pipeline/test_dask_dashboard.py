@@ -14,10 +14,11 @@ from pipeline.compute.dask_dashboard import CACHE_SECONDS, DashboardLink, query_
 from pipeline.compute.settings import ClusterSettings
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.search_site.administration import build_administration
+from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.settings import build_settings
 from tests.cluster_fixture import PATIENCE, Cluster
-from tests.search_ui_fakes import FakeAccounts, sign_in, site_app
+from tests.site_fixture import sign_in, site_app
 from tests.web_fixture import refusing_port
 
 PROXY = "https://dask.example.org/status"
@@ -41,9 +42,9 @@ def test_the_operators_page_links_to_what_the_scheduler_says(shown: str, postgre
         cluster = {"engine": "dask", "scheduler": shown, "dashboard": dashboard}
         settings = build_settings({"store": {"url": postgres_store}, "cluster": cluster}, tmp_path)
         with Engine(settings, NullProgress()) as engine:
-            client = site_app(
-                actions=StoreSiteBackend(engine), accounts=FakeAccounts(someone=Role.OPERATOR)
-            ).test_client()
+            site = StoreSiteBackend(engine)
+            site.store, site.administration = engine.store, build_administration(engine, site.review)
+            client = site_app(site=site, roles={"someone": Role.OPERATOR}).test_client()
             sign_in(client, "someone")
             [link] = BeautifulSoup(client.get("/admin/").text, "lxml").select("#dashboard a")
         if dashboard:

@@ -12,9 +12,9 @@ from domain.frontier import Visit
 from domain.outcome import Outcome, Reason
 from domain.review import TermQuery
 from domain.term import MAX_DEFINITION_CHARS, DefinitionSource, Lexicon, LexiconEntry, TermStatus
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.lexicon_stage.sentence_scan import update_from_sentences
-from pipeline.search_site.review_service import StoreReview
-from tests.builders import add, one_entry, save_article
+from tests.builders import add, one_entry, operate, save_article
 
 DEFINITION = "页岩气是指赋存于富有机质泥页岩中的非常规天然气。"
 OTHER = "页岩气是一种清洁高效的非常规天然气资源，主要成分为甲烷。"
@@ -93,40 +93,42 @@ def test_a_store_without_a_lexicon_has_no_definitions(store: Store) -> None:
 
 
 @pytest.fixture
-def review(store: Store) -> StoreReview:
+def review(store: Store) -> LexiconReview:
     """Reviews a store with a published term and two candidates for its definition."""
     save_article(store, 1, OTHER)
     save_article(store, 2, DEFINITION)
     add(store, ["页岩气"])
     publish(store, "页岩气")
     update_from_sentences(store, None)
-    return StoreReview(store)
+    return LexiconReview(store)
 
 
-def shown(review: StoreReview) -> list[str]:
+def shown(review: LexiconReview) -> list[str]:
     return [definition.sentence for definition in review.definitions("页岩气")]
 
 
-def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: StoreReview) -> None:
+def test_a_choice_is_undoable_and_survives_the_next_run(store: Store, review: LexiconReview) -> None:
     assert shown(review) == [DEFINITION, OTHER]
     decision = review.choose_definition("页岩气", OTHER, "anna", 1)
     update_from_sentences(store, None)
     assert shown(review) == [OTHER, DEFINITION] and review.definitions("页岩气")[0].url == "http://a.test/1"
-    assert (decision.by, decision.kind.value) == ("anna", "define") and review.history("页岩气", "anna", 0, 9)[0] == 1
+    assert (decision.by, decision.kind.value) == ("anna", "define") and review.store.review_history.list_decisions(
+        "页岩气", "anna", 0, 9
+    )[0] == 1
     with pytest.raises(ConcurrentEditError):
         review.choose_definition("页岩气", "", "bert", 1)
     review.choose_definition("页岩气", "", "bert", 2)
     update_from_sentences(store, None)
     assert shown(review) == []
-    review.undo("bert", None)
+    review.store.review_history.undo("bert", None)
     assert shown(review) == [OTHER, DEFINITION]
-    review.undo("anna", decision.act_id)
+    review.store.review_history.undo("anna", decision.act_id)
     assert shown(review) == [DEFINITION, OTHER]
     with pytest.raises(LexiconError, match="no candidate any more"):
         review.choose_definition("页岩气", MENTION, "anna", None)
 
 
-def test_a_reviewer_writes_a_definition(store: Store, review: StoreReview) -> None:
+def test_a_reviewer_writes_a_definition(store: Store, review: LexiconReview) -> None:
     review.write_definition("页岩气", " 赋存于<b>页岩</b>\n的天然气。 ", "anna", None)
     update_from_sentences(store, None)
     [own, *_] = review.definitions("页岩气")
@@ -141,7 +143,7 @@ def test_a_reviewer_writes_a_definition(store: Store, review: StoreReview) -> No
     assert review.definitions("页岩天然气")[0].sentence == "气" * MAX_DEFINITION_CHARS
 
 
-def test_a_chosen_definition_follows_its_article(store: Store, review: StoreReview) -> None:
+def test_a_chosen_definition_follows_its_article(store: Store, review: LexiconReview) -> None:
     review.choose_definition("页岩气", OTHER, "anna", None)
     save_article(store, 1, MENTION)
     assert "1 chosen definition changed in the source" in update_from_sentences(store, None)
@@ -159,7 +161,7 @@ def test_a_chosen_definition_follows_its_article(store: Store, review: StoreRevi
     assert review.find_page(TermQuery(None, is_definition_outdated=True))[0] == 0
 
 
-def test_a_chosen_definition_outlives_its_article(store: Store, review: StoreReview) -> None:
+def test_a_chosen_definition_outlives_its_article(store: Store, review: LexiconReview) -> None:
     review.choose_definition("页岩气", OTHER, "anna", None)
     entry = one_entry(store, "http://a.test/1")
     store.frontier.record_visits([Visit(entry, Outcome(Reason.GONE, "404"), 2_000.0, None, 0.0, is_gone=True)])
@@ -168,7 +170,7 @@ def test_a_chosen_definition_outlives_its_article(store: Store, review: StoreRev
     assert (chosen.sentence, chosen.url, chosen.is_source_gone) == (OTHER, "http://a.test/1", True)
 
 
-def test_a_gone_article_keeps_the_saved_copy_of_a_chosen_definition(store: Store, review: StoreReview) -> None:
+def test_a_gone_article_keeps_the_saved_copy_of_a_chosen_definition(store: Store, review: LexiconReview) -> None:
     doc_id = document_id("http://a.test/1")
     review.choose_definition("页岩气", OTHER, "anna", None)
     update_from_sentences(store, None)
@@ -183,19 +185,19 @@ def test_a_gone_article_keeps_the_saved_copy_of_a_chosen_definition(store: Store
     assert store.source_pages.find_by_doc_id(doc_id) is None
 
 
-def test_a_page_that_is_taken_down_has_no_saved_copy(store: Store, review: StoreReview) -> None:
+def test_a_page_that_is_taken_down_has_no_saved_copy(store: Store, review: LexiconReview) -> None:
     review.choose_definition("页岩气", OTHER, "anna", None)
     update_from_sentences(store, None)
-    store.takedowns.take_down("http://a.test/1", "anna", "")
+    operate(store, "page_takedown", url="http://a.test/1", reason="")
     assert store.source_pages.find_by_doc_id(document_id("http://a.test/1")) is None
 
 
-def test_decisions_from_before_definitions_can_be_undone(store: Store, review: StoreReview) -> None:
+def test_decisions_from_before_definitions_can_be_undone(store: Store, review: LexiconReview) -> None:
     decision = review.decide(["页岩气"], TermStatus.REJECTED, "anna")
     with store._database.write() as connection:
         for column in ("before", "after"):
             connection.exec_driver_sql(
                 f'UPDATE term_changes SET "{column}" = replace("{column}", \'"definition": "", \', \'\')'
             )
-    review.undo("anna", decision.act_id)
-    assert review.find_terms(["页岩气"])["页岩气"].status is TermStatus.ACCEPTED
+    review.store.review_history.undo("anna", decision.act_id)
+    assert review.store.review_queue.find_terms(["页岩气"])["页岩气"].status is TermStatus.ACCEPTED

@@ -25,7 +25,7 @@ from pipeline.cli.status import collect_status, format_status
 from pipeline.crawl_stage.document_backfill import backfill_documents
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.settings import Settings, build_settings
 from pipeline.topic.page_reader import PageReader
 from pipeline.warc_import.importer import import_warc_files
@@ -34,7 +34,7 @@ from search_ui.query.solr_client import SolrSearchClient
 from tests.builders import urls_with_outcome
 from tests.document_files import docx, pdf, pdf_bomb
 from tests.local_workers import extract_pages, local_workers
-from tests.search_ui_fakes import site_app
+from tests.site_fixture import site_app
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE, Answer, Site, page
 

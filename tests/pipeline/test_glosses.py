@@ -6,7 +6,7 @@ from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import Term, TermStatus
 from indexer.article_relations import update_relations
 from lexicon.word_lists import FORMATTERS
-from pipeline.search_site.review_service import StoreReview
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from search_ui.query.query_parser import parse_query
 from search_ui.query.query_words import build_thesaurus, find_synonym_groups
 from tests.builders import extract_all, keep_page
@@ -23,8 +23,8 @@ def write(store: Store, title: str, body: str, language: str) -> None:
 
 
 def offered(store: Store) -> tuple[str, ...]:
-    review = StoreReview(store)
-    return review.related_terms([review.find_terms(["页岩气"])["页岩气"]])[0].translations
+    review = LexiconReview(store)
+    return review.related_terms([review.store.review_queue.find_terms(["页岩气"])["页岩气"]])[0].translations
 
 
 def test_a_pair_is_offered_reviewed_exported_and_searched_for(store: Store) -> None:
@@ -33,7 +33,7 @@ def test_a_pair_is_offered_reviewed_exported_and_searched_for(store: Store) -> N
     assert offered(store) == ()  # no article in English: nothing to find by it
     write(store, *ENGLISH)
     assert offered(store) == ("shale gas",)
-    review = StoreReview(store)
+    review = LexiconReview(store)
     edit = TermEdit("页岩气", TermStatus.ACCEPTED, synonyms=("shale gas",))
     review.apply(ReviewDecisionKind.SYNONYMS, [edit], "ann")
     assert offered(store) == ()  # it is said

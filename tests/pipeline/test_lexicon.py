@@ -8,13 +8,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from docstore.store import Store, open_sqlite_store
+from docstore.terms.review import substrings
 from domain.errors import LexiconError, PlumblineError
 from domain.term import Definition, Lexicon, LexiconEntry, Term, TermStatus
 from pipeline.cli.main import cli
 from pipeline.engine import open_store
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
+from pipeline.lexicon_stage.version_changes import format_entry
 from pipeline.search_site.review_order import update_review_order
-from pipeline.search_site.review_service import StoreReview, substrings
-from pipeline.search_site.version_changes import format_entry
 from pipeline.settings import load_settings
 from tests.builders import decide
 from tests.plumb_call import call_plumb
@@ -51,7 +52,7 @@ class Plumb:
     def publish(self) -> Lexicon:
         """Without Solr."""
         with self.store() as store:
-            return StoreReview(store).publish("test")
+            return LexiconReview(store).publish("test")
 
 
 @pytest.fixture
@@ -191,7 +192,7 @@ def test_versions_are_compared_and_reverted(plumb: Plumb) -> None:
     assert plumb.says("diff", "1", "3") == ""
     assert (plumb.status("页岩气"), plumb.status("钻井")) == (TermStatus.ACCEPTED, TermStatus.CANDIDATE)
     with plumb.store() as store, pytest.raises(LexiconError, match="Nothing to publish"):
-        StoreReview(store).publish("test")
+        LexiconReview(store).publish("test")
     assert isinstance(plumb("revert", "3").exception, PlumblineError)
 
 

@@ -16,9 +16,9 @@ from pipeline.alerts.inputs import collect_inputs
 from pipeline.alerts.rules import evaluate_rules
 from pipeline.engine import Engine
 from pipeline.lexicon_stage import lexicon_update
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.lexicon_stage.lexicon_update import publish_confident_terms
 from pipeline.progress import NullProgress
-from pipeline.search_site.review_service import StoreReview
 from pipeline.settings import Settings
 from tests.builders import keep_page, make_candidate
 
@@ -50,13 +50,13 @@ def published(engine: Engine) -> set[str]:
 
 def test_confident_candidates_are_published_and_marked(engine: Engine) -> None:
     assert publish_confident_terms(engine) == ("2 terms accepted automatically, published as version 1",)
-    [(version, count)], review = engine.store.lexicons.list_versions(), StoreReview(engine.store)
+    [(version, count)], review = engine.store.lexicons.list_versions(), LexiconReview(engine.store)
     assert (version.published_by, count, published(engine)) == (AUTOMATIC_ACTOR, 2, CONFIDENT)
     marked, terms = review.find_page(TermQuery(status=None, is_automatic=True))
     assert marked == 2 and {term.text for term in terms} == CONFIDENT and all(term.is_automatic for term in terms)
-    [decision] = review.history("", "", 0, 9)[1]
+    [decision] = review.store.review_history.list_decisions("", "", 0, 9)[1]
     assert decision.by == AUTOMATIC_ACTOR and len(decision.changes) == 2
-    assert review.recent_acceptance() == (0, 0)  # a person has decided nothing
+    assert review.store.review_queue.recent_acceptance() == (0, 0)  # a person has decided nothing
     assert "页岩气,,n,,,,automatic" in review.export("csv")
     assert publish_confident_terms(engine) == ()
 
@@ -70,7 +70,7 @@ def test_a_later_run_accepts_no_fragment_of_an_accepted_term(engine: Engine) -> 
 
 def test_a_reviewer_confirms_or_rejects(engine: Engine) -> None:
     publish_confident_terms(engine)
-    review = StoreReview(engine.store)
+    review = LexiconReview(engine.store)
     review.decide(["页岩气"], TermStatus.ACCEPTED, "li")
     review.decide(["水平井压裂"], TermStatus.REJECTED, "li")
     assert review.find_page(TermQuery(status=None, is_automatic=True))[0] == 0
@@ -81,20 +81,20 @@ def test_a_reviewer_confirms_or_rejects(engine: Engine) -> None:
 
 def test_a_reverted_version_does_not_return(engine: Engine) -> None:
     publish_confident_terms(engine)
-    StoreReview(engine.store).revert(0, "li")
+    LexiconReview(engine.store).revert(0, "li")
     engine.store.lexicons.replace_candidates(CANDIDATES)
     assert publish_confident_terms(engine) == () and published(engine) == set()
 
 
 def test_unpublished_decisions_stay_unpublished(engine: Engine) -> None:
-    review = StoreReview(engine.store)
+    review = LexiconReview(engine.store)
     review.decide(["作业"], TermStatus.ACCEPTED, "li")
     publish_confident_terms(engine)
-    assert published(engine) == CONFIDENT and review.pending_counts() == (1, 0, 0)
+    assert published(engine) == CONFIDENT and review.store.review_queue.unpublished_change_counts() == (1, 0, 0)
 
 
 def test_a_run_that_was_killed_between_accepting_and_publishing_is_completed(engine: Engine) -> None:
-    StoreReview(engine.store).decide(["页岩气"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    LexiconReview(engine.store).decide(["页岩气"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
     assert published(engine) == set()
     publish_confident_terms(engine)
     assert published(engine) == CONFIDENT
@@ -104,7 +104,7 @@ def test_a_decision_of_a_reviewer_at_the_same_time_wins(engine: Engine, monkeypa
     compare = lexicon_update.compare_on_known_items
 
     def compare_while_a_reviewer_decides(*arguments: object) -> object:
-        StoreReview(engine.store).decide(["页岩气"], TermStatus.REJECTED, "li")
+        LexiconReview(engine.store).decide(["页岩气"], TermStatus.REJECTED, "li")
         return compare(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(lexicon_update, "compare_on_known_items", compare_while_a_reviewer_decides)

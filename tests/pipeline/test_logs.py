@@ -22,7 +22,7 @@ from pipeline.progress import JsonLineProgress
 from pipeline.runs.run_record import RunRecord
 from pipeline.settings import build_settings
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import site_app
+from tests.site_fixture import site_app
 
 log = logging.getLogger("tests.logs")
 

@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 from werkzeug.serving import make_server
 
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, document, site_app
 
 
 async def call_search(site_url: str) -> str:

@@ -108,8 +108,8 @@ def test_a_change_of_a_site_in_an_old_file_rewrites_it(tmp_path: Path) -> None:
         sites = StoreSites(engine)
         sites.remove("added.test", "anna")
         assert sites.find_host("added.test") == "" and not load_settings(file).deprecated_settings
-        [action] = engine.store.actions.find()
-        assert action.details["changes"] == {
+        [action] = engine.store.operations.find()
+        assert action.after["changes"] == {
             "urls": [["http://added.test/"], None],
             "scope": [["added.test"], None],
         }

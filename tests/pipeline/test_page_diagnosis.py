@@ -10,16 +10,25 @@ import pytest
 from docstore.reports.url_report import UrlReport
 from domain.administration import Takedown
 from domain.errors import PlumblineError
+from domain.operation import Change
 from domain.outcome import Reason, Stage
+from domain.page_diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
 from pipeline.engine import Engine
 from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.explain.page_diagnosis import LinkingPage, PageFacts, diagnose_page
+from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.settings import load_settings
 from pipeline.site_admin.sites import StoreSites
-from search_ui.admin.interfaces.diagnosis import PageCause, PageCheckName, PageCheckState, PageRemedy
 
 URL, OTHER_URL = "http://news.test/a.html", "http://news.test/b.html"
+
+
+def remedy(engine: Engine, name: PageRemedy, url: str) -> Change | None:
+    """Do for a page what an operator does with one click."""
+    values = {"url": url, "with_site": name is PageRemedy.ADD_SITE}
+    operation = PageRemedy.ADD_URL if name is PageRemedy.ADD_SITE else name
+    return engine.store.operations.run(declare_operations(engine)[f"page_{operation}"], "anna", values)
 
 
 def facts(reason: Reason | None = None, detail: str = "", due_at: float | None = 0.0, **more: Any) -> PageFacts:
@@ -84,13 +93,13 @@ def test_remedies_change_the_settings_file_and_the_frontier(tmp_path: Path) -> N
 
         assert cause() is PageCause.OTHER_HOST
         with pytest.raises(PlumblineError):
-            diagnoser.apply_remedy(url, PageRemedy.ADD_URL, "anna")
-        diagnoser.apply_remedy(url, PageRemedy.ADD_SITE, "anna")
+            remedy(engine, PageRemedy.ADD_URL, url)
+        remedy(engine, PageRemedy.ADD_SITE, url)
         assert cause() is PageCause.NOT_VISITED
         assert "# ours" in config.read_text() and "elsewhere.test" in config.read_text()
         StoreSites(engine).pause("elsewhere.test", "anna")
         assert cause() is PageCause.SITE_PAUSED
-        diagnoser.apply_remedy(url, PageRemedy.RESUME_SITE, "anna")
+        StoreSites(engine).resume("elsewhere.test", "anna")
         assert cause() is PageCause.NOT_VISITED
-        recorded = [action.action for action in engine.store.actions.find(account="anna")]
+        recorded = [item.name for item in engine.store.operations.find(account="anna")]
         assert recorded == ["site_resume", "site_pause", "page_add_url", "site_add"]

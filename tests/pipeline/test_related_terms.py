@@ -19,7 +19,7 @@ from pipeline.lexicon_stage.sentence_scan import update_from_sentences
 from search_ui.review.name_usage import name_usage_params, parse_name_usage
 from tests.builders import save_article
 from tests.pipeline.test_relations import accept, open_pairs
-from tests.search_ui_fakes import BASE
+from tests.site_fixture import BASE
 from tests.solr_fixture import index_at
 from text.segment import RjiebaSegmenter
 

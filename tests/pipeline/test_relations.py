@@ -5,7 +5,7 @@ from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import ProposalState, RelationKind
 from pipeline.lexicon_stage.sentence_scan import update_from_sentences
-from tests.builders import save_article
+from tests.builders import operate, save_article
 from tests.pipeline.test_definitions import publish, store
 
 __all__ = ["store"]
@@ -52,14 +52,15 @@ def test_a_rejected_proposal_does_not_return(store: Store) -> None:
     save_article(store, 1, OTHER)
     accept(store, "甲烷", "烃类")
     update_from_sentences(store, None)
-    assert store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.REJECTED, "ann")
+    names = {"kind": "broader", "term": "甲烷", "other": "烃类"}
+    assert operate(store, "relation_reject", **names)
     save_article(store, 1, "无关。")
     update_from_sentences(store, None)
     save_article(store, 2, OTHER)
     assert update_from_sentences(store, None) == () and open_pairs(store) == []
     [rejected] = store.relations.list_decided(ProposalState.REJECTED, 10)
     assert rejected.decided_by == "ann"
-    store.relations.set_state(RelationKind.BROADER, "甲烷", "烃类", ProposalState.PROPOSED, "bob")
+    operate(store, "relation_reopen", **names)
     assert open_pairs(store) == [("甲烷", "烃类")]
 
 

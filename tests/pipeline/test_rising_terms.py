@@ -14,10 +14,10 @@ from domain.rising_term import RisingTerm
 from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from lexicon.bursts import MIN_ARTICLES
 from pipeline.engine import Engine
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.lexicon_stage.rising_terms import RISING_DAYS, find_articles, find_rising_terms, update_rising_terms
 from pipeline.progress import NullProgress
-from pipeline.search_site.actions import StoreSiteBackend
-from pipeline.search_site.review_service import StoreReview
+from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.settings import Settings
 from tests.builders import keep_page
 
@@ -92,21 +92,21 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         store.lexicons.replace_candidates(
             [Term("经济", 0.9, 90, 90), Term("救援队", 0.5, 6, 6), Term("台风", 0.4, 6, 6)]
         )
-        StoreReview(store).decide(["台风"], TermStatus.ACCEPTED, "li")
+        LexiconReview(store).decide(["台风"], TermStatus.ACCEPTED, "li")
         store.lexicons.publish(Lexicon(1, (LexiconEntry("台风"),)))
         store.lexicons.mark_applied(1, [])
         yield opened
 
 
 def test_rising_candidates_lead_the_review_and_rising_published_terms_are_public(engine: Engine) -> None:
-    review = StoreReview(engine.store)
+    review = LexiconReview(engine.store)
     shown = TermQuery(is_rising_first=True)
     assert [term.text for term in review.find_page(shown)[1]] == ["经济", "救援队"]
     assert update_rising_terms(engine, TODAY) == ("2 rising terms",)
     assert [term.text for term in review.find_page(shown)[1]] == ["救援队", "经济"]
     for query in (TermQuery(), TermQuery(order=Order.SCORE, is_rising_first=True)):
         assert [term.text for term in review.find_page(query)[1]] == ["经济", "救援队"]
-    assert set(review.rising_terms()) == {"台风", "救援队"}
+    assert {term.text for term in engine.store.rising_terms.load()} == {"台风", "救援队"}
     public = StoreSiteBackend(engine).rising_terms()
     assert public == [RisingTerm("台风", TODAY.isoformat(), MIN_ARTICLES, 0)]
 

@@ -75,8 +75,9 @@ def test_the_status_follows_the_locks(tmp_path: Path) -> None:
     settings = Settings(tmp_path)
     with Engine(settings, NullProgress()) as engine:
         control = EngineRunControl(engine)
-        assert not control.status().is_running and not control.stop("anna")
-        assert engine.store.actions.find() == []
+        assert not control.status().is_running
+        assert engine.store.operations.run(control.operations[1], "anna", {}) is None
+        assert engine.store.operations.find() == []
         with engine.lock("run"), engine.lock("schedule"):
             status = control.status()
             assert status.is_running and status.can_stop and status.is_scheduler_running
@@ -127,7 +128,7 @@ def test_the_first_run_starts_or_has_failed(tmp_path: Path) -> None:
     with Engine(Settings(tmp_path), NullProgress()) as engine:
         control, output = EngineRunControl(engine), run_output_path(engine.settings.data_dir)
         assert not control.status().is_starting
-        engine.store.actions.record("anna", "run_start", "")
+        engine.store.operations.record("anna", "run_start", "")
         output.parent.mkdir(exist_ok=True)
         output.write_text("starting Solr ...\n")
         assert (control.status().is_starting, control.status().failure) == (True, "")

@@ -11,7 +11,7 @@ from crawler.progress import CrawlProgress
 from domain.errors import PlumblineError
 from domain.message import Message
 from domain.outcome import Reason, Stage, StageReport
-from domain.run import RunState
+from domain.run import LiveRun, RunState
 from pipeline import stages
 from pipeline.engine import Engine
 from pipeline.logs import MASK
@@ -22,7 +22,6 @@ from pipeline.runs.log_excerpt import MAX_EXCERPT_LINES, read_log_excerpt
 from pipeline.runs.run_figures import FIGURES_FILE, MAX_ROWS, folder_bytes, read_figures
 from pipeline.runs.run_reports import StoreRunReports
 from pipeline.settings import load_settings
-from search_ui.admin.interfaces.runs import LiveRun
 
 
 @pytest.fixture

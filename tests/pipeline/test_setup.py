@@ -235,7 +235,7 @@ def test_the_end_can_be_repeated_and_never_overwrites(tmp_path: Path, monkeypatc
     assert (tmp_path / "vertical.toml").read_text() == "# mine\n"
     with Store(f"sqlite:///{tmp_path / 'data' / 'store.db'}", tmp_path / "data" / "warc") as store:
         assert [account.name for account in store.accounts.list_accounts()] == ["anna"]
-        assert store.actions.find() == []
+        assert store.operations.find() == []
 
 
 def test_the_file_contains_only_what_was_entered() -> None:

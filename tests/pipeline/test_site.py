@@ -25,7 +25,7 @@ from pipeline.demo.featured import load_articles, load_documents
 from pipeline.demo.render import SITES, load_design
 from pipeline.demo.run import review_page_status
 from pipeline.demo.site import SITE_NAMES, DemoServer, change_article, write_sites
-from tests.search_ui_fakes import OPERATOR, PASSWORD, site_app
+from tests.site_fixture import OPERATOR, PASSWORD, site_app
 from tests.web_fixture import PATIENCE
 
 CANGYUAN, LANWAN, YUANSHAN = SITE_NAMES

@@ -10,20 +10,19 @@ import pytest
 
 from crawler.host_suggestions import HostSuggestionStats
 from docstore.articles.extraction_writer import PageExtraction
-from domain.administration import HistorySource
 from domain.article import document_id
 from domain.errors import BusyError, SettingsError, SiteError
 from domain.frontier import NewUrl, UrlKind
 from domain.message import error_message
 from domain.page import Host, Link
 from pipeline.engine import Engine
+from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.search_site.actions import StoreSiteBackend
 from pipeline.settings import load_settings
-from pipeline.site_admin.history import StoreHistory
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_tables import find_table
-from search_ui.admin.interfaces.sites import SITE_FORM_KEYS, SiteOptionKind
+from search_ui.admin.site_form import SITE_FORM_KEYS, SiteOptionKind
 from search_ui.i18n import translate_message_to
 from tests.builders import ARTICLE, keep_page
 
@@ -78,7 +77,7 @@ def test_a_site_is_added_paused_and_resumed(engine: Engine, sites: StoreSites) -
     sites.resume("c.test", "anna")
     sites.resume("c.test", "anna")
     assert "paused" not in table(engine, "c.test") and sites.load("c.test").is_crawled
-    assert [action.action for action in engine.store.actions.find()] == ["site_resume", "site_pause", "site_add"]
+    assert [action.name for action in engine.store.operations.find()] == ["site_resume", "site_pause", "site_add"]
     assert "# of the news" in engine.settings.require_source().read().text
 
 
@@ -112,8 +111,8 @@ def test_the_settings_of_a_site_change(engine: Engine, sites: StoreSites) -> Non
     values = {"name": "甲", "delay": "5", "quiet_hours": "8:00-9:00, 22:00-6:00", "urls": "http://a.test/"}
     sites.change(A, {**values, "scope": "", "keep_days": "0", "schedule": "06:00", "render": "true"}, "anna")
     assert sites.load(A).values == {**values, "scope": "", "keep_days": "0", "schedule": "06:00", "render": "true"}
-    [action] = engine.store.actions.find()
-    assert action.details["changes"] == {
+    [action] = engine.store.operations.find()
+    assert action.after["changes"] == {
         "name": [None, "甲"],
         "delay": [None, 5],
         "quiet_hours": [None, "8:00-9:00, 22:00-6:00"],
@@ -157,7 +156,7 @@ def test_headers_cookies_and_the_proxy_of_a_site_are_replaced_by_name_and_stay_s
         sites.remove_option(A, option, "anna")
         sites.remove_option(A, option, "anna")
     assert not sites.load(A).options and len(sites.load(B).options) == 1
-    details = [str(action.details) for action in engine.store.actions.find()]
+    details = [str(action.after) for action in engine.store.operations.find()]
     assert len(details) == 9 and not [text for text in details if "s3cret-" in text]
 
 
@@ -181,7 +180,7 @@ def test_an_invalid_change_changes_nothing_and_is_explained(
     problems = raised.value.problems if isinstance(raised.value, SiteError) else {"": error_message(raised.value)}
     assert {key: translate_message_to("zh", text)[: len(message)] for key, text in problems.items()} == {key: message}
     assert engine.settings.require_source().read().text == CONFIG
-    assert engine.store.actions.find() == []
+    assert engine.store.operations.find() == []
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,7 @@ def test_what_the_environment_overrides_is_not_changed(
     monkeypatch.setenv(variable, value)
     with pytest.raises(SettingsError, match="overridden outside the file"):
         change(sites)
-    assert engine.settings.require_source().read().text == CONFIG and engine.store.actions.find() == []
+    assert engine.settings.require_source().read().text == CONFIG and engine.store.operations.find() == []
 
 
 def test_a_secret_of_the_environment_stays_there(
@@ -236,12 +235,12 @@ def test_a_removed_site_leaves_nothing_but_its_bytes(engine: Engine, sites: Stor
     assert {site.totals.host for site in backend.sites()} == {B} and sites.find_host(A) == ""
     with pytest.raises(SettingsError, match="only start URLs"):
         sites.remove(B, "anna")
-    removal = engine.store.actions.find(action="site_remove")[0].action_id
+    removal = engine.store.operations.find(name="site_remove")[0].operation_id
     sites.add("http://c.test/", "anna")
-    history = StoreHistory(engine)
-    assert history.undo(HistorySource.ACTION, removal, "bert") and due_hosts(engine) == {A, B}
+    declared = declare_operations(engine)
+    assert store.operations.undo(declared, removal, "bert") and due_hosts(engine) == {A, B}
     assert table(engine, A) == {"urls": ["http://a.test/"], "quiet_hours": "8:00-9:00"}
-    assert not history.undo(HistorySource.ACTION, removal, "bert")
+    assert store.operations.undo(declared, removal, "bert") is None
 
 
 def test_a_host_that_a_wildcard_covers_is_paused_when_it_is_removed(engine: Engine, sites: StoreSites) -> None:

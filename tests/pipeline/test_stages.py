@@ -14,7 +14,9 @@ from werkzeug.datastructures import MultiDict
 
 from domain.article import document_id
 from domain.errors import LexiconError, PlumblineError, StoreError
+from domain.operation import Change
 from domain.outcome import Reason, Stage, StageReport
+from domain.page_diagnosis import PageRemedy
 from domain.term import TermStatus
 from indexer.settings import IndexSettings
 from pipeline import stages
@@ -24,18 +26,19 @@ from pipeline.cli.page import explain_url
 from pipeline.cli.status import collect_status, format_status
 from pipeline.demo.site import DemoServer, change_article, demo_urls, write_sites
 from pipeline.engine import Engine
+from pipeline.explain.diagnosis_service import StorePageDiagnosis
 from pipeline.explain.url_report_text import iter_sentences
 from pipeline.maintenance.integrity_check import iter_index_faults
 from pipeline.maintenance.repair import repair_index
+from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
 from pipeline.refresh import format_refresh_times, refresh_page
-from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.search_site.search_app import compare_term, create_search_app, load_or_create_secret
 from pipeline.search_site.serve import IndexFollower, is_index_stale
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import WarcSource
-from search_ui.admin.interfaces.diagnosis import PageRemedy
 from search_ui.context import current_services
 from search_ui.query.ranking import PROFILES
 from search_ui.query.result_position import find_position
@@ -59,6 +62,13 @@ class Chain:
     engine: Engine
     sites: Path
     port: int
+
+
+def remedy(engine: Engine, name: PageRemedy, url: str) -> Change | None:
+    """Do for a page what an operator does with one click."""
+    values = {"url": url, "with_site": name is PageRemedy.ADD_SITE}
+    operation = PageRemedy.ADD_URL if name is PageRemedy.ADD_SITE else name
+    return engine.store.operations.run(declare_operations(engine)[f"page_{operation}"], "anna", values)
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +155,10 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     actions = StoreSiteBackend(chain.engine)
     assert actions.find_terms(None, TERM, 0, 5)[0] >= 1
     before = chain.engine.store.lexicons.latest_version()
-    actions.review_service.decide([TERM], TermStatus.ACCEPTED, "anna")
-    assert actions.review_service.pending_counts() == (1, 0, 0)
+    actions.review.decide([TERM], TermStatus.ACCEPTED, "anna")
+    assert actions.review.store.review_queue.unpublished_change_counts() == (1, 0, 0)
     with IndexFollower(chain.engine):
-        version = actions.review_service.publish("anna")
+        version = actions.review.publish("anna")
         assert version.version == before + 1
         assert eventually(lambda: not is_index_stale(chain.engine))
     assert actions.lexicon().version == version.version
@@ -165,18 +175,18 @@ def test_publishing_reaches_the_index_through_the_follower(chain: Chain) -> None
     assert domain.measures.precision_at_10 > base.measures.precision_at_10
     assert comparison_json([base, domain])[1]["words"] == [TERM]
     with pytest.raises(LexiconError, match="Nothing to publish"):
-        actions.review_service.publish("anna")
+        actions.review.publish("anna")
 
 
 def test_only_what_a_dictionary_holds_is_accepted(chain: Chain) -> None:
     with pytest.raises(LexiconError):
-        StoreSiteBackend(chain.engine).review_service.decide(["页\u200b岩"], TermStatus.ACCEPTED, "anna")
+        StoreSiteBackend(chain.engine).review.decide(["页\u200b岩"], TermStatus.ACCEPTED, "anna")
     with pytest.raises(LexiconError, match="No such term"):
-        StoreSiteBackend(chain.engine).review_service.decide(["从没见过的词组"], TermStatus.REJECTED, "anna")
+        StoreSiteBackend(chain.engine).review.decide(["从没见过的词组"], TermStatus.REJECTED, "anna")
 
 
 def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> None:
-    diagnosis, status = StoreSiteBackend(chain.engine).page_diagnosis, chain.engine.store.status
+    diagnosis, status = StorePageDiagnosis(chain.engine), chain.engine.store.status
     urls = [url for url in chain.engine.store.frontier.iter_urls() if status.url_report(url)]
     reports = {url: status.url_report(url) for url in urls}
 
@@ -199,17 +209,18 @@ def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> Non
     unknown_url = article_url + "-unknown"
     assert stop(unknown_url) == ("known", "failed", "no_link")
     assert diagnosis.diagnose_page("no url at all") is None
-    assert diagnosis.schedule_page(article_url, "anna") and not diagnosis.schedule_page(unknown_url, "anna")
+    assert remedy(chain.engine, PageRemedy.CRAWL_AGAIN, article_url)
+    assert remedy(chain.engine, PageRemedy.CRAWL_AGAIN, unknown_url) is None
     found = diagnosis.diagnose_page(article_url)
     assert found is not None and found.due_at is not None and found.due_at <= time.time()
-    diagnosis.apply_remedy(unknown_url, PageRemedy.ADD_URL, "anna")
+    remedy(chain.engine, PageRemedy.ADD_URL, unknown_url)
     assert stop(unknown_url) == ("fetched", "pending", "not_visited")
-    recorded = chain.engine.store.actions.find(account="anna", limit=2)
-    assert [(each.action, each.subject) for each in recorded] == [
+    recorded = chain.engine.store.operations.find(account="anna", limit=2)
+    assert [(each.name, each.subject) for each in recorded] == [
         ("page_add_url", unknown_url), ("page_crawl_again", article_url),
     ]  # fmt: skip
     with pytest.raises(PlumblineError, match="off_scope"):
-        diagnosis.apply_remedy("http://elsewhere.example/page.html", PageRemedy.ADD_URL, "anna")
+        remedy(chain.engine, PageRemedy.ADD_URL, "http://elsewhere.example/page.html")
 
 
 def test_the_rank_of_a_page_and_what_keeps_it_from_the_results(chain: Chain) -> None:

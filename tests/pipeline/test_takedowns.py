@@ -12,7 +12,7 @@ from pipeline.engine import Engine
 from pipeline.progress import NullProgress
 from pipeline.settings import build_settings
 from pipeline.warc_import.importer import store_page
-from tests.builders import keep_page
+from tests.builders import keep_page, operate
 from tests.crash_harness import LocalVertical
 
 URL = "http://a.test/1.html"
@@ -52,8 +52,8 @@ def test_an_import_leaves_the_page_out(tmp_path: Path, is_restore: bool) -> None
     settings = build_settings({"vertical": {"data_dir": "data"}, "crawl": {"seeds": ["http://a.test/"]}}, tmp_path)
     page = Page(0, URL, URL, 200, "text/html", b"<p>one</p>", "d", 5.0)
     with Engine(settings, NullProgress()) as engine:
-        engine.store.takedowns.take_down(URL, "anna", "")
+        operate(engine.store, "page_takedown", url=URL, reason="")
         assert store_page(engine, page, is_restore) == Reason.TAKEN_DOWN
         assert engine.store.frontier.url_count() == 0
-        engine.store.takedowns.restore(URL, "anna")
+        operate(engine.store, "page_restore", url=URL)
         assert store_page(engine, page, is_restore) == Reason.FETCHED

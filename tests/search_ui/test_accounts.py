@@ -1,7 +1,7 @@
 """Sign-in, end of sessions, access by role, and forms that are submitted after the session ended."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
@@ -10,15 +10,15 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
+from docstore.accounts import AccountTable
 from domain.account import Role
 from search_ui.login_throttle import LoginThrottle, ThrottleKey, ThrottleRule
 from search_ui.passwords import hash_password, verify_password
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import (
+from tests.site_fixture import (
     OPERATOR,
     PASSWORD,
-    FakeAccounts,
-    FakeActions,
+    MemorySite,
     form_token,
     sign_in,
     site_app,
@@ -81,13 +81,14 @@ def test_nothing_else_does(name: str, password: str) -> None:
 
 
 def test_a_disabled_account_does_not_open() -> None:
-    accounts = FakeAccounts(operator=Role.OPERATOR, anna=Role.REPORTS)
-    accounts.change("anna", disabled_at=1.0)
-    assert attempt(client_of(accounts=accounts), PASSWORD, "anna") == 403
+    site = MemorySite()
+    client = client_of(site=site, roles={OPERATOR: Role.OPERATOR, "anna": Role.REPORTS})
+    site.store.accounts.disable("anna")
+    assert attempt(client, PASSWORD, "anna") == 403
 
 
 def test_without_an_account_the_page_says_how_to_make_one() -> None:
-    client = client_of(accounts=FakeAccounts())
+    client = client_of(roles={})
     page = client.get("/admin/login")
     assert "plumb account add" in page.text and "--role operator" in page.text
     assert "password" not in page.text.replace("plumb account", "")
@@ -253,23 +254,19 @@ def test_a_forwarded_address_counts_only_behind_as_many_proxies(proxies: int, fo
 
 @pytest.mark.parametrize(
     "change",
-    [{"password_hash": "another"}, {"roles": frozenset({Role.REPORTS})}, {"disabled_at": 1.0}],
+    [
+        lambda accounts: accounts.reset_password(OPERATOR, "another"),
+        lambda accounts: accounts.set_roles(OPERATOR, [Role.REPORTS]),
+        lambda accounts: accounts.disable(OPERATOR),
+    ],
     ids=["password", "roles", "disabled"],
 )
-def test_a_changed_account_ends_its_sessions(change: dict[str, object]) -> None:
-    accounts = FakeAccounts(operator=Role.OPERATOR)
-    client = client_of(accounts=accounts)
+def test_a_changed_account_ends_its_sessions(change: Callable[[AccountTable], None]) -> None:
+    site = MemorySite()
+    client = client_of(site=site)
     sign_in(client)
     assert is_signed_in(client)
-    accounts.change(OPERATOR, **change)
-    assert not is_signed_in(client)
-
-
-def test_an_account_that_is_gone_ends_its_sessions() -> None:
-    accounts = FakeAccounts(operator=Role.OPERATOR)
-    client = client_of(accounts=accounts)
-    sign_in(client)
-    del accounts.known[OPERATOR]
+    change(site.store.accounts)
     assert not is_signed_in(client)
 
 
@@ -306,8 +303,8 @@ def test_another_site_s_key_opens_nothing() -> None:
 
 
 def test_a_late_decision_is_held_and_can_be_sent_again() -> None:
-    now, held = [1_000_000.0], FakeActions([term("词0"), term("词1")])
-    client = client_of(actions=held, clock=lambda: now[0])
+    now, held = [1_000_000.0], MemorySite([term("词0"), term("词1")])
+    client = client_of(site=held, clock=lambda: now[0])
     token = sign_in(client)
     now[0] += 9 * HOUR
     late = client.post(DECIDE, data={**DECISION, "token": token})
@@ -324,6 +321,19 @@ def test_a_late_decision_is_held_and_can_be_sent_again() -> None:
     done = client.post(DECIDE, data=form_fields(told.text, "#again"))
     assert done.status_code == 303 and done.location.startswith("/admin/lexicon?status=all&text=")
     assert held.all_terms[0].status == "accepted"
+
+
+def test_every_late_form_of_the_signed_in_area_is_held_but_those_with_passwords() -> None:
+    app = site_app()
+    client = app.test_client()
+    addresses = {address for address in changing(app) if address.startswith("/admin/")}
+    data = {"reason": "the owner asked", "token": form_token(client)}
+    held = {
+        address
+        for address in addresses
+        if "the owner asked" in client.post(address.replace("<name>", "x").replace("<host>", "a.test"), data=data).text
+    }
+    assert addresses - held == {"/admin/login", "/admin/logout", "/admin/account/password"}
 
 
 def form_fields(html: str, selector: str) -> dict[str, str]:
@@ -367,8 +377,8 @@ def test_there_is_something_to_walk_through() -> None:
 
 @pytest.mark.parametrize("token", [None, "", "wrong", "é", "of another session"])
 def test_every_change_needs_the_token_of_its_session(token: str | None) -> None:
-    held = FakeActions([term("词0")])
-    app = site_app(actions=held)
+    held = MemorySite([term("词0")])
+    app = site_app(site=held)
     client = app.test_client()
     sign_in(client)
     foreign = form_token(app.test_client())
@@ -383,8 +393,8 @@ def test_every_change_needs_the_token_of_its_session(token: str | None) -> None:
 
 
 def test_every_change_needs_an_account() -> None:
-    held = FakeActions([term("词0")])
-    app = site_app(actions=held)
+    held = MemorySite([term("词0")])
+    app = site_app(site=held)
     client = app.test_client()
     sent = {**DECISION, "query": "词9", "token": form_token(client)}
     for address in set(changing(app)) - OPEN:
@@ -420,21 +430,17 @@ REVIEW = {
 }
 OPERATION = {
     "/admin/history/undo",
-    "/admin/page/schedule",
-    *(f"/admin/alerts/{name}" for name in ("mute", "test", "unmute")),
-    *(f"/admin/accounts/{name}" for name in ("create", "disable", "enable", "password", "roles", "sessions")),
-    *(f"/admin/run/{name}" for name in ("start", "stop")),
+    "/admin/alerts/test",
+    *(f"/admin/accounts/{name}" for name in ("create", "password")),
     *(f"/admin/settings/{step}" for step in ("edit", "review", "save")),
-    "/admin/takedowns",
     "/admin/page/remedy",
-    "/admin/takedowns/undo",
     *(f"/admin/sites/<host>/{name}" for name in ("<action>", "remove", "settings", "options")),
     "/admin/sites/add",
 }
 PAGES = {
     "/admin/": set(Role),
     "/admin/account": set(Role),
-    **{f"/admin/accounts{page}": set() for page in ("", "/account")},
+    **{f"/admin/accounts{page}": set() for page in ("", "/account", "/password")},
     "/admin/alerts": {Role.REPORTS},
     "/admin/connect": set(Role),
     "/admin/history": {Role.REPORTS},
@@ -472,9 +478,9 @@ PAGES = {
 OWN = {
     "/admin/logout",
     "/admin/account/password",
+    "/admin/operations/<name>",
     "/admin/tokens/create",
-    "/admin/tokens/revoke",
-}  # actions of every account
+}  # actions of every account; each operation has a role of its own
 ADMIN_RIGHTS: dict[tuple[str, str], frozenset[Role]] = {
     **{("GET", address): frozenset(roles) for address, roles in PAGES.items()},
     **{("POST", address): frozenset({Role.REVIEWER}) for address in REVIEW},
@@ -486,7 +492,7 @@ ADMIN_RIGHTS: dict[tuple[str, str], frozenset[Role]] = {
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_sees_and_does_its_own(role: Role) -> None:
-    app = site_app(actions=FakeActions([term("词0")]), accounts=FakeAccounts(someone=role))
+    app = site_app(site=MemorySite([term("词0")]), roles={"someone": role})
     client = app.test_client()
     token = sign_in(client, "someone")
     routes = {
@@ -507,8 +513,29 @@ def test_each_role_sees_and_does_its_own(role: Role) -> None:
 
 
 @pytest.mark.parametrize("role", Role)
+def test_each_operation_with_a_form_is_for_its_role(role: Role) -> None:
+    site = MemorySite()
+    client = client_of(site=site, roles={"someone": role})
+    token = sign_in(client, "someone")
+    for name, operation in site.administration.operations.items():
+        status = client.post(f"/admin/operations/{name}", data={"token": token}).status_code
+        may_not = operation.role not in (None, role) and role is not Role.OPERATOR
+        assert status in ([403] if may_not else [303, 400]) if operation.message else status == 404, name
+    assert client.post("/admin/operations/of_tomorrow", data={"token": token}).status_code == 404
+
+
+def test_a_password_is_changed_only_by_the_form_that_makes_its_hash() -> None:
+    site = MemorySite()
+    client = client_of(site=site)
+    before = site.store.accounts.find(OPERATOR).password_hash
+    data = {"token": sign_in(client), "name": OPERATOR}
+    assert client.post("/admin/operations/account_password", data=data).status_code == 404
+    assert site.store.accounts.find(OPERATOR).password_hash == before
+
+
+@pytest.mark.parametrize("role", Role)
 def test_nobody_is_shown_a_way_that_is_closed_to_them(role: Role) -> None:
-    client = client_of(accounts=FakeAccounts(someone=role))
+    client = client_of(roles={"someone": role})
     sign_in(client, "someone")
     links = [str(link["href"]) for link in BeautifulSoup(client.get("/admin/").text, "lxml").select(".areas a")]
     assert [client.get(link).status_code for link in links] == [200] * len(links)
@@ -533,13 +560,13 @@ def change(client: FlaskClient, token: str, **fields: str) -> int:
 
 
 def test_a_new_password_ends_all_other_sessions() -> None:
-    accounts = FakeAccounts(operator=Role.OPERATOR)
-    app = site_app(accounts=accounts)
+    site = MemorySite()
+    app = site_app(site=site)
     here, elsewhere = app.test_client(), app.test_client()
     sign_in(elsewhere)
     assert change(here, sign_in(here)) == 303
     assert is_signed_in(here) and not is_signed_in(elsewhere)
-    assert verify_password("battery staple", accounts.known[OPERATOR].password_hash)
+    assert verify_password("battery staple", site.store.accounts.find(OPERATOR).password_hash)
     assert attempt(app.test_client(), PASSWORD) == 403
 
 
@@ -549,10 +576,10 @@ def test_a_new_password_ends_all_other_sessions() -> None:
     ids=["old", "short", "differ"],
 )
 def test_a_password_is_changed_only_by_who_knows_it(fields: dict[str, str], status: int) -> None:
-    accounts = FakeAccounts(operator=Role.OPERATOR)
-    client = client_of(accounts=accounts)
+    site = MemorySite()
+    client = client_of(site=site)
     assert change(client, sign_in(client), **fields) == status
-    assert verify_password(PASSWORD, accounts.known[OPERATOR].password_hash)
+    assert verify_password(PASSWORD, site.store.accounts.find(OPERATOR).password_hash)
     assert is_signed_in(client)
 
 

@@ -22,7 +22,7 @@ from search_ui.settings import SearchSettings
 from tests.builders import page_at
 from tests.conftest import SHARED
 from tests.search_ui.test_hostile import assert_harmless, rows, skeleton
-from tests.search_ui_fakes import ONE_GOOD_RUN, FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
+from tests.site_fixture import ONE_GOOD_RUN, FakeSearch, MemorySite, document, sign_in, site_app, term
 
 REPORT = SearchReport(
     by_day=(DayCount("2024-10-03", 8, 2), DayCount("2024-10-04", 4, 4)),
@@ -34,12 +34,15 @@ REPORT = SearchReport(
 )  # fmt: skip
 
 
-def reports(**more: object) -> FakeActions:
-    return FakeActions(report=REPORT, **more)  # type: ignore[arg-type]
+def reports(report: SearchReport = REPORT, **more: object) -> MemorySite:
+    site = MemorySite(**more)  # type: ignore[arg-type]
+    site.asked_days = []  # type: ignore[attr-defined]
+    site.store.search_log.report = lambda days, _: site.asked_days.append(days) or report  # type: ignore
+    return site
 
 
-def signed_in(actions: FakeActions, role: Role = Role.OPERATOR, **more: object) -> tuple[FlaskClient, str]:
-    client = site_app(actions=actions, accounts=FakeAccounts(someone=role), **more).test_client()  # type: ignore[arg-type]
+def signed_in(actions: MemorySite, role: Role = Role.OPERATOR, **more: object) -> tuple[FlaskClient, str]:
+    client = site_app(site=actions, roles={"someone": role}, **more).test_client()  # type: ignore[arg-type]
     return client, sign_in(client, "someone")
 
 
@@ -60,7 +63,7 @@ def text(found: BeautifulSoup, selector: str) -> str:
 
 def test_the_overview_tells_how_far_the_index_is_behind() -> None:
     client, _ = signed_in(
-        FakeActions(), search=FakeSearch([document(n, "a", "b") for n in range(3)]), clock=lambda: 7200.0
+        MemorySite(), search=FakeSearch([document(n, "a", "b") for n in range(3)]), clock=lambda: 7200.0
     )
     found = page_at(client, "/admin/")
     assert (text(found, "#documents"), text(found, "#waiting"), text(found, "#version")) == ("3", "1", "第 0 版")
@@ -79,7 +82,7 @@ def test_the_overview_tells_how_far_the_index_is_behind() -> None:
     ],
 )
 def test_the_overview_tells_what_is_left_to_embed(language: str, shown: str) -> None:
-    actions = FakeActions()
+    actions = MemorySite()
     client, _ = signed_in(actions)
     assert not page_at(client, f"/admin/?lang={language}").select("#without-vector")
     actions.embedding = EmbeddingBacklog(1200, 301.0, {"de": 12, "fr": 2})
@@ -89,13 +92,13 @@ def test_the_overview_tells_what_is_left_to_embed(language: str, shown: str) -> 
 
 def test_a_solr_that_does_not_answer_is_said_where_one_looks_for_the_reason() -> None:
     search = FakeSearch(error=SolrUnavailableError("gone"))
-    found = page_at(signed_in(FakeActions(), search=search)[0], "/admin/")
+    found = page_at(signed_in(MemorySite(), search=search)[0], "/admin/")
     assert "搜索不可用" in text(found, "#no-solr") and text(found, "#documents") == "–"
 
 
 def overview_of(runs: RunHistory) -> BeautifulSoup:
     search = FakeSearch([document(n, "a", "b") for n in range(3)])
-    return page_at(signed_in(FakeActions(runs=runs), search=search)[0], "/admin/?lang=en")
+    return page_at(signed_in(MemorySite(runs=runs), search=search)[0], "/admin/?lang=en")
 
 
 def test_a_run_that_goes_on_one_that_was_killed_and_one_that_failed_are_three_things() -> None:
@@ -135,17 +138,18 @@ def test_good_runs_raise_no_alarm_and_a_missing_scheduler_is_said() -> None:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_pages_of_dask_are_linked_where_there_are_some(language: str) -> None:
-    actions = FakeActions(dask_pages="https://dask.example.org/status?a=1&b=2")
+    url = "https://dask.example.org/status?a=1&b=2"
+    actions = MemorySite(dashboard_url=lambda: url)
     found = page_at(signed_in(actions)[0], f"/admin/?lang={language}")
     [link] = found.select("#dashboard a")
-    assert (link["href"], link["rel"]) == (actions.dask_pages, ["noopener", "noreferrer", "nofollow"])
+    assert (link["href"], link["rel"]) == (url, ["noopener", "noreferrer", "nofollow"])
     assert text(found, "#dashboard").startswith(translate_to(language, "Dask dashboard"))
-    assert not page_at(signed_in(FakeActions())[0], "/admin/").select("#dashboard")
+    assert not page_at(signed_in(MemorySite())[0], "/admin/").select("#dashboard")
 
 
 @pytest.mark.parametrize("role", [Role.REVIEWER, Role.REPORTS])
 def test_the_pages_of_dask_are_for_operators(role: Role) -> None:
-    actions = FakeActions(dask_pages="https://dask.example.org/status")
+    actions = MemorySite(dashboard_url=lambda: "https://dask.example.org/status")
     assert not page_at(signed_in(actions, role)[0], "/admin/").select("#dashboard")
 
 
@@ -163,7 +167,7 @@ def test_the_searches_are_counted() -> None:
     assert [link["href"] for link in found.select("#top-queries a")] == ["/search?q=%E9%A1%B5%E5%B2%A9%E6%B0%94"]
     assert [link["href"] for link in found.select("#only-partial a")] == ["/search?q=site:x+%E6%B2%B9%E7%94%B0"]
     assert cells(found, "#only-partial")[0][:2] == ["site:x 油田", "2"]
-    some_without = FakeActions(report=replace(REPORT, top_queries_without_hits=()))
+    some_without = reports(replace(REPORT, top_queries_without_hits=()))
     assert text(page_at(signed_in(some_without)[0], "/admin/searches"), "p.nothing").startswith("每个搜索词都")
 
 
@@ -214,7 +218,7 @@ def test_only_the_words_of_a_query_are_proposed() -> None:
 
 def test_what_was_not_found_becomes_a_synonym_in_one_step() -> None:
     known = replace(term("页岩气"), status=TermStatus.ACCEPTED, synonyms=("岩气",))
-    actions = reports(all_terms=[known, replace(term("页岩气井"), status=TermStatus.ACCEPTED)])
+    actions = reports(terms=[known, replace(term("页岩气井"), status=TermStatus.ACCEPTED)])
     client, token = signed_in(actions, Role.REVIEWER)
     found = page_at(client, "/admin/searches")
     assert [option["value"] for option in found.select("#accepted option")] == ["页岩气", "页岩气井"]
@@ -230,7 +234,7 @@ def test_a_synonym_is_added_to_those_of_a_term_that_hundreds_hold_and_can_be_tak
     """The action is recorded under the reviewer's name, so undo reverts only this action."""
     others = [replace(term(f"页岩气{n}", score=900.0 - n), status=TermStatus.ACCEPTED) for n in range(400)]
     known = replace(term("页岩气", score=1.0), status=TermStatus.ACCEPTED, synonyms=("岩气",))
-    actions = reports(all_terms=[known, *others])
+    actions = reports(terms=[known, *others])
     client, token = signed_in(actions, Role.REVIEWER)
     client.post("/admin/searches/synonym", data={"token": token, "query": "页言气", "term": "页岩气"})
     assert actions.all_terms[0].synonyms == ("岩气", "页言气")
@@ -372,6 +376,6 @@ def test_queries_make_no_markup() -> None:
                 top_partial_queries=counts,
                 slowest_searches=slow,
             )
-            pages.append(signed_in(FakeActions(report=report))[0].get("/admin/searches").text)
+            pages.append(signed_in(reports(report))[0].get("/admin/searches").text)
         assert skeleton(pages[0]) == skeleton(pages[1])
         assert_harmless(pages[0])

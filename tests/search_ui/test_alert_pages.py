@@ -1,15 +1,18 @@
 """The page about alerts."""
 
+import time
+
 import pytest
+from flask.testing import FlaskClient
 
 from domain.account import Role
-from domain.administration import AlertMute
-from domain.alert import Alert, AlertKey
+from domain.alert import Alert, AlertKey, ChannelTest, EndedAlert
+from domain.errors import SettingsError
 from domain.message import Message
-from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
-from tests.builders import page_at
+from domain.operation import Call, Change, Operation, Recording
+from tests.builders import mute, page_at
 from tests.search_ui.test_admin import cells, signed_in, text
-from tests.search_ui_fakes import FakeActions, FakeAlertAdministration
+from tests.site_fixture import MemorySite
 
 HOST = "news.example"
 STOPPED = Alert(AlertKey("site_stopped", HOST), {"host": HOST, "reason": "timed_out", "n": 3}, 60.0)
@@ -17,17 +20,25 @@ FAILED = Alert(AlertKey("run_failed"), {"time": "2024-05-01 02:30", "stage": "cr
 FORM = {"kind": "site_stopped", "subject": HOST}
 
 
-def alerts(**more: object) -> FakeActions:
-    return FakeActions(alert_administration=FakeAlertAdministration([STOPPED, FAILED], **more))  # type: ignore[arg-type]
+def site_with_alerts(**services: object) -> MemorySite:
+    site = MemorySite(**services)  # type: ignore[arg-type]
+    site.store.alerts.replace_firing([STOPPED, FAILED])
+    return site
+
+
+def post(client: FlaskClient, name: str, token: str, **fields: str) -> int:
+    return client.post(
+        f"/admin/operations/{name}", data={"token": token, "back": "/admin/alerts", **fields}
+    ).status_code
 
 
 def test_open_muted_and_ended_alerts() -> None:
-    other = AlertKey("robots", "x")
-    mutes = {FAILED.key: AlertMute(FAILED.key, "ann", None), other: AlertMute(other, "bob", 9e9)}
-    actions = alerts(muted=mutes, resolved=[EndedAlert(STOPPED, 3720.0)])
-    client, _ = signed_in(actions, Role.REPORTS)
-    found = page_at(client, "/admin/alerts?lang=en")
-    [stopped, failed] = cells(found, "#open-alerts")
+    site = site_with_alerts(ended_alerts=lambda: [EndedAlert(STOPPED, 3720.0)])
+    mute(site.store, FAILED.key, "ann")
+    mute(site.store, AlertKey("robots", "x"), "bob", "day")
+    site.store.alerts.replace_firing([STOPPED, FAILED])
+    found = page_at(signed_in(site, Role.REPORTS)[0], "/admin/alerts?lang=en")
+    stopped, failed = sorted(cells(found, "#open-alerts"), key=lambda row: HOST not in row[0])
     assert HOST in stopped[0] and "<b>disk full" in failed[0] and failed[2] == "muted for ever by ann"
     assert text(found, "#silent-mutes li").startswith("robots x muted until")
     assert cells(found, "#ended-alerts")[0][3] == "1 hour"
@@ -36,24 +47,26 @@ def test_open_muted_and_ended_alerts() -> None:
 
 
 def test_an_alert_is_muted_and_unmuted() -> None:
-    actions = alerts()
-    client, token = signed_in(actions, clock=lambda: 1000.0)
-    for period, until in (("day", 87_400.0), ("week", 605_800.0), ("ever", None)):
-        assert client.post("/admin/alerts/mute", data={**FORM, "period": period, "token": token}).status_code == 303
-        assert actions.alert_administration.muted == {STOPPED.key: AlertMute(STOPPED.key, "someone", until)}
+    site = site_with_alerts()
+    client, token = signed_in(site)
+    for period, days in (("day", 1), ("week", 7), ("ever", None)):
+        assert post(client, "alert_mute", token, **FORM, period=period) == 303
+        [muted] = site.store.alert_mutes.active()
+        assert (muted.key, muted.account, muted.until is None) == (STOPPED.key, "someone", days is None)
+        assert days is None or 0 <= time.time() + days * 86_400 - (muted.until or 0) < 600
     assert "已由 someone 永久静音" in text(page_at(client, "/admin/alerts"), "#open-alerts")
-    client.post("/admin/alerts/unmute", data={**FORM, "token": token})
-    assert actions.alert_administration.muted == {}
+    post(client, "alert_unmute", token, **FORM)
+    assert site.store.alert_mutes.active() == []
 
 
 def test_what_does_not_fire_is_not_muted() -> None:
-    actions = alerts()
-    client, token = signed_in(actions)
-    for form in ({}, {"kind": "robots"}, {"kind": "k" * 999, "subject": "\0"}):
-        client.post("/admin/alerts/mute", data={**form, "period": "ever", "token": token})
-    assert actions.alert_administration.muted == {}
+    site = site_with_alerts()
+    client, token = signed_in(site)
+    post(client, "alert_mute", token, kind="robots", period="ever")
     assert "状态已变化" in text(page_at(client, "/admin/alerts"), "p.note[role=status]")
-    assert client.post("/admin/alerts/mute", data={**FORM, "period": "x", "token": token}).status_code == 400
+    for form in ({**FORM, "period": "x"}, {"period": "ever"}, {**FORM, "kind": "k" * 999, "period": "ever"}):
+        assert post(client, "alert_mute", token, **form) == 400
+    assert site.store.alert_mutes.active() == []
 
 
 @pytest.mark.parametrize(
@@ -72,7 +85,14 @@ def test_what_does_not_fire_is_not_muted() -> None:
     ],
 )
 def test_the_result_of_a_test_message_is_shown(tests: list[ChannelTest] | None, shown: list[str]) -> None:
-    client, token = signed_in(alerts(tests=tests))
+    def send(_: Call) -> Change:
+        if tests is None:
+            raise SettingsError("no channel")
+        return Change("mail", result=tests)
+
+    operation = Operation("alert_test", Role.OPERATOR, send, recording=Recording.AFTERWARDS)
+    site = site_with_alerts(operations={"alert_test": operation}, has_alert_channels=lambda: tests is not None)
+    client, token = signed_in(site)
     assert client.post("/admin/alerts/test", data={"token": token}).status_code == 303
     found = page_at(client, "/admin/alerts")
     assert [note.text for note in found.select("p.note[role=status]")] == shown
@@ -80,7 +100,8 @@ def test_the_result_of_a_test_message_is_shown(tests: list[ChannelTest] | None, 
 
 
 def test_the_overview_marks_muted_alerts() -> None:
-    actions = alerts(muted={FAILED.key: AlertMute(FAILED.key, "ann", None)})
-    actions.alerts = [STOPPED, FAILED]
-    found = page_at(signed_in(actions)[0], "/admin/")
+    site = site_with_alerts()
+    mute(site.store, FAILED.key, "ann")
+    site.alerts = [STOPPED, FAILED]
+    found = page_at(signed_in(site)[0], "/admin/")
     assert ["已静音" in line.text for line in found.select("#alerts li")] == [False, True]

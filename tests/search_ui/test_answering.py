@@ -18,7 +18,7 @@ from pipeline.search_site.query_vectors import compute_text_cosines
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client.solr_fields import vector_field_name
-from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.site_fixture import BASE, MemorySite, site_app
 from tests.solr_fixture import index_at
 from text.embedding.embedder import pack_vectors, quantize
 from text.embedding.onnx_model import OnnxEmbedder
@@ -92,7 +92,7 @@ def sites(solr_node: EmbeddedSolr) -> Iterator[tuple[FlaskClient, FlaskClient]]:
     )
     index.commit()
     search = SolrSearchClient(solr_node.url, "answering", timeout=120.0)
-    made = (site_app(search, FakeActions(), query_vectors=Known(model, kept)), site_app(search, FakeActions()))  # type: ignore[arg-type]
+    made = (site_app(search, MemorySite(), query_vectors=Known(model, kept)), site_app(search, MemorySite()))  # type: ignore[arg-type]
     yield made[0].test_client(), made[1].test_client()
     index.delete_all()
 

@@ -16,7 +16,7 @@ from search_ui.i18n import has_name
 from search_ui.query.score_explanation import PART_NAMES
 from search_ui.query.search_request import DISPLAY_ORDER, FILTER_NAMES
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, document, site_app
 
 DESCRIPTION: dict[str, Any] = json.loads(
     (Path(search_ui.__file__).parent / "static" / "openapi.json").read_text(encoding="utf-8")

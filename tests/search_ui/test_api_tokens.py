@@ -9,7 +9,7 @@ from docstore.store import Store
 from domain.account import Role
 from domain.administration import ApiToken
 from search_ui.api_tokens import ApiScope, hash_token
-from tests.search_ui_fakes import PASSWORD_HASH, FakeActions, FakeSearch, document, sign_in, site_app
+from tests.site_fixture import FakeSearch, MemorySite, document, sign_in, site_app
 
 OTHER_MACHINE = {"REMOTE_ADDR": "192.0.2.1"}
 PATH_BY_SCOPE = {
@@ -18,17 +18,17 @@ PATH_BY_SCOPE = {
     ApiScope.METRICS: "/metrics",
 }
 
+REVOKE = "/admin/operations/token_revoke"
+
 
 class Site:
     """A site with an administrator and a reviewer."""
 
     def __init__(self) -> None:
-        backend = FakeActions()
-        self.store: Store = backend.review_service.store
-        for name, role in (("root", Role.OPERATOR), ("anna", Role.REVIEWER)):
-            self.store.accounts.create(name, PASSWORD_HASH, [role])
+        backend = MemorySite()
+        self.store: Store = backend.store
         search = FakeSearch([document(1, "页岩气", "开发")])
-        self.app = site_app(search, backend, accounts=self.store.accounts)  # type: ignore[arg-type]
+        self.app = site_app(search, backend, roles={"root": Role.OPERATOR, "anna": Role.REVIEWER})
 
     def signed_in(self, name: str) -> tuple[FlaskClient, str]:
         client = self.app.test_client()
@@ -38,7 +38,7 @@ class Site:
         """Create a token in the browser and return it."""
         client, form_token = self.signed_in(account)
         fields = {"token": form_token, "name": "report", "scope": [str(scope) for scope in scopes or ["search"]]}
-        page = BeautifulSoup(client.post("/admin/tokens/create", data=fields).text, "lxml")
+        page = BeautifulSoup(client.post("/admin/tokens/create", data=fields, follow_redirects=True).text, "lxml")
         return page.select("#new-token")[0].text
 
     def get(self, path: str, token: str, **more: object) -> TestResponse:
@@ -66,19 +66,27 @@ def test_a_token_is_shown_once_and_stored_as_hash(site: Site) -> None:
     assert token not in page and "report" in page and "Never" in page
     assert site.get("/api/v1/search?q=x", token).status_code == 200
     assert site.only_token().last_used_at is not None
-    assert [(action.action, action.account) for action in site.store.actions.find()] == [("token_create", "anna")]
+    assert [(item.name, item.account) for item in site.store.operations.find()] == [("token_create", "anna")]
+
+
+def test_a_reload_of_the_page_with_a_new_token_creates_no_second_one(site: Site) -> None:
+    client, form_token = site.signed_in("anna")
+    fields = {"token": form_token, "name": "report", "scope": "search"}
+    answer = client.post("/admin/tokens/create", data=fields)
+    assert answer.status_code == 303 and 'id="new-token"' in client.get(answer.location).text
+    assert 'id="new-token"' not in client.get(answer.location).text and site.only_token()
 
 
 def test_a_revoked_or_unknown_token_gives_401(site: Site) -> None:
     token = site.create()
     client, form_token = site.signed_in("anna")
     sent = {"token": form_token, "id": str(site.only_token().token_id)}
-    assert client.post("/admin/tokens/revoke", data=sent).status_code == 303
+    assert client.post(REVOKE, data=sent).status_code == 303
     for presented_token in (token, "plumb_unknown", ""):
         response = site.get("/api/v1/terms", presented_token)
         assert response.status_code == 401 and error_code(response) == "invalid_token"
         assert response.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
-    assert site.store.actions.find()[0].action == "token_revoke"
+    assert site.store.operations.find()[0].name == "token_revoke"
 
 
 def test_a_disabled_account_has_no_valid_token(site: Site) -> None:
@@ -111,8 +119,9 @@ def test_administrators_see_and_revoke_all_tokens_others_only_their_own(site: Si
     assert site.signed_in("root")[0].get("/admin/tokens").text.count('name="id"') == 2
     client, form_token = site.signed_in("anna")
     assert client.get("/admin/tokens").text.count('name="id"') == 1
-    for token_id, status in ((foreign_id, 404), ("x", 400)):
-        assert client.post("/admin/tokens/revoke", data={"token": form_token, "id": token_id}).status_code == status
+    for token_id in (foreign_id, "x"):
+        assert client.post(REVOKE, data={"token": form_token, "id": token_id}).status_code == 303
+    assert all(token.revoked_at is None for token in site.store.api_tokens.list_all())
 
 
 def test_a_form_without_name_or_scope_creates_no_token(site: Site) -> None:

@@ -11,7 +11,7 @@ from search_ui.services.articles import is_doc_id, parse_article
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.builders import page_at
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, document, site_app
 
 FIRST = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n第二段说压裂。") | {
     solr_fields.AUTHOR: "张三",

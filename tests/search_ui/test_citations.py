@@ -24,7 +24,7 @@ from search_ui.query.display_text import Segment
 from search_ui.query.results import Hit
 from search_ui.services.citations import MAX_EXPORTED_RESULTS
 from solr_client import solr_fields
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, document, site_app
 
 CHINESE = Reference(
     "doc1",

@@ -3,7 +3,7 @@
 import pytest
 
 from search_ui.services.compare import WholeTermMeasures, compare_lexicons, measure_whole_term
-from tests.search_ui_fakes import BASE, FakeSearch, document
+from tests.site_fixture import BASE, FakeSearch, document
 from text.segment import RjiebaSegmenter
 
 TERM = "世界石油大会"

@@ -14,7 +14,7 @@ from search_ui.connect.retrieval import rank_score
 from search_ui.i18n import LANGUAGES
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
-from tests.search_ui_fakes import OPERATOR, FakeActions, FakeSearch, document, sign_in, site_app
+from tests.site_fixture import OPERATOR, FakeSearch, MemorySite, document, sign_in, site_app
 
 TOKEN = "plumb_test"
 FILLER = "会议在北京举行。" * 100
@@ -24,9 +24,9 @@ DOCUMENTS = [document(n, f"会议{n}", f"{FILLER}\n第{n}口页岩气井投产�
 
 @pytest.fixture(scope="module")
 def app() -> Flask:
-    actions = FakeActions()
-    actions.review_service.store.api_tokens.create(OPERATOR, "dify", hash_token(TOKEN), [ApiScope.SEARCH])
-    actions.review_service.store.api_tokens.create(OPERATOR, "other", hash_token("plumb_other"), [ApiScope.METRICS])
+    actions = MemorySite()
+    actions.store.api_tokens.create(OPERATOR, "dify", hash_token(TOKEN), [ApiScope.SEARCH])
+    actions.store.api_tokens.create(OPERATOR, "other", hash_token("plumb_other"), [ApiScope.METRICS])
     return site_app(FakeSearch(DOCUMENTS), actions, SearchSettings(base_url="https://s.example/"))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from search_ui.query.query_words import drop_question_words, split_content_words
-from tests.search_ui_fakes import BASE
+from tests.site_fixture import BASE
 from text.segment import RjiebaSegmenter
 
 

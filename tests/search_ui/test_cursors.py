@@ -10,7 +10,7 @@ from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD
 from search_ui.settings import SearchSettings
 from tests.builders import page_at
-from tests.search_ui_fakes import FakeSearch, OneVector, document, site_app
+from tests.site_fixture import FakeSearch, OneVector, document, site_app
 
 SETTINGS = SearchSettings(page_size=20, deepest_result=260)
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")

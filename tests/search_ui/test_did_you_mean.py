@@ -10,7 +10,7 @@ from domain.term import Lexicon, LexiconEntry, Term, TermStatus
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.vocabulary_cache import VocabularyCache
 from tests.builders import indexed, page_at, stored_article
-from tests.search_ui_fakes import FakeActions, site_app
+from tests.site_fixture import MemorySite, site_app
 
 pytestmark = pytest.mark.solr
 
@@ -40,7 +40,7 @@ def client(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
         stored_article(n, "a.example", f"第{n}篇", text, author=author, language=language)
         for n, (text, language, author) in enumerate(TEXTS)
     ]
-    actions = FakeActions([Term(entry.text, 9.0, 30, 30, status=TermStatus.ACCEPTED) for entry in ENTRIES], lexicon)
+    actions = MemorySite([Term(entry.text, 9.0, 30, 30, status=TermStatus.ACCEPTED) for entry in ENTRIES], lexicon)
     with indexed(solr_node.url, "meant", articles, lexicon) as search:
         app = site_app(search, actions)  # type: ignore[arg-type]
         app.extensions["plumbline"].caches.vocabulary = VocabularyCache(lambda work: work())

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from search_ui.pages.feeds import parse_timestamp
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, document, site_app
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"

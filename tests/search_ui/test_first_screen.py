@@ -18,7 +18,7 @@ from search_ui.services.home import (
 )
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
-from tests.search_ui_fakes import BASE, FakeActions, FakeSearch, document, site_app
+from tests.site_fixture import BASE, FakeSearch, MemorySite, document, site_app
 from text.domain_terms import is_domain_term
 
 THINGS = "天然气 水平井压裂 随钻测井 二氧化碳 石英 白云岩 PDC钻头 高压水 低碳 埋深 产量"
@@ -86,7 +86,7 @@ def test_the_home_page_shows_terms_sections_and_the_newest() -> None:
         for n in range(9)
     ]
     documents[3][solr_fields.PICTURE] = "https://s1.example/p.png"
-    actions = FakeActions(pictures={"https://s1.example/p.png": b"WebP"})
+    actions = MemorySite(pictures={"https://s1.example/p.png": b"WebP"})
     client = site_app(FakeSearch(documents), actions).test_client()
     page = BeautifulSoup(client.get("/").text, "lxml")
     assert [link.text for link in page.select("#terms a")] == ["页岩气"]

@@ -11,7 +11,7 @@ from search_ui.query.query_plan import QueryPlan
 from search_ui.query.query_words import QueryWords
 from search_ui.query.search_request import SearchRequest
 from tests.builders import indexed, lexicon_of, stored_article
-from tests.search_ui_fakes import FakeActions, site_app
+from tests.site_fixture import MemorySite, site_app
 
 
 def sent(*words: str, synonyms: tuple[tuple[str, ...], ...] = ()) -> dict[str, str]:
@@ -101,7 +101,7 @@ def client(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     lexicon = lexicon_of(TERMS)
     articles = [stored_article(n, "a.example", *row) for n, row in enumerate(ARTICLES)]
     with indexed(solr_node.url, "parts", articles, lexicon) as search:
-        yield site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
+        yield site_app(search, MemorySite(published=lexicon)).test_client()  # type: ignore[arg-type]
 
 
 def answer(client: FlaskClient, query: str, **more: str) -> tuple[int, dict[str, bool]]:

@@ -11,13 +11,13 @@ import pytest
 from bs4 import BeautifulSoup
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
+from docstore.terms.review import RelatedTerms
 from domain.term import Term, TermStatus
-from pipeline.search_site.review_service import StoreReview
-from search_ui.review.interfaces import RelatedTerms
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
 from tests.conftest import SHARED
-from tests.search_ui_fakes import FakeActions, FakeSearch, document, sign_in, site_app, term
+from tests.site_fixture import FakeSearch, MemorySite, document, sign_in, site_app, term
 
 pytestmark = pytest.mark.shared
 
@@ -163,15 +163,15 @@ def test_other_parameters_are_refused_or_harmless(step: int) -> None:
 
 
 def queue_page(terms: list[Term]) -> str:
-    client = site_app(actions=FakeActions(terms)).test_client()
+    client = site_app(site=MemorySite(terms)).test_client()
     sign_in(client)
     return client.get("/admin/lexicon").text
 
 
 def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    near = StoreReview.related_terms
+    near = LexiconReview.related_terms
     monkeypatch.setattr(
-        StoreReview, "related_terms", lambda desk, terms: [RelatedTerms()] * len(terms)
+        LexiconReview, "related_terms", lambda desk, terms: [RelatedTerms()] * len(terms)
     )  # others' words
     harmless: dict[int, Skeleton] = {}  # by the number of terms
     for texts in batches((rows("xss") + rows("lexicon"))[::step], 20):
@@ -181,8 +181,8 @@ def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch, step
             harmless[len(texts)] = skeleton(queue_page([term(f"词{n}", 100 - n) for n in range(len(texts))]))
         assert skeleton(page) == harmless[len(texts)]
         assert_harmless(page)
-    monkeypatch.setattr(StoreReview, "related_terms", near)
-    client = site_app(actions=FakeActions(hostile)).test_client()
+    monkeypatch.setattr(LexiconReview, "related_terms", near)
+    client = site_app(site=MemorySite(hostile)).test_client()
     sign_in(client)
     assert_harmless(client.get("/admin/lexicon").text)
     for one in hostile:
@@ -191,8 +191,8 @@ def test_terms_and_contexts_make_no_markup(monkeypatch: pytest.MonkeyPatch, step
 
 def test_a_hostile_term_can_be_decided_like_any_other() -> None:
     texts = [text for text in rows("xss") if "\r" not in text and "\0" not in text][:20]
-    held = FakeActions([term(text, 100 - n) for n, text in enumerate(texts)])
-    client = site_app(actions=held).test_client()
+    held = MemorySite([term(text, 100 - n) for n, text in enumerate(texts)])
+    client = site_app(site=held).test_client()
     sign_in(client)
     for form in BeautifulSoup(client.get("/admin/lexicon").text, "html.parser").select("form.decide"):
         sent = {str(field["name"]): str(field["value"]) for field in form.select("input")}

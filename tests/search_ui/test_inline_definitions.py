@@ -9,7 +9,7 @@ from domain.term import Definition, Lexicon, LexiconEntry, TermStatus
 from search_ui.glossary import Glossary, GlossaryTerm
 from search_ui.services.definitions import MAX_DEFINITIONS, MAX_SEARCHED_CHARS, find_defined_terms
 from tests.builders import page_at
-from tests.search_ui_fakes import FakeActions, FakeSearch, document, site_app, term
+from tests.site_fixture import FakeSearch, MemorySite, document, site_app, term
 from text.segment import RjiebaSegmenter
 
 TERMS = (
@@ -58,23 +58,22 @@ ARTICLE = document(1, "页岩气开发", "四川盆地页岩气产量上升。\n
 
 
 @pytest.fixture
-def actions() -> FakeActions:
+def actions() -> MemorySite:
     accepted = [term(entry.text, status=TermStatus.ACCEPTED) for entry in LEXICON.entries]
-    backend = FakeActions(accepted, published=LEXICON)
+    backend = MemorySite(accepted, published=LEXICON)
     save_definition(backend, "页岩气", "页岩气是<b>天然气</b>。", 0.9)
     return backend
 
 
-def save_definition(backend: FakeActions, name: str, sentence: str, score: float, version: int = 1) -> None:
+def save_definition(backend: MemorySite, name: str, sentence: str, score: float, version: int = 1) -> None:
     url = f"https://news.example/{score}.html"
     definition = Definition(name, "zh", sentence, int(1000 * score), url, "<i>来源</i>", "2015-03-02", score, 1.0)
-    store = backend.review_service.store
-    store.definitions.save([definition], ())
-    store.relations.save((), (), version, 1.0)
+    backend.store.definitions.save([definition], ())
+    backend.store.relations.save((), (), version, 1.0)
 
 
 @pytest.fixture
-def client(actions: FakeActions) -> FlaskClient:
+def client(actions: MemorySite) -> FlaskClient:
     return site_app(FakeSearch([ARTICLE]), actions).test_client()
 
 
@@ -97,22 +96,22 @@ def test_a_match_of_the_query_stays_marked_inside_a_term(client: FlaskClient) ->
     assert page.select_one("#text p").text == "四川盆地页岩气产量上升。"
 
 
-def test_a_new_definition_is_shown_and_a_withdrawn_term_is_not(client: FlaskClient, actions: FakeActions) -> None:
+def test_a_new_definition_is_shown_and_a_withdrawn_term_is_not(client: FlaskClient, actions: MemorySite) -> None:
     save_definition(actions, "水平井", "水平井是井。", 0.5, version=2)
     assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["页岩气", "水平井"]
-    actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
+    actions.review.decide(["页岩气"], TermStatus.REJECTED, "operator")
     assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["水平井"]
 
 
-def test_the_choice_of_a_reviewer_decides(client: FlaskClient, actions: FakeActions) -> None:
-    actions.review_service.write_definition("水平井", "井身水平的井。", "operator", None)
+def test_the_choice_of_a_reviewer_decides(client: FlaskClient, actions: MemorySite) -> None:
+    actions.review.write_definition("水平井", "井身水平的井。", "operator", None)
     page = page_at(client, "/article/doc1?lang=en")
     assert [link.text for link in page.select("a.defined")] == ["页岩气", "水平井"]
     card = page.select_one("#definition-2")
     assert card.select_one(".sentence").text == "井身水平的井。" and [a["href"] for a in card.select("a")] == [
         f"/term/{quote('水平井')}"
     ]
-    actions.review_service.choose_definition("页岩气", "", "operator", None)
+    actions.review.choose_definition("页岩气", "", "operator", None)
     assert [link.text for link in page_at(client, "/article/doc1").select("a.defined")] == ["水平井"]
 
 

@@ -13,7 +13,7 @@ from domain.term import Lexicon, LexiconEntry
 from search_ui.connect.token_budget import MAX_ANSWER_TOKENS, estimate_json_tokens, estimate_tokens, iter_parts
 from search_ui.interfaces import OriginalDocument
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeActions, FakeOriginals, FakeSearch, document, site_app
+from tests.site_fixture import FakeOriginals, FakeSearch, MemorySite, document, site_app
 
 MAX_SCHEMA_TOKENS = 1000
 HEADERS = {"Accept": "application/json, text/event-stream"}
@@ -24,7 +24,7 @@ LEXICON = Lexicon(1, (LexiconEntry("水力压裂", synonyms=("fracking",), broad
 
 
 def client(search: FakeSearch | None = None, originals: FakeOriginals | None = None) -> FlaskClient:
-    actions = FakeActions(published=LEXICON, originals=originals or FakeOriginals({"doc1": COPY}))
+    actions = MemorySite(published=LEXICON, originals=originals or FakeOriginals({"doc1": COPY}))
     return site_app(
         search or FakeSearch(DOCUMENTS), actions, SearchSettings(base_url="https://s.example/")
     ).test_client()

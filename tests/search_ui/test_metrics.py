@@ -21,7 +21,7 @@ from pipeline.search_site.store_metrics import StoreMetrics
 from pipeline.settings import build_settings
 from search_ui.admin.metrics import SiteMetrics
 from search_ui.settings import METRICS_FOLDER_ENV, SearchSettings
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, document, site_app
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 DOCUMENTS = [document(n, "页岩气", "开发") for n in range(3)]

@@ -29,7 +29,7 @@ from solr_client import solr_fields
 from solr_conf import CONFIGSET_DIR
 from tests.builders import save_article
 from tests.earlier_versions import extract_archive, extract_configsets, to_earlier_document
-from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.site_fixture import BASE, MemorySite, site_app
 from tests.solr_fixture import embedded, index_at
 from text.segment import RjiebaSegmenter
 
@@ -76,7 +76,7 @@ def index(solr_node: EmbeddedSolr, configsets: list[Path]) -> Iterator[SolrIndex
 
 def site_of(index: SolrIndex) -> FlaskClient:
     """Return the site of this version on an index."""
-    return site_app(SolrSearchClient(index.base_url, index.collection, timeout=120.0), FakeActions()).test_client()  # type: ignore[arg-type]
+    return site_app(SolrSearchClient(index.base_url, index.collection, timeout=120.0), MemorySite()).test_client()  # type: ignore[arg-type]
 
 
 def titles(client: FlaskClient, query: str) -> list[str]:
@@ -116,7 +116,7 @@ def test_what_an_earlier_version_has_indexed_is_found_until_it_is_indexed_anew(i
 def test_the_site_answers_from_the_earlier_index_until_the_new_one_is_filled(index: SolrIndex, tmp_path: Path) -> None:
     settings = build_settings({"index": {"solr_url": index.base_url, "collection": index.collection}}, tmp_path)
     with Engine(settings, NullProgress()) as engine:
-        client = site_app(EngineSearchClient(engine), FakeActions()).test_client()  # type: ignore[arg-type]
+        client = site_app(EngineSearchClient(engine), MemorySite()).test_client()  # type: ignore[arg-type]
         assert set(titles(client, "页岩气")) == {"页岩气开发周报 第3期", "页岩气开发周报 第4期"}
         assert index.count() == len(ARTICLES)
         save_article(engine.store, 1, "四川盆地页岩气产量上升。", "页岩气年报")

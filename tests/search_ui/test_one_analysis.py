@@ -16,7 +16,7 @@ from search_ui.query.display_text import normalize_query
 from search_ui.query.query_words import split_content_words
 from search_ui.query.solr_client import SolrSearchClient
 from solr_client import solr_fields
-from tests.search_ui_fakes import BASE, site_app
+from tests.site_fixture import BASE, site_app
 from tests.solr_fixture import first_node, index_at
 from text.folding import normalize_text
 from text.segment import base_segmenter

@@ -20,7 +20,7 @@ from search_ui.query.search_request import page_at
 from search_ui.query.semantic.hybrid import QueryVector
 from search_ui.query.solr_client import SolrSearchClient
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import BASE, NoQueryVectors, site_app
+from tests.site_fixture import BASE, NoQueryVectors, site_app
 from tests.solr_fixture import index_at
 
 MODEL, DIMENSIONS = "m", 256

@@ -5,7 +5,7 @@ from bs4 import BeautifulSoup
 
 from search_ui.interfaces import OriginalDocument
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeActions, FakeOriginals, FakeSearch, document, site_app
+from tests.site_fixture import FakeOriginals, FakeSearch, MemorySite, document, site_app
 
 AT = 1_714_558_830.0  # 2024-05-01 10:20:30 UTC
 PAGE = OriginalDocument("https://news.example/1.html?a=1", AT, "html", "ab" * 32)
@@ -13,9 +13,9 @@ FILE = OriginalDocument("https://news.example/files/%E6%8A%A5%E5%91%8A.pdf", AT,
 HTML = "<!doctype html>\n<html><head><meta charset='utf-8'></head><body><p>words of old</p></body></html>"
 
 
-def actions(**faults: str) -> FakeActions:
+def actions(**faults: str) -> MemorySite:
     kept, contents = {"doc1": PAGE, "doc2": FILE}, {"doc1": HTML, "doc2": b"%PDF-1.4 bytes"}
-    return FakeActions(originals=FakeOriginals(kept, contents, faults))  # type: ignore[arg-type]
+    return MemorySite(originals=FakeOriginals(kept, contents, faults))  # type: ignore[arg-type]
 
 
 def test_where_and_when_it_was_fetched_stands_above_a_locked_frame() -> None:

@@ -1,5 +1,7 @@
 """Why a page is not among the results: the page for administrators, and searches for a URL."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -8,8 +10,10 @@ from flask.testing import FlaskClient
 
 from domain.account import Role
 from domain.article import document_id
+from domain.errors import PlumblineError
+from domain.operation import Call, Change
 from domain.outcome import Reason
-from search_ui.admin.interfaces.diagnosis import (
+from domain.page_diagnosis import (
     PageCause,
     PageCheck,
     PageCheckName,
@@ -19,7 +23,7 @@ from search_ui.admin.interfaces.diagnosis import (
 )
 from search_ui.i18n import LANGUAGES, has_name, translate_code_to, translate_to
 from tests.builders import page_at
-from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeDiagnosis, FakeSearch, document, sign_in, site_app
+from tests.site_fixture import FakeSearch, MemorySite, document, sign_in, site_app
 
 PAGE_URL = "https://news.example/a?x=<script>1</script>"
 STOP = PageCheck(
@@ -38,13 +42,27 @@ REDIRECTED = PageDiagnosis(
 )  # fmt: skip
 
 
-def signed_in(actions: FakeActions, role: Role = Role.OPERATOR, **more: Any) -> tuple[FlaskClient, str]:
-    client = site_app(actions=actions, accounts=FakeAccounts(someone=role), **more).test_client()
+def signed_in(actions: MemorySite, role: Role = Role.OPERATOR, **more: Any) -> tuple[FlaskClient, str]:
+    client = site_app(site=actions, roles={"someone": role}, **more).test_client()
     return client, sign_in(client, "someone")
 
 
-def with_diagnoses(*diagnoses: PageDiagnosis, **more: Any) -> FakeActions:
-    return FakeActions(page_diagnosis=FakeDiagnosis({each.url: each for each in diagnoses}), **more)
+def with_diagnoses(*diagnoses: PageDiagnosis, fault: str = "") -> MemorySite:
+    """A vertical with these diagnoses, whose pages are known; `done` has the remedies and the started runs."""
+    known, done = {each.url: each for each in diagnoses}, list[tuple[str, str]]()
+
+    def remedy(name: str, call: Call) -> Change | None:
+        if fault:
+            raise PlumblineError(fault)
+        done.append((name, call.text("url")))
+        return Change("") if name != "page_crawl_again" or call.text("url") in known else None
+
+    declared = MemorySite().administration.operations
+    names = ["run_start", "page_crawl_again", "page_add_url"]
+    operations = {name: replace(declared[name], apply=partial(remedy, name)) for name in names}
+    site = MemorySite(diagnose_page=known.get, operations=operations)
+    site.done = done  # type: ignore[attr-defined]
+    return site
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -77,27 +95,26 @@ def test_an_invalid_or_missing_url() -> None:
 def test_only_an_operator_changes_the_crawl() -> None:
     actions = with_diagnoses(FORBIDDEN, REDIRECTED)
     client, token = signed_in(actions)
-    reply = client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token}, follow_redirects=True)
-    assert "已安排在下次运行任务时抓取" in reply.text and actions.page_diagnosis.scheduled == [PAGE_URL]
-    assert client.post("/admin/page/schedule", data={"url": "https://x.example/", "token": token}).status_code == 404
-    assert client.post("/admin/page/schedule", data={"url": PAGE_URL, "token": token, "now": "1"}).status_code == 303
-    assert actions.page_diagnosis.scheduled.count(PAGE_URL) == 2 and actions.run_control.status().is_running
+    again = {"remedy": "crawl_again", "token": token}
+    reply = client.post("/admin/page/remedy", data={**again, "url": PAGE_URL}, follow_redirects=True)
+    assert "已安排在下次运行任务时抓取" in reply.text and actions.done == [("page_crawl_again", PAGE_URL)]
+    assert client.post("/admin/page/remedy", data={**again, "url": "https://x.example/"}).status_code == 404
+    assert client.post("/admin/page/remedy", data={**again, "url": PAGE_URL, "now": "1"}).status_code == 303
+    assert actions.done[2:] == [("page_crawl_again", PAGE_URL), ("run_start", "")]
     form = page_at(client, "/admin/page?url=https://news.example/r").select_one(".stop form")
     assert form is not None
     fields = {str(each["name"]): str(each["value"]) for each in form.select("input, button")}
     reply = client.post(str(form["action"]), data=fields, follow_redirects=True)
     assert "已把该网站加入抓取" in reply.text
-    assert actions.page_diagnosis.remedies == [(TARGET, PageRemedy.ADD_SITE, "someone")]
+    assert actions.done[-1] == ("page_add_url", TARGET)
     reader, token = signed_in(actions, Role.REPORTS)
     assert "<form method" not in reader.get(f"/admin/page?url={quote(PAGE_URL)}").text.partition("<main")[2]
-    for path in ("schedule", "remedy"):
-        data = {"url": PAGE_URL, "remedy": "add_site", "token": token}
-        assert reader.post(f"/admin/page/{path}", data=data).status_code == 403
+    data = {"url": PAGE_URL, "remedy": "add_site", "token": token}
+    assert reader.post("/admin/page/remedy", data=data).status_code == 403
 
 
 def test_a_remedy_that_fails_is_explained() -> None:
-    actions = with_diagnoses(REDIRECTED)
-    actions.page_diagnosis.fault = "the settings exclude it"
+    actions = with_diagnoses(REDIRECTED, fault="the settings exclude it")
     client, token = signed_in(actions)
     data = {"url": TARGET, "remedy": "add_url", "token": token}
     assert "the settings exclude it" in client.post("/admin/page/remedy", data=data, follow_redirects=True).text
@@ -110,7 +127,7 @@ def test_a_search_for_a_url_tells_readers_only_whether_it_is_there() -> None:
     known["id"] = document_id(known_url)
     solr = FakeSearch([known])
     actions = with_diagnoses(FORBIDDEN)
-    reader = site_app(search=solr, actions=actions).test_client()
+    reader = site_app(search=solr, site=actions).test_client()
     lookup = page_at(reader, f"/search?q={quote(known_url)}").select_one("#page-lookup a")
     assert lookup is not None and lookup["href"] == f"/article/{known['id']}"
     missing = page_at(reader, f"/search?q={quote('https://news.example/other.html')}")

@@ -38,7 +38,7 @@ from search_ui.pages.public_views import page_number_window
 from search_ui.query.search_request import PARAM_BY_FILTER
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
-from tests.search_ui_fakes import ONE_GOOD_RUN, FakeActions, FakeSearch, OneVector, document, sign_in, site_app
+from tests.site_fixture import ONE_GOOD_RUN, FakeSearch, MemorySite, OneVector, document, sign_in, site_app
 
 _ROOT = Path(search_ui.__file__).parents[1]
 _PACKAGES = ("crawler", "docstore", "domain", "extractor", "focused", "indexer", "lexicon", "locks", "pipeline")
@@ -53,7 +53,7 @@ def soup(response: TestResponse) -> BeautifulSoup:
 
 
 def test_home_counts_what_can_be_searched() -> None:
-    actions = FakeActions(published=Lexicon(3, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
+    actions = MemorySite(published=Lexicon(3, (LexiconEntry("页岩气"), LexiconEntry("压裂"))))
     page = soup(site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/?lang=en"))
     assert page.select_one("#counts").get_text(" ", strip=True).split("\n")[0].startswith("25 documents · 2 sites")
     assert "version 3: 2 terms" not in page.get_text()
@@ -149,7 +149,7 @@ def test_no_results_help_the_reader_on() -> None:
 
 def test_the_query_is_cut_by_the_lexicon_of_the_index() -> None:
     search = FakeSearch()
-    client = site_app(search, FakeActions(published=Lexicon(1, (LexiconEntry("世界石油大会"),)))).test_client()
+    client = site_app(search, MemorySite(published=Lexicon(1, (LexiconEntry("世界石油大会"),)))).test_client()
     sent: dict[str, str] = {}
     for profile in ("domain", "base"):
         client.get(f"/search?q=世界石油大会&profile={profile}")
@@ -263,7 +263,7 @@ def test_json_is_chosen_by_address_or_header() -> None:
 
 def test_comparison_stands_side_by_side() -> None:
     search = FakeSearch([document(1, "世界石油大会", "开幕")])
-    actions = FakeActions(published=Lexicon(1, (LexiconEntry("世界石油大会"),)))
+    actions = MemorySite(published=Lexicon(1, (LexiconEntry("世界石油大会"),)))
     client = site_app(search, actions, WITH_TOOLS).test_client()
     page = soup(client.get("/compare?q=世界石油大会"))
     cut = page.select("#measures tbody tr")[0].find_all("td")
@@ -318,7 +318,7 @@ def test_who_compares_is_asked_to_sign_in() -> None:
 
 
 def test_health_robots_and_sign() -> None:
-    client = site_app(FakeSearch(TWENTY_FIVE), FakeActions(lag=4)).test_client()
+    client = site_app(FakeSearch(TWENTY_FIVE), MemorySite(lag=4)).test_client()
     health = client.get("/healthz").json
     assert health.pop("runs") == {
         "last": "done", "last_good": "1970-01-01T00:00:00+00:00", "failed_since": None, "next": None
@@ -330,7 +330,7 @@ def test_health_robots_and_sign() -> None:
 
 def test_a_failed_run_is_told_to_whoever_watches_and_does_not_take_the_site_down() -> None:
     failed = RunSummary(200.0, 260.0, RunState.FAILED, (), "extract", "no disk")
-    actions = FakeActions(runs=RunHistory((failed, *ONE_GOOD_RUN.runs), 0.0, 200.0, 86400.0))
+    actions = MemorySite(runs=RunHistory((failed, *ONE_GOOD_RUN.runs), 0.0, 200.0, 86400.0))
     answer = site_app(FakeSearch(TWENTY_FIVE), actions).test_client().get("/healthz")
     assert (answer.status_code, answer.json["status"]) == (200, "ok")
     assert answer.json["runs"] == {

@@ -15,7 +15,7 @@ from search_ui.query.search_request import BadSearchRequestError, SearchRequest,
 from search_ui.query.solr_query import Params, QueryVariant
 from search_ui.query.solr_requests import count_params, details_params, hits_params
 from search_ui.settings import PROFILE_NAMES, SearchSettings
-from tests.search_ui_fakes import BASE
+from tests.site_fixture import BASE
 from text.solr_words import WORD_SEPARATOR
 
 SETTINGS = SearchSettings()

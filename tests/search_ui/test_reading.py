@@ -12,7 +12,7 @@ from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.ranking import PROFILES
 from search_ui.settings import SearchSettings
 from tests.builders import indexed, lexicon_of, stored_article
-from tests.search_ui_fakes import FakeActions, site_app
+from tests.site_fixture import MemorySite, site_app
 
 pytestmark = pytest.mark.solr
 
@@ -64,7 +64,7 @@ def reader(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     lexicon = lexicon_of(TERMS)
     settings = SearchSettings(page_size=4, deepest_result=56)
     with indexed(solr_node.url, "reading", corpus(), lexicon) as search:
-        yield site_app(search, FakeActions(published=lexicon), settings).test_client()  # type: ignore[arg-type]
+        yield site_app(search, MemorySite(published=lexicon), settings).test_client()  # type: ignore[arg-type]
 
 
 def found(reader: FlaskClient, query: str = "", **more: str | list[str]) -> dict[str, object]:

@@ -12,7 +12,7 @@ from domain.review import ReviewDecisionKind, TermEdit
 from domain.term import TermStatus
 from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from search_ui.query.solr_query import Params
-from tests.search_ui_fakes import FakeActions, FakeSearch, sign_in, site_app, term
+from tests.site_fixture import FakeSearch, MemorySite, sign_in, site_app, term
 
 EVIDENCE = "甲烷属于烃类，英文为methane。"
 URL = "http://a.example/1"
@@ -20,19 +20,19 @@ PAGE = "/admin/lexicon/relations"
 
 
 @pytest.fixture
-def held() -> FakeActions:
-    held = FakeActions([term(text, status=TermStatus.ACCEPTED) for text in ("甲烷", "烃类")])
+def held() -> MemorySite:
+    held = MemorySite([term(text, status=TermStatus.ACCEPTED) for text in ("甲烷", "烃类")])
     relations = [
         TermRelation(RelationKind.BROADER, "甲烷", "烃类", "kind_of", 0.9, EVIDENCE),
         TermRelation(RelationKind.EQUIVALENT, "甲烷", "methane", "gloss", 0.8, EVIDENCE),
     ]
     proposals = [RelationProposal(relation, 1, URL, "题", 0.0) for relation in relations]
-    held.review_service.store.relations.save(proposals, [], 1, 1.0)
+    held.store.relations.save(proposals, [], 1, 1.0)
     return held
 
 
 @pytest.fixture
-def client(held: FakeActions) -> FlaskClient:
+def client(held: MemorySite) -> FlaskClient:
     return site_app(FakeSearch([]), held).test_client()
 
 
@@ -60,14 +60,16 @@ def test_a_proposal_quotes_its_evidence_and_links_its_article(client: FlaskClien
     assert [button["data-key"] for button in row.select("button")] == ["a", "r"]
 
 
-def test_accepted_relations_go_into_the_term_and_can_be_undone(client: FlaskClient, held: FakeActions) -> None:
+def test_accepted_relations_go_into_the_term_and_can_be_undone(client: FlaskClient, held: MemorySite) -> None:
     token = sign_in(client)
     page = decide(client, token, "accepted")
-    assert shown(page) == ["methane"] and held.review_service.find_terms(["甲烷"])["甲烷"].broader_terms == ("烃类",)
+    assert shown(page) == ["methane"] and held.store.review_queue.find_terms(["甲烷"])["甲烷"].broader_terms == (
+        "烃类",
+    )
     assert shown(undo(client, page)) == ["烃类", "methane"]
-    assert held.review_service.find_terms(["甲烷"])["甲烷"].broader_terms == ()
+    assert held.store.review_queue.find_terms(["甲烷"])["甲烷"].broader_terms == ()
     decide(client, token, "accepted", "equivalent", "methane")
-    assert held.review_service.find_terms(["甲烷"])["甲烷"].synonyms == ("methane",)
+    assert held.store.review_queue.find_terms(["甲烷"])["甲烷"].synonyms == ("methane",)
 
 
 def test_rejected_relations_are_listed_apart_and_can_be_opened_again(client: FlaskClient) -> None:
@@ -80,13 +82,13 @@ def test_rejected_relations_are_listed_apart_and_can_be_opened_again(client: Fla
     assert shown(page) == ["烃类", "methane"] and not page.select("#rejected")
 
 
-def test_a_cycle_is_one_clear_error(client: FlaskClient, held: FakeActions) -> None:
-    held.review_service.apply(ReviewDecisionKind.RELATE, [TermEdit("烃类", broader_terms=("甲烷",))], "ann")
+def test_a_cycle_is_one_clear_error(client: FlaskClient, held: MemorySite) -> None:
+    held.review.apply(ReviewDecisionKind.RELATE, [TermEdit("烃类", broader_terms=("甲烷",))], "ann")
     token = sign_in(client)
     client.get("/?lang=zh")
     page = decide(client, token, "accepted")
     assert "甲烷 < 烃类 < 甲烷" in page.text and not page.select("#undo")
-    assert held.review_service.find_terms(["甲烷"])["甲烷"].broader_terms == ()
+    assert held.store.review_queue.find_terms(["甲烷"])["甲烷"].broader_terms == ()
 
 
 def test_invalid_decisions_are_bad_requests(client: FlaskClient) -> None:
@@ -99,31 +101,31 @@ def test_invalid_decisions_are_bad_requests(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize("kind", [RelationKind.FORMER, RelationKind.RENAMED])
 def test_the_old_name_of_a_renaming_becomes_deprecated(
-    held: FakeActions, client: FlaskClient, kind: RelationKind
+    held: MemorySite, client: FlaskClient, kind: RelationKind
 ) -> None:
-    token, service = sign_in(client), held.review_service
+    token = sign_in(client)
     relation = TermRelation(kind, "甲烷", "沼气", "renaming", 0.9, EVIDENCE)
-    service.store.relations.save([RelationProposal(relation, 1, URL, "题", 0.0)], [], 1, 1.0)
+    held.store.relations.save([RelationProposal(relation, 1, URL, "题", 0.0)], [], 1, 1.0)
     assert "沼气" in shown(BeautifulSoup(client.get(f"{PAGE}?lang=zh").text, "lxml"))
     page = decide(client, token, "accepted", kind.value, "沼气")
-    accepted = service.find_terms(["甲烷"])["甲烷"]
+    accepted = held.store.review_queue.find_terms(["甲烷"])["甲烷"]
     old, new = ("沼气", "甲烷") if kind is RelationKind.FORMER else ("甲烷", "沼气")
     assert accepted.synonyms == ("沼气",)
     assert {one.text: one.status.value for one in accepted.concept_terms} == {old: "deprecated", new: "preferred"}
     assert "沼气" not in shown(page)
     undo(client, page)
-    assert service.find_terms(["甲烷"])["甲烷"].concept_terms == ()
+    assert held.store.review_queue.find_terms(["甲烷"])["甲烷"].concept_terms == ()
 
 
-def test_an_accepted_related_term_is_listed_apart_and_can_be_withdrawn(client: FlaskClient, held: FakeActions) -> None:
-    token, service = sign_in(client), held.review_service
+def test_an_accepted_related_term_is_listed_apart_and_can_be_withdrawn(client: FlaskClient, held: MemorySite) -> None:
+    token = sign_in(client)
     related = TermRelation(RelationKind.RELATED, "烃类", "甲烷", "together", 0.5, EVIDENCE)
-    service.store.relations.add_related([RelationProposal(related, 1, URL, "题", 0.0)], "")
+    held.store.relations.add_related([RelationProposal(related, 1, URL, "题", 0.0)], "")
     sent = {"token": token, "kind": "related", "term": "烃类", "other": "甲烷", "decision": "accepted"}
     page = BeautifulSoup(client.post(f"{PAGE}/decide", data=sent, follow_redirects=True).text, "lxml")
     assert page.select_one("#accepted li").text.split()[0] == "烃类" and shown(page) == ["烃类", "methane"]
-    assert service.accepted_related_terms("甲烷") == ["烃类"] and service.accepted_related_terms("烃类") == ["甲烷"]
-    assert shown(undo(client, page)) == ["烃类", "methane", "甲烷"] and service.accepted_related_terms("甲烷") == []
+    assert held.list_related("甲烷") == ["烃类"] and held.store.relations.list_related("烃类") == ["甲烷"]
+    assert shown(undo(client, page)) == ["烃类", "methane", "甲烷"] and held.list_related("甲烷") == []
     decide(client, token, "accepted")  # 烃类 is now the broader term, which is more than related
     assert shown(BeautifulSoup(client.get(PAGE).text, "lxml")) == ["methane"]
 
@@ -143,9 +145,9 @@ class NameSearch(FakeSearch):
 
 
 @pytest.mark.parametrize("kind", [RelationKind.FORMER, RelationKind.RENAMED])
-def test_a_renaming_shows_the_usage_of_both_names(held: FakeActions, kind: RelationKind) -> None:
+def test_a_renaming_shows_the_usage_of_both_names(held: MemorySite, kind: RelationKind) -> None:
     relation = TermRelation(kind, "甲烷", "沼气", "renaming", 0.95, EVIDENCE)
-    held.review_service.store.relations.save([RelationProposal(relation, 1, URL, "题", 0.0)], [], 1, 1.0)
+    held.store.relations.save([RelationProposal(relation, 1, URL, "题", 0.0)], [], 1, 1.0)
     search = NameSearch([])
     client = site_app(search, held).test_client()
     sign_in(client)

@@ -16,7 +16,7 @@ from search_ui.query.results import (
 from search_ui.query.search_request import SearchRequest, SortOrder
 from search_ui.query.solr_requests import HIGHLIGHT_END, HIGHLIGHT_START, MAX_FACET_VALUES
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeSearch, NoQueryVectors, OneVector, document, site_app
+from tests.site_fixture import FakeSearch, NoQueryVectors, OneVector, document, site_app
 
 SETTINGS = SearchSettings(site_names={"news.example": "石油新闻"})
 ASKED = SearchRequest(raw_query="页岩气", text="页岩气")

@@ -17,7 +17,8 @@ from search_ui.charts import ChartPoint
 from search_ui.review.lexicon_views import length_chart, pos_pattern_points, score_chart
 from search_ui.review.usage import load_usage
 from search_ui.security import MAX_LIST_BYTES
-from tests.search_ui_fakes import OPERATOR, FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app, term
+from tests.builders import operate
+from tests.site_fixture import OPERATOR, FakeSearch, MemorySite, document, sign_in, site_app, term
 from text.segment import RjiebaSegmenter
 
 JSON = {"Accept": "application/json"}
@@ -25,11 +26,11 @@ NOT_WAITING = {"note": "", "own": False}  # for a second reviewer
 COUNTS = {"candidate": 3, "later": 0, "provisional": 0, "accepted": 0, "merged": 0, "rejected": 0}
 
 
-def actions(count: int = 3) -> FakeActions:
-    return FakeActions([term(f"词{n}", 100.0 - n) for n in range(count)])
+def actions(count: int = 3) -> MemorySite:
+    return MemorySite([term(f"词{n}", 100.0 - n) for n in range(count)])
 
 
-def statuses(held: FakeActions) -> list[str]:
+def statuses(held: MemorySite) -> list[str]:
     return [one.status.value for one in held.all_terms]
 
 
@@ -37,7 +38,7 @@ def get(client: FlaskClient, address: str) -> BeautifulSoup:
     return BeautifulSoup(client.get(address).text, "lxml")
 
 
-def reviewing(held: FakeActions, documents: list[dict[str, Any]] | None = None) -> tuple[FlaskClient, str]:
+def reviewing(held: MemorySite, documents: list[dict[str, Any]] | None = None) -> tuple[FlaskClient, str]:
     """Return a signed-in client and its form token."""
     client = site_app(FakeSearch(documents or []), held).test_client()
     return client, sign_in(client)
@@ -50,7 +51,7 @@ def post(client: FlaskClient, token: str, action: str, **sent: str) -> Any:
 
 def test_candidates_stand_by_score_with_their_evidence() -> None:
     parts = (("boundaries", -0.25), ("left", 2.5))
-    held = FakeActions(
+    held = MemorySite(
         [
             term("低分", 1.0),
             term("页岩气", 9.5, contexts=("开发页岩气的页岩气井",), score_components=parts),
@@ -72,7 +73,7 @@ def test_candidates_stand_by_score_with_their_evidence() -> None:
 
 
 def test_chinese_words_on_english_pages_are_marked_as_chinese() -> None:
-    client, _ = reviewing(FakeActions([term("页岩气", 9.0), term("shale gas", 8.0)]))
+    client, _ = reviewing(MemorySite([term("页岩气", 9.0), term("shale gas", 8.0)]))
     names = [one.h2.bdi for one in get(client, "/admin/lexicon?lang=en").select(".term")]
     assert [name.get("lang") for name in names] == ["zh-Hans", None]
     assert not get(client, "/admin/lexicon?lang=zh").select(".term bdi[lang]")
@@ -80,7 +81,7 @@ def test_chinese_words_on_english_pages_are_marked_as_chinese() -> None:
 
 def test_filters_and_pages() -> None:
     held = actions(45)
-    held.decide("词3", TermStatus.ACCEPTED)
+    held.review.decide(["词3"], TermStatus.ACCEPTED, "li")
     client, _ = reviewing(held)
     assert len(get(client, "/admin/lexicon").select(".term")) == 20
     assert len(get(client, "/admin/lexicon?page=3").select(".term")) == 4
@@ -90,7 +91,7 @@ def test_filters_and_pages() -> None:
 
 
 def test_terms_are_filtered_by_class_and_documents_and_put_in_order() -> None:
-    held = FakeActions(
+    held = MemorySite(
         [term("甲词", 3.0, document_count=1, frequency=9), term("乙词", 2.0, document_count=7, frequency=30)]
     )
     client, token = reviewing(held)
@@ -109,7 +110,7 @@ def test_terms_are_filtered_by_class_and_documents_and_put_in_order() -> None:
 
 
 def test_each_language_is_reviewed_by_itself_and_the_choice_is_remembered() -> None:
-    held = FakeActions([term("shale gas", 9.0), term("页岩气", 8.0), term("PDC钻头", 7.0), term("B-tree index", 6.0)])
+    held = MemorySite([term("shale gas", 9.0), term("页岩气", 8.0), term("PDC钻头", 7.0), term("B-tree index", 6.0)])
     client, token = reviewing(held)
 
     def shown(query: str = "") -> list[str]:
@@ -174,7 +175,7 @@ def test_a_key_decides_and_is_told_what_has_changed() -> None:
 def test_two_reviewers_are_told_of_each_other() -> None:
     held = actions()
     client, token = reviewing(held)
-    held.review_service.apply(ReviewDecisionKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
+    held.review.apply(ReviewDecisionKind.DECIDE, [TermEdit("词0", TermStatus.ACCEPTED)], "bert")
     told = post(client, token, "decide", term="词0", decision="rejected", seen="0")
     assert told.status_code == 409
     assert told.json["error"]["message"] == "“词0”已由 bert 修改，当前状态：已采纳。请查看后重新处理。"
@@ -207,7 +208,7 @@ def test_whatever_is_changed_can_be_undone(what: str) -> None:
         assert held.all_terms[1].synonyms == ("词0",)
     if what == "rename":
         assert (held.all_terms[3].text, held.all_terms[3].status) == ("新词名", TermStatus.ACCEPTED)
-    assert post(client, token, "undo").status_code == 200
+    assert post(client, token, "undo", confirmed="1").status_code == 200
     assert held.all_terms == before
     assert post(client, token, "undo").status_code == 409
 
@@ -269,7 +270,7 @@ def test_the_day_s_work_is_counted() -> None:
 
 def test_all_candidates_of_a_kind_are_rejected_at_once() -> None:
     names = ["陈晓华", "李志强", "Feng Zhiyuan"]
-    held = FakeActions(
+    held = MemorySite(
         [term(text, 9.0 - n) for n, text in enumerate([*names, "压裂设备", "亿立方米"])]
         + [term("储层裂", 1.0, frequency=10), term("储层裂缝", 0.5, frequency=9)]
     )
@@ -288,7 +289,7 @@ def test_all_candidates_of_a_kind_are_rejected_at_once() -> None:
         "/admin/lexicon/bulk", data={"token": token, "selection": "1", "selected": selected[:2], "decision": "rejected"}
     )
     assert {one.text for one in held.all_terms if one.status is TermStatus.REJECTED} == set(names[:2])
-    client.post("/admin/lexicon/undo", data={"token": token})
+    client.post("/admin/lexicon/undo", data={"token": token, "confirmed": "1"})
     assert {one.status for one in held.all_terms} == {TermStatus.CANDIDATE}
     assert client.get("/admin/lexicon/kind/other").status_code == 404
 
@@ -311,7 +312,7 @@ def test_a_whole_page_or_the_best_are_accepted_at_once() -> None:
     assert statuses(held) == ["candidate"] * 20 + ["rejected"] * 10
     client.post("/admin/lexicon/bulk", data={"token": token, "top": "5", "decision": "accepted"})
     assert statuses(held)[:6] == ["accepted"] * 5 + ["candidate"]
-    client.post("/admin/lexicon/undo", data={"token": token})  # all of it is one act
+    client.post("/admin/lexicon/undo", data={"token": token, "confirmed": "1"})  # all of it is one act
     assert statuses(held)[:6] == ["candidate"] * 6
     sent = {"token": token, "term": ["词7", "nowhere"], "decision": "accepted"}
     said = client.post("/admin/lexicon/bulk", data=sent, follow_redirects=True).text
@@ -322,9 +323,9 @@ def test_a_whole_page_or_the_best_are_accepted_at_once() -> None:
 
 def test_publishing_tells_version_words_and_lag() -> None:
     held = actions()
-    held.published, held.lag = Lexicon(1, (LexiconEntry("旧词"),)), 7
-    held.decide("词0", TermStatus.ACCEPTED)
-    held.decide("词1", TermStatus.ACCEPTED)
+    held.store.lexicons.publish(Lexicon(1, (LexiconEntry("旧词"),)))
+    held.lag = 7
+    held.review.decide(["词0", "词1"], TermStatus.ACCEPTED, "li")
     client, token = reviewing(held)
     page = get(client, "/admin/lexicon")
     assert (page.select_one("#pending-added").text, page.select_one("#pending-removed").text) == ("2", "1")
@@ -368,7 +369,7 @@ def test_a_store_that_fails_is_a_page_that_says_what_to_do(monkeypatch: pytest.M
 
     held = actions()
     client, token = reviewing(held)
-    monkeypatch.setattr(held.review_service, "apply", full)
+    monkeypatch.setattr(held.review, "apply", full)
     sent = {"token": token, "term": "词0", "decision": "accepted"}
     told = client.post("/admin/lexicon/decide", data=sent)
     assert told.status_code == 503
@@ -380,7 +381,7 @@ def test_a_store_that_fails_is_a_page_that_says_what_to_do(monkeypatch: pytest.M
 
 
 def test_a_term_s_page_shows_it_in_its_articles() -> None:
-    held = FakeActions([term("页岩气", 9.0), term("页岩气井", 8.0), term("天然气", 7.0)])
+    held = MemorySite([term("页岩气", 9.0), term("页岩气井", 8.0), term("天然气", 7.0)])
     documents = [document(1, "四川的页岩气", "开发页岩气。又见页岩气。"), document(2, "无关", "没有")]
     client, token = reviewing(held, documents)
     post(client, token, "change", term="页岩气井", what="broader", value="页岩气")
@@ -408,7 +409,7 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
     held = actions()
     client, token = reviewing(held)
     post(client, token, "decide", term="词0", decision="accepted")
-    held.review_service.apply(ReviewDecisionKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
+    held.review.apply(ReviewDecisionKind.DECIDE, [TermEdit("词1", TermStatus.REJECTED)], "bert")
     page = get(client, "/admin/lexicon/history")
     assert [row.select("td")[0].text for row in page.select("#acts tbody tr")] == ["bert", "operator"]
     assert "候选 → 已拒绝" in page.select_one("#acts tbody tr").text
@@ -423,8 +424,8 @@ def test_the_history_says_who_did_what_and_takes_it_back() -> None:
 def test_the_history_links_terms_that_exist() -> None:
     held = actions()
     client, _ = reviewing(held)
-    held.review_service.decide(["词1"], TermStatus.DEFERRED, "bert")
-    held.review_service.undo("bert", held.review_service.propose("新词", "bert").act_id)
+    held.review.decide(["词1"], TermStatus.DEFERRED, "bert")
+    held.store.review_history.undo("bert", held.review.propose("新词", "bert").act_id)
     table = get(client, "/admin/lexicon/history").select_one("#acts")
     assert "新词" in table.text
     assert {link.text for link in table.select("a.near")} == {"词1"}
@@ -433,7 +434,7 @@ def test_the_history_links_terms_that_exist() -> None:
 def test_the_history_lists_synonyms() -> None:
     held = actions()
     client, _ = reviewing(held)
-    held.review_service.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("词1", synonyms=("钻头", "钻具"))], "bert")
+    held.review.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("词1", synonyms=("钻头", "钻具"))], "bert")
     page = get(client, "/admin/lexicon/history")
     assert "钻头、钻具" in page.select_one("#acts tbody tr").text
 
@@ -456,18 +457,18 @@ def test_versions_are_compared_reverted_and_exported() -> None:
     assert client.get("/admin/lexicon/export/csv").text.splitlines()[1:] == ["词0,,n,,,,"]
     assert "skos:Concept" in client.get("/admin/lexicon/export/skos").text
     assert client.get("/admin/lexicon/export/nonsense").status_code == 404
-    assert held.review_service.find_terms(["词1"])["词1"].status is TermStatus.CANDIDATE
+    assert held.store.review_queue.find_terms(["词1"])["词1"].status is TermStatus.CANDIDATE
     for version in ("9", "x", "3"):
         response = client.post("/admin/lexicon/revert", data={"token": token, "version": version})
         assert response.status_code == 303
-    assert held.review_service.versions()[0][0].version == 3
+    assert held.store.lexicons.list_versions()[0][0].version == 3
 
 
 def test_what_was_accepted_automatically_is_marked() -> None:
     held = actions()
     client, token = reviewing(held)
-    held.review_service.decide(["词0"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
-    held.review_service.publish(AUTOMATIC_ACTOR)
+    held.review.decide(["词0"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    held.review.publish(AUTOMATIC_ACTOR)
     post(client, token, "decide", term="词1", decision="accepted")
     page = get(client, "/admin/lexicon?status=automatic")
     assert [row.h2.bdi.text for row in page.select(".term")] == ["词0"]
@@ -487,17 +488,17 @@ def test_what_was_accepted_automatically_is_marked() -> None:
 def test_an_automatic_version_is_taken_back_in_one_step() -> None:
     held = actions()
     client, token = reviewing(held)
-    held.review_service.decide(["词0"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
-    held.review_service.publish(AUTOMATIC_ACTOR)
+    held.review.decide(["词0"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    held.review.publish(AUTOMATIC_ACTOR)
     [button] = get(client, "/admin/lexicon/versions").select("#versions form")
     assert button.button.text == "撤回此版" and button.select_one("[name=version]")["value"] == "0"
     client.post("/admin/lexicon/revert", data={"token": token, "version": "0"})
-    assert held.review_service.find_terms(["词0"])["词0"].status is TermStatus.CANDIDATE
-    assert held.review_service.versions()[0][1] == 0
+    assert held.store.review_queue.find_terms(["词0"])["词0"].status is TermStatus.CANDIDATE
+    assert held.store.lexicons.list_versions()[0][1] == 0
 
 
 def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
-    held = FakeActions([term("世界石油大会", 9.0, contexts=("世界石油大会在北京召开",)), term("旧的词", 1.0)])
+    held = MemorySite([term("世界石油大会", 9.0, contexts=("世界石油大会在北京召开",)), term("旧的词", 1.0)])
     search = FakeSearch([document(n, f"题{n}", "世界石油大会在北京召开") for n in range(3)])
     client = site_app(search, held).test_client()
     token = sign_in(client)
@@ -520,22 +521,22 @@ def test_the_preview_shows_sentences_and_results_before_and_after() -> None:
     ],
 )
 def test_the_preview_names_terms_that_block_the_version(language: str, sentences: str, reason: str) -> None:
-    held = FakeActions([term("世界石油大会", 9.0, contexts=("世界石油大会在北京召开",)), term("研究方法", 1.0)])
+    held = MemorySite([term("世界石油大会", 9.0, contexts=("世界石油大会在北京召开",)), term("研究方法", 1.0)])
     client = site_app(FakeSearch([]), held).test_client()
     token = sign_in(client)
     for text in ("世界石油大会", "研究方法"):
         post(client, token, "decide", term=text, decision="accepted")
     assert get(client, "/admin/lexicon/preview").select_one("#publish button")
-    held.review_service.import_list("words.txt", "研究方法 1 n".encode(), "li")
+    held.review.import_list("words.txt", "研究方法 1 n".encode(), "li")
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
     page = get(client, "/admin/lexicon/preview")
     assert page.select_one("#sentences").text == sentences and page.select_one("#publish button") is None
     assert page.select_one("#harmful li").text.startswith("研究方法") and reason in page.select_one("#harmful").text
-    assert reason in post(client, token, "publish").text and held.review_service.versions() == []
+    assert reason in post(client, token, "publish").text and held.store.lexicons.list_versions() == []
 
 
 def test_the_preview_ranks_works_as_the_search_page_does() -> None:
-    held = FakeActions([term("世界石油大会", 9.0)])
+    held = MemorySite([term("世界石油大会", 9.0)])
     search = FakeSearch([document(1, "题", "世界石油大会")], works=["0123456789abcdef"])
     client = site_app(search, held).test_client()
     token = sign_in(client)
@@ -547,7 +548,7 @@ def test_the_preview_ranks_works_as_the_search_page_does() -> None:
 
 
 def test_the_report_draws_its_distributions() -> None:
-    held = FakeActions([term("页岩气", 9.0), term("压裂", 1.0, pos_tags="v"), term("水力压裂", 5.0)])
+    held = MemorySite([term("页岩气", 9.0), term("压裂", 1.0, pos_tags="v"), term("水力压裂", 5.0)])
     client, token = reviewing(held)
     post(client, token, "decide", term="页岩气", decision="accepted")
     page = get(client, "/admin/lexicon/report")
@@ -555,7 +556,7 @@ def test_the_report_draws_its_distributions() -> None:
     assert len(page.select("figure.chart svg")) == 2
     rows = [[cell.text for cell in row.select("th, td")][:3] for row in page.select("#patterns tbody tr")]
     assert rows == [["n n", "2", "1"], ["v", "1", "0"]]
-    figures = held.review_service.statistics()
+    figures = held.store.review_queue.statistics()
     assert [bar.point for bar in length_chart(figures).bars][1:4] == [
         ChartPoint("2", 1),
         ChartPoint("3", 1, 1),
@@ -567,7 +568,7 @@ def test_the_report_draws_its_distributions() -> None:
 
 
 def test_an_empty_lexicon_has_all_its_pages() -> None:
-    client, _ = reviewing(FakeActions())
+    client, _ = reviewing(MemorySite())
     for name in ("", "/history", "/versions", "/preview", "/report"):
         assert client.get(f"/admin/lexicon{name}").status_code == 200, name
     assert json.loads(client.get("/healthz?format=json").text)
@@ -587,7 +588,7 @@ def test_a_list_is_taken_in_by_the_browser() -> None:
     assert {one.text: one.status for one in held.all_terms} == dict.fromkeys(
         ("页岩气", "PDC钻头", "词0"), TermStatus.ACCEPTED
     )
-    assert [act.kind for act in held.review_service.history("", "", 0, 1)[1]] == [ReviewDecisionKind.ADD]
+    assert [act.kind for act in held.store.review_history.list_decisions("", "", 0, 1)[1]] == [ReviewDecisionKind.ADD]
     table = "term,synonyms\n压裂,水力压裂|hydraulic fracturing\n".encode()
     assert "已导入 1 个术语" in send_list(client, token, table, "terms.CSV").text
 
@@ -621,7 +622,7 @@ HOSTILE_DEFINITION = "<script>alert(1)</script>页岩气是气。"
 
 
 def test_a_definition_is_chosen_written_and_undone() -> None:
-    held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED)], published=Lexicon(1, (LexiconEntry("页岩气"),)))
+    held = MemorySite([term("页岩气", status=TermStatus.ACCEPTED)], published=Lexicon(1, (LexiconEntry("页岩气"),)))
     client, token = reviewing(held)
     candidates = [
         Definition(
@@ -629,16 +630,16 @@ def test_a_definition_is_chosen_written_and_undone() -> None:
         )
         for number, (kind, score) in enumerate([("气", 0.9), ("煤", 0.8)], start=1)
     ]
-    held.review_service.store.definitions.save(candidates, ())
+    held.store.definitions.save(candidates, ())
 
     def buttons() -> dict[str, bool]:
         page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
         return {one["data-key"]: one.has_attr("disabled") for one in page.select("#definition-choice [data-key]")}
 
     def shown() -> list[str]:
-        return [one.sentence for one in held.review_service.definitions("页岩气")]
+        return [one.sentence for one in held.review.definitions("页岩气")]
 
-    assert buttons() == {"1": False, "2": False, "0": False, "u": False}
+    assert buttons() == {"1": False, "2": False, "0": False}
     assert post(client, token, "definition", term="页岩气", sentence="页岩气是煤。", seen="1").status_code == 200
     assert buttons() == {"1": False, "2": True, "0": False, "u": False} and shown() == ["页岩气是煤。", "页岩气是气。"]
     assert post(client, token, "definition", term="页岩气", sentence="", seen="1").status_code == 409
@@ -670,8 +671,8 @@ def concept_form(page: BeautifulSoup) -> dict[str, list[str]]:
 
 
 def test_the_second_editor_of_a_concept_overwrites_nothing() -> None:
-    held = FakeActions([term("页岩气", status=TermStatus.ACCEPTED, synonyms=("shale gas",))])
-    held.review_service.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("页岩气", synonyms=("shale gas",))], "anna")
+    held = MemorySite([term("页岩气", status=TermStatus.ACCEPTED, synonyms=("shale gas",))])
+    held.review.apply(ReviewDecisionKind.SYNONYMS, [TermEdit("页岩气", synonyms=("shale gas",))], "anna")
     client, token = reviewing(held)
     page = get(client, "/admin/lexicon/term?text=页岩气&lang=en")
     form = concept_form(page)
@@ -684,7 +685,7 @@ def test_the_second_editor_of_a_concept_overwrites_nothing() -> None:
     client.post("/admin/lexicon/concept", data=first)
     rejected = client.post("/admin/lexicon/concept", data=second, headers=JSON)
     assert rejected.status_code == 409 and rejected.json["terms"][0]["synonyms"] == ["泥页岩气", "shale gas"]
-    concept = held.review_service.find_concept("页岩气")
+    concept = held.review.find_concept("页岩气")
     assert concept and [(item.text, item.status.value, item.definition) for item in concept.terms] == [
         ("shale gas", "deprecated", ""), ("页岩气", "preferred", ""), ("泥页岩气", "admitted", ""),
     ]  # fmt: skip
@@ -693,9 +694,9 @@ def test_the_second_editor_of_a_concept_overwrites_nothing() -> None:
     rejected = client.post("/admin/lexicon/concept", data=bad, headers=JSON)
     assert rejected.status_code == 409 and "“<b>”" in rejected.json["error"]["message"]
     assert client.post("/admin/lexicon/concept", data={**bad, "status": ["x"] * 3}).status_code == 400
-    assert held.review_service.find_concept("页岩气") == concept
+    assert held.review.find_concept("页岩气") == concept
     post(client, token, "undo")
-    concept = held.review_service.find_concept("页岩气")
+    concept = held.review.find_concept("页岩气")
     assert concept and [item.text for item in concept.terms] == ["shale gas", "页岩气"]
 
 
@@ -710,10 +711,10 @@ def test_concepts_are_previewed_and_imported() -> None:
     assert [item.text for item in page.select(".diff .plus code")] == [
         "shale gas (en, deprecated)", "页岩气 (zh, preferred): 定义", "id k1",
     ]  # fmt: skip
-    assert held.review_service.find_concept("页岩气") is None
+    assert held.review.find_concept("页岩气") is None
     send = {"token": token, "list": (BytesIO(content.encode()), "c.csv")}
     client.post("/admin/lexicon/import", data=send, content_type="multipart/form-data")
-    assert held.review_service.find_concept("页岩气")
+    assert held.review.find_concept("页岩气")
     for form, part in (
         ("tbx", "<term>页岩气</term>"),
         ("skos", '"页岩气"@zh'),
@@ -730,7 +731,7 @@ def test_concepts_are_previewed_and_imported() -> None:
 def test_comments_stand_with_their_term_and_only_their_author_removes_them() -> None:
     held = actions(2)
     client, token = reviewing(held)
-    held.review_team.add_comment("词0", "见 GB/T 1.1\n<b>?</b>", "bob")
+    operate(held.store, "term_comment", "bob", term="词0", comment="见 GB/T 1.1\n<b>?</b>")
     answer = post(client, token, "comment", term="词0", text="filter", comment=" 已核对 ")
     assert answer.status_code == 200 and "已核对" in answer.json["html"]
     assert [post(client, token, "comment", term="词0", comment=text).status_code for text in (" ", "长" * 1001)] == [
@@ -739,7 +740,7 @@ def test_comments_stand_with_their_term_and_only_their_author_removes_them() -> 
     row, other_row = get(client, "/admin/lexicon").select(".term")
     assert [text.text for text in row.select(".comments li p")] == ["见 GB/T 1.1\n<b>?</b>", "已核对"]
     assert row.select_one(".comment-count").text == "2 条评论" and not other_row.select(".comments li")
-    bob_id, own_id = (comment.comment_id for comment in held.review_team.comments(["词0"])["词0"])
+    bob_id, own_id = (comment.comment_id for comment in held.store.term_comments.find(["词0"])["词0"])
     assert [one["value"] for one in row.select(".comments [name=comment_id]")] == [str(own_id)]
     for comment_id in (bob_id, own_id):
         assert post(client, token, "comment/remove", term="词0", comment_id=str(comment_id)).status_code == 200
@@ -751,9 +752,8 @@ def test_selected_terms_are_assigned_and_found_by_their_reviewer() -> None:
     held = actions(3)
     client, token = reviewing(held)
     me = get(client, "/admin/lexicon").select_one("[name=selected]")["value"].partition(" ")[0]
-    store = held.review_service.store
-    for name in ("operator", "bob"):
-        store.accounts.create(name, "hash", [Role.REVIEWER])
+    store = held.store
+    store.accounts.create("bob", "hash", [Role.REVIEWER])
     data = {"token": token, "selected": [f"{me} 词0", f"{me} 词2"], "reviewer": "operator"}
     page = BeautifulSoup(client.post("/admin/lexicon/assign", data=data, follow_redirects=True).text, "lxml")
     assert [row["data-term"] for row in page.select(".term") if row.select_one(".assigned")] == ["词0", "词2"]
@@ -763,16 +763,16 @@ def test_selected_terms_are_assigned_and_found_by_their_reviewer() -> None:
     assert mine.select_one(".decide [name=assigned]")["value"] == "me"
     assert post(client, token, "decide", term="词0", decision="accepted", seen="0").json["assigned"] == 1
     client.post("/admin/lexicon/assign", data={"token": token, "selected": "0 词2", "reviewer": "nobody-known"})
-    assert held.review_team.assigned_reviewers(["词2"]) == {"词2": "operator"}
+    assert held.store.term_assignments.find(["词2"]) == {"词2": "operator"}
 
 
 def test_an_acceptance_waits_for_a_second_reviewer() -> None:
     held = actions(3)
-    held.review_service.needs_second_reviewer = True
-    app = site_app(FakeSearch([]), held, accounts=FakeAccounts(operator=Role.OPERATOR, bob=Role.REVIEWER))
+    held.needs_second_reviewer = True
+    app = site_app(FakeSearch([]), held, roles={"operator": Role.OPERATOR, "bob": Role.REVIEWER})
     ann, bob = app.test_client(), app.test_client()
     ann_token, bob_token = sign_in(ann), sign_in(bob, "bob")
-    assert not held.review_service.find_page(TermQuery(TermStatus.PROVISIONAL))[0]
+    assert not held.review.find_page(TermQuery(TermStatus.PROVISIONAL))[0]
     answer = post(ann, ann_token, "bulk", selection="1", selected="0 词0", decision="accepted").json
     assert answer["terms"][0]["status"] == "provisional" and answer["terms"][0]["own"]
     assert answer["message"] == "1 个术语待第二人确认。" and answer["pending"]["added"] == 0
@@ -788,3 +788,38 @@ def test_an_acceptance_waits_for_a_second_reviewer() -> None:
     assert statuses(held) == ["accepted", "candidate", "candidate"]
     post(bob, bob_token, "undo")
     assert statuses(held) == ["accepted", "provisional", "candidate"]
+
+
+def test_one_key_undoes_only_what_this_account_did_to_this_term() -> None:
+    held = actions(3)
+    held.review.decide(["词0", "词1", "词2"], TermStatus.ACCEPTED, "bert")
+    client, token = reviewing(held)
+    assert not get(client, "/admin/lexicon/term?text=词0").select("[data-key=u]")
+    held.review.decide(["词0"], TermStatus.DEFERRED, "operator")
+    [button] = get(client, "/admin/lexicon/term?text=词0&lang=en").select("[data-key=u]")
+    assert button.text.split() == ["undo", "u"]
+    post(client, token, "undo", act=held.store.review_history.last_decision_id())
+    assert statuses(held) == ["accepted"] * 3
+
+
+def test_the_undo_of_an_action_on_many_terms_is_named_and_confirmed() -> None:
+    held = actions(3)
+    act_id = held.review.decide(["词0", "词1", "词2"], TermStatus.ACCEPTED, "bert").act_id
+    client, token = reviewing(held)
+    page = client.post("/admin/lexicon/undo?lang=en", data={"token": token, "act": act_id, "from": "history"})
+    assert "Undo the action of bert on 3 terms" in page.text and statuses(held) == ["accepted"] * 3
+    told = client.post("/admin/lexicon/undo", data={"token": token, "act": act_id}, headers=JSON)
+    assert told.status_code == 409 and statuses(held) == ["accepted"] * 3
+    form = BeautifulSoup(page.text, "lxml").select_one("#confirm-undo")
+    fields = {str(item["name"]): str(item["value"]) for item in form.select("input")}
+    assert client.post(str(form["action"]), data=fields).location == "/admin/lexicon/history"
+    assert statuses(held) == ["candidate"] * 3
+
+
+def test_a_page_beyond_the_last_is_the_last_one() -> None:
+    held = actions(45)
+    client, _ = reviewing(held)
+    last = [row["data-term"] for row in get(client, "/admin/lexicon?page=3").select(".term")]
+    assert [row["data-term"] for row in get(client, "/admin/lexicon?page=999").select(".term")] == last
+    held.review.decide(["词0"], TermStatus.ACCEPTED, "bert")
+    assert len(get(client, "/admin/lexicon/history?page=999").select("#acts tbody tr")) == 1

@@ -10,14 +10,14 @@ from flask.testing import FlaskClient
 from domain.rising_term import RisingTerm
 from domain.term import Lexicon, LexiconEntry, TermStatus
 from search_ui.services.terms import MAX_RISING_DAYS
-from tests.search_ui_fakes import FakeActions, FakeSearch, sign_in, site_app, term
+from tests.site_fixture import FakeSearch, MemorySite, sign_in, site_app, term
 
 NOW = datetime(2024, 5, 20, 12, tzinfo=UTC)
 RISING = [RisingTerm("页岩气", "2024-05-19", 1200, 2), RisingTerm("<b>", "2024-05-18", 9, 0)]
 
 
 def client_with(rising: list[RisingTerm]) -> FlaskClient:
-    return site_app(FakeSearch(), FakeActions(rising=rising), clock=NOW.timestamp).test_client()
+    return site_app(FakeSearch(), MemorySite(rising=rising), clock=NOW.timestamp).test_client()
 
 
 def page_of(client: FlaskClient, address: str, language: str = "en") -> BeautifulSoup:
@@ -48,7 +48,7 @@ def test_old_rises_are_not_shown() -> None:
 def test_the_list_of_terms_links_to_the_rising_ones() -> None:
     lexicon = Lexicon(1, (LexiconEntry("页岩气"),))
     for rising, link_count in ((RISING, 1), ([], 0)):
-        held = FakeActions(published=lexicon, rising=rising)
+        held = MemorySite(published=lexicon, rising=rising)
         client = site_app(FakeSearch(), held, clock=NOW.timestamp).test_client()
         assert len(page_of(client, "/terms").select("nav.initials a[href='/terms/rising']")) == link_count
 
@@ -67,8 +67,8 @@ def test_rising_terms_are_a_feed() -> None:
 
 @pytest.mark.parametrize("address", ["/admin/lexicon", "/admin/lexicon/term?text=词1"])
 def test_the_review_marks_a_rising_candidate_with_the_reason(address: str) -> None:
-    held = FakeActions([term("词0", 9.0), term("词1", 5.0)])
-    held.review_service.store.rising_terms.save([RisingTerm("词1", "2024-05-19", 30, 2)])
+    held = MemorySite([term("词0", 9.0), term("词1", 5.0)])
+    held.store.rising_terms.save([RisingTerm("词1", "2024-05-19", 30, 2)])
     client = site_app(FakeSearch(), held).test_client()
     sign_in(client)
     page = BeautifulSoup(client.get(address, headers={"Accept-Language": "en"}).text, "lxml")
@@ -78,8 +78,8 @@ def test_the_review_marks_a_rising_candidate_with_the_reason(address: str) -> No
 
 
 def test_the_best_candidates_are_accepted_without_those_that_only_rise() -> None:
-    held = FakeActions([term("词0", 9.0), term("词1", 5.0)])
-    held.review_service.store.rising_terms.save([RisingTerm("词1", "2024-05-19", 30, 2)])
+    held = MemorySite([term("词0", 9.0), term("词1", 5.0)])
+    held.store.rising_terms.save([RisingTerm("词1", "2024-05-19", 30, 2)])
     client = site_app(FakeSearch(), held).test_client()
     token = sign_in(client)
     client.post("/admin/lexicon/bulk", data={"token": token, "top": "1", "decision": "accepted", "status": "candidate"})

@@ -1,5 +1,6 @@
 """The pages about runs: list, one run, progress, charts and forecast."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -7,12 +8,11 @@ import pytest
 from domain.account import Role
 from domain.message import Message
 from domain.outcome import Reason, Stage
-from domain.run import OutcomeSample, RunState, RunSummary, StageSummary
+from domain.run import LiveRun, OutcomeSample, RunDetail, RunFigures, RunState, RunSummary, StageSummary
 from search_ui.admin.figure_forecast import SECONDS_PER_DAY, days_until_disk_full, figure_charts
-from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
 from tests.builders import page_at
 from tests.search_ui.test_admin import cells, signed_in, text
-from tests.search_ui_fakes import FakeActions, FakeRunReports
+from tests.site_fixture import MemorySite
 
 GIGABYTE = 10**9
 NOTE = Message("Stopped after 1 page", "Stopped after {n} pages", n=2000)
@@ -35,9 +35,22 @@ def detail(run: RunSummary, **more: object) -> RunDetail:
     return RunDetail(run, **values)  # type: ignore[arg-type]
 
 
+def site_of(details: Sequence[RunDetail] = (), live: LiveRun | None = None, **services: object) -> MemorySite:
+    """A vertical with runs, the newest first."""
+
+    def list_runs(before_id: int | None, limit: int) -> list[RunSummary]:
+        return [item.run for item in details if before_id is None or item.run.run_id < before_id][:limit]
+
+    def run_detail(run_id: int) -> RunDetail | None:
+        return next((item for item in details if item.run.run_id == run_id), None)
+
+    given = {"list_runs": list_runs, "run_detail": run_detail, "live_run": lambda: live, **services}
+    return MemorySite(**given)  # type: ignore[arg-type]
+
+
 def test_a_run_page_shows_stages_failures_with_diagnosis_and_neighbours() -> None:
     details = [detail(summary(7), log_lines=("<b>line</b>",), is_log_cut=True, previous_id=6, next_id=8)]
-    client, _ = signed_in(FakeActions(run_reports=FakeRunReports(details)), Role.REPORTS)
+    client, _ = signed_in(site_of(details), Role.REPORTS)
     found = page_at(client, "/admin/runs/7?lang=en")
     [crawl, extract] = cells(found, "#stages")
     assert (crawl[0], crawl[2], crawl[3]) == ("Crawl", "5 minutes", "13")
@@ -58,8 +71,7 @@ def test_a_run_page_says_why_stages_of_a_first_run_are_listed_twice() -> None:
     daily = summary(7)
     first = replace(daily, stages=daily.stages * 2, run_id=6)
     embedded_again = replace(daily, stages=(*daily.stages, *[StageSummary("embed", (), 1.0, 500.0)] * 2), run_id=8)
-    reports = FakeRunReports([detail(run) for run in (first, daily, embedded_again)])
-    client, _ = signed_in(FakeActions(run_reports=reports))
+    client, _ = signed_in(site_of([detail(run) for run in (first, daily, embedded_again)]))
     assert "first pages of each site" in text(page_at(client, "/admin/runs/6?lang=en"), "#stages-twice")
     for run_id in (7, 8):
         assert not page_at(client, f"/admin/runs/{run_id}?lang=en").select("#stages-twice")
@@ -67,13 +79,12 @@ def test_a_run_page_says_why_stages_of_a_first_run_are_listed_twice() -> None:
 
 @pytest.mark.parametrize("address", ["9", "0", "-1", "x", "1" * 30])
 def test_an_unknown_run_is_not_found(address: str) -> None:
-    client, _ = signed_in(FakeActions(run_reports=FakeRunReports([detail(summary(7))])))
+    client, _ = signed_in(site_of([detail(summary(7))]))
     assert client.get(f"/admin/runs/{address}").status_code == 404
 
 
 def test_runs_are_listed_page_by_page() -> None:
-    reports = FakeRunReports([detail(summary(n)) for n in range(60, 0, -1)])
-    client, _ = signed_in(FakeActions(run_reports=reports))
+    client, _ = signed_in(site_of([detail(summary(n)) for n in range(60, 0, -1)]))
     addresses, address = [], "/admin/runs"
     while address:
         found = page_at(client, address)
@@ -81,32 +92,34 @@ def test_runs_are_listed_page_by_page() -> None:
         assert {tuple(row[2:5]) for row in cells(found, "#runs")} == {("63", "50", "4")}
         address = next((str(a["href"]) for a in found.select("a[rel=next]")), "")
     assert addresses == [f"/admin/runs/{n}" for n in range(60, 0, -1)]
+    for before in ("1", "9" * 30, "x"):  # no run is older, no number: the newest runs, not "No runs yet."
+        assert page_at(client, f"/admin/runs?before={before}").select("#runs a")[0]["href"] == "/admin/runs/60"
 
 
 def test_the_overview_leads_to_runs_only_those_who_may_read_them() -> None:
     for role, is_link in ((Role.REPORTS, True), (Role.REVIEWER, False)):
-        client, _ = signed_in(FakeActions(run_reports=FakeRunReports(live=LiveRun(1))), role)
+        client, _ = signed_in(site_of(live=LiveRun(1)), role)
         found = page_at(client, "/admin/")
         assert bool(found.select("#runs a")) == bool(found.select("#live-run")) == is_link
 
 
 def test_the_progress_of_the_active_run() -> None:
-    live = LiveRun(7, "crawl", 1000.0, 1290.0, 1200, 3000, 42.4, 5, 17)
-    actions = FakeActions(run_reports=FakeRunReports([detail(summary(7, state=RunState.RUNNING))], live))
-    client, _ = signed_in(actions, clock=lambda: 1300.0)
+    live: list[LiveRun | None] = [LiveRun(7, "crawl", 1000.0, 1290.0, 1200, 3000, 42.4, 5, 17)]
+    site = site_of([detail(summary(7, state=RunState.RUNNING))], live_run=lambda: live[0])
+    client, _ = signed_in(site, clock=lambda: 1300.0)
     for address in ("/admin/", "/admin/runs", "/admin/runs/7", "/admin/runs/live"):
         found = page_at(client, f"{address}?lang=en")
         assert text(found, "#live-count") == "1,200"
         tiles = " ".join(tile.text for tile in found.select("#live-count ~ dd, dl.tiles div"))
         assert all(figure in tiles for figure in ("of 3,000", "42", "Failures17", "5 minutes"))
-    actions.run_reports.live = None
+    live[0] = None
     assert client.get("/admin/runs/live").text.strip() == ""
     assert not page_at(client, "/admin/").select("#live-run, script[src*=progress]")
 
 
 def test_a_run_without_progress_says_so() -> None:
     live = LiveRun(7, "extract", 1000.0, 1000.0, 3, None)
-    client, _ = signed_in(FakeActions(run_reports=FakeRunReports(live=live)), clock=lambda: 1600.0)
+    client, _ = signed_in(site_of(live=live), clock=lambda: 1600.0)
     assert "已有 10 分钟 没有进展" in page_at(client, "/admin/runs").text
 
 
@@ -154,10 +167,10 @@ def test_only_recorded_figures_have_a_chart() -> None:
     assert [(one.name, one.unit) for one in figure_charts(figures(3, GIGABYTE))] == [
         ("disk", "GB"), ("memory", "MB"), ("queue", "")
     ]  # fmt: skip
-    actions = FakeActions(run_reports=FakeRunReports([detail(summary(7))], None, figures(15, 2 * GIGABYTE)))
-    client, _ = signed_in(actions, clock=lambda: 14 * SECONDS_PER_DAY)
+    rows = figures(15, 2 * GIGABYTE)
+    client, _ = signed_in(site_of([detail(summary(7))], run_figures=lambda: rows), clock=lambda: 14 * SECONDS_PER_DAY)
     found = page_at(client, "/admin/runs?lang=en")
     assert len(found.select("#resources svg")) == 3 and "26 days" in text(found, "#disk-full")
     assert not found.select("#resources rect.part")
-    actions.run_reports.figures_of_runs = []
+    rows.clear()
     assert not page_at(client, "/admin/runs").select("#resources, #disk-full")

@@ -16,7 +16,7 @@ from domain.errors import SolrError, SolrUnavailableError
 from search_ui.query import solr_client as search_module
 from search_ui.query.solr_client import SolrResponse, SolrSearchClient
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import site_app
+from tests.site_fixture import site_app
 from tests.web_fixture import LOOPBACK, PATIENCE, refusing_port, serving
 
 

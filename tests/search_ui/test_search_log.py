@@ -12,7 +12,7 @@ from domain.errors import StoreError
 from domain.search_log import Click, LoggedSearch
 from search_ui.search_log import MASK, SearchLogWriter, mask_personal_data
 from search_ui.settings import SearchSettings
-from tests.search_ui_fakes import FakeSearch, KeptLog, document, site_app
+from tests.site_fixture import FakeSearch, KeptLog, document, site_app
 
 PATIENCE = 60.0
 

@@ -16,7 +16,7 @@ from pipeline.settings import SECTIONS, load_settings
 from pipeline.site_admin.settings_editor import SPECS
 from search_ui.i18n import load_catalog, translate_message_to
 from tests.builders import page_at
-from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
+from tests.site_fixture import MemorySite, sign_in, site_app
 
 TEXT = """\
 # ours
@@ -47,8 +47,8 @@ class Site:
         self.path = folder / "v.toml"
         if not self.path.exists():
             self.path.write_text(TEXT)
-        self.backend = FakeActions(settings=load_settings(self.path, flags))
-        self.client: FlaskClient = site_app(actions=self.backend, accounts=FakeAccounts(someone=role)).test_client()
+        self.backend = MemorySite(settings=load_settings(self.path, flags))
+        self.client: FlaskClient = site_app(site=self.backend, roles={"someone": role}).test_client()
         self.token = sign_in(self.client, "someone")
 
     def page(self, language: str = "en") -> BeautifulSoup:
@@ -117,12 +117,12 @@ def test_a_change_is_shown_then_saved_and_recorded(tmp_path: Path) -> None:
     saved = site.page()
     assert "Saved 3 settings." in saved.text
     assert [path.text for path in saved.select("#restart-needed code")] == ["search.access_log"]
-    actions = site.backend.review_service.store.actions.find()
-    assert [(action.account, action.action, action.subject) for action in actions[1:]] == [
+    actions = site.backend.store.operations.find()
+    assert [(action.account, action.name, action.subject) for action in actions[1:]] == [
         ("someone", "setting_change", "crawl.delay"),
         ("someone", "setting_change", "crawl.threads"),
     ]
-    assert actions[-2].details == {"before": 2, "after": 3.5}
+    assert actions[-2].after == {"before": 2, "after": 3.5}
 
 
 def test_a_form_that_changes_nothing_leaves_the_file(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_the_default_removes_the_setting_and_lists_and_tables_have_one_line_per_
 
 
 def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
-    editor = Site(tmp_path).backend.settings_editor
+    editor = Site(tmp_path).backend.administration.settings_editor
     digest = editor.load_form().digest
     values = ("-1", "", "a b = c", "http://", "99999999999", "é\x00")
     reviews = [editor.review({path: value}, digest) for path in SPECS for value in values]
@@ -225,7 +225,7 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
         assert "secret-" not in shown and "old-secret" not in shown and "new-secret" not in shown
     assert site.send(answers[2], "save").status_code == 303
     assert load_settings(site.path).alerts.webhook == "https://chat.test/new-secret"
-    assert site.backend.review_service.store.actions.find()[0].details == {}
+    assert site.backend.store.operations.find()[0].after == {}
     removal = parsed(site.send(site.page(), "review", clear="alerts.webhook"))
     assert diff_lines(removal) == ['-webhook = "(not shown)"']
     removal = parsed(site.send(site.page("zh"), "review", "zh", clear="alerts.webhook"))

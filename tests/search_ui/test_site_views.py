@@ -1,16 +1,50 @@
 """The pages that add, pause, change and remove sites."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
 import pytest
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
 
 from domain.account import Role
-from domain.errors import BusyError, SettingsError, SiteError
+from domain.administration import HostSuggestion, SiteContents
+from domain.errors import BusyError, PlumblineError, SettingsError, SiteError
 from domain.message import Message
-from search_ui.admin.interfaces.sites import SiteOption, SiteOptionKind
-from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeSites, sign_in, site_app
+from domain.operation import Call, Change
+from search_ui.admin.site_form import SiteOption, SiteOptionKind, SiteReader, SiteSettings
+from tests.site_fixture import MemorySite, sign_in, site_app
 
 HOST = "news.example"
+CONTENTS = SiteContents(30, 20, 10, 2_500_000)
+
+
+@dataclass
+class FakeSites:
+    """Records the operations on sites. All of them raise `error` unless it is None."""
+
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+    error: PlumblineError | None = None
+    paused_hosts: set[str] = field(default_factory=set)
+    options: list[SiteOption] = field(default_factory=list)
+
+    def find_host(self, text: str) -> str:
+        return "" if text.startswith("unknown") else text
+
+    def load(self, host: str) -> SiteSettings:
+        values = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{host}/", "scope": host}
+        return SiteSettings(host, values, host in self.paused_hosts, options=self.options)
+
+    def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
+        return [HostSuggestion("other.example", 7, 7, 2, "https://other.example/a/b", "")][:limit]
+
+    def apply(self, name: str, call: Call) -> Change:
+        if self.error:
+            raise self.error
+        self.calls.append((name, dict(call.values), call.account))
+        host = call.text("host") or call.text("url").split("/")[2]
+        return Change(host, result=CONTENTS if name == "site_remove" else host)
 
 
 @pytest.fixture
@@ -19,8 +53,15 @@ def sites() -> FakeSites:
 
 
 def signed_in(sites: FakeSites, role: Role = Role.OPERATOR) -> tuple[FlaskClient, str]:
-    app = site_app(actions=FakeActions(site_service=sites), accounts=FakeAccounts(anna=role))
-    client = app.test_client()
+    site = MemorySite(site_reader=SiteReader(sites.find_host, sites.load, sites.suggestions))
+    operations = {
+        name: replace(operation, apply=partial(sites.apply, name))
+        for name, operation in site.administration.operations.items()
+        if name.startswith("site_")
+    }
+    site.administration = replace(site.administration, operations=operations)
+    site.store.site_pages.count = lambda host: CONTENTS  # type: ignore[method-assign]
+    client = site_app(site=site, roles={"anna": role}).test_client()
     return client, sign_in(client, "anna")
 
 
@@ -32,14 +73,14 @@ def test_a_suggested_site_is_added_with_one_click(sites: FakeSites) -> None:
     assert url is not None
     answer = client.post(str(form["action"]), data={"url": url["value"], "token": token})
     assert answer.location == "/admin/sites/other.example/settings"
-    assert sites.calls == [("add", "https://other.example/", "anna")]
+    assert sites.calls == [("site_add", {"url": "https://other.example/"}, "anna")]
 
 
 @pytest.mark.parametrize(("name", "text"), [("pause", "已暂停"), ("resume", "已恢复"), ("recrawl", "重新抓取")])
 def test_one_click_changes_a_site(sites: FakeSites, name: str, text: str) -> None:
     client, token = signed_in(sites)
     answer = client.post(f"/admin/sites/{HOST}/{name}", data={"token": token}, follow_redirects=True)
-    assert text in answer.text and sites.calls == [(name, HOST, "anna")]
+    assert text in answer.text and sites.calls == [(f"site_{name}", {"host": HOST}, "anna")]
 
 
 def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
@@ -62,7 +103,8 @@ def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
     }
     client.post(f"/admin/sites/{HOST}/settings", data=sent)
     sent.pop("token")
-    assert sites.calls == [("change", HOST, {**sent, "keep_days": "", "schedule": "", "render": ""}, "anna")]
+    expected = {**sent, "keep_days": "", "schedule": "", "render": ""}
+    assert sites.calls == [("site_change", {"host": HOST, "values": expected}, "anna")]
 
 
 def test_an_error_is_next_to_its_field_and_what_was_entered_stays(sites: FakeSites) -> None:
@@ -92,7 +134,7 @@ def test_an_unknown_host_is_not_found(sites: FakeSites) -> None:
 
 
 def test_a_cookie_is_set_and_removed_by_its_name(sites: FakeSites) -> None:
-    sites.options = [cookie := SiteOption(SiteOptionKind.COOKIE, "session")]
+    sites.options = [SiteOption(SiteOptionKind.COOKIE, "session")]
     client, token = signed_in(sites)
     removal, addition = BeautifulSoup(client.get(f"/admin/sites/{HOST}/settings").text, "lxml").select(
         "#site-options form"
@@ -101,8 +143,9 @@ def test_a_cookie_is_set_and_removed_by_its_name(sites: FakeSites) -> None:
     client.post(str(removal["action"]), data=fields)
     client.post(str(addition["action"]), data={"kind": "cookie", "value": " session=2 ", "token": token})
     assert client.post(str(addition["action"]), data={"kind": "body", "token": token}).status_code == 400
-    cookie_call = ("set_option", HOST, SiteOptionKind.COOKIE, "session=2", "anna")
-    assert sites.calls == [("remove_option", HOST, cookie, "anna"), cookie_call]
+    cookie = {"host": HOST, "kind": "cookie"}
+    removed, added = {**cookie, "name": "session"}, {**cookie, "value": "session=2"}
+    assert sites.calls == [("site_option_remove", removed, "anna"), ("site_option_set", added, "anna")]
 
 
 def test_an_error_is_shown(sites: FakeSites) -> None:
@@ -123,7 +166,7 @@ def test_the_removal_says_what_disappears_and_is_confirmed(sites: FakeSites) -> 
     ]
     assert "2.5 MB" in page.get_text() and sites.calls == []
     answer = client.post(f"/admin/sites/{HOST}/remove", data={"token": token})
-    assert answer.location == "/admin/sites" and sites.calls == [("remove", HOST, "anna")]
+    assert answer.location == "/admin/sites" and sites.calls == [("site_remove", {"host": HOST}, "anna")]
 
 
 def test_a_site_is_not_removed_during_a_crawl(sites: FakeSites) -> None:

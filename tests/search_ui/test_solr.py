@@ -14,7 +14,7 @@ from search_ui.query.ranking import PROFILES
 from search_ui.settings import SearchSettings
 from tests.builders import indexed, lexicon_of, stored_article
 from tests.conftest import SHARED
-from tests.search_ui_fakes import FakeActions, site_app
+from tests.site_fixture import MemorySite, site_app
 from tests.solr_fixture import SHARDS, RunningSolr
 
 pytestmark = pytest.mark.solr
@@ -60,7 +60,7 @@ def site_on(url: str, name: str, shards: int) -> Iterator[FlaskClient]:
     lexicon = lexicon_of(TERMS)
     articles = [stored(n, *row) for n, row in enumerate(ARTICLES)]
     with indexed(url, name, articles, lexicon, shards) as search:
-        yield site_app(search, FakeActions(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
+        yield site_app(search, MemorySite(published=lexicon), SearchSettings(developer_tools=True)).test_client()  # type: ignore[arg-type]
 
 
 def stored(number: int, site: str, title: str, body: str, published: str) -> StoredArticle:
@@ -150,7 +150,7 @@ def test_terms_of_the_results_are_ordered_by_how_characteristic_they_are(solr_no
     articles = [stored(n, "a", f"第{n}篇", f"{body}{'续' * n}", "2016-05-09") for n, body in enumerate(bodies)]
     articles.append(stored(99, "a", "页岩气", "页岩气一词。", "2016-05-09"))
     with indexed(solr_node.url, "searchterms", articles, lexicon) as search:
-        site = site_app(search, FakeActions(published=lexicon)).test_client()  # type: ignore[arg-type]
+        site = site_app(search, MemorySite(published=lexicon)).test_client()  # type: ignore[arg-type]
         terms = site.get("/search?q=页岩气&format=json").json["facets"]["terms"]
     assert [(term["value"], term["count"]) for term in terms] == [("水力压裂", 3), ("天然气", 4)]
 

@@ -13,7 +13,7 @@ from search_ui.spelling.corrections import Correction, QueryTiers, correct_query
 from search_ui.spelling.did_you_mean import find_suggestions
 from search_ui.spelling.typing_errors import LIKELY, SLIP
 from search_ui.spelling.vocabulary import Vocabulary
-from tests.search_ui_fakes import BASE
+from tests.site_fixture import BASE
 
 TERMS = {"页岩气": 120, "水力压裂": 40, "油田": 80, "由天": 1, "烃源岩": 30, "树莓派": 90, "石油化学": 60, "页岩油": 5}
 WORDS = {

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from domain.article import StoredArticle, document_id
 from indexer.embedded_solr import EmbeddedSolr
 from tests.builders import indexed, stored_article
-from tests.search_ui_fakes import FakeActions, site_app
+from tests.site_fixture import MemorySite, site_app
 
 pytestmark = pytest.mark.solr
 
@@ -33,7 +33,7 @@ def reader(solr_node: EmbeddedSolr) -> Iterator[FlaskClient]:
     articles = [stored(n, *row) for n, row in enumerate(TOLD)]
     articles.append(replace(stored(9, "d", *TOLD[0][1:]), duplicate_of=articles[0].doc_id))
     with indexed(solr_node.url, "stories", articles) as search:
-        yield site_app(search, FakeActions()).test_client()  # type: ignore[arg-type]
+        yield site_app(search, MemorySite()).test_client()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Story:"), ("zh", "事件：")])

@@ -18,7 +18,7 @@ from search_ui.vocabulary_cache import (
     parse_frequent_words,
 )
 from solr_client import solr_fields
-from tests.search_ui_fakes import FakeActions, site_app, term
+from tests.site_fixture import MemorySite, site_app, term
 
 
 @dataclass
@@ -53,12 +53,12 @@ class Works:
             self.waiting.pop(0)()
 
 
-def actions(*texts: str, version: int = 1, popular: tuple[str, ...] = ()) -> FakeActions:
+def actions(*texts: str, version: int = 1, popular: tuple[str, ...] = ()) -> MemorySite:
     terms = [Term(text, 1.0, 9, 90 - n, status=TermStatus.ACCEPTED) for n, text in enumerate(texts)]
-    return FakeActions(terms, Lexicon(version, tuple(map(LexiconEntry, texts))), popular=list(popular))
+    return MemorySite(terms, Lexicon(version, tuple(map(LexiconEntry, texts))), popular=list(popular))
 
 
-def suggested(search: TitleSearch, held: FakeActions, typed: str) -> list[dict[str, str]]:
+def suggested(search: TitleSearch, held: MemorySite, typed: str) -> list[dict[str, str]]:
     app = site_app(search, held)  # type: ignore[arg-type]
     app.extensions["plumbline"].caches.vocabulary = VocabularyCache(lambda work: work())
     client = app.test_client()

@@ -9,24 +9,25 @@ from domain.administration import Takedown
 from domain.article import document_id
 from search_ui.admin.takedown_views import group_takedowns
 from solr_client import solr_fields
-from tests.search_ui_fakes import FakeAccounts, FakeActions, FakeSearch, document, sign_in, site_app
+from tests.site_fixture import FakeSearch, MemorySite, document, sign_in, site_app
 
 URL = "https://news.example/1.html"
 OTHER_SCHEME = "http://news.example/1.html"
+TAKE_DOWN, RESTORE = "/admin/operations/page_takedown", "/admin/operations/page_restore"
 
 
 def signed_in(
-    actions: FakeActions, role: Role = Role.OPERATOR, search: FakeSearch | None = None
+    actions: MemorySite, role: Role = Role.OPERATOR, search: FakeSearch | None = None
 ) -> tuple[FlaskClient, str]:
-    app = site_app(search or FakeSearch(), actions=actions, accounts=FakeAccounts(anna=role))
+    app = site_app(search or FakeSearch(), site=actions, roles={"anna": role})
     client = app.test_client()
     return client, sign_in(client, "anna")
 
 
-def test_a_page_is_taken_down_and_back(actions: FakeActions) -> None:
+def test_a_page_is_taken_down_and_back(actions: MemorySite) -> None:
     client, token = signed_in(actions)
-    sent = {"url": URL, "reason": "the owner asked", "token": token}
-    listed = client.post("/admin/takedowns", data=sent, follow_redirects=True)
+    sent = {"url": URL, "reason": "the owner asked", "token": token, "back": "/admin/takedowns"}
+    listed = client.post(TAKE_DOWN, data=sent, follow_redirects=True)
     row = BeautifulSoup(listed.text, "lxml").select_one("#takedowns tbody tr")
     assert row is not None
     assert [cell.get_text() for cell in row.select("th, td")][:3] == [URL, "the owner asked", "anna"]
@@ -37,30 +38,28 @@ def test_a_page_is_taken_down_and_back(actions: FakeActions) -> None:
     assert client.get(f"/picture/{document_id(URL)}").status_code == 410
     answer = client.get(f"/api/v1/articles/{document_id(URL)}")
     assert (answer.status_code, answer.json["error"]["code"]) == (410, "gone")
-    assert "此前已下架" in client.post("/admin/takedowns", data=sent, follow_redirects=True).text
-    undo = {"url": URL, "token": token}
-    undone = client.post("/admin/takedowns/undo", data=undo, follow_redirects=True)
+    assert "此前已下架" in client.post(TAKE_DOWN, data=sent, follow_redirects=True).text
+    undo = {"url": URL, "token": token, "back": "/admin/takedowns"}
+    undone = client.post(RESTORE, data=undo, follow_redirects=True)
     assert "已撤销下架" in undone.text and undone.request.path == "/admin/takedowns"
     assert client.get(f"/article/{document_id(URL)}").status_code == 404
-    assert client.post("/admin/takedowns/undo", data=undo).status_code == 404
-    client.post("/admin/takedowns", data=sent)
-    assert client.post("/admin/takedowns/undo", data=undo | {"back": "page"}).location == f"/admin/page?url={URL}"
+    assert "未作改动" in client.post(RESTORE, data=undo, follow_redirects=True).text
 
 
 @pytest.fixture
-def actions() -> FakeActions:
-    return FakeActions()
+def actions() -> MemorySite:
+    return MemorySite()
 
 
 @pytest.mark.parametrize("sent", [{"url": URL}, {"url": URL, "reason": "  "}])
-def test_a_takedown_needs_a_reason(actions: FakeActions, sent: dict[str, str]) -> None:
+def test_a_takedown_needs_a_reason(actions: MemorySite, sent: dict[str, str]) -> None:
     client, token = signed_in(actions)
-    answer = client.post("/admin/takedowns", data={**sent, "token": token}, follow_redirects=True)
+    answer = client.post(TAKE_DOWN, data={**sent, "token": token, "back": "/admin/takedowns"}, follow_redirects=True)
     assert "请填写下架原因" in answer.text and f'value="{URL}"' in answer.text
-    assert actions.takedowns.list_all() == []
+    assert actions.store.takedowns.list_all() == []
 
 
-def test_only_an_operator_has_the_forms(actions: FakeActions) -> None:
+def test_only_an_operator_has_the_forms(actions: MemorySite) -> None:
     search = FakeSearch([document(1, "页岩气", "页岩气")])
     doc_id = search.documents[0][solr_fields.ID]
     client, _ = signed_in(actions, search=search)
@@ -68,7 +67,7 @@ def test_only_an_operator_has_the_forms(actions: FakeActions) -> None:
     assert form is not None and form.select_one("[name=url]")["value"] == search.documents[0][solr_fields.URL]  # type: ignore[index]
     reader, token = signed_in(actions, Role.REPORTS, search)
     assert "take-down" not in reader.get(f"/article/{doc_id}").text + reader.get("/admin/takedowns").text
-    assert reader.post("/admin/takedowns", data={"url": URL, "reason": "r", "token": token}).status_code == 403
+    assert reader.post(TAKE_DOWN, data={"url": URL, "reason": "r", "token": token}).status_code == 403
 
 
 def test_each_address_is_listed_once_for_both_schemes() -> None:

@@ -11,7 +11,7 @@ from domain.term import Lexicon, LexiconEntry, TermStatus
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.query.solr_client import SolrSearchClient
 from tests.builders import indexed, page_at, stored_article
-from tests.search_ui_fakes import FakeActions, sign_in, site_app, term
+from tests.site_fixture import MemorySite, sign_in, site_app, term
 
 pytestmark = pytest.mark.solr
 
@@ -45,7 +45,7 @@ def solr(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
 def reader(solr: SolrSearchClient) -> FlaskClient:
     accepted = [term(text, status=TermStatus.ACCEPTED) for text in ARTICLE_COUNTS]
     candidates = [term(text) for text in CANDIDATE_COUNTS]
-    client = site_app(solr, FakeActions([*accepted, *candidates], published=LEXICON)).test_client()  # type: ignore[arg-type]
+    client = site_app(solr, MemorySite([*accepted, *candidates], published=LEXICON)).test_client()  # type: ignore[arg-type]
     sign_in(client)
     return client
 

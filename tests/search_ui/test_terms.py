@@ -21,14 +21,14 @@ from domain.term import (
     TermClass,
     TermStatus,
 )
-from domain.term_relation import ProposalState, RelationKind, RelationProposal, TermRelation
+from domain.term_relation import RelationKind, RelationProposal, TermRelation
 from indexer.embedded_solr import EmbeddedSolr
 from search_ui.citations.formats import TermSource, format_term_bibtex
 from search_ui.pages import glossary_views
 from search_ui.query.solr_client import SolrSearchClient
-from tests.builders import indexed, page_at, stored_article
+from tests.builders import indexed, operate, page_at, stored_article
 from tests.search_ui.test_api import fits, schema_of
-from tests.search_ui_fakes import FakeActions, site_app, term
+from tests.site_fixture import MemorySite, site_app, term
 
 pytestmark = pytest.mark.solr
 
@@ -67,18 +67,18 @@ def solr(solr_node: EmbeddedSolr) -> Iterator[SolrSearchClient]:
 
 
 @pytest.fixture
-def actions() -> FakeActions:
+def actions() -> MemorySite:
     """Three published terms, one of them automatic, and a candidate and a rejected term that are not published."""
     texts = [entry.text for entry in LEXICON.entries]
     accepted = [term(text, status=TermStatus.ACCEPTED) for text in texts]
     others = [term("候选词"), term("否决词", status=TermStatus.REJECTED)]
-    backend = FakeActions([*accepted, *others], published=LEXICON)
-    backend.review_service.decide(["水平井"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
+    backend = MemorySite([*accepted, *others], published=LEXICON)
+    backend.review.decide(["水平井"], TermStatus.ACCEPTED, AUTOMATIC_ACTOR)
     return backend
 
 
 @pytest.fixture
-def reader(solr: SolrSearchClient, actions: FakeActions) -> FlaskClient:
+def reader(solr: SolrSearchClient, actions: MemorySite) -> FlaskClient:
     return site_app(solr, actions).test_client()  # type: ignore[arg-type]
 
 
@@ -118,12 +118,12 @@ def test_related_terms_are_shown_with_the_number_of_common_articles(reader: Flas
     assert [link.text for link in narrow.select("a")] == ["页岩气"]
 
 
-def test_reviewed_related_terms_are_apart_from_computed_ones(reader: FlaskClient, actions: FakeActions) -> None:
-    relations = actions.review_service.store.relations
+def test_reviewed_related_terms_are_apart_from_computed_ones(reader: FlaskClient, actions: MemorySite) -> None:
+    relations = actions.store.relations
     for other in ("tcp/ip", "未发布词"):
         relation = TermRelation(RelationKind.RELATED, min(other, "页岩气"), max(other, "页岩气"), "together", 0.5, "")
         relations.add_related([RelationProposal(relation, 1, "http://a.example/1", "题", 0.0)], "")
-        relations.set_state(relation.kind, relation.term, relation.other, ProposalState.ACCEPTED, "ann")
+        operate(actions.store, "relation_accept", kind=relation.kind, term=relation.term, other=relation.other)
     page = page_at(reader, "/term/页岩气?lang=en")
     assert [link.text for link in page.select("#related a")] == ["tcp/ip"] and not page.select("#often-together")
     assert [link.text for link in page_at(reader, "/term/tcp%2Fip").select("#related a")] == ["页岩气"]
@@ -170,18 +170,18 @@ def test_what_is_not_published_has_no_page(reader: FlaskClient, path: str, name:
     assert response.status_code == 404 and "<script>alert" not in response.text
 
 
-def test_a_withdrawn_term_has_no_page_before_the_next_version(reader: FlaskClient, actions: FakeActions) -> None:
+def test_a_withdrawn_term_has_no_page_before_the_next_version(reader: FlaskClient, actions: MemorySite) -> None:
     assert reader.get("/term/水平井").status_code == 200
-    actions.review_service.decide(["水平井"], TermStatus.REJECTED, "operator")
+    actions.review.decide(["水平井"], TermStatus.REJECTED, "operator")
     assert reader.get("/term/水平井").status_code == 404
-    actions.review_service.undo("operator", None)
+    actions.store.review_history.undo("operator", None)
     assert reader.get("/term/水平井").status_code == 200
 
 
 def test_markup_in_a_published_name_stays_text(solr: SolrSearchClient) -> None:
     name = "</script><b>x"
     lexicon = Lexicon(1, (LexiconEntry(name, synonyms=("<i>y</i>",)),), published_at=1.0)
-    page = page_at(site_app(solr, FakeActions(published=lexicon)).test_client(), f"/term/{quote(name)}")  # type: ignore[arg-type]
+    page = page_at(site_app(solr, MemorySite(published=lexicon)).test_client(), f"/term/{quote(name)}")  # type: ignore[arg-type]
     assert page.h1.text.strip() == name and page.select("b, i") == []
     json_ld = json.loads(page.select_one('script[type="application/ld+json"]').string)
     assert json_ld["name"] == name and json_ld["alternateName"] == ["<i>y</i>"]
@@ -202,14 +202,14 @@ def test_the_api_returns_the_same(reader: FlaskClient) -> None:
     assert reader.get("/api/v1/terms/tcp/ip").json["automatic"] is False
 
 
-def test_the_terms_of_a_concept_have_their_status(reader: FlaskClient, actions: FakeActions) -> None:
+def test_the_terms_of_a_concept_have_their_status(reader: FlaskClient, actions: MemorySite) -> None:
     terms = [
         ConceptTerm("页岩气", "zh", ConceptTermStatus.PREFERRED),
         ConceptTerm("shale gas", "en", ConceptTermStatus.PREFERRED, "gas in shale"),
         ConceptTerm("LNG-X", "en"),
         ConceptTerm("页岩瓦斯", "zh", ConceptTermStatus.DEPRECATED),
     ]
-    actions.review_service.edit_concept("页岩气", terms, "anna", None)
+    actions.review.edit_concept("页岩气", terms, "anna", None)
     names = {row.dt.text: row.dd.text for row in page_at(reader, "/term/页岩气?lang=en").select("#details > div")}
     assert (names["Preferred terms"], names["Deprecated terms"]) == ("shale gas", "页岩瓦斯")
     assert names["Abbreviation"] == "LNG-X" and "Synonyms" not in names and "In the other language" not in names
@@ -251,7 +251,7 @@ def test_the_list_is_filtered_by_a_form(reader: FlaskClient, query: str, expecte
 
 def test_the_list_is_paged() -> None:
     lexicon = Lexicon(1, tuple(LexiconEntry(f"term {n:03}") for n in range(250)), published_at=1.0)
-    reader = site_app(actions=FakeActions(published=lexicon)).test_client()
+    reader = site_app(site=MemorySite(published=lexicon)).test_client()
     address, names = "/terms?q=term", list[str]()
     while address:
         page = page_at(reader, address)
@@ -282,11 +282,11 @@ def test_other_searches_have_no_card(reader: FlaskClient, query: str) -> None:
     assert page_at(reader, f"/search?q={query}").select_one("#term-card") is None
 
 
-def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, actions: FakeActions) -> None:
+def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, actions: MemorySite) -> None:
     address = f"/article/{document_id('http://a.example/0')}"
     links = {link["href"] for link in page_at(reader, address).select("#terms a")}
     assert links == {f"/term/{quote('页岩气')}", "/term/tcp/ip"}
-    actions.review_service.decide(["页岩气"], TermStatus.REJECTED, "operator")
+    actions.review.decide(["页岩气"], TermStatus.REJECTED, "operator")
     links = {link["href"] for link in page_at(reader, address).select("#terms a")}
     assert links == {f"/search?q={quote('页岩气')}", "/term/tcp/ip"}
 
@@ -294,7 +294,7 @@ def test_the_terms_of_an_article_lead_to_their_pages(reader: FlaskClient, action
 GONE_URL = "http://gone.example/x"
 
 
-def save_definitions(actions: FakeActions) -> None:
+def save_definitions(actions: MemorySite) -> None:
     """Save a definition from the index, one from a page that is gone, and one that needs a recheck."""
     first, gone, outdated = (
         Definition("页岩气", "zh", sentence, n, url, title, "2015-03-02", score, 1.0, needs_recheck)
@@ -307,10 +307,10 @@ def save_definitions(actions: FakeActions) -> None:
             1,
         )
     )
-    actions.review_service.store.definitions.save([first, gone, outdated], ())
+    actions.store.definitions.save([first, gone, outdated], ())
 
 
-def test_the_best_definition_is_quoted_with_its_source(reader: FlaskClient, actions: FakeActions) -> None:
+def test_the_best_definition_is_quoted_with_its_source(reader: FlaskClient, actions: MemorySite) -> None:
     assert page_at(reader, "/term/页岩气").select(".definition") == []
     save_definitions(actions)
     page = page_at(reader, "/term/页岩气?lang=en")
@@ -334,17 +334,17 @@ NAMES = ("甲烷", "乙烷", "丙烷", "丁烷")
 
 
 def test_new_terms_are_those_of_the_last_two_versions() -> None:
-    backend = FakeActions([term(name) for name in NAMES])
+    backend = MemorySite([term(name) for name in NAMES])
     for name in NAMES:
-        backend.review_service.decide([name], TermStatus.ACCEPTED, "operator")
-        backend.review_service.publish("operator")
-    reader = site_app(actions=backend).test_client()
+        backend.review.decide([name], TermStatus.ACCEPTED, "operator")
+        backend.review.publish("operator")
+    reader = site_app(site=backend).test_client()
     assert set(listed(page_at(reader, "/terms?new=1"))) == set(NAMES[2:])
-    assert backend.review_service.first_version(NAMES[2]).version == 3
-    assert backend.review_service.first_version("戊烷") is None
+    assert backend.first_version(NAMES[2]).version == 3
+    assert backend.first_version("戊烷") is None
 
 
-def test_the_list_is_filtered_by_class_and_printed(reader: FlaskClient, actions: FakeActions) -> None:
+def test_the_list_is_filtered_by_class_and_printed(reader: FlaskClient, actions: MemorySite) -> None:
     page = page_at(reader, "/terms?class=subject&lang=en")
     assert page.select_one("#term-list > p").text.startswith("1 of 3 terms in lexicon version 1")
     assert listed(page) == ["页岩气"] and page.select_one('nav.initials a[aria-current="page"]').text == "Subject"
@@ -360,13 +360,13 @@ def test_the_list_is_filtered_by_class_and_printed(reader: FlaskClient, actions:
 
 def test_a_long_print_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(glossary_views, "MAX_PRINTED_TERMS", 2)
-    reader = site_app(actions=FakeActions(published=LEXICON)).test_client()
+    reader = site_app(site=MemorySite(published=LEXICON)).test_client()
     page = page_at(reader, "/terms/print?lang=en")
     assert len(page.select("dt")) == 2 and "first 2 of 3 terms" in page.select_one("#print-limit").text
 
 
 def test_the_sitemap_lists_every_term_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = site_app(actions=FakeActions(published=LEXICON)).test_client()
+    reader = site_app(site=MemorySite(published=LEXICON)).test_client()
     [address] = re.findall("Sitemap: http://localhost(.*)", reader.get("/robots.txt").text)
 
     def addresses(path: str) -> list[str]:
@@ -382,16 +382,16 @@ def test_the_sitemap_lists_every_term_page(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_id_of_a_concept_leads_to_the_present_name() -> None:
-    backend = FakeActions([term("甲烷"), term("沼气")])
-    backend.review_service.decide(["甲烷"], TermStatus.ACCEPTED, "operator")
-    backend.review_service.publish("operator")
-    reader = site_app(actions=backend).test_client()
-    concept_id = backend.review_service.find_terms(["甲烷"])["甲烷"].concept_id
+    backend = MemorySite([term("甲烷"), term("沼气")])
+    backend.review.decide(["甲烷"], TermStatus.ACCEPTED, "operator")
+    backend.review.publish("operator")
+    reader = site_app(site=backend).test_client()
+    concept_id = backend.store.review_queue.find_terms(["甲烷"])["甲烷"].concept_id
     assert reader.get(f"/term/{concept_id}").headers["Location"] == f"/term/{quote('甲烷')}"
-    backend.review_service.rename("甲烷", "甲烷气", "operator", None)
-    backend.review_service.publish("operator")
+    backend.review.rename("甲烷", "甲烷气", "operator", None)
+    backend.review.publish("operator")
     assert reader.get(f"/term/{concept_id}").headers["Location"] == f"/term/{quote('甲烷气')}"
-    backend.review_service.decide(["甲烷气"], TermStatus.REJECTED, "operator")
+    backend.review.decide(["甲烷气"], TermStatus.REJECTED, "operator")
     assert reader.get(f"/term/{concept_id}").status_code == reader.get("/term/c0123456789abcdef").status_code == 404
 
 

@@ -1,7 +1,7 @@
 """The topic pages without a browser: access, invalid requests and pagination."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 from flask.testing import FlaskClient
@@ -11,11 +11,11 @@ from domain.errors import TopicError
 from domain.focused_decision import HostHarvest, TopicCoverage, TopicQuestion
 from domain.topic import Topic, TopicSeed, TopicState, TopicTerm, TopicTermClass
 from focused.strategy_needs import assess_needs
-from search_ui.review.topic_interfaces import TopicReviewState
+from search_ui.review.topic_tools import TopicReviewState
 from search_ui.review.topic_views import ITEMS_PER_PAGE
 from tests.builders import page_at
 from tests.search_ui.test_hostile import assert_harmless
-from tests.search_ui_fakes import FakeAccounts, FakeActions, sign_in, site_app
+from tests.site_fixture import MemorySite, sign_in, site_app
 
 HOSTILE = '"><script>alert(1)</script>'
 ESTIMATED = TopicCoverage(100, 12, 18.0, 9.0, 20, 80)  # three quarters of the kept pages, half of all
@@ -48,9 +48,6 @@ class FakeTopics:
             raise TopicError(f"topic {name} has no {unknown[0]}")
         self.held[name] = self.held[name].with_decision(items, state, kind)
 
-    def harvest(self) -> Sequence[HostHarvest]:
-        return self.rates
-
     def review_questions(self, name: str) -> TopicReviewState:
         waiting = [one for one in self.asked if one.url not in self.answers]
         return TopicReviewState(0.8, self.coverage, len(self.answers), waiting, self.notes)
@@ -62,9 +59,9 @@ class FakeTopics:
 
 
 def client_of(topics: FakeTopics, role: Role = Role.REVIEWER) -> tuple[FlaskClient, str]:
-    app = site_app(actions=FakeActions(), accounts=FakeAccounts(someone=role))
-    app.extensions["plumbline"] = replace(app.extensions["plumbline"], topic_backend=topics)
-    client = app.test_client()
+    site = MemorySite(topics=topics)
+    site.store.focused_decisions.harvest_by_host = lambda: topics.rates  # type: ignore[method-assign]
+    client = site_app(site=site, roles={"someone": role}).test_client()
     return client, sign_in(client, "someone")
 
 
@@ -79,6 +76,7 @@ def test_the_best_come_first_a_page_at_a_time() -> None:
     assert first == [f"词{n}" for n in range(69, 69 - ITEMS_PER_PAGE, -1)]
     second = page_at(client, "/admin/topics/油?page=2")
     assert len(second.select("#terms tbody tr")) == 20 and len(second.select("#seeds tbody tr")) == 1
+    assert len(page_at(client, "/admin/topics/油?page=999").select("#terms tbody tr")) == 20
 
 
 def test_what_the_strategy_lacks_is_said_in_the_language_of_the_reader() -> None:

@@ -18,7 +18,7 @@ from search_ui.query.solr_client import SolrSearchClient
 from search_ui.vocabulary_cache import VocabularyCache
 from tests.builders import page_at
 from tests.conftest import SHARED
-from tests.search_ui_fakes import BASE, FakeActions, site_app
+from tests.site_fixture import BASE, MemorySite, site_app
 from tests.solr_fixture import index_at
 from text.segment import RjiebaSegmenter
 
@@ -57,7 +57,7 @@ def app(solr_node: EmbeddedSolr) -> Iterator[Flask]:
     assert index.add(documents) == {}
     index.commit()
     terms = [Term(entry.text, 9.0, 5, 3, status=TermStatus.ACCEPTED) for entry in ENTRIES]
-    actions = FakeActions(terms, published=lexicon, older=[OLD], popular=["页岩气 产量"])
+    actions = MemorySite(terms, published=lexicon, older=[OLD], popular=["页岩气 产量"])
     app = site_app(SolrSearchClient(solr_node.url, "understanding", timeout=120.0), actions)  # type: ignore[arg-type]
     app.extensions["plumbline"].caches.vocabulary = VocabularyCache(run_at_once)
     yield app

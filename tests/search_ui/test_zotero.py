@@ -14,7 +14,7 @@ import requests
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from solr_client import solr_fields
-from tests.search_ui_fakes import FakeSearch, document, site_app
+from tests.site_fixture import FakeSearch, document, site_app
 
 ZOTERO = os.environ.get("PLUMB_TEST_ZOTERO", "")
 pytestmark = [

@@ -1,9 +1,8 @@
-"""Why a page is or is not among the results: the values of the page `/admin/page`, and the interface to the store."""
+"""Why a page is or is not among the results: its steps, what stops it, and what an operator can do about it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
 from domain.administration import Takedown
 from domain.outcome import Reason
@@ -166,22 +165,3 @@ class PageDiagnosis:
     def stop(self) -> PageCheck | None:
         """The step that the page has not passed; None if it is among the results."""
         return next((check for check in self.checks if check.is_stop), None)
-
-
-class DiagnosisBackend(Protocol):
-    """The way of single pages through the crawl and the index."""
-
-    def document_id(self, url: str) -> str:
-        """Return the id that the document of a page has in the index, whether or not it is there; "" for no URL."""
-
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        """Return why a page is or is not among the results; None if `url` is not a URL."""
-
-    def schedule_page(self, url: str, account: str) -> bool:
-        """Make a known page due for the next crawl. Returns False if the URL is unknown or excluded."""
-
-    def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
-        """Do what `remedy` says, for the page at `url`.
-
-        Raises PlumblineError, whose message says what to do, if it is not possible.
-        """

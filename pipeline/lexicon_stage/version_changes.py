@@ -2,7 +2,7 @@
 
 from domain.term import Lexicon, LexiconEntry
 from lexicon.publishing import diff_lexicons
-from search_ui.review.interfaces import VersionChange
+from search_ui.review.lexicon_tools import VersionChange
 
 
 def version_changes(before: Lexicon, after: Lexicon) -> list[VersionChange]:

@@ -1,13 +1,19 @@
 """In-memory versions of the arguments of `create_app`: a small Solr, and a lexicon under review."""
 
+import atexit
 import json
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
+from shutil import copyfile, rmtree
+from tempfile import mkdtemp
+from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
+from weakref import finalize
 
 from argon2 import PasswordHasher
 from flask import Flask
@@ -15,18 +21,13 @@ from flask.testing import FlaskClient
 from jinja2.bccache import Bucket, BytecodeCache
 from werkzeug.routing import Rule
 
-from docstore.account_administration import AccountAdministration
-from docstore.api_tokens import ApiTokenTable
+from docstore.database import sqlite_url
 from docstore.store import Store
-from docstore.takedowns import TakedownTable
-from domain.account import Account, Role, normalize_account_name
-from domain.administration import AlertMute, HistoryEntry, HistoryFilter, HistorySource, HostSuggestion, SiteContents
-from domain.alert import Alert, AlertKey
-from domain.article import document_id
-from domain.errors import LexiconError, PlumblineError, SettingsError, SolrError, TopicError
-from domain.focused_decision import HostHarvest
+from domain.account import Role
+from domain.alert import Alert
+from domain.errors import SolrError
 from domain.outcome import Reason
-from domain.review import ReviewDecision, ReviewDecisionKind, TermEdit, TermQuery
+from domain.review import TermQuery
 from domain.rising_term import RisingTerm
 from domain.run import (
     Freshness,
@@ -41,23 +42,17 @@ from domain.run import (
 )
 from domain.search_log import Click, LoggedSearch, SearchReport
 from domain.term import Lexicon, Term, TermStatus
-from domain.topic import Topic, TopicState, TopicTermClass
-from pipeline.search_site.review_service import StoreReview
-from pipeline.search_site.review_team import StoreReviewTeam
+from pipeline.engine import Engine
+from pipeline.progress import NullProgress
+from pipeline.search_site.administration import build_administration
+from pipeline.search_site.public_backend import StoreSiteBackend
 from pipeline.settings import Settings
 from pipeline.settings_source import SettingsSource
-from pipeline.site_admin.settings_editor import FileSettingsEditor
-from search_ui.admin.interfaces.alerts import ChannelTest, EndedAlert
-from search_ui.admin.interfaces.diagnosis import PageDiagnosis, PageRemedy
-from search_ui.admin.interfaces.run_control import RunCounts, RunStatus
-from search_ui.admin.interfaces.runs import LiveRun, RunDetail, RunFigures
-from search_ui.admin.interfaces.sites import SiteOption, SiteOptionKind, SiteSettings
 from search_ui.app import create_app
 from search_ui.interfaces import EmbeddingBacklog, OriginalDocument, OriginalError, Overview, SiteDetail, SiteReport
 from search_ui.query.semantic.hybrid import SIMILARITY_FIELD, QueryVector
 from search_ui.query.solr_query import Params
 from search_ui.query.solr_requests import FULL_MATCH_FIELD, FULL_MATCH_SCORE, HIGHLIGHT_END, HIGHLIGHT_START
-from search_ui.review.topic_interfaces import TopicReviewState
 from search_ui.search_log import SearchLogWriter
 from search_ui.settings import SearchSettings
 from solr_client import solr_fields
@@ -68,6 +63,7 @@ PASSWORD = "correct horse"
 PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)  # cheap: this is a test
 OPERATOR = "operator"
 NO_SEARCHES = SearchReport((), 0, 0, 0, 0, 0, 0, (), (), (), (), 0)
+NO_LEXICON = Lexicon()
 BASE = RjiebaSegmenter()
 
 
@@ -237,6 +233,31 @@ def _buckets(values: Sequence[str]) -> dict[str, Any]:
 
 
 @cache
+def _empty_store() -> Path:
+    """Return a store without rows, to copy: creating the tables takes longer than most tests."""
+    file = Path(mkdtemp(prefix="plumbline-sites-")) / "empty.db"
+    atexit.register(rmtree, file.parent, ignore_errors=True)
+    Store(sqlite_url(file), file.parent).close()
+    return file
+
+
+def open_memory_engine(owner: object, settings: Settings | None = None) -> Engine:
+    """Return the engine of an empty vertical, which is deleted with `owner`. All threads see its store."""
+    folder = _empty_store().with_name(uuid4().hex)
+    settings = settings or Settings(folder, SettingsSource(Path(os.devnull)))
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    copyfile(_empty_store(), settings.data_dir / "store.db")
+    engine = Engine(settings, NullProgress())
+    finalize(owner, _delete, engine, folder)
+    return engine
+
+
+def _delete(engine: Engine, folder: Path) -> None:
+    engine.close()
+    rmtree(folder, ignore_errors=True)
+
+
+@cache
 def _segmenter(texts: tuple[str, ...]) -> Segmenter:
     return RjiebaSegmenter([(text, 0, "n") for text in texts]) if texts else BASE
 
@@ -247,34 +268,6 @@ ONE_GOOD_RUN = RunHistory(
     None,
     None,
 )
-
-
-class NoTopicBackend:
-    """A site without topics."""
-
-    def names(self) -> Sequence[str]:
-        return ()
-
-    def active_topic(self) -> str:
-        return ""
-
-    def topic(self, name: str) -> Topic:
-        raise TopicError("Topic {topic} does not exist.", topic=name)
-
-    def decide(self, name: str, items: Sequence[str], state: TopicState, kind: TopicTermClass | None) -> None:
-        del items, state, kind
-        raise TopicError("Topic {topic} does not exist.", topic=name)
-
-    def harvest(self) -> Sequence[HostHarvest]:
-        return ()
-
-    def review_questions(self, name: str) -> TopicReviewState:
-        del name
-        return TopicReviewState()
-
-    def save_answers(self, name: str, answers: Mapping[str, bool], by: str) -> None:
-        del answers, by
-        raise TopicError("Topic {topic} does not exist.", topic=name)
 
 
 class NoQueryVectors:
@@ -333,278 +326,68 @@ class FakeOriginals:
         return self.contents[doc_id]
 
 
-@dataclass
-class FakeRunControl:
-    """Runs that only change `is_running`; `calls` has the accounts that started and stopped them."""
+class MemorySite(StoreSiteBackend):
+    """A vertical with a store of its own. What comes from Solr, the crawl or past runs is given as values.
 
-    is_running: bool = False
-    can_stop: bool = True
-    is_scheduler_running: bool = False
-    problem: str = ""
-    is_starting: bool = False
-    failure: str = ""
-    run_counts: RunCounts = field(default_factory=RunCounts)
-    calls: list[tuple[str, str]] = field(default_factory=list)
+    `services` are fields of `Administration`, such as `run_status`.
+    """
 
-    def status(self) -> RunStatus:
-        next_run_at = 7200.0 if self.is_scheduler_running else None
-        states = (self.is_running, self.can_stop, self.is_scheduler_running)
-        return RunStatus(*states, "02:30", next_run_at, self.is_starting, self.failure)
-
-    def counts(self) -> RunCounts:
-        return self.run_counts
-
-    def start(self, account: str) -> None:
-        if self.problem:
-            raise PlumblineError("The run ended at once: {message}", message=self.problem)
-        self.calls.append(("start", account))
-        self.is_running = True
-
-    def stop(self, account: str) -> bool:
-        self.calls.append(("stop", account))
-        return self.is_running
-
-
-@dataclass
-class FakeDiagnosis:
-    """Diagnoses by URL. Pages are known if they have a diagnosis."""
-
-    diagnoses: dict[str, PageDiagnosis] = field(default_factory=dict)
-    scheduled: list[str] = field(default_factory=list)
-    remedies: list[tuple[str, PageRemedy, str]] = field(default_factory=list)
-    fault: str = ""
-
-    def document_id(self, url: str) -> str:
-        return document_id(url)
-
-    def diagnose_page(self, url: str) -> PageDiagnosis | None:
-        return self.diagnoses.get(url)
-
-    def schedule_page(self, url: str, account: str) -> bool:
-        self.scheduled.append(url)
-        return url in self.diagnoses
-
-    def apply_remedy(self, url: str, remedy: PageRemedy, account: str) -> None:
-        if self.fault:
-            raise PlumblineError(self.fault)
-        self.remedies.append((url, remedy, account))
-
-
-@dataclass
-class FakeAlertAdministration:
-    """Alerts in memory. `tests` are the results of a test message; None: no channel is configured."""
-
-    firing_alerts: list[Alert] = field(default_factory=list)
-    muted: dict[AlertKey, AlertMute] = field(default_factory=dict)
-    resolved: list[EndedAlert] = field(default_factory=list)
-    tests: list[ChannelTest] | None = None
-
-    def firing(self) -> list[Alert]:
-        return self.firing_alerts
-
-    def mutes(self) -> list[AlertMute]:
-        return list(self.muted.values())
-
-    def ended_alerts(self) -> list[EndedAlert]:
-        return self.resolved
-
-    def has_channels(self) -> bool:
-        return self.tests is not None
-
-    def mute(self, key: AlertKey, account: str, until: float | None) -> bool:
-        if all(alert.key != key for alert in self.firing_alerts):
-            return False
-        self.muted[key] = AlertMute(key, account, until)
-        return True
-
-    def unmute(self, key: AlertKey, account: str) -> bool:
-        return self.muted.pop(key, None) is not None
-
-    def send_test(self, account: str) -> list[ChannelTest]:
-        if self.tests is None:
-            raise SettingsError("no alert channel configured")
-        return self.tests
-
-
-@dataclass
-class FakeHistory:
-    """A history in memory; records the filters in `wanted` and the undone entries in `undone`."""
-
-    entries: list[HistoryEntry] = field(default_factory=list)
-    wanted: list[HistoryFilter] = field(default_factory=list)
-    undone: list[tuple[HistorySource, int, str]] = field(default_factory=list)
-    error: PlumblineError | None = None
-
-    def find(self, history_filter: HistoryFilter, offset: int, limit: int) -> tuple[int, list[HistoryEntry]]:
-        self.wanted.append(history_filter)
-        return len(self.entries), self.entries[offset : offset + limit]
-
-    def kinds(self) -> list[tuple[HistorySource, str]]:
-        return sorted({(entry.source, entry.kind) for entry in self.entries})
-
-    def accounts(self) -> list[str]:
-        return sorted({entry.account for entry in self.entries})
-
-    def undo(self, source: HistorySource, entry_id: int, account: str) -> bool:
-        if self.error:
-            raise self.error
-        self.undone.append((source, entry_id, account))
-        return any(entry.source is source and entry.entry_id == entry_id for entry in self.entries)
-
-
-@dataclass
-class FakeRunReports:
-    """Runs in memory, newest first."""
-
-    details: list[RunDetail] = field(default_factory=list)
-    live: LiveRun | None = None
-    figures_of_runs: list[RunFigures] = field(default_factory=list)
-
-    def list_runs(self, before_id: int | None, limit: int) -> list[RunSummary]:
-        runs = [detail.run for detail in self.details if before_id is None or detail.run.run_id < before_id]
-        return runs[:limit]
-
-    def detail(self, run_id: int) -> RunDetail | None:
-        return next((detail for detail in self.details if detail.run.run_id == run_id), None)
-
-    def live_run(self) -> LiveRun | None:
-        return self.live
-
-    def figures(self) -> list[RunFigures]:
-        return self.figures_of_runs
-
-
-@dataclass
-class FakeSites:
-    """Records the changes of each host. All changes raise `error` unless it is None."""
-
-    calls: list[tuple[object, ...]] = field(default_factory=list)
-    error: PlumblineError | None = None
-    paused_hosts: set[str] = field(default_factory=set)
-    options: list[SiteOption] = field(default_factory=list)
-
-    def find_host(self, text: str) -> str:
-        return "" if text.startswith("unknown") else text
-
-    def load(self, host: str) -> SiteSettings:
-        values = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{host}/", "scope": host}
-        return SiteSettings(host, values, host in self.paused_hosts, options=self.options)
-
-    def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
-        return [HostSuggestion("other.example", 7, 7, 2, "https://other.example/a/b", "")][:limit]
-
-    def count_contents(self, host: str) -> SiteContents:
-        return SiteContents(30, 20, 10, 2_500_000)
-
-    def add(self, url: str, account: str) -> str:
-        self._record("add", url, account)
-        return url.split("/")[2]
-
-    def pause(self, host: str, account: str) -> None:
-        self._record("pause", host, account)
-        self.paused_hosts.add(host)
-
-    def resume(self, host: str, account: str) -> None:
-        self._record("resume", host, account)
-        self.paused_hosts.discard(host)
-
-    def change(self, host: str, values: Mapping[str, str], account: str) -> None:
-        self._record("change", host, values, account)
-
-    def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
-        self._record("set_option", host, kind, text, account)
-
-    def remove_option(self, host: str, option: SiteOption, account: str) -> None:
-        self._record("remove_option", host, option, account)
-
-    def recrawl(self, host: str, account: str) -> int:
-        self._record("recrawl", host, account)
-        return 20
-
-    def remove(self, host: str, account: str) -> SiteContents:
-        self._record("remove", host, account)
-        return self.count_contents(host)
-
-    def _record(self, *call: object) -> None:
-        if self.error:
-            raise self.error
-        self.calls.append(call)
-
-
-@dataclass
-class FakeActions:
-    """A lexicon under review, in memory."""
-
-    all_terms: list[Term] = field(default_factory=list)
-    published: Lexicon = field(default_factory=Lexicon)
-    lag: int = 0
-    older: list[Segmenter] = field(default_factory=list)
-    popular: list[str] = field(default_factory=list)
-    report: SearchReport = NO_SEARCHES
-    pictures: dict[str, bytes] = field(default_factory=dict)
-    originals: "FakeOriginals" = field(default_factory=lambda: FakeOriginals())
-    asked_days: list[int] = field(default_factory=list)
-    runs: RunHistory = ONE_GOOD_RUN
-    alerts: list[Alert] = field(default_factory=list)
-    embedding: EmbeddingBacklog = field(default_factory=EmbeddingBacklog)
-    samples: list[OutcomeSample] = field(default_factory=list)
-    dask_pages: str = ""
-    page_diagnosis: "FakeDiagnosis" = field(default_factory=lambda: FakeDiagnosis())
-    rising: list[RisingTerm] = field(default_factory=list)
-    run_control: FakeRunControl = field(default_factory=FakeRunControl)
-    settings: Settings = field(default_factory=lambda: Settings(Path("/nowhere"), SettingsSource(Path(os.devnull))))
-    alert_administration: "FakeAlertAdministration" = field(default_factory=lambda: FakeAlertAdministration())
-    history: "FakeHistory" = field(default_factory=lambda: FakeHistory())
-    run_reports: "FakeRunReports" = field(default_factory=lambda: FakeRunReports())
-
-    site_service: "FakeSites" = field(default_factory=lambda: FakeSites())
-
-    @cached_property
-    def takedowns(self) -> TakedownTable:
-        return self.review_service.store.takedowns
-
-    @cached_property
-    def review_service(self) -> "FakeDesk":
-        return FakeDesk(self)
+    def __init__(
+        self,
+        terms: Sequence[Term] = (),
+        published: Lexicon = NO_LEXICON,
+        lag: int = 0,
+        popular: Sequence[str] = (),
+        pictures: Mapping[str, bytes] | None = None,
+        rising: Sequence[RisingTerm] = (),
+        settings: Settings | None = None,
+        **services: Any,
+    ) -> None:
+        self.engine = open_memory_engine(self, settings)
+        super().__init__(self.engine)
+        self.store, self._published, self._order = self.engine.store, NO_LEXICON, [one.text for one in terms]
+        self.needs_second_reviewer = False
+        self.review.needs_second_reviewer = lambda: self.needs_second_reviewer
+        self.store.lexicons.replace_candidates(terms)
+        for one in terms:
+            if one.status is not TermStatus.CANDIDATE:
+                decide(self.store, [one.text], one.status)
+        for number in range(1, published.version + 1):
+            self._published = self.store.lexicons.publish(Lexicon(number, published.entries))
+        self.lag, self.popular, self.pictures, self.rising = lag, list(popular), pictures or {}, list(rising)
+        self.runs: RunHistory = services.pop("runs", ONE_GOOD_RUN)
+        self.saved_pages = services.pop("originals", FakeOriginals())
+        self.alerts: Sequence[Alert] = services.pop("alerts", ())
+        self.samples: Sequence[OutcomeSample] = services.pop("samples", ())
+        self.embedding = EmbeddingBacklog()
+        given = {"overview": self.overview, "sites": self.sites, "site": self.site, **services}
+        self.administration = replace(build_administration(self.engine, self.review), **given)
 
     @property
-    def review_team(self) -> StoreReviewTeam:
-        return StoreReviewTeam(self.review_service.store)
+    def originals(self) -> "FakeOriginals":
+        return self.saved_pages
 
     @property
-    def account_administration(self) -> AccountAdministration:
-        return self.review_service.store.account_administration
-
-    @property
-    def api_tokens(self) -> ApiTokenTable:
-        return self.review_service.store.api_tokens
-
-    @property
-    def settings_editor(self) -> FileSettingsEditor:
-        return FileSettingsEditor(self.settings, self.review_service.store.actions)
+    def all_terms(self) -> list[Term]:
+        """The terms as they are now, the given ones first."""
+        now = {one.text: one for one in self.store.review_queue.find_page(TermQuery(None, limit=10_000))[1]}
+        known = [now.pop(text) for text in self._order if text in now]
+        return [*known, *now.values()]
 
     def lexicon(self) -> Lexicon:
-        return self.published
+        if self._published.version != self.store.lexicons.latest_version():
+            self._published = self.store.lexicons.load_latest()
+        return self._published
+
+    @property
+    def published(self) -> Lexicon:
+        return self.lexicon()
 
     def domain_segmenter(self) -> Segmenter:
-        return _segmenter(tuple(entry.text for entry in self.published.entries))
+        return _segmenter(tuple(entry.text for entry in self.lexicon().entries))
 
     def base_segmenter(self) -> Segmenter:
         return BASE
-
-    def find_terms(self, status: TermStatus | None, text: str, offset: int, limit: int) -> tuple[int, list[Term]]:
-        found = [term for term in self.all_terms if status in (None, term.status) and text in term.text]
-        found.sort(key=lambda term: -term.score)
-        return len(found), found[offset : offset + limit]
-
-    def count_terms_by_status(self) -> dict[TermStatus, int]:
-        return {status: self.find_terms(status, "", 0, 0)[0] for status in TermStatus}
-
-    def decide(self, text: str, status: TermStatus) -> None:
-        places = [n for n, term in enumerate(self.all_terms) if term.text == text]
-        if not places:
-            raise LexiconError(f"No such term: {text}")
-        self.all_terms[places[0]] = replace(self.all_terms[places[0]], status=status)
 
     def rising_terms(self) -> list[RisingTerm]:
         return self.rising
@@ -621,16 +404,13 @@ class FakeActions:
     def popular_queries(self, limit: int) -> list[str]:
         return self.popular[:limit]
 
-    def overview(self) -> Overview:
-        version = self.published.version
-        freshness = Freshness(3, 2, 1, 0.0, 60.0, 120.0)
-        return Overview(freshness, version, version, self.runs, self.alerts, self.embedding)
-
-    def dashboard_url(self) -> str:
-        return self.dask_pages
-
     def run_history(self) -> RunHistory:
         return self.runs
+
+    def overview(self) -> Overview:
+        version = self.lexicon().version
+        freshness = Freshness(3, 2, 1, 0.0, 60.0, 120.0)
+        return Overview(freshness, version, version, self.runs, self.alerts, self.embedding)
 
     def sites(self) -> list[SiteReport]:
         ends = {Reason.FETCHED: 4, Reason.GONE: 2, Reason.TIMED_OUT: 1}
@@ -643,48 +423,6 @@ class FakeActions:
         runs = [SiteRun(1, 60.0, {"fetched": 4, "gone": 2, "timed_out": 1}, {"extracted": 3, "no_body": 1})]
         return SiteDetail(known[host], runs, self.samples) if host in known else None
 
-    def search_report(self, days: int) -> SearchReport:
-        self.asked_days.append(days)
-        return self.report
-
-
-class FakeDesk(StoreReview):
-    """A real review service on an in-memory store; after each decision its terms are those of `held`."""
-
-    def __init__(self, held: FakeActions) -> None:
-        self.store = Store("sqlite://", Path("/nowhere"))
-        super().__init__(self.store)
-        self._held = held
-        self.store.lexicons.replace_candidates(held.all_terms)
-        for one in held.all_terms:
-            if one.status is not TermStatus.CANDIDATE:
-                decide(self.store, [one.text], one.status)
-        for number in range(1, held.published.version + 1):
-            self.store.lexicons.publish(Lexicon(number, held.published.entries))
-
-    def apply(self, kind: ReviewDecisionKind, edits: Sequence[TermEdit], actor: str) -> ReviewDecision:
-        return self._told(super().apply(kind, edits, actor))
-
-    def merge(self, text: str, into: str, actor: str, expected_version: int | None) -> ReviewDecision:
-        return self._told(super().merge(text, into, actor, expected_version))
-
-    def rename(self, text: str, new_text: str, actor: str, expected_version: int | None) -> ReviewDecision:
-        return self._told(super().rename(text, new_text, actor, expected_version))
-
-    def undo(self, actor: str, act_id: int | None) -> ReviewDecision:
-        return self._told(super().undo(actor, act_id))
-
-    def publish(self, actor: str, note: str = "") -> Lexicon:
-        self._held.published = super().publish(actor, note)
-        return self._held.published
-
-    def _told(self, act: ReviewDecision) -> ReviewDecision:
-        order = [one.text for one in self._held.all_terms]
-        now = {one.text: one for one in self.find_page(TermQuery(None, limit=10_000))[1]}
-        known = [now.pop(text) for text in order if text in now]
-        self._held.all_terms[:] = [*known, *now.values()]
-        return act
-
 
 def term(text: str, score: float = 10.0, **changes: Any) -> Term:
     """Return a candidate with one context that contains it."""
@@ -695,32 +433,6 @@ def term(text: str, score: float = 10.0, **changes: Any) -> Term:
         "contexts": (f"说到{text}，大家都知道。",),
     }
     return Term(text, score, **{**evidence, **changes})
-
-
-class FakeAccounts:
-    """Accounts in memory; all have the password `PASSWORD`."""
-
-    def __init__(self, **roles: Role) -> None:
-        self.known = {name: Account(name, PASSWORD_HASH, frozenset({role})) for name, role in roles.items()}
-        self.ended: set[str] = set()
-
-    def find(self, name: str) -> Account | None:
-        return self.known.get(normalize_account_name(name))
-
-    def has_no_active_account(self) -> bool:
-        return all(one.disabled_at is not None for one in self.known.values())
-
-    def revoke_session(self, session_id: str, expires_at: float) -> None:
-        self.ended.add(session_id)
-
-    def is_session_revoked(self, session_id: str, name: str, expires_at: float) -> bool:
-        return session_id in self.ended
-
-    def set_password(self, name: str, password_hash: str) -> None:
-        self.change(name, password_hash=password_hash, password_is_temporary=False)
-
-    def change(self, name: str, **changes: Any) -> None:
-        self.known[name] = replace(self.known[name], **changes)
 
 
 @dataclass
@@ -773,22 +485,27 @@ share_url_builders()
 
 def site_app(
     search: FakeSearch | None = None,
-    actions: FakeActions | None = None,
+    site: MemorySite | None = None,
     settings: SearchSettings | None = None,
-    accounts: FakeAccounts | None = None,
+    roles: Mapping[str, Role] = MappingProxyType({OPERATOR: Role.OPERATOR}),
     log: SearchLogWriter | None = None,
     **more: Any,
 ) -> Flask:
-    """Return the application with fakes for all services that are not given; `OPERATOR` can sign in."""
-    search_settings = settings or SearchSettings()
+    """Return the application of a vertical in memory, in which the accounts of `roles` can sign in with `PASSWORD`."""
+    search_settings, site = settings or SearchSettings(), site or MemorySite()
+    for name, role in roles.items():
+        if site.store.accounts.find(name) is not None:
+            site.store.accounts.set_roles(name, [role])
+        else:
+            site.store.accounts.create(name, PASSWORD_HASH, [role])
     app = create_app(
         lambda: search_settings,
         search or FakeSearch(),
-        actions or FakeActions(),
-        accounts if accounts is not None else FakeAccounts(operator=Role.OPERATOR),
+        site,
+        site.administration,
         log or SearchLogWriter(KeptLog().keep),
         b"k" * 32,
-        **{"topic_backend": NoTopicBackend(), "query_vectors": NoQueryVectors(), **more},
+        **{"query_vectors": NoQueryVectors(), **more},
     )
     app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
     return app

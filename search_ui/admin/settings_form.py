@@ -1,9 +1,8 @@
-"""The interface between the settings page and the settings file. `pipeline` provides the implementation."""
+"""What the settings page shows and changes of the settings file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
 
 from domain.setting import SettingEffect
 
@@ -88,18 +87,14 @@ Edits = Mapping[str, str | None]
 """New text by path of the setting; None removes the setting from the file, so that its default applies."""
 
 
-class SettingsEditor(Protocol):
-    """Reads and changes the settings file."""
+@dataclass(frozen=True)
+class SettingsReader:
+    """Functions that read the settings file. They raise SettingsError.
 
-    def load_form(self) -> SettingsForm:
-        """Read the file. Raises SettingsError if it cannot be read, or is not valid TOML."""
+    Attributes:
+        load_form: Reads the file.
+        review: Returns what edits of the file with a digest would change. SettingsConflictError for an older digest.
+    """
 
-    def review(self, edits: Edits, digest: str) -> SettingsReview:
-        """Return what `edits` would change. Raises SettingsError; SettingsConflictError for an older `digest`."""
-
-    def save(self, edits: Edits, digest: str, account: str) -> int:
-        """Change the file and record the action of `account`; returns the number of changed settings.
-
-        Raises SettingsError if an edit is invalid or the file cannot be written, SettingsConflictError for an older
-        `digest`.
-        """
+    load_form: Callable[[], SettingsForm]
+    review: Callable[[Edits, str], SettingsReview]

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
+from docstore.terms.review import RelatedTerms, TermWithStatus
 from docstore.terms.review_queue import ReviewQueue
 from domain.review import CandidateKind, TermQuery
 from domain.term import Term, TermStatus
 from lexicon.automatic_acceptance import FRAGMENT_SHARE, frequency_in_longer_terms
-from search_ui.review.interfaces import RelatedTerms, TermWithStatus
 from text.domain_terms import is_person_name, is_quantity
 from text.segment import base_segmenter
 

@@ -1,0 +1,244 @@
+"""Review of terms with the lexicon stage: versions, lists and concepts, on the pages and on the command line."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from docstore.store import Store
+from docstore.terms.review import RelatedTerms, TermReview
+from domain.batches import batched
+from domain.concept import Concept, ConceptFormat, create_concept_id
+from domain.errors import ConceptFileError, LexiconError
+from domain.review import CandidateKind, ReviewDecision, ReviewDecisionKind, TermEdit
+from domain.term import ConceptTerm, Definition, Lexicon, LexiconEntry, Term, TermStatus
+from lexicon.concepts.checks import check_concepts
+from lexicon.concepts.concept_groups import ConceptIndex, add_definitions, group_terms
+from lexicon.concepts.formats import (
+    FORMATS_WITH_RELATIONS,
+    detect_concept_format,
+    format_concept_file,
+    parse_concept_file,
+)
+from lexicon.concepts.import_plan import ImportPlan, plan_import
+from lexicon.jieba_dictionary import create_domain_segmenter, decode_dictionary
+from lexicon.publishing import NothingToPublishError, build_next_version, ensure_acceptable, ensure_harmless
+from lexicon.version_check import check_version
+from lexicon.word_lists import FORMATTERS, detect_word_list_format, parse_word_list
+from pipeline.lexicon_stage.candidate_kinds import find_candidates_of_kind, judge_kinds
+from pipeline.lexicon_stage.version_changes import version_changes
+from search_ui.review.lexicon_tools import ConceptPreview, ImportPreview, LexiconTools, VersionChange, VersionProposal
+
+TERMS_PER_QUERY = 500
+
+
+class LexiconReview(TermReview):
+    """Review of the terms of one store, and what needs the lexicon stage: `tools` has its methods for the pages."""
+
+    def __init__(self, store: Store, needs_second_reviewer: Callable[[], bool] = lambda: False) -> None:
+        super().__init__(store, ensure_acceptable, needs_second_reviewer)
+        self._lock = threading.Lock()
+        self._cached_proposal: tuple[tuple[int, int], VersionProposal] | None = None
+
+    @property
+    def tools(self) -> LexiconTools:
+        """What the review pages need of the lexicon stage."""
+        return LexiconTools(
+            self.candidate_kinds,
+            self.find_by_kind,
+            self.proposal,
+            self.publish,
+            self.revert,
+            self.difference,
+            self.import_list,
+            self.preview_import,
+            self.export,
+            self.export_concepts,
+            self.find_concept,
+            self.edit_concept,
+        )
+
+    def candidate_kinds(self, terms: Sequence[Term], related: Sequence[RelatedTerms]) -> list[CandidateKind | None]:
+        """Return what each of `terms` seems to be instead of a term of the domain; None if it may be one.
+
+        `related` are the related terms of `terms`, in the same order.
+        """
+        return judge_kinds(self.store.review_queue, terms, related)
+
+    def find_by_kind(self, kind: CandidateKind, limit: int) -> list[Term]:
+        """Return at most `limit` candidates of a kind."""
+        return find_candidates_of_kind(self.store.review_queue, kind, limit)
+
+    def publish(self, actor: str, note: str = "") -> Lexicon:
+        """Publish all accepted terms as a new version, with a note for its readers.
+
+        Raises LexiconError if the check of the proposal names a term that must not be published.
+        """
+        proposal = self.proposal()
+        new = proposal.lexicon
+        if new.version == proposal.published_lexicon.version:
+            raise NothingToPublishError("Nothing to publish: no term has changed since the last version.")
+        ensure_harmless(proposal.check)
+        return self.store.lexicons.publish(replace(new, published_by=actor, note=note))
+
+    def revert(self, version: int, actor: str) -> Lexicon:
+        """Publish the terms of an older version, unchecked, as a new version. Resets the status of terms to it."""
+        table = self.store.lexicons
+        if not 0 <= version <= table.latest_version():
+            raise LexiconError("The lexicon has no version {version}.", version=version)
+        target, latest = table.load_version(version), table.load_latest()
+        if target.entries == latest.entries:
+            raise NothingToPublishError(
+                "Nothing to restore: version {latest} has the same terms as version {version}.",
+                latest=latest.version,
+                version=version,
+            )
+        # All other accepted terms become candidates again.
+        target_texts = {entry.text for entry in target.entries}
+        removed_texts = [term.text for term in table.accepted_terms() if term.text not in target_texts]
+        removals = [TermEdit(text, TermStatus.CANDIDATE) for text in removed_texts]
+        edits = removals + [edit_for_entry(entry) for entry in target.entries]
+        self.store.review_history.apply(ReviewDecisionKind.REVERT, edits, actor)
+        note = f"as version {version}"
+        return table.publish(Lexicon(latest.version + 1, target.entries, note=note, published_by=actor))
+
+    def difference(self, before: int, after: int) -> list[VersionChange]:
+        """Return the changes from version `before` to version `after`."""
+        table = self.store.lexicons
+        for number in (before, after):
+            if not 0 <= number <= table.latest_version():
+                raise LexiconError("The lexicon has no version {version}.", version=number)
+        return version_changes(table.load_version(before), table.load_version(after))
+
+    def import_list(self, name: str, content: bytes, actor: str) -> int:
+        """Accept the terms or concepts of a file named `name`. Returns the number of terms or changed concepts.
+
+        Raises DictionaryError if some lines or concepts are invalid. It lists all of them, and nothing is imported.
+        """
+        concept_format = detect_concept_format(name, content)
+        if concept_format:
+            plan = self.plan_concepts(content, concept_format)
+            self.import_concepts(plan, actor)
+            return len(plan.changes)
+        text = decode_dictionary(content)
+        entries = parse_word_list(text, detect_word_list_format(name, text))
+        self.apply(ReviewDecisionKind.ADD, [edit_for_entry(entry) for entry in entries], actor)
+        return len(entries)
+
+    def export(self, list_format: str, version: int | None = None) -> str:
+        """Return the newest version, or an older one, in a list format."""
+        table = self.store.lexicons
+        automatic_texts = {term.text for term in table.accepted_terms() if term.is_automatic}
+        lexicon = table.load_latest() if version is None else table.load_version(version)
+        entries = [replace(entry, is_automatic=entry.text in automatic_texts) for entry in lexicon.entries]
+        return FORMATTERS[list_format](entries)
+
+    def concepts(self, version: int | None = None) -> ConceptIndex:
+        """Return the concepts of the accepted terms, or of the terms of a published version."""
+        terms = self.store.lexicons.accepted_terms()
+        if version is not None:
+            entries = self.store.lexicons.load_version(version).entries
+            stored_terms = self.store.review_queue.find_terms([entry.text for entry in entries])
+            terms = [
+                replace(
+                    stored_terms.get(entry.text) or Term(entry.text, 0.0, 0, 0, concept_id=create_concept_id()),
+                    synonyms=entry.synonyms,
+                    category=entry.category,
+                    broader_terms=entry.broader_terms,
+                )
+                for entry in entries
+            ]
+        definition_by_term: dict[str, Definition] = {}
+        for batch in batched([term.text for term in terms], TERMS_PER_QUERY):
+            definition_by_term |= self.store.definitions.find_best(batch)
+        return ConceptIndex(add_definitions(terms, definition_by_term), self.store.relations.accepted_pairs())
+
+    def export_concepts(self, concept_format: ConceptFormat, version: int | None = None) -> bytes:
+        """Return the concepts of the accepted terms, or of a version, in a format of concepts."""
+        concepts = [group.concept for group in self.concepts(version).groups]
+        return format_concept_file(concepts, concept_format)
+
+    def plan_concepts(self, content: bytes, concept_format: ConceptFormat) -> ImportPlan:
+        """Return what the import of a file of concepts would do."""
+        concepts = parse_concept_file(content, concept_format)
+        return self.plan_import(concepts, concept_format)
+
+    def plan_import(self, concepts: Sequence[Concept], concept_format: ConceptFormat) -> ImportPlan:
+        """Return what the import of concepts would do."""
+        return plan_import(concepts, self.concepts(), concept_format in FORMATS_WITH_RELATIONS)
+
+    def preview_import(self, name: str, content: bytes) -> ImportPreview:
+        """Return what the import of a file of concepts would add and change. Raises the errors of `import_list`."""
+        concept_format = detect_concept_format(name, content)
+        if concept_format is None:
+            raise LexiconError("only files of concepts have a preview: TBX, SKOS, or CSV with the column “concept id”")
+        plan = self.plan_concepts(content, concept_format)
+        changes = tuple(
+            ConceptPreview(item.after.label, item.before is None, *plan.lines(item)) for item in plan.changes
+        )
+        return ImportPreview(changes, plan.unchanged_count)
+
+    def find_concept(self, text: str) -> Concept | None:
+        """Return the concept of an accepted term, without those of its synonyms; None for another text."""
+        term = self.store.review_queue.find_terms([text]).get(text)
+        is_accepted = term is not None and term.status is TermStatus.ACCEPTED
+        return group_terms(add_definitions([term], {}))[0].concept if term and is_accepted else None
+
+    def edit_concept(
+        self, text: str, terms: Sequence[ConceptTerm], actor: str, expected_version: int | None
+    ) -> ReviewDecision:
+        """Replace the terms of the concept of the accepted term `text`.
+
+        Raises ConcurrentEditError if the term has another version than `expected_version`.
+        """
+        index = self.concepts()
+        group = index.find_by_term(text)
+        if group is None or group.head.text != text:
+            raise LexiconError("“{term}” is not an accepted term with a concept of its own", term=text)
+        try:
+            concepts = check_concepts([(0, Concept(group.concept.concept_id, tuple(terms), related_ids=None))])
+            plan = plan_import(concepts, index, has_relations=False)
+        except ConceptFileError as error:
+            raise LexiconError(error.line_errors[0][1]) from error
+        edits = [replace(edit, seen_version=expected_version) if edit.text == text else edit for edit in plan.edits]
+        return self.store.review_history.apply(ReviewDecisionKind.CONCEPT, edits, actor, self.needs_second_reviewer())
+
+    def import_concepts(self, plan: ImportPlan, actor: str) -> ReviewDecision:
+        """Change the terms as planned."""
+        return self.store.review_history.apply(ReviewDecisionKind.ADD, plan.edits, actor, self.needs_second_reviewer())
+
+    def proposal(self) -> VersionProposal:
+        """Return the version that would be published now."""
+        with self._lock:
+            revision = (self.store.review_history.last_decision_id(), self.store.lexicons.latest_version())
+            if self._cached_proposal is None or self._cached_proposal[0] != revision:
+                self._cached_proposal = (revision, self._build_proposal())
+            return self._cached_proposal[1]
+
+    def _build_proposal(self) -> VersionProposal:
+        latest, accepted_terms = self.store.lexicons.load_latest(), self.store.lexicons.accepted_terms()
+        new = build_next_version(accepted_terms, latest)
+        resegmented_texts = set(new.changed_terms_since(latest))
+        changes = version_changes(latest, new)
+        changed_terms = self.store.review_queue.find_terms(sorted(resegmented_texts)).values()
+        return VersionProposal(
+            latest,
+            new,
+            create_domain_segmenter(new),
+            tuple(change for change in changes if change.text in resegmented_texts),
+            tuple(change for change in changes if change.text not in resegmented_texts),
+            check_version(latest, new, [*changed_terms, *accepted_terms]),
+        )
+
+
+def edit_for_entry(entry: LexiconEntry) -> TermEdit:
+    """Return the edit that adds a lexicon entry as an accepted term."""
+    return TermEdit(
+        entry.text,
+        TermStatus.ACCEPTED,
+        entry.category,
+        entry.synonyms,
+        entry.broader_terms,
+        entry.frequency,
+        entry.pos_tag,
+        create_if_missing=True,
+    )

@@ -1,0 +1,78 @@
+"""What the public pages of the search site get from the store: implements `SiteBackend` of `search_ui`."""
+
+from collections.abc import Sequence
+
+from domain.rising_term import RisingTerm
+from domain.run import RunHistory
+from domain.term import Lexicon
+from pipeline.engine import Engine
+from pipeline.explain.diagnosis_service import StorePageDiagnosis
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
+from pipeline.runs.run_history import load_run_history
+from pipeline.search_site.administration import MAX_RUNS_SHOWN
+from search_ui.interfaces import OriginalStore
+from text.segment import Segmenter, base_segmenter
+
+
+class StoreSiteBackend:
+    """Site backend on the store. After a publish the index follower (serve.py) reindexes."""
+
+    def __init__(self, engine: Engine) -> None:
+        store = engine.store
+        self._engine = engine
+        self.review = LexiconReview(store, lambda: engine.settings.current().lexicon.two_reviewers)
+        self.find_terms, self.published_term_states = store.lexicons.find_terms, store.lexicons.published_term_states
+        self.first_version, self.find_by_concept = store.lexicons.first_version, store.review_queue.find_by_concept
+        self.definitions, self.best_definitions = self.review.definitions, self.review.best_definitions
+        self.defined_terms = store.definitions.document_counts
+        self.definitions_revision = store.relations.search_state
+        self.find_concept, self.list_related = self.review.find_concept, store.relations.list_related
+        self.last_decision_id = store.review_history.last_decision_id
+        self.find_takedown = store.takedowns.find_document
+        self.document_id = StorePageDiagnosis(engine).document_id
+
+    def run_history(self) -> RunHistory:
+        """Return the most recent runs."""
+        return load_run_history(self._engine, MAX_RUNS_SHOWN)
+
+    def lexicon(self) -> Lexicon:
+        """Return the lexicon version that the documents in the index are segmented with."""
+        return self._engine.analysis().lexicon
+
+    def domain_segmenter(self) -> Segmenter:
+        """Return the segmenter for `lexicon()`."""
+        return self._engine.analysis().domain_segmenter
+
+    def base_segmenter(self) -> Segmenter:
+        """Return the segmenter with only the base dictionary."""
+        return base_segmenter()
+
+    def rising_terms(self) -> Sequence[RisingTerm]:
+        """Return the rising terms of `lexicon()`, the newest first."""
+        published = {entry.text for entry in self.lexicon().entries}
+        return [term for term in self._engine.store.rising_terms.load() if term.text in published]
+
+    def count_pending_documents(self) -> int:
+        """Return the number of documents that are pending indexing."""
+        return self._engine.store.change_log.pending_document_count()
+
+    def may_have_thumbnail(self, article_url: str, picture_url: str) -> bool:
+        """True if `thumbnail` would fetch this picture, and has not failed recently."""
+        return self._engine.open_thumbnails(self._engine.settings.current().crawl).may_have(article_url, picture_url)
+
+    def thumbnail(self, article_url: str, picture_url: str) -> bytes | None:
+        """Return a thumbnail, fetched under the rules of the crawl; see `pipeline.search_site.thumbnails`."""
+        return self._engine.open_thumbnails(self._engine.settings.current().crawl).get(article_url, picture_url)
+
+    @property
+    def originals(self) -> OriginalStore:
+        """Saved pages and files; see `pipeline.search_site.originals`."""
+        originals = self._engine.originals
+        return OriginalStore(originals.find, originals.find_ids, originals.sanitized_html, originals.file_bytes)
+
+    def popular_queries(self, limit: int) -> list[str]:
+        """Return queries with many results on several days.
+
+        See `docstore.reports.search_log.SearchLog.popular_queries`.
+        """
+        return self._engine.store.search_log.popular_queries(limit)

@@ -1,1 +1,0 @@
-"""The interfaces of the administration pages to the store, one module for each area."""
