@@ -33,10 +33,10 @@ class AlertMuteTable:
         fields, role = (*ALERT_KEY, Field("period", choices=tuple(SECONDS_BY_PERIOD), is_required=True)), Role.OPERATOR
         muted = Message("The alert is muted. No notification about it is sent until the mute ends.")
         unmuted = Message("The alert is no longer muted.")
-        gone = Message("This alert has changed meanwhile. The list below is up to date.")
+        changed = Message("This alert has changed meanwhile. The list below is up to date.")
         return (
-            Operation("alert_mute", role, self._mute, fields, "alert_unmute", muted, gone),
-            Operation("alert_unmute", role, self._unmute, ALERT_KEY, "alert_mute", unmuted, gone),
+            Operation("alert_mute", role, self._mute, fields, "alert_unmute", muted, changed),
+            Operation("alert_unmute", role, self._unmute, ALERT_KEY, "alert_mute", unmuted, changed),
         )
 
     def _mute(self, call: Call) -> Change | None:

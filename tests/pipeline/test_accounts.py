@@ -70,8 +70,8 @@ def test_the_life_of_an_account(folder: Path) -> None:
         (["add", "b", "--role", "king"], f"{PASSWORD}\n", 2, "'king' is not one of"),
         (["add", "b", PASSWORD[:2], "--role", "reports"], "", 2, "unexpected extra argument"),
         (["password", "nobody"], f"{PASSWORD}\n", 1, "account 'nobody' does not exist"),
-        (["disable", "nobody"], "", 1, "account 'nobody' does not exist"),
-        (["role", "nobody", "--role", "reports"], "", 1, "account 'nobody' does not exist"),
+        (["disable", "nobody"], "", 1, "There is no account named nobody"),
+        (["role", "nobody", "--role", "reports"], "", 1, "There is no account named nobody"),
     ],
 )
 def test_what_cannot_be_done_is_said(folder: Path, arguments: list[str], typed: str, status: int, said: str) -> None:

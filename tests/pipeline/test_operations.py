@@ -192,7 +192,7 @@ def test_an_undo_that_the_crawl_would_refuse_changes_nothing(tmp_path: Path) -> 
         first = last_id(engine)
         sites.change("b.example", {"urls": "https://b.example/y/"}, "ann")
         text = path.read_text()
-        with pytest.raises(SettingsError, match="out of scope"):
+        with pytest.raises(SettingsError, match="outside the scope"):
             undo(engine, first, "bob")
         assert path.read_text() == text
 

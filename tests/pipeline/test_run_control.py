@@ -14,6 +14,7 @@ from domain.errors import PlumblineError
 from domain.run import RunState, StageRun
 from locks.file_locks import signal_stage_holder, stage_lock, stage_lock_holder
 from pipeline.engine import Engine
+from pipeline.operations import run_command
 from pipeline.progress import NullProgress
 from pipeline.runs import scheduler
 from pipeline.runs.run_output import read_error, run_output_path
@@ -101,7 +102,7 @@ def test_a_run_has_the_flags_of_the_site(tmp_path: Path) -> None:
     config_file.write_text("")
     settings = load_settings(config_file, {"crawl.user_agent": "Prüfung"})
     with Engine(settings, NullProgress()) as engine, pytest.raises(PlumblineError, match="must be a product name"):
-        EngineRunControl(engine).start("anna")
+        run_command(engine, "run_start", "anna")
 
 
 def test_the_last_line_of_a_failed_run_is_its_reason(tmp_path: Path) -> None:

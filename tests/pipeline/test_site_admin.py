@@ -16,9 +16,10 @@ from domain.frontier import NewUrl, UrlKind
 from domain.message import error_message
 from domain.page import Host, Link
 from pipeline.engine import Engine
+from pipeline.lexicon_stage.lexicon_review import LexiconReview
 from pipeline.operations import declare_operations
 from pipeline.progress import NullProgress
-from pipeline.search_site.actions import StoreSiteBackend
+from pipeline.search_site.administration import build_administration
 from pipeline.settings import load_settings
 from pipeline.site_admin.sites import StoreSites
 from pipeline.site_tables import find_table
@@ -218,21 +219,21 @@ def test_a_secret_of_the_environment_stays_there(
 
 
 def test_a_removed_site_leaves_nothing_but_its_bytes(engine: Engine, sites: StoreSites) -> None:
-    store, backend = engine.store, StoreSiteBackend(engine)
+    store, site_reports = engine.store, build_administration(engine, LexiconReview(engine.store)).sites
     for host in (A, B):
         add_page(engine, host)
     store.articles.save([PageExtraction(page, ARTICLE) for page in store.articles.iter_pending()])
     sites.change(A, {"quiet_hours": "8:00-9:00"}, "anna")
-    contents = sites.count_contents(A)
+    contents = store.site_pages.count(A)
     assert (contents.url_count, contents.page_count, contents.article_count) == (1, 1, 1)
-    assert contents.archived_bytes > 0 and {site.totals.host for site in backend.sites()} == {A, B}
+    assert contents.archived_bytes > 0 and {site.totals.host for site in site_reports()} == {A, B}
     with engine.lock("crawl"), pytest.raises(BusyError):
         sites.remove(A, "anna")
     assert sites.remove(A, "anna") == contents
     assert [article.doc_id for article in store.articles.iter_all()] == [document_id(f"http://{B}/1.html")]
     assert due_hosts(engine) == {B} and store.integrity.damaged_rows() == {}
     assert not sites.load(A).is_crawled and table(engine, A) == {}
-    assert {site.totals.host for site in backend.sites()} == {B} and sites.find_host(A) == ""
+    assert {site.totals.host for site in site_reports()} == {B} and sites.find_host(A) == ""
     with pytest.raises(SettingsError, match="only start URLs"):
         sites.remove(B, "anna")
     removal = engine.store.operations.find(name="site_remove")[0].operation_id

@@ -9,7 +9,6 @@ from flask.testing import FlaskClient
 
 from domain.account import Role
 from domain.errors import PlumblineError
-from domain.message import Message
 from domain.operation import Call, Change
 from domain.run import RunCounts, RunStatus
 from tests.builders import page_at
@@ -28,7 +27,7 @@ class Runs:
 
     def change(self, call: Call, is_running: bool) -> Change:
         if self.problem:
-            raise PlumblineError(Message(self.problem, "run_failed", message=self.problem))
+            raise PlumblineError("The run ended at once: {message}", message=self.problem)
         self.calls.append((call.account, "start" if is_running else "stop"))
         self.status = replace(self.status, is_running=is_running)
         return Change("")

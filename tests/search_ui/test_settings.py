@@ -154,7 +154,7 @@ def test_the_default_removes_the_setting_and_lists_and_tables_have_one_line_per_
 
 
 def test_every_error_has_a_chinese_text(tmp_path: Path) -> None:
-    editor = Site(tmp_path).backend.administration.settings_editor
+    editor = Site(tmp_path).backend.administration.settings_reader
     digest = editor.load_form().digest
     values = ("-1", "", "a b = c", "http://", "99999999999", "é\x00")
     reviews = [editor.review({path: value}, digest) for path in SPECS for value in values]

@@ -57,7 +57,7 @@ def app(solr_node: EmbeddedSolr) -> Iterator[Flask]:
     assert index.add(documents) == {}
     index.commit()
     terms = [Term(entry.text, 9.0, 5, 3, status=TermStatus.ACCEPTED) for entry in ENTRIES]
-    actions = MemorySite(terms, published=lexicon, older=[OLD], popular=["页岩气 产量"])
+    actions = MemorySite(terms, published=lexicon, popular=["页岩气 产量"])
     app = site_app(SolrSearchClient(solr_node.url, "understanding", timeout=120.0), actions)  # type: ignore[arg-type]
     app.extensions["plumbline"].caches.vocabulary = VocabularyCache(run_at_once)
     yield app
