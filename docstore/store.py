@@ -154,7 +154,6 @@ class Store:
         self.alert_mutes = AlertMuteTable(self._database, clock)
         self.accounts = AccountTable(self._database, clock)
         self.operations = OperationTable(self._database, clock)
-        self.actions = self.operations  # the name that the changes of sites and settings still use
         self.api_tokens = ApiTokenTable(self._database, clock)
         self.history = History(self._database)
         self.retention = Retention(self._database, clock)

@@ -197,7 +197,7 @@ def test_versions_are_compared_and_reverted(plumb: Plumb) -> None:
 
 
 def test_the_preview_cuts_the_sentences_of_what_is_new(plumb: Plumb) -> None:
-    assert "Nothing to publish" in plumb.says("preview")
+    assert "nothing to publish" in plumb.says("preview")
     plumb.says("accept", "页岩气井")
     lines = [" ".join(line.split()) for line in plumb.says("preview").splitlines()]
     assert lines == [

@@ -140,7 +140,7 @@ def test_the_environment_overrides_a_key_of_all_sites(tmp_path: Path, monkeypatc
         ('scope = ["a b"]', "crawl.scope"),
         ('paused_sites = ["a.test/x"]', "crawl.paused_sites"),
         ('headers = ["s3cret"]', "headers"),
-        ('site_delays = ["a.test soon"]', r"\[\[sites\]\] a.test, delay"),
+        ('site_delays = ["a.test soon"]', "Site a.test, delay"),
         ('headers = []\n[[sites]]\nhost = "a.test"', "crawl.headers and .* remove crawl.headers"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_rejected_proposal_does_not_return(store: Store) -> None:
     save_article(store, 2, OTHER)
     assert update_from_sentences(store, None) == () and open_pairs(store) == []
     [rejected] = store.relations.list_decided(ProposalState.REJECTED, 10)
-    assert rejected.decided_by == "ann"
+    assert rejected.decided_by == "anna"
     operate(store, "relation_reopen", **names)
     assert open_pairs(store) == [("甲烷", "烃类")]
 
