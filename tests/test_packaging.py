@@ -176,3 +176,18 @@ def test_an_installation_tells_that_it_works_and_why_it_does_not(tmp_path: Path)
     assert bad.returncode != 0
     assert "requires a different Python" in bad.stderr
     assert bad.stdout.splitlines()[-1].startswith("the installation failed; see the output of pip above")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("search_ui/review/interfaces.py", "search_ui/review/team_interfaces.py", "search_ui/admin/interfaces"),
+        *("pipeline/search_site/review_service.py", "pipeline/site_admin/undo.py", "domain/coded_message.py"),
+        *("pipeline/site_admin/setting_groups.py", "pipeline/site_admin/site_options.py"),
+        "crawler/http/site_options.py",
+        *("docstore/integrity/salvage.py", "docstore/integrity/page_checksums.py", "search_ui/translations/en.po"),
+        *("tests/search_ui_fakes.py", "benchmarks/admin.py", "benchmarks/structure.py"),
+    ],
+)
+def test_second_homes_of_a_fact_stay_away(path: str) -> None:
+    assert not (ROOT / path).exists()
