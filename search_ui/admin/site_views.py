@@ -120,11 +120,12 @@ def act(host: str, action: str) -> BaseResponse:
 def _act(host: str, message: str, operation: str, **values: str) -> BaseResponse:
     """Run an operation, and show the settings of the host with the name of the change or the error."""
     try:
-        run_operation(operation, host=host, **values)
+        change = run_operation(operation, host=host, **values)
     except SettingsError as error:
         flash(translate_error(error))
     else:
-        flash(translate_code("site_change", message))
+        is_empty = change is not None and change.result == 0  # a count of pages
+        flash(translate_code("site_change", "not_fetched" if is_empty else message))
     return redirect(url_for("site_admin.site_settings", host=host), 303)
 
 

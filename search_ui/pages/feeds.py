@@ -46,7 +46,7 @@ class FeedEntry:
 def feed(kind: str) -> Response:
     """Return the newest articles of a search. Filters are those of the results page; sorting and pages are ignored."""
     search_service = current_services().with_page_size(MAX_ENTRIES).search
-    search_request = parse_search_request(request.args, search_service.settings, PROFILES)
+    search_request = parse_search_request(request.args, current_site().settings, PROFILES)
     search_request = search_request.with_changes(sort=SortOrder.DATE)
     search_page = search_service.execute(search_service.plan(search_request))
     entries = [_to_entry(hit) for hit in search_page.hits]

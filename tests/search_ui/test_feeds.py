@@ -124,3 +124,9 @@ def test_browsers_learn_how_to_search_here() -> None:
 def test_moments(text: str, iso: str | None) -> None:
     moment = parse_timestamp(text)
     assert (moment.isoformat() if moment else None) == iso
+
+
+@pytest.mark.parametrize("number", [1, 6, 10])
+def test_the_page_of_a_search_is_ignored(number: int) -> None:
+    client = site_app(FakeSearch(DOCUMENTS), settings=SearchSettings(deepest_result=100)).test_client()
+    assert client.get(f"/feed.atom?q=页岩气&page={number}").status_code == 200

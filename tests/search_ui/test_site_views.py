@@ -28,12 +28,15 @@ class FakeSites:
     error: PlumblineError | None = None
     paused_hosts: set[str] = field(default_factory=set)
     options: list[SiteOption] = field(default_factory=list)
+    fetched_count: int = 20
+    render: str = ""
 
     def find_host(self, text: str) -> str:
         return "" if text.startswith("unknown") else text
 
     def load(self, host: str) -> SiteSettings:
         values = {"name": "新闻网", "delay": "3", "quiet_hours": "", "urls": f"https://{host}/", "scope": host}
+        values["render"] = self.render
         return SiteSettings(host, values, host in self.paused_hosts, options=self.options)
 
     def suggestions(self, limit: int) -> Sequence[HostSuggestion]:
@@ -44,7 +47,7 @@ class FakeSites:
             raise self.error
         self.calls.append((name, dict(call.values), call.account))
         host = call.text("host") or call.text("url").split("/")[2]
-        return Change(host, result=CONTENTS if name == "site_remove" else host)
+        return Change(host, result={"site_remove": CONTENTS, "site_recrawl": self.fetched_count}.get(name, host))
 
 
 @pytest.fixture
@@ -81,6 +84,20 @@ def test_one_click_changes_a_site(sites: FakeSites, name: str, text: str) -> Non
     client, token = signed_in(sites)
     answer = client.post(f"/admin/sites/{HOST}/{name}", data={"token": token}, follow_redirects=True)
     assert text in answer.text and sites.calls == [(f"site_{name}", {"host": HOST}, "anna")]
+
+
+def test_without_fetched_pages_none_is_fetched_again(sites: FakeSites) -> None:
+    client, token = signed_in(sites)
+    sites.fetched_count = 0
+    answer = client.post(f"/admin/sites/{HOST}/recrawl", data={"token": token}, follow_redirects=True)
+    assert "还没有抓取过的网页" in answer.text
+
+
+@pytest.mark.parametrize("text", ["false", ""])
+def test_render_is_checked_only_if_it_is_true(sites: FakeSites, text: str) -> None:
+    sites.render = text
+    page = BeautifulSoup(signed_in(sites)[0].get(f"/admin/sites/{HOST}/settings").text, "lxml")
+    assert page.select("[name=render]") and not page.select("[name=render][checked]")
 
 
 def test_the_form_shows_and_changes_the_settings(sites: FakeSites) -> None:
