@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crawler.crawl_plan import build_crawl_plan, check_addresses, is_example_contact
 from crawler.settings import RENDER_AUTOMATICALLY, CrawlSettings, is_renderer_installed
-from crawler.site import Sites
+from crawler.site import Sites, url_host
 from crawler.urls.canonical import canonicalize_url
 from docstore.accounts import validate_account_name
 from docstore.store import Store
@@ -238,7 +238,9 @@ def render_settings(
         can_render: Pages can be rendered in a browser.
         today: Date that the first line states.
     """
-    crawl_lines = []
+    crawl_lines, urls_by_host = [], dict[str, list[str]]()
+    for seed in seeds:
+        urls_by_host.setdefault(url_host(seed), []).append(seed)
     if state.contact:
         crawl_lines += [
             "# Sent with every request, so that sites can reach you.",
@@ -269,7 +271,7 @@ def render_settings(
         f"at = {toml_value(state.daily_at)}",
         "",
         "# The crawl begins at these pages and stays on their hosts.",
-        *(line for seed in seeds for line in ("[[sites]]", f"urls = [{toml_value(seed)}]", "")),
+        *(line for urls in urls_by_host.values() for line in ("[[sites]]", f"urls = {toml_value(urls)}", "")),
     ]
     return "\n".join(lines)
 

@@ -238,6 +238,15 @@ def test_the_end_can_be_repeated_and_never_overwrites(tmp_path: Path, monkeypatc
         assert store.operations.find() == []
 
 
+def test_the_start_urls_of_a_host_are_one_site() -> None:
+    urls = ["https://a.test/x/", "http://b.test/", "https://A.test/y/"]
+    settings = build_settings(tomllib.loads(render_settings(SetupState(), urls, [], False, "2026-11-28")), Path())
+    assert [site.urls for site in settings.crawl.sites.records] == [
+        ("https://a.test/x/", "https://a.test/y/"),
+        ("http://b.test/",),
+    ]
+
+
 def test_the_file_contains_only_what_was_entered() -> None:
     site = SiteCheck("http://a.test/", CheckState.DONE, needs_scripts=True)
     state = SetupState(title='A "quoted" name', sites=(site,))
