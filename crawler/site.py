@@ -21,7 +21,7 @@ SECRET_KEYS = ("headers", "cookies", "proxy")
 """Keys of a table [[sites]] with values that are never shown."""
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _COOKIE = re.compile(r"[\x21-\x7e][\x20-\x3c\x3e-\x7e]*+=[\x20-\x7e]*+")
-_PROXY = re.compile(r"http://(?:[^\s/@?#]+@)?(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?/?")
+_PROXY = re.compile(r"http://(?:[^\s/?#]+@)?(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?/?", re.IGNORECASE)
 _TIMES = re.compile(r"(?:(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?:[ ,]+|$))*")
 # Headers that the crawl sets itself, or that would break the request.
 _RESERVED_HEADERS = frozenset(
@@ -107,8 +107,7 @@ class Sites:
         records: dict[str, Site] = {}
         for site in map(parse_site, tables):
             if site.host in records:
-                message = f"sites: {site.host} has two tables: join them"
-                raise SettingsError(message)
+                raise SettingsError("sites: {host} has two tables: join them", host=site.host)
             records[site.host] = site
         return cls(tuple(records.values()))
 
@@ -129,7 +128,8 @@ class Sites:
 
     @cached_property
     def _wildcards(self) -> tuple[Site, ...]:
-        return tuple(site for site in self.records if site.host.startswith("*."))
+        """The records of subdomains, the most general first."""
+        return tuple(sorted((site for site in self.records if site.host.startswith("*.")), key=lambda s: len(s.host)))
 
     def for_url(self, url: str) -> Site:
         """Return what applies to a canonical URL; see `for_host`."""
@@ -138,8 +138,8 @@ class Sites:
     def for_host(self, host: str) -> Site:
         """Return what applies to host[:port]: its own record, joined with those of `*.host`.
 
-        The longest delay applies, all quiet hours, headers and cookies, and the first proxy. Of two headers with one
-        name, that of the host itself applies.
+        The longest delay applies, and all quiet hours, headers and cookies. Of two proxies, and of two headers with
+        one name, that of the more specific record applies.
         """
         site = self.by_host.get(host, NO_SITE)
         wildcards = [wildcard for wildcard in self._wildcards if wildcard.covers(host)]
@@ -153,7 +153,7 @@ class Sites:
             quiet_hours=", ".join(record.quiet_hours for record in matching if record.quiet_hours),
             headers=tuple(header for record in matching for header in record.headers),
             cookies=tuple(cookie for record in matching for cookie in record.cookies),
-            proxy=site.proxy or next((record.proxy for record in wildcards if record.proxy), ""),
+            proxy=next((record.proxy for record in reversed(matching) if record.proxy), ""),
             render=any(record.render for record in matching),
         )
 

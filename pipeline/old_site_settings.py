@@ -1,17 +1,20 @@
 """Read the settings and files that the tables [[sites]] have replaced, for one more version."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from crawler.settings import RENDER_AUTOMATICALLY
-from crawler.site import Sites, canonical_host, table_host, url_host
-from crawler.state_files import read_state
+from crawler.site import Site, Sites, canonical_host, table_host, url_host
+from crawler.state_files import parse_state, read_state
 from crawler.urls.canonical import parse_scope
 from domain.errors import SettingsError
 from domain.setting import Secrecy
 from pipeline.deprecated_settings import DeprecatedSetting
-from pipeline.settings import parse_json, parse_number, split_list
+from pipeline.settings import parse_json, parse_number, parse_times_of_day, split_list, validate_container
+
+log = logging.getLogger(__name__)
 
 OLD_SITE_SETTINGS: Mapping[str, str] = {
     "crawl.seeds": "urls",
@@ -57,7 +60,7 @@ def replace_old_settings(sections: Mapping[str, Any], data_dir: Path | None = No
 
     Raises SettingsError for an invalid line.
     """
-    old = find_old_settings(sections)
+    old = {path: parse_value(path, value) for path, value in find_old_settings(sections).items()}
     added_urls = read_state(data_dir / ADDED_SITES_FILE).get("added", ()) if data_dir else ()
     rendered_hosts = read_state(data_dir / RENDERED_HOSTS_FILE).get("hosts", ()) if data_dir else ()
     if not old and not added_urls and not rendered_hosts:
@@ -71,16 +74,17 @@ def replace_old_settings(sections: Mapping[str, Any], data_dir: Path | None = No
         table_host(table): {key: value for key, value in table.items() if key not in replaced_keys}
         for table in sections.get("sites", ())
     }
-    rendered = split_list(old.get("crawl.rendered", ()))
+    rendered = list(old.get("crawl.rendered", ()))
     if RENDER_AUTOMATICALLY in rendered:
         new_sections["crawl"]["rendered"] = RENDER_AUTOMATICALLY
     if new_sections.get("crawl", {}).get("rendered") == RENDER_AUTOMATICALLY:
         rendered += rendered_hosts
-    for url in split_list(old.get("crawl.seeds", ())):
+    has_scope = any("scope" in table for table in tables.values())
+    for url in old.get("crawl.seeds", ()):
         if not url_host(url):
             raise SettingsError(f"crawl.seeds: {url[:200]!r} is not an http or https URL")
-        tables.setdefault(url_host(url), {}).setdefault("urls", []).append(url)
-    scope = split_list(old.get("crawl.scope", ()))
+        tables.setdefault(url_host(url), {"scope": []} if has_scope else {}).setdefault("urls", []).append(url)
+    scope = old.get("crawl.scope", ())
     set_scope(tables, scope)
     for url in added_urls:
         table = tables.setdefault(url_host(url), {"scope": [url_host(url)]} if scope else {})
@@ -94,6 +98,23 @@ def replace_old_settings(sections: Mapping[str, Any], data_dir: Path | None = No
     return new_sections
 
 
+def parse_value(path: str, value: Any) -> Any:
+    """Return an old setting as a table or tuple of texts; in the environment it is one text. Raises SettingsError."""
+    if path not in ("search.site_names", "schedule.sites"):
+        return validate_container(path, split_list(value, path), tuple[str, ...])
+    table = parse_json(path, value, Mapping[str, str]) if isinstance(value, str) else value
+    return validate_container(path, table, Mapping[str, str])
+
+
+def check_old_files(data_dir: Path) -> None:
+    """Raise SettingsError if the added sites cannot be read: a new settings file would not have them."""
+    file = data_dir / ADDED_SITES_FILE
+    try:
+        parse_state(file.read_bytes() if file.exists() else b"{}")
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{file} is damaged: run `plumb check --repair`, or delete it") from error
+
+
 def retire_old_files(data_dir: Path) -> None:
     """Rename the old files, which the settings file has replaced. Raises OSError."""
     for name in (ADDED_SITES_FILE, RENDERED_HOSTS_FILE):
@@ -102,34 +123,45 @@ def retire_old_files(data_dir: Path) -> None:
 
 
 def set_scope(tables: Tables, lines: Iterable[str]) -> None:
-    """Give each line of the scope to a site that begins in it, otherwise to a table of its own."""
-    start_hosts = [host for host, table in tables.items() if table.get("urls")]
+    """Give each line of the scope to the table of its host. Without a line, nothing of a host is allowed."""
     for line in lines:
-        for host in start_hosts:
-            tables[host].setdefault("scope", [])
+        for table in tables.values():
+            table.setdefault("scope", [])
         scope = parse_scope(line)
         if scope is None:
             raise SettingsError(f"crawl.scope: {line[:200]!r} is not a host with an optional path prefix (a.com/news)")
         name = f"*.{scope.host}" if scope.includes_subdomains else str(scope.host)
-        hosts = [host for host in start_hosts if scope.covers(host, scope.path_prefix)]
-        tables.setdefault(name if name in hosts else [*hosts, name][0], {}).setdefault("scope", []).append(line)
+        tables.setdefault(name, {}).setdefault("scope", []).append(line)
 
 
 def iter_values(old: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield path, host and value of the lines and tables of the old settings. Raises SettingsError."""
     for path, value in old.items():
-        if path in ("search.site_names", "schedule.sites"):
-            table = parse_json(path, value, dict) if isinstance(value, str) else value
-            pairs = [(host, text) for names, text in table.items() for host in names.replace(",", " ").split()]
+        if isinstance(value, Mapping):
+            pairs = [(host, text) for names, text in value.items() for host in names.replace(",", " ").split()]
         else:
-            lines = [] if path in ("crawl.seeds", "crawl.scope") else split_list(value)
+            lines = [] if path in ("crawl.seeds", "crawl.scope") else value
             pairs = [(host, text.strip()) for host, _, text in (line.strip().partition(" ") for line in lines)]
         needs_value = path not in ("crawl.paused_sites", "crawl.rendered")
+        values = []
         for number, (text, host_value) in enumerate(pairs, 1):
             host = canonical_host(text)
+            is_unused = not host or host.startswith("*") or not host_value
+            if is_unused and path in ("search.site_names", "store.keep_days_by_site"):
+                log.warning("%s, line %d has never had an effect: it is left out", path, number)
+                continue
             if not host or (needs_value and not host_value):
                 raise SettingsError(f"{path}, line {number}: expected a host such as a.example.com, and its value")
-            yield path, host, host_value
+            values.append((host, host_value))
+        yield from ((path, *pair) for index, pair in enumerate(values) if not is_replaced(path, values, index))
+
+
+def is_replaced(path: str, values: Sequence[tuple[str, str]], index: int) -> bool:
+    """True if another line for the same host counts: of a header that is the last one, of proxies the first."""
+    host, text = values[index]
+    others = {"crawl.proxies": values[:index], "crawl.headers": values[index + 1 :]}.get(path, ())
+    name = text.partition(":")[0] if path == "crawl.headers" else ""
+    return any(name in ("", other.partition(":")[0]) and Site(covering).covers(host) for covering, other in others)
 
 
 def set_value(table: dict[str, Any], key: str, text: str) -> None:
@@ -137,6 +169,8 @@ def set_value(table: dict[str, Any], key: str, text: str) -> None:
     if key in ("headers", "cookies"):
         table.setdefault(key, []).append(text)
     elif key in ("quiet_hours", "schedule"):
+        if key == "schedule":
+            text = " ".join(f"{time:%H:%M}" for time in parse_times_of_day(text, "schedule.sites"))
         table[key] = ", ".join(filter(None, (table.get(key), text)))
     elif key in ("delay", "keep_days"):
         number: Any = parse_number(text)

@@ -261,7 +261,7 @@ def overlay(raw: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, d
     move_deprecated(sections)
     for given_path, text in overrides.items():
         if given_path == SITES:
-            sections[SITES] = parse_json(SITES, text, list)
+            sections[SITES] = check_tables(parse_json(SITES, text, list), SITES)
             continue
         if not (setting_path := current_path(given_path)):
             continue
@@ -305,13 +305,18 @@ def parse_toml_sections(text: str, path: Path) -> dict[str, dict[str, Any]]:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from error
     for name, value in sections.items():
-        if name == SITES and isinstance(value, list) and all(isinstance(table, dict) for table in value):
-            continue
         if name == SITES:
-            raise SettingsError(f"{path}: write each site below a line [[sites]]")
-        if not isinstance(value, dict):
+            check_tables(value, f"{path}")
+        elif not isinstance(value, dict):
             raise SettingsError(f"{name} is outside any section: move it below a section line such as [crawl]")
     return sections
+
+
+def check_tables(value: Any, origin: str) -> Any:
+    """Return the tables [[sites]]. Raises SettingsError, which names their origin, for any other value."""
+    if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+        raise SettingsError(f"{origin}: write each site below a line [[sites]]")
+    return value
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -342,16 +347,16 @@ def parse_override(setting_path: str, text: str) -> Any:
     if expected_type is str:
         return text
     if get_origin(expected_type) is tuple:
-        return split_list(text)
+        return split_list(text, setting_path)
     return parse_json(setting_path, text.lower() if expected_type is bool else text, expected_type)
 
 
-def split_list(text: Any) -> Any:
-    """Split the text of a list; another value is returned as a list. Raises SettingsError for invalid JSON."""
+def split_list(text: Any, setting_path: str) -> Any:
+    """Split the text of a list; another value is returned as it is. Raises SettingsError for invalid JSON."""
     if not isinstance(text, str):
-        return list(text)
+        return text
     if re.match(r'\[\s*["\]]', text.strip()):
-        return parse_json("list", text, tuple[str, ...])
+        return parse_json(setting_path, text, list)
     return [part.strip() for part in text.split("\n" if "\n" in text.strip() else ",") if part.strip()]
 
 
@@ -366,11 +371,12 @@ def parse_number(text: str) -> int | float | str:
 
 
 def parse_json(setting_path: str, text: str, expected_type: Any) -> Any:
-    """Parse JSON. Raises SettingsError."""
+    """Parse JSON. Raises SettingsError, without the text of a list or table, which may be secret."""
     try:
         return json.loads(text)
-    except ValueError:
-        raise SettingsError(f"{setting_path} = {text!r}: expected {type_name(expected_type)}") from None
+    except (ValueError, RecursionError):
+        shown = f" = {text!r}" if expected_type in (bool, int, float) else ""
+        raise SettingsError(f"{setting_path}{shown}: expected {type_name(expected_type)}") from None
 
 
 def has_credentials(sections: Mapping[str, Any]) -> bool:
@@ -414,10 +420,9 @@ def validate_value(setting_path: str, value: Any, expected_type: Any) -> Any:
         value = float(value)
     accepted_types = expected_type if not isinstance(expected_type, types.UnionType) else get_args(expected_type)
     if not isinstance(value, accepted_types) or (isinstance(value, bool) and expected_type is not bool):
-        expected = type_name(expected_type)
-        raise SettingsError(
-            "{path} = {value}: expected {expected}", path=setting_path, value=repr(value), expected=expected
-        )
+        is_secret = setting_field(setting_path).metadata.get("secrecy", Secrecy.NONE) is not Secrecy.NONE
+        shown, expected = "..." if is_secret else repr(value), type_name(expected_type)
+        raise SettingsError("{path} = {value}: expected {expected}", path=setting_path, value=shown, expected=expected)
     check_constraints(setting_path, value)
     return value
 
@@ -511,6 +516,7 @@ _TYPE_NAMES = {
     float: Message("a number"),
     bool: Message("true or false"),
     str: Message("text"),
+    list: Message('a list, for example ["a", "b"]'),
 }
 
 

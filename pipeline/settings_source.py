@@ -8,13 +8,13 @@ import hashlib
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawler.site import table_host
+from crawler.site import Sites, table_host
 from domain.administration import PendingAction
 from domain.errors import SettingsConflictError, SettingsError, StoreError
 from locks.private_files import open_private, replace_file, write_private_file
@@ -22,6 +22,7 @@ from pipeline.deprecated_settings import current_path, find_deprecated
 from pipeline.old_site_settings import (
     DEPRECATED_SITE_SETTINGS,
     OLD_SITE_SETTINGS,
+    check_old_files,
     find_old_settings,
     replace_old_settings,
     retire_old_files,
@@ -67,7 +68,7 @@ class SettingsText:
 class SettingsEdit:
     """Text and sections of the file before and after an edit, and the new values by path; none if nothing changes.
 
-    `replaces_old_settings`: tables [[sites]] replace old settings of sites. `actions`: what is recorded.
+    `has_new_sites`: the tables [[sites]] change, or replace old settings of sites. `actions`: what is recorded.
     """
 
     old_text: str
@@ -75,7 +76,7 @@ class SettingsEdit:
     before: Sections
     after: Sections
     changes: Mapping[str, object | None]
-    replaces_old_settings: bool = False
+    has_new_sites: bool = False
     actions: Sequence[PendingAction] = ()
 
 
@@ -88,10 +89,15 @@ class SettingsSource:
     """
 
     def __init__(self, file: Path, flags: Mapping[str, str] | None = None) -> None:
-        self.file = file.resolve()
+        self._path = file.absolute()
         self.flags = dict(flags or {})
         self._settings: Settings | None = None
         self._stamp: FileStamp | None = None
+
+    @property
+    def file(self) -> Path:
+        """The file that a symbolic link names now."""
+        return self._path.resolve()
 
     def load(self) -> Settings:
         """Read all sources now. Raises SettingsError with one line that names the setting."""
@@ -172,6 +178,7 @@ class SettingsSource:
         describe: Callable[[SettingsEdit], Sequence[PendingAction]] = lambda _: (),
         digest: str = "",
         is_preview: bool = False,
+        site_keys: Collection[str] = (),
     ) -> SettingsEdit:
         """Write changed settings to the file and record them. All other lines of the file stay.
 
@@ -184,6 +191,7 @@ class SettingsSource:
             describe: Returns what to record.
             digest: The digest of the text that the changes are based on; "" for any.
             is_preview: Write nothing.
+            site_keys: Keys of [[sites]] that must count, even if the file has the wanted values already.
 
         Returns:
             The edit. Without changes, nothing is written or recorded.
@@ -194,41 +202,43 @@ class SettingsSource:
                 a changed setting, or the file cannot be written.
             StoreError: Actions of an earlier edit cannot be recorded. The file is unchanged.
         """
-        try:
-            with nullcontext() if is_preview else self._lock():
-                current = self.read()
-                if digest and current.digest != digest:
-                    raise SettingsConflictError(self.file.name, current.changed_at)
-                edit = self._prepare(current.text, find_changes)
-                if edit.changes and not is_preview:
-                    edit = replace(edit, actions=describe(edit))
-                    self._save(edit, actions)
-                return edit
-        except OSError as error:
-            raise SettingsError(f"cannot write {self.file}: {error.strerror}") from error
+        with nullcontext() if is_preview else self._lock():
+            current = self.read()
+            if digest and current.digest != digest:
+                raise SettingsConflictError(self.file.name, current.changed_at)
+            edit = self._prepare(current.text, find_changes, site_keys)
+            if edit.changes and not is_preview:
+                edit = replace(edit, actions=describe(edit))
+                self._save(edit, actions)
+            return edit
 
-    def _prepare(self, text: str, find_changes: Callable[[Sections], Mapping[str, object | None]]) -> SettingsEdit:
+    def _prepare(
+        self, text: str, find_changes: Callable[[Sections], Mapping[str, object | None]], site_keys: Collection[str]
+    ) -> SettingsEdit:
         """Return a checked edit of a text. Raises SettingsError."""
         from pipeline.settings_text import apply_changes, plain_value  # late, because few commands need tomlkit
 
         raw_sections, before = parse_toml_sections(text, self.file), self.parse(text)
+        Sites.parse(before.get(SITES, ()))  # of two tables of a host, an edit would lose one
         new_values = find_changes(before).items()
         changes = {path: value for path, value in new_values if plain_value(value) != stored_value(raw_sections, path)}
-        overridden_paths, old_settings = [*filter(self.overridden, changes)], {}
-        if SITES in changes:
-            old_settings, changed_keys = find_old_settings(raw_sections), changed_site_keys(before, changes[SITES])
-            old_overrides = find_old_settings(self._overlay({}))
-            overridden_paths += [path for path in old_overrides if OLD_SITE_SETTINGS[path] in changed_keys]
+        keys = {*site_keys, *(changed_site_keys(before, changes[SITES]) if SITES in changes else ())}
+        overridden_paths = [*filter(self.overridden, [*changes, *([SITES] if keys else [])])]
+        overridden_paths += [path for path in find_old_settings(self._overlay({})) if OLD_SITE_SETTINGS[path] in keys]
         if overridden_paths:
             raise SettingsError("{path} is overridden outside the file.", path=overridden_paths[0])
-        removals = {path: stored_value(before, path) for path in old_settings}  # None, or crawl.rendered = "auto"
-        new_text = apply_changes(text, {**removals, **changes})
+        old_paths, all_changes = find_old_settings(raw_sections).keys(), changes
+        if SITES in changes or old_paths & changes.keys():
+            check_old_files(self._data_dir(raw_sections))
+            removals = {path: stored_value(before, path) for path in old_paths}  # None, or crawl.rendered = "auto"
+            all_changes = {**removals, SITES: before.get(SITES), **changes}
+        new_text = apply_changes(text, all_changes)
         after = parse_toml_sections(new_text, self.file)
-        settings = self._build(after if SITES in changes else self._with_sites(after))
+        settings = self._build(after if SITES in all_changes else self._with_sites(after))
         has_urls = settings.crawl.sites.seeds or any(table.get("urls") for table in before.get(SITES, ()))
         if has_urls and any(path == SITES or path.startswith("crawl.") for path in changes):
             check_crawl(settings)
-        return SettingsEdit(text, new_text, before, after, changes, bool(old_settings))
+        return SettingsEdit(text, new_text, before, after, changes, SITES in all_changes)
 
     def _save(self, edit: SettingsEdit, actions: "OperationTable | None") -> None:
         """Replace the file and record it. Raises OSError or StoreError."""
@@ -238,10 +248,10 @@ class SettingsSource:
         if journal is not None:
             journal.finish(edit.old_text)
             journal.begin(edit.old_text, edit.new_text, edit.actions)
-        if edit.replaces_old_settings:
+        if edit.has_new_sites and find_old_settings(parse_toml_sections(edit.old_text, self.file)):
             write_private_file(self.file.with_name(f"{self.file.name}.before-upgrade"), edit.old_text.encode())
-        self._replace(edit.new_text, has_credentials(edit.after))
-        if SITES in edit.changes:
+        self._replace(edit.new_text)
+        if edit.has_new_sites:
             retire_old_files(self._data_dir(edit.after))
         try:
             if journal is not None:
@@ -258,7 +268,7 @@ class SettingsSource:
             if journal.path.exists():
                 with self._lock():
                     journal.finish(self.read().text)
-        except (OSError, SettingsError, StoreError) as error:
+        except (SettingsError, StoreError) as error:
             log.error("changes of %s are not recorded yet: %s", self.file, error)
 
     def _build(self, file_sections: Sections) -> Settings:
@@ -269,12 +279,20 @@ class SettingsSource:
         """Return sections with the values of the environment and the flags. Raises SettingsError."""
         return overlay(overlay(sections, read_environment(os.environ)), self.flags)
 
-    def _replace(self, text: str, is_secret: bool) -> None:
-        """Replace the file. It keeps its line ends, and its mode unless the text has credentials. Raises OSError."""
+    def check_writable(self) -> None:
+        """Replace the file by itself. Raises SettingsError if it cannot be replaced, as where it is mounted."""
+        with self._lock():
+            self._replace(self.read().text)
+
+    def _replace(self, text: str) -> None:
+        """Replace the file. Line ends, owner and mode stay; with credentials it is not public. Raises OSError."""
         if b"\r\n" in self.file.read_bytes():
             text = text.replace("\n", "\r\n")
-        mode = CREDENTIALS_MODE if is_secret else stat.S_IMODE(self.file.stat().st_mode)
+        mode = stat.S_IMODE(self.file.stat().st_mode)
+        if mode & stat.S_IRWXO and has_credentials(self.parse(text)):
+            mode = CREDENTIALS_MODE
         with replace_file(self.file) as file:
+            self._give_to_owner(file.fileno())
             os.fchmod(file.fileno(), mode)
             file.write(text.encode())
             file.flush()
@@ -282,10 +300,20 @@ class SettingsSource:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Exclude other threads and processes that save. A save takes milliseconds, so waiting has no limit."""
-        with open(self.file.with_name(f".{self.file.name}.lock"), "ab", opener=open_private) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        """Exclude others that save, which takes milliseconds. Raises SettingsError in place of OSError."""
+        try:
+            with open(self.file.with_name(f".{self.file.name}.lock"), "ab", opener=open_private) as file:
+                self._give_to_owner(file.fileno())
+                fcntl.flock(file, fcntl.LOCK_EX)
+                yield
+        except OSError as error:
+            raise SettingsError(f"cannot write {self.file}: {error.strerror}") from error
+
+    def _give_to_owner(self, descriptor: int) -> None:
+        """Give a file to owner and group of the settings file, as far as the process may."""
+        with suppress(OSError):
+            status = self.file.stat()
+            os.fchown(descriptor, status.st_uid if os.geteuid() == 0 else -1, status.st_gid)
 
 
 def file_stamp(path: Path) -> FileStamp | None:

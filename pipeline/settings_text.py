@@ -18,8 +18,8 @@ Changes = Mapping[str, object | None]
 MAX_INLINE_CHARS = 100
 """A longer list is written with one entry per line."""
 SITE_LINE_RE = re.compile(r"\[\[\s*sites\s*\]\]")
-ABOVE_TABLE_RE = re.compile(r"(?:\n[ \t]*)?(?:^[ \t]*#[^\n]*\n)*\Z", re.M)
-"""The comments directly above a table, and a blank line above them."""
+ABOVE_TABLE_RE = re.compile(r"^[ \t]*\n(?:^[ \t]*#[^\n]*\n)*\Z", re.M)
+"""A blank line and the comments between it and a table; without such a line they may belong to what is above."""
 COMMENTS_RE = re.compile(r"(?:[ \t]*#[^\n]*\n)*(?=\n|\Z)|")
 """Comments directly below a table, above a blank line or the end."""
 
@@ -65,8 +65,13 @@ def edit_sites(text: str, tables: Sequence[Mapping[str, Any]]) -> str:
     Raises SettingsError if the tables are written in an unusual form.
     """
     text, data = ending_line(text), tomllib.loads(text)
+    old_tables, spans = data.get("sites", ()), list(find_site_tables(text))
+    if old_tables and not spans:  # sites = [{...}]
+        document = tomlkit.parse(text)
+        document["sites"] = create_item(tables)
+        return document.as_string()
     new_tables, parts, end = {table_host(table): table for table in tables}, [""], 0
-    for (start, table_end), old_table in zip(find_site_tables(text), data.get("sites", ()), strict=False):
+    for (start, table_end), old_table in zip(spans, old_tables, strict=False):
         parts.append(text[end:start])
         end = table_end
         new_table = new_tables.pop(table_host(old_table), None)
@@ -195,7 +200,7 @@ def insert_setting(table: Table, key: str, item: Item) -> None:
 def edit_in_place(item: Any, value: object) -> bool:
     """Change a list or table entry by entry, so that the comments of the other entries stay.
 
-    Returns False if `item` is not a list or table.
+    Returns False if the entries of `item` cannot become those of `value`.
     """
     if isinstance(item, Array) and isinstance(value, list | tuple):
         for entry in [entry for entry in item if entry not in value]:
@@ -203,7 +208,8 @@ def edit_in_place(item: Any, value: object) -> bool:
         for index, entry in enumerate(value):
             if index >= len(item) or item[index] != entry:
                 item.insert(index, entry)
-        return True
+        del item[len(value) :]
+        return list(item) == list(value)
     if isinstance(item, Mapping) and isinstance(value, Mapping):
         table: Any = item
         for name in [name for name in table if name not in value]:

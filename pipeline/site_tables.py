@@ -93,4 +93,4 @@ def parse_form(values: Mapping[str, str]) -> dict[str, Any]:
         parsed[key] = list(filter(None, map(str.strip, parsed[key].splitlines()))) or None
     for key in parsed.keys() & {"delay", "keep_days"}:
         parsed[key] = parse_number(parsed[key])
-    return {**parsed, "render": bool(parsed["render"])} if "render" in parsed else parsed
+    return {**parsed, "render": parsed["render"] == "true"} if "render" in parsed else parsed

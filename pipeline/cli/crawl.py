@@ -272,7 +272,7 @@ def sites_add(context: click.Context, hosts: tuple[str, ...]) -> None:
     from pipeline.site_tables import add_urls, parse_start_url
 
     urls = list(map(parse_start_url, hosts))
-    source.edit(lambda stored: add_urls(stored, urls))
+    source.edit(lambda stored: add_urls(stored, urls), site_keys=("urls",))
     print_lines([f"{url} added" for url in urls])
 
 
@@ -317,7 +317,7 @@ def sites_remove(context: click.Context, host: str) -> None:
     name = canonical_host(host)
     if name not in source.load().crawl.sites.by_host:
         raise PlumblineError(f"{host[:200]} is not a site of {source.file.name}")
-    source.edit(lambda stored: remove_site(stored, name))
+    source.edit(lambda stored: remove_site(stored, name), site_keys=("urls", "scope"))
     print_line(f"{host} is no longer crawled")
 
 

@@ -10,7 +10,7 @@ import click
 from domain.errors import PlumblineError, SettingsError
 from locks.private_files import open_private
 from pipeline.cli.config_argument import DEFAULT_CONFIG_FILE, VerticalCommand
-from pipeline.cli.console import json_option, print_json, print_line, print_lines
+from pipeline.cli.console import json_option, print_json, print_line, print_lines, stderr_console
 from pipeline.cli.session import load_call_settings, load_with_overrides, open_engine
 from pipeline.settings import SITES
 from pipeline.settings_template import render_sample_toml
@@ -217,13 +217,14 @@ def upgrade(context: click.Context, check_only: bool, without_backup: bool, as_j
         raise PlumblineError(f"not ready for the upgrade: {', '.join(failed)}; nothing was changed")
     if check_only:
         return
-    if settings.source is not None:
-        settings.source.edit(lambda stored: {SITES: stored[SITES]} if SITES in stored else {})
-    if len(store_results) == 1:
-        return
-    open_store(settings).close()
-    if not as_json:
-        print_line("the store is up to date; start the services again")
+    if len(store_results) > 1:
+        open_store(settings).close()
+        if not as_json:
+            print_line("the store is up to date; start the services again")
+    try:
+        settings.require_source().edit(lambda stored: {SITES: stored[SITES]} if SITES in stored else {})
+    except SettingsError as error:
+        print_line(f"warning: the config file was not upgraded: {error}", stderr_console)
 
 
 def format_check_result(result: "CheckResult") -> str:

@@ -71,22 +71,31 @@ class StoreSites:
     def add(self, url: str, account: str) -> str:
         """Add a start URL, and its host to the scope. URLs of an earlier removal are due again. Returns the host."""
         seed = parse_start_url(url)
-        self._edit(lambda stored: add_urls(stored, [seed]), account, ADD_ACTION, host_of(seed))
+        self._edit(lambda stored: add_urls(stored, [seed]), account, ADD_ACTION, host_of(seed), ("urls",))
         self._store.site_pages.reopen(host_of(seed))
         return host_of(seed)
 
     def pause(self, host: str, account: str) -> None:
         """Leave a host out of the crawl."""
-        self._edit(lambda stored: change_tables(stored, {host: {"paused": True}}), account, PAUSE_ACTION, host)
+        self._edit_paused(host, True, account, PAUSE_ACTION)
 
     def resume(self, host: str, account: str) -> None:
         """Crawl a paused host again."""
-        self._edit(lambda stored: change_tables(stored, {host: {"paused": None}}), account, RESUME_ACTION, host)
+        self._edit_paused(host, None, account, RESUME_ACTION)
+
+    def _edit_paused(self, host: str, value: bool | None, account: str, action: str) -> None:
+        self._edit(lambda stored: change_tables(stored, {host: {"paused": value}}), account, action, host, ("paused",))
 
     def change(self, host: str, values: Mapping[str, str], account: str) -> None:
-        """Change the values of the form. Raises SiteError with the problem of each."""
-        new_values = parse_form(values)
-        self._edit(lambda stored: change_tables(stored, {host: new_values}), account, CHANGE_ACTION, host)
+        """Change the values of the form that differ from the file. Raises SiteError with the problem of each."""
+
+        def find_changes(stored: Sections) -> Changes:
+            table = find_table(stored, host)
+            shown = parse_form({key: form_text(table.get(key)) for key in values})
+            new_values = {key: value for key, value in parse_form(values).items() if value != shown[key]}
+            return change_tables(stored, {host: new_values})
+
+        self._edit(find_changes, account, CHANGE_ACTION, host)
 
     def set_option(self, host: str, kind: SiteOptionKind, text: str, account: str) -> None:
         """Send a header (`Name: value`) or cookies (`name=value; name=value`) to a host, or use a proxy (its URL).
@@ -110,7 +119,7 @@ class StoreSites:
             values = [*kept_values, *([text] if text else [])] if key != "proxy" else text or "".join(kept_values)
             return change_tables(stored, {host: {key: values}})
 
-        self._edit(find_changes, account, action, host, details)
+        self._edit(find_changes, account, action, host, (key,), details)
 
     def recrawl(self, host: str, account: str) -> int:
         """Make the fetched URLs of a host due. Returns their number."""
@@ -122,10 +131,10 @@ class StoreSites:
         A host that the scope still contains is paused.
         """
         with self._engine.lock("crawl"):
-            pending = self._edit(lambda stored: remove_site(stored, host), account, REMOVE_ACTION, host)
-            return self._store.site_pages.remove(
-                host, pending or self._store.operations.prepare(account, REMOVE_ACTION, host, {})
-            )
+            keys = ("urls", "scope")
+            pending = self._edit(lambda stored: remove_site(stored, host), account, REMOVE_ACTION, host, keys)
+            pending = pending or self._store.operations.prepare(account, REMOVE_ACTION, host, {})
+            return self._store.site_pages.remove(host, pending)
 
     def undo_edit(self, host: str, changes: Mapping[str, Sequence[Any]], account: str, action: str) -> bool:
         """Give keys of a table their values before an edit, and make removed URLs due.
@@ -139,7 +148,7 @@ class StoreSites:
                 return {}
             return change_tables(stored, {host: {key: before for key, (before, _) in changes.items()}})
 
-        is_changed = self._edit(find_changes, account, action, host) is not None
+        is_changed = self._edit(find_changes, account, action, host, tuple(changes)) is not None
         if is_changed:
             self._store.site_pages.reopen(host)
         return is_changed
@@ -153,9 +162,10 @@ class StoreSites:
         account: str,
         action: str,
         host: str,
+        keys: Sequence[str] = (),
         details: Mapping[str, object] | None = None,
     ) -> PendingAction | None:
-        """Change tables and record it, by default the values of the host before and after.
+        """Change tables, of which `keys` must count, and record it, by default the values of the host before and after.
 
         Returns the recorded action, None without changes.
         """
@@ -164,7 +174,8 @@ class StoreSites:
             values = details or {"changes": changed_values(edit.before, edit.after, host)}
             return [self._store.operations.prepare(account, action, host, values)]
 
-        return next(iter(self._source().edit(find_changes, self._store.operations, describe).actions), None)
+        edit = self._source().edit(find_changes, self._store.operations, describe, site_keys=keys)
+        return next(iter(edit.actions), None)
 
 
 def read_values(table: Mapping[str, Any], key: str) -> list[str]:

@@ -201,6 +201,10 @@ def test_a_file_with_credentials_is_private(source: SettingsSource) -> None:
     source.file.chmod(0o644)
     source.edit(lambda _: {"alerts.webhook": "https://a.test/secret"})
     assert stat.S_IMODE(source.file.stat().st_mode) == 0o600
+    source.file.write_text('[crawl]\nheaders = ["a.test X: s3cret"]\n')  # an old setting
+    source.file.chmod(0o644)
+    source.edit(lambda _: {"crawl.delay": 3})
+    assert stat.S_IMODE(source.file.stat().st_mode) == 0o600
     source.file.chmod(0o644)
     [problem] = [result for result in check_permissions(source.load()) if not result.is_well]
     assert problem.text.startswith("v.toml")
@@ -231,3 +235,65 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_the_file(
     with pytest.raises(SettingsError, match=r"cannot write .*v\.toml: Permission denied"):
         set_threads(source, 3)
     assert source.read() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        (
+            "[crawl]\ndelay = 1\n[[sites]]\nhost = 'a.test'\n\n[[sites]]\nhost = 'b.test'\n",
+            "[[sites]]\nhost = 'a.test'\n",
+        ),
+        ("[crawl]\n# threads = 8\n[[sites]]\nhost = 'a.test'\n# delay = 5\n", "[[sites]]\nhost = 'a.test'\n"),
+    ],
+)
+def test_a_removed_site_takes_no_line_of_its_neighbours_with_it(text: str, old: str) -> None:
+    kept = tomllib.loads(text)["sites"][1:]
+    assert apply_changes(text, {"sites": kept}) == text.replace(old, "")
+
+
+def test_start_urls_change_their_order() -> None:
+    one, two, three = (f"http://a.test/{number}" for number in range(3))
+    text = f'[[sites]]\nurls = [\n  "{one}", # A\n  "{two}", # B\n  "{three}"\n]\n'
+    for urls in ([two, one, three], [three, one, two], [three, two, one], [one, one], [three]):
+        assert tomllib.loads(apply_changes(text, {"sites": [{"urls": urls}]})) == {"sites": [{"urls": urls}]}
+
+
+def test_sites_on_one_line_are_changed() -> None:
+    text = "sites = [{ host = 'a.test', delay = 2 }] # ours\n[crawl]\ndelay = 1\n"
+    edited = apply_changes(text, {"sites": [{"host": "a.test"}, A]})
+    assert tomllib.loads(edited) == {"sites": [{"host": "a.test"}, A], "crawl": {"delay": 1}}
+
+
+def test_an_edit_of_a_file_with_two_tables_of_a_host_loses_neither(source: SettingsSource) -> None:
+    text = '[[sites]]\nurls = ["https://a.test/"]\n[[sites]]\nhost = "a.test"\ndelay = 3\n'
+    source.file.write_text(text)
+    with pytest.raises(SettingsError, match="two tables"):
+        source.edit(lambda stored: {"sites": [stored["sites"][1]]})
+    assert source.read().text == text
+
+
+def test_a_file_behind_links_that_are_swapped_is_read_again(tmp_path: Path) -> None:
+    for name, delay in (("one", 1), ("two", 2)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "v.toml").write_text(f"[crawl]\ndelay = {delay}\n")
+    (tmp_path / "data").symlink_to("one")
+    (tmp_path / "v.toml").symlink_to("data/v.toml")
+    source = SettingsSource(tmp_path / "v.toml")
+    assert source.load().crawl.delay == 1
+    (tmp_path / "new").symlink_to("two")
+    (tmp_path / "new").replace(tmp_path / "data")
+    (tmp_path / "one" / "v.toml").unlink()
+    assert source.effective().crawl.delay == 2
+
+
+def test_the_owner_of_a_file_and_its_deliberate_mode_stay(source: SettingsSource) -> None:
+    status = source.file.stat()
+    if os.geteuid() == 0:
+        os.chown(source.file, 12345, 12346)
+        status = source.file.stat()
+    source.file.chmod(0o640)
+    source.edit(lambda _: {"alerts.webhook": "https://a.test/secret"})
+    for file in (source.file, source.file.with_name(".v.toml.lock")):
+        assert (file.stat().st_uid, file.stat().st_gid) == (status.st_uid, status.st_gid)
+    assert stat.S_IMODE(source.file.stat().st_mode) == 0o640

@@ -126,6 +126,14 @@ def test_the_settings_of_a_site_change(engine: Engine, sites: StoreSites) -> Non
     assert engine.settings.require_source().read().text == CONFIG
 
 
+def test_the_form_changes_only_what_it_does_not_show(engine: Engine, sites: StoreSites) -> None:
+    file = engine.settings.require_source().file
+    file.write_text(CONFIG + 'scope = []\n[[sites]]\nhost = "*.test"\nscope = ["*.test"]\n')
+    shown = {key: value.replace("\n", "\r\n") for key, value in sites.load(B).values.items()}
+    sites.change(B, {**shown, "delay": "3"}, "anna")
+    assert table(engine, B) == {"urls": ["http://b.test/"], "scope": [], "delay": 3}
+
+
 def test_the_form_keeps_more_than_200_start_urls(engine: Engine, sites: StoreSites) -> None:
     urls = [f"http://a.test/{number}{'x' * 1500}" for number in range(251)]
     sites.change(A, {"urls": "\n".join(urls)}, "anna")
@@ -190,6 +198,11 @@ def test_an_invalid_change_changes_nothing_and_is_explained(
         ("PLUMB_CRAWL_SEEDS", "https://env.company.com/", lambda sites: sites.add("https://c.test/", "anna")),
         ("PLUMB_CRAWL_PAUSED_SITES", "c.test", lambda sites: sites.pause(A, "anna")),
         ("PLUMB_SITES", '[{"urls": ["https://c.test/"]}]', lambda sites: sites.pause(A, "anna")),
+        ("PLUMB_CRAWL_PAUSED_SITES", B, lambda sites: sites.resume(B, "anna")),
+        ("PLUMB_SITES", '[{"host": "b.test", "paused": true}]', lambda sites: sites.resume(B, "anna")),
+        ("PLUMB_CRAWL_SEEDS", "https://env.test/", lambda sites: sites.remove("env.test", "anna")),
+        ("PLUMB_CRAWL_SEEDS", "https://env.test/", lambda sites: sites.add("http://a.test/", "anna")),
+        ("PLUMB_CRAWL_SCOPE", "a.test, b.test", lambda sites: sites.remove(A, "anna")),
     ],
 )
 def test_what_the_environment_overrides_is_not_changed(
