@@ -1,9 +1,10 @@
 """Decide which sites are rendered in a browser (`crawl.rendered = "auto"`), by the outcomes of their pages."""
 
-import os
 from dataclasses import replace
+from functools import partial
 
 from crawler.settings import can_render_automatically
+from domain.errors import SettingsError
 from domain.page import Host
 from pipeline.engine import Engine
 from pipeline.site_tables import change_tables
@@ -23,11 +24,16 @@ def render_sites_automatically(engine: Engine) -> None:
     if not hosts or not can_render_automatically(settings.crawl):
         return
     source, names = settings.require_source(), ", ".join(hosts)
-    if not os.access(source.file.parent, os.W_OK):
-        engine.progress.note(f"{names}: pages need JavaScript; set render of these sites in {source.file}")
+    values: dict[str, dict[str, bool]] = {host: {"render": True} for host in hosts}
+    edit = partial(source.edit, lambda stored: change_tables(stored, values), site_keys=("render",))
+    try:
+        edit(is_preview=True)
+        source.check_writable()  # before the pages are fetched again, which every run would repeat
+        page_count = engine.store.frontier.admin.refetch_hosts(hosts)
+        edit()
+    except SettingsError as error:
+        engine.progress.note(f"{names}: pages need JavaScript; set render of these sites ({error})")
         return
-    page_count = engine.store.frontier.admin.refetch_hosts(hosts)
-    source.edit(lambda stored: change_tables(stored, {host: {"render": True} for host in hosts}))
     engine.settings = replace(settings, crawl=replace(settings.crawl, sites=source.load().crawl.sites))
     engine.progress.note(
         f"{names}: pages need JavaScript and will be rendered in a browser; {page_count} pages are fetched again"

@@ -133,3 +133,25 @@ def test_with_auto_sites_are_rendered_only_with_the_extra(monkeypatch: pytest.Mo
     assert len(build_crawl_plan(settings).rendered_sites) == 1
     monkeypatch.setattr(crawl_settings, "find_spec", lambda _: None)
     assert build_crawl_plan(settings).rendered_sites == ()
+
+
+@pytest.mark.parametrize("problem", ["overridden", "mounted"])
+def test_a_file_that_cannot_be_changed_does_not_stop_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(16, "Device or resource busy")
+
+    monkeypatch.setattr(crawl_settings, "find_spec", lambda _: object())
+    with scripted_site() as site, local_workers():
+        with Engine(settings_for(tmp_path, site), NullProgress()) as engine:
+            stages.crawl(engine)
+            stages.extract(engine)
+        settings = settings_for(tmp_path, site, "auto")
+        if problem == "mounted":
+            monkeypatch.setattr(Path, "replace", refuse)
+        else:
+            monkeypatch.setenv("PLUMB_SITES", '[{"urls": ["https://c.test/"]}]')
+        with Engine(settings, NullProgress()) as engine:
+            render_sites_automatically(engine)
+            assert all(row.due_at for row in engine.store.frontier.admin.iter_urls("*"))
