@@ -245,7 +245,8 @@ def hide_site_secrets(text: str) -> str:
 
 def hide_commented_secret(line: str) -> str:
     """Hide the value in a comment such as `# webhook = ...`."""
-    names = "|".join(path.partition(".")[2] for path, secrecy in SECRECY_BY_PATH.items() if hides_value(secrecy, "@"))
+    paths = (path.partition(".")[2] for path, secrecy in SECRECY_BY_PATH.items() if hides_value(secrecy, "@"))
+    names = "|".join((*paths, *SECRET_KEYS))
     return re.sub(rf"^([ +-]\s*#.*\b(?:{names})\s*=)\s*(?!(?:\[\]|\"\")$)\S.*$", rf"\1 {HIDDEN_VALUE}", line)
 
 

@@ -288,3 +288,13 @@ def test_chinese_help_translates_settings_that_exist() -> None:
     assert set(translated) <= helps
     assert len(translated) >= len(helps) * 0.9
     assert all(translated.values())
+
+
+def test_secrets_of_sites_on_one_line_and_in_comments_are_hidden(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    site.path.write_text(
+        'sites = [{ urls = ["https://a.test/"], headers = ["X: secret-1"] }]\n[crawl]\n'
+        '# proxy = "http://u:secret-2@p"\n# headers = ["X: secret-3"]\ndelay = 2\ncontact = "me@a.test"\n'
+    )
+    review = parsed(site.send(site.page(), "review", crawl__delay="1"))
+    assert "-delay = 2" in review.text and "secret-" not in review.text
