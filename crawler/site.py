@@ -19,7 +19,7 @@ from domain.outcome import Reason
 MAX_DELAY_SECONDS = 99_999.0
 SECRET_KEYS = ("headers", "cookies", "proxy")
 """Keys of a table [[sites]] with values that are never shown."""
-_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}+):[ \t]{0,9}+([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)")
 _COOKIE = re.compile(r"[\x21-\x7e][\x20-\x3c\x3e-\x7e]*+=[\x20-\x7e]*+")
 _PROXY = re.compile(r"http://(?:[^\s/?#]+@)?(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?/?", re.IGNORECASE)
 _TIMES = re.compile(r"(?:(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?:[ ,]+|$))*")

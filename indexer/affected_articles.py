@@ -24,8 +24,10 @@ class PhraseIndex(Protocol):
 
 def find_url_ids_containing(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:
     """Return the `url_id` of all articles whose title or body contains one of `terms`."""
+    if not terms:
+        return set()
     url_ids = find_url_ids_matching(terms, store, index)
-    return set(iter_texts_containing(terms, store.articles.iter_plain_texts(sorted(url_ids)))) if terms else set()
+    return set(iter_texts_containing(terms, store.articles.iter_plain_texts(sorted(url_ids))))
 
 
 def find_url_ids_matching(terms: Collection[str], store: Store, index: PhraseIndex) -> set[int]:

@@ -18,10 +18,6 @@ Changes = Mapping[str, object | None]
 MAX_INLINE_CHARS = 100
 """A longer list is written with one entry per line."""
 SITE_LINE_RE = re.compile(r"\[\[\s*sites\s*\]\]")
-ABOVE_TABLE_RE = re.compile(r"^[ \t]*\n(?:^[ \t]*#[^\n]*\n)*\Z", re.M)
-"""A blank line and the comments between it and a table; without such a line they may belong to what is above."""
-COMMENTS_RE = re.compile(r"(?:[ \t]*#[^\n]*\n)*(?=\n|\Z)|")
-"""Comments directly below a table, above a blank line or the end."""
 
 
 def apply_changes(text: str, changes: Changes) -> str:
@@ -76,12 +72,12 @@ def edit_sites(text: str, tables: Sequence[Mapping[str, Any]]) -> str:
         end = table_end
         new_table = new_tables.pop(table_host(old_table), None)
         if new_table is None:
-            parts[-1] = ABOVE_TABLE_RE.sub("", parts[-1])
+            parts[-1] = without_block_above(parts[-1])
         else:
             parts.append(text[start:end] if new_table == old_table else edit_table(text[start:end], new_table))
     rest = text[end:]
     if end:  # new tables are written below the last one, otherwise at the end
-        comments = next(COMMENTS_RE.finditer(rest))[0]
+        comments = comments_below(rest)
         parts.append(comments)
         rest = rest.removeprefix(comments)
     else:
@@ -244,3 +240,26 @@ def plain_value(value: object) -> object:
 def ending_line(text: str) -> str:
     """Return `text` with a line end if its last line has none."""
     return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def without_block_above(text: str) -> str:
+    """Return the text above a table without a blank line and the comments below it.
+
+    Without such a line, the comments may belong to what is above.
+    """
+    lines = text.splitlines(keepends=True)
+    while lines and is_comment(lines[-1]):
+        lines.pop()
+    return "".join(lines[:-1]) if lines and not lines[-1].strip() else text
+
+
+def comments_below(text: str) -> str:
+    """Return the comments at the begin of the text below a table, if a blank line or the end follows them."""
+    lines = text.splitlines(keepends=True)
+    count = next((number for number, line in enumerate(lines) if not is_comment(line)), len(lines))
+    return "".join(lines[:count]) if count == len(lines) or not lines[count].strip() else ""
+
+
+def is_comment(line: str) -> bool:
+    """Return True if a line of TOML is a comment."""
+    return line.lstrip(" \t").startswith("#")

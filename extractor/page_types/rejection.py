@@ -57,7 +57,6 @@ ENABLE_JAVASCRIPT_RE = re.compile(
     re.I,
 )
 NOTICE_REASON = Message("The page asks for JavaScript")
-RENDER_SETTING_HINT = "set render of the site to render its pages in a browser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,5 +380,5 @@ def javascript_outcome(signals: PageSignals) -> Outcome | None:
 
 def javascript_rejection(reason: str = NOTICE_REASON) -> Outcome:
     """Return the outcome NEEDS_JAVASCRIPT with its reason and the advice."""
-    message = Message("{reason}: turn on rendering in the settings of the site under “Sites”", reason=reason)
+    message = Message("{reason}: set render of the site to render its pages in a browser", reason=reason)
     return Outcome(Reason.NEEDS_JAVASCRIPT, message)

@@ -202,7 +202,7 @@ def test_what_is_off_topic_leaves_a_reason_and_its_words(web_of_demo: tuple[Site
             told = store.status.url_report(url)
             assert told is not None
             assert told.outcomes[0].reason == Reason.OFF_TOPIC
-            assert "semantic score 0." in told.outcomes[0].detail
+            assert "score 0." in told.outcomes[0].detail
             assert told.page is None
         never = next(link.url for url in judged for link in graph.nodes[url].links if link.url not in judged)
         found = store.focused_decisions.find_rejected_link(never)

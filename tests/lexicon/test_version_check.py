@@ -83,9 +83,9 @@ def test_a_term_that_cuts_a_longer_dictionary_word_is_an_error() -> None:
 
 def test_a_term_that_breaks_a_published_term_is_an_error_without_a_sentence() -> None:
     errors = check_version(lexicon("页岩气"), lexicon("页岩气", ("岩气", 1_000_000)), []).error_by_term
-    assert errors in ({}, {"岩气": "it cuts 页岩气 apart"})
+    assert errors in ({}, {"岩气": "it cuts the term 页岩气 apart"})
     errors = check_version(lexicon(("页岩气", 1)), lexicon(("页岩气", 1), ("岩气", 1_000_000)), []).error_by_term
-    assert errors == {"岩气": "it cuts 页岩气 apart"}
+    assert errors == {"岩气": "it cuts the term 页岩气 apart"}
 
 
 def test_a_longer_term_may_contain_a_published_one_and_a_removed_term_is_no_loss() -> None:

@@ -182,7 +182,7 @@ def test_a_corrupt_store_is_not_an_unwritable_folder(vertical: LocalVertical, tm
     file = vertical.data / "store.db"
     data = file.read_bytes()
     file.write_bytes(data[: len(data) // 2] if damage == "half" else data[:100] + bytes(3900) + data[4000:])
-    with pytest.raises(BackupError, match=r"the store .*run “plumb check --repair”"):
+    with pytest.raises(BackupError, match=r"the store .*run `plumb check --repair`"):
         create_backup(settings(vertical), vertical.config, tmp_path / "backups")
 
 

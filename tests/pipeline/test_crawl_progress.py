@@ -130,7 +130,7 @@ def test_status_foretells_the_nights(tmp_path: Path) -> None:
         assert "30000 URLs known; 29999 new, 1 due for a revisit" in told
         assert "large.test: 29999 new, 1 due, 0 list pages, 9600 pages per run: about 4 more runs for new URLs" in told
         HostPaces({"large.test": 0.5}).save(tmp_path / "data" / "paces-1.json")
-        as_json = json.loads(runner.invoke(cli, ["-c", str(tmp_path / "v.toml"), "status", "--json"]).output)
+        as_json = json.loads(runner.invoke(cli, ["-c", str(tmp_path / "v.toml"), "status", "--json"]).stdout)
         assert as_json["crawl"]["runs_for_new"] == 2
         assert as_json["crawl"]["hosts"][0]["pages_a_run"] == 28_800
 

@@ -25,16 +25,14 @@ from pipeline.cli.status import collect_status, format_status
 from pipeline.crawl_stage.document_backfill import backfill_documents
 from pipeline.engine import Engine
 from pipeline.progress import NullProgress
-from pipeline.search_site.public_backend import StoreSiteBackend
+from pipeline.search_site.search_app import create_search_app
 from pipeline.settings import Settings, build_settings
 from pipeline.topic.page_reader import PageReader
 from pipeline.warc_import.importer import import_warc_files
 from pipeline.warc_import.sources import WarcSource
-from search_ui.query.solr_client import SolrSearchClient
 from tests.builders import urls_with_outcome
 from tests.document_files import docx, pdf, pdf_bomb
 from tests.local_workers import extract_pages, local_workers
-from tests.site_fixture import site_app
 from tests.solr_fixture import RunningSolr
 from tests.web_fixture import PATIENCE, Answer, Site, page
 
@@ -87,9 +85,7 @@ def chain(solr_node: RunningSolr, tmp_path_factory: pytest.TempPathFactory) -> I
             with local_workers():
                 stages.run(engine)
             index = engine.index
-            client = site_app(
-                SolrSearchClient(index.base_url, index.collection, 60.0), StoreSiteBackend(engine)
-            ).test_client()
+            client = create_search_app(engine).test_client()
             yield Chain(engine, site, client)
             index.delete_all()
 

@@ -296,7 +296,7 @@ def test_a_run_embeds_passages_after_the_index(solr_node: EmbeddedSolr, tmp_path
             record.run_stage(Stage.INDEX, partial(stages.index, engine))
             stages.embed_remaining(engine, record)
         assert [stage for stage, _ in order] == [Stage.EMBED, Stage.INDEX, Stage.EMBED]
-        assert order[0][1] == () and "passage vectors" in order[2][1][0]
+        assert order[0][1] == () and "Passage vectors" in order[2][1][0]
 
 
 @pytest.mark.solr

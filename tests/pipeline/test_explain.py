@@ -253,7 +253,7 @@ class TestStoredPage:
 
     def test_from_the_archive(self, vertical: tuple[Path, Site]) -> None:
         address = vertical[1].url("/a.html")
-        made = json.loads(self.explain(vertical, address, "--blocks", "--json").output)
+        made = json.loads(self.explain(vertical, address, "--blocks", "--json").stdout)
         assert made["page"] == address
         assert made["result"]["title"] == "大庆油田产量创新高"
         assert [line["text"] for line in made["lines"] if line["kept"]] == [FIRST, SECOND]

@@ -143,7 +143,7 @@ def test_a_term_that_cuts_a_published_term_apart_is_left_out_with_its_reason(eng
     harmless = make_candidate("钻井平台")
     engine.store.lexicons.replace_candidates([*CANDIDATES, cutting, harmless])
     left_out, accepted = publish_confident_terms(engine)
-    assert left_out.startswith("1 terms not accepted automatically: '气井投产': it cuts longer words such as 页岩气")
+    assert left_out.startswith("1 term not accepted automatically: “气井投产”: it cuts longer words such as 页岩气")
     assert accepted.startswith("1 term accepted automatically") and published(engine) == {*CONFIDENT, harmless.text}
     assert status(engine, cutting.text) is TermStatus.CANDIDATE
 

@@ -164,7 +164,7 @@ def test_settings_limit_the_pages_and_turn_the_stage_off(engine: Engine, worker:
 def test_without_the_extra_the_documents_are_listed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ocr_stage, "is_ocr_installed", lambda: False)
     head, url = stages.ocr(engine).notes
-    assert head == f"documents with scanned or garbled pages: 1; to read them: {INSTALL_HINT}"
+    assert head == f"1 document with scanned or garbled pages; to read it: {INSTALL_HINT}"
     assert url.endswith("/scan.pdf")
     [line] = [line for line in format_status(collect_status(engine)) if line.startswith("ocr ")]
     assert line.endswith(f"scanned or garbled pages to read: 1 ({INSTALL_HINT}, then plumb ocr)")

@@ -219,7 +219,7 @@ def test_the_first_step_that_a_page_has_not_passed_is_named(chain: Chain) -> Non
     assert [(each.name, each.subject) for each in recorded] == [
         ("page_add_url", unknown_url), ("page_crawl_again", article_url),
     ]  # fmt: skip
-    with pytest.raises(PlumblineError, match="off_scope"):
+    with pytest.raises(PlumblineError, match="the crawl settings exclude it"):
         remedy(chain.engine, PageRemedy.ADD_URL, "http://elsewhere.example/page.html")
 
 

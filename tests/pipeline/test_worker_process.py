@@ -138,7 +138,7 @@ def test_a_worker_that_is_closed_while_it_starts_does_nothing(monkeypatch: pytes
         return child
 
     monkeypatch.setattr(WorkerProcess, "_start", closed_meanwhile)
-    with pytest.raises(WorkerDiedError, match="was closed"):
+    with pytest.raises(WorkerDiedError, match="process died"):
         worker.call(time.sleep, 600)
     assert not worker.pid
 
